@@ -85,9 +85,9 @@ def prompt_prefix(
     environment (`MANUAL_SLOP_HOME`), of the settings, or the usual one; a home that does not exist gives "". The
     settings are `config_file`, else those that the program itself would find. Changes nothing on the disk.
 
-    Err, never an exception, for settings that are wrong or cannot be read and for a home that this person may not open:
-    `error.message` is a sentence, `error.path` where, `error.hint` what to do. A file that cannot be read costs itself
-    only: the rest is there, and `warnings` name it.
+    Raises KnowledgeError for settings that are wrong or cannot be read and for a home that this person may not open,
+    and nothing else that a user can cause: `error.message` is a sentence, `error.path` where, `error.hint` what to do.
+    A file that cannot be read costs itself only: the rest is there, and `warnings` name it.
     """
     variables = os.environ if environment is None else environment
     try:

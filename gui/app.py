@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.base.result import ErrorInfo, KnowledgeError, Result, attempt, refuse
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.workspace import Workspace, open_workspace
 from gui.geometry import Geometry, grown, least_size, on_screen, read_geometry, remembered, write_geometry
 from gui.toolkit.keys import KeyGate
@@ -59,22 +59,20 @@ def begin(words: Sequence[str] | None) -> int:
     problem = display_problem()
     if problem is not None:
         return refuse(problem)
-    own = attempt(open_workspace, asked.home, asked.config)
-    if isinstance(own, KnowledgeError):
-        return refuse(own.error)
-    opened: Result[Workspace] = own
-    if asked.demo:
-        from core.commands.demo import demo_home
+    try:
+        own = opened = open_workspace(asked.home, asked.config)
+        if asked.demo:
+            from core.commands.demo import demo_home
 
-        opened = attempt(demo_home, own.value)
-    if isinstance(opened, KnowledgeError):
-        return refuse(opened.error)
+            opened = demo_home(own)
+    except KnowledgeError as failed:
+        return refuse(failed.error)
     geometry, warning = read_geometry()
     if warning:
         print(f"knowledge-panel: {warning}", file=sys.stderr)
     if asked.light:
         geometry = replace(geometry, choices={**geometry.choices, "theme": "light"})
-    return show(opened.value, geometry, asked.scale, own.value)
+    return show(opened, geometry, asked.scale, own)
 
 
 def refuse(error: ErrorInfo, status: int = 1) -> int:
@@ -190,9 +188,10 @@ def keep(panel: KnowledgePanel, before: Geometry, glfw: Glfw | None, natural: fl
     now = Geometry(
         round(x), round(y), width, height, full, 0.0 if chosen == natural else chosen, layout, dict(panel.shell.choices)
     )
-    written = attempt(write_geometry, remembered(before, now))
-    if isinstance(written, KnowledgeError):
-        print(f"knowledge-panel: {written.error}", file=sys.stderr)
+    try:
+        write_geometry(remembered(before, now))
+    except KnowledgeError as failed:
+        print(f"knowledge-panel: {failed.error}", file=sys.stderr)
 
 
 def main() -> None:

@@ -48,14 +48,16 @@ def gather(
 ) -> Gathered:
     """Read the settings, the store and what views want. Parts that are as before are the same objects as before.
 
-    What cannot be read is named in `problems`; Err only where there is nothing to show at all.
+    What cannot be read is named in `problems`; raises KnowledgeError only where there is nothing to show at all.
     """
     problems: list[ErrorInfo] = []
-    opened = attempt(reopened, workspace)
-    if isinstance(opened, KnowledgeError):
-        problems.append(opened.error)
-    now = opened.value if isinstance(opened, Ok) else workspace
-    looked = overview(now, problem=str(opened.error) if isinstance(opened, KnowledgeError) else "")
+    now, unread = workspace, ""
+    try:
+        now = reopened(workspace)
+    except KnowledgeError as failed:
+        problems.append(failed.error)
+        unread = str(failed.error)
+    looked = overview(now, problem=unread)
     problems += looked.status.errors
     rows, seen = _ledger(now, before, ledger_seen, problems)
     known = before.titles if before is not None else None
@@ -75,7 +77,7 @@ def gather(
     seen_by = {} if renamed else data or {}  # what a conversation is called stands in many rows
     fresh = {name: _view_data(name, call, now, seen_by.get(name), problems) for name, call in gatherers.items()}
     problems += [ErrorInfo(NOT_TRUSTED, asked(row), row.path) for row in waiting]
-    problems += odd_settings(now) if isinstance(opened, Ok) else []
+    problems += [] if unread else odd_settings(now)
     found = replace(found, problems=tuple(dict.fromkeys(problems)), waiting=waiting)
     return Gathered(now, before if before == found and before is not None else found, fresh, seen)
 
@@ -94,11 +96,11 @@ def _ledger(
     now = _ledger_state(workspace)
     if before is not None and now and now == seen:
         return before.ledger, now
-    read = attempt(ledger, workspace)
-    if isinstance(read, KnowledgeError):
-        problems.append(read.error)
+    try:
+        rows = tuple(ledger(workspace))
+    except KnowledgeError as failed:
+        problems.append(failed.error)
         return (before.ledger if before is not None else ()), ()
-    rows = tuple(read.value)
     return (before.ledger if before is not None and before.ledger == rows else rows), now
 
 
@@ -114,14 +116,13 @@ def _ledger_state(workspace: Workspace) -> tuple[Any, ...]:
 def _view_data(name: str, call: Gatherer, workspace: Workspace, before: Any, problems: list[ErrorInfo]) -> Any:
     """What one view wants. A mistake in it, or a file that cannot be read, leaves what was there before."""
     try:
-        value = attempt(call, workspace, before)
+        return call(workspace, before)
+    except KnowledgeError as failed:
+        problems.append(failed.error)
+        return before
     except Exception as problem:  # noqa: BLE001 - one view's trouble is told, and hides no other view
         problems.append(ErrorInfo("view-unreadable", f"the view {name} could not be filled: {problem}"))
         return before
-    if isinstance(value, KnowledgeError):
-        problems.append(value.error)
-        return before
-    return value.value if isinstance(value, Ok) else value
 
 
 def _sha_of(settings: Settings) -> str:

@@ -226,9 +226,8 @@ class HarvestRun:
             self._ended(result, time.monotonic() - begun)
 
         def work(job: Job) -> HarvestReport:
-            request, settled = HarvestRequest(apply=True, sources=sources), reopened(workspace)
-            if isinstance(settled, KnowledgeError):
-                raise settled
+            reopened(workspace)  # raises for settings that cannot be read any more
+            request = HarvestRequest(apply=True, sources=sources)
             return harvest(workspace, request, progress=job.report, cancelled=lambda: job.cancelled)
 
         self._job = self._shell.submit("The harvest", work, finish, progress=self._step, lane=RUN)
@@ -257,8 +256,7 @@ class HarvestRun:
             self._shell.refresh()
 
         def work(_job: Job) -> HarvestReport:
-            settled = reopened(workspace)
-            return finish_harvest(settled)
+            return finish_harvest(reopened(workspace))
 
         self._shell.submit("Finishing the harvest", work, finished, lane=RUN)
 

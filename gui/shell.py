@@ -30,8 +30,8 @@ The inspector has the same shape (its name is "inspector") and shows `state.sele
 
 **Reading.** `gather(workspace, before)` runs after every change on disk, after every edit and harvest; `before` is what
 it returned last (None at first): return that very object when nothing has changed, so that nothing is drawn anew. An
-exception or an `Err` from it becomes a sentence at the top of the middle. What is wanted for one selection only (a
-conversation's turns, the text of a source file) is read on demand with `shell.submit`.
+exception or a KnowledgeError from it becomes a sentence at the top of the middle. What is wanted for one selection only
+(a conversation's turns, the text of a source file) is read on demand with `shell.submit`.
 
 **Writing.** `shell.write(name, act, ...)` runs `act(workspace)`, a command of `core/commands`, on the worker, with the
 sha256 of what was seen. On success the store is gathered again and `said` appears as a toast, with Undo when the answer
@@ -178,7 +178,7 @@ class Shell:
         progress: Callable[[Any], object] | None = None,
         lane: str = QUICK,
     ) -> Job:
-        """Run `work(job)` on a worker; `done` gets its Result (an exception comes as an `Err`). `name` begins a
+        """Run `work(job)` on a worker; `done` gets its Result (an exception comes as a KnowledgeError). `name` begins a
         sentence: "The notes of app.py". Use `self.workspace` as it is when you submit, not inside the work."""
         return self._workers[lane].submit(name, work, done, progress)
 
@@ -341,8 +341,7 @@ class Shell:
         workspace = self.workspace
 
         def act() -> str:
-            file = settings_to_open(workspace)
-            return open_outside(str(file))
+            return open_outside(str(settings_to_open(workspace)))
 
         self._opening("the settings file", act)
 

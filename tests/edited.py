@@ -8,9 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from core.base.markdown import parse_bullets
 from core.base.paths import Paths
-from core.base.result import KnowledgeError, Ok
+from core.base.result import KnowledgeError
 from core.knowledge import bullet_text, edit
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.changes import read_changes
@@ -37,15 +39,11 @@ def ref_of(paths: Paths, name: str, number: int = 0) -> BulletRef:
     return BulletRef(name, bullet.line, bullet.raw)
 
 
-def ok(result: object) -> Edited:
-    assert isinstance(result, Ok), result
-    assert isinstance(result.value, Edited)
-    return result.value
-
-
-def code(result: object) -> str:
-    assert isinstance(result, KnowledgeError), result
-    return result.error.code
+def code(change: Callable[..., Edited], *arguments: Any, **named: Any) -> str:
+    """The code of the error that a change is refused with."""
+    with pytest.raises(KnowledgeError) as caught:
+        change(*arguments, **named)
+    return caught.value.error.code
 
 
 def data(paths: Paths, name: str) -> bytes:

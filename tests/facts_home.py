@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from core.base.result import Result
 from core.commands.facts import list_facts
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -19,13 +18,13 @@ from core.harvest.report import HarvestReport
 from tests.cli_call import call
 from tests.harvest_world import HURRIED, FakeModel, World, says
 from tests.made_home import error
-from tests.made_home import value as value
 
 YAML = "global/facts.yaml"
 
 
-def code_of(result: Result[Any]) -> str:
-    return error(result).code
+def code_of(call: Callable[..., Any], *arguments: Any, **named: Any) -> str:
+    """The code of the error that a call is refused with."""
+    return error(call, *arguments, **named).code
 
 
 def workspace_of(world: World, **settings: Any) -> Workspace:

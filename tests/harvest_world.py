@@ -17,7 +17,7 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.paths import Paths
-from core.base.result import KnowledgeError, Result
+from core.base.result import KnowledgeError
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.pipeline import run_harvest
 from core.harvest.plan import plan_harvest
@@ -31,7 +31,7 @@ NOW = datetime(2026, 6, 12, 14, 23, 45, 123456, tzinfo=UTC)
 HURRIED = EditorWait(missing=0, settle=0, swap_file=0, sleep=lambda _: None)
 CATEGORY_FILES = ("facts.md", "decisions.md", "questions.md", "playbooks.md", "tasks.md")
 
-Answering = Callable[[int, str], "dict[str, Any] | str | Result[Answer]"]
+Answering = Callable[[int, str], "dict[str, Any] | str | Answer"]
 
 
 def sha256(text: str | bytes) -> str:

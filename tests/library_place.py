@@ -12,14 +12,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import TextIO
 
 import pytest
 
-from core.base.result import Ok, Result
 from core.library.database import Library, open_library
 
-T = TypeVar("T")
 NOW = datetime(2026, 11, 22, 14, 0, 0, 123456, tzinfo=UTC)
 
 OUTSIDE = tempfile.gettempdir()
@@ -31,15 +29,9 @@ def later(**passed: float) -> datetime:
     return NOW + timedelta(**passed)
 
 
-def value(result: Result[T]) -> T:
-    """What went well; the test fails where it did not."""
-    assert isinstance(result, Ok), result
-    return result.value
-
-
 def opened(url: str) -> Library:
     """The library at an address."""
-    return value(open_library(url))
+    return open_library(url)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from core.library.records import Chunk, Concept, Document, Link, SourceProfile, 
 from core.library.use import usage
 from core.library.use.consolidate import Consolidation, consolidate
 from core.library.use.retrieve import Retrieved, retrieve
-from tests.library_place import NOW, value
+from tests.library_place import NOW
 
 
 class Shelf:
@@ -82,14 +82,14 @@ class Shelf:
     ) -> UsageTrace:  # fmt: skip
         """One use of these chunks (by name), a minute after the last."""
         self.now += timedelta(minutes=1)
-        return value(usage.record(
+        return usage.record(
             self.library, session_id=session, chunk_ids=[self.chunks[name] for name in chunks], task_type=task,
             outcome=outcome, now=self.now, query=query, notes=notes, context_summary=query or "a task",
-        ))  # fmt: skip
+        )  # fmt: skip
 
     def consolidate(self, **more: Any) -> Consolidation:
         """What was learned becomes part of the library."""
-        return value(consolidate(self.library, now=self.now, **more))
+        return consolidate(self.library, now=self.now, **more)
 
     def link(self, one: str, other: str, relation: str, **more: Any) -> None:
         """Two chunks (by name) belong together."""
@@ -99,7 +99,7 @@ class Shelf:
 
     def ask(self, query: str, **more: Any) -> Retrieved:
         """What is retrieved for a question."""
-        return value(retrieve(self.library, query, now=self.now, **more))
+        return retrieve(self.library, query, now=self.now, **more)
 
     def names(self, found: Retrieved) -> list[str]:
         """The names of the chunks in an answer, best first."""

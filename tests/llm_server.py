@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from core.base.answer import Generate
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, attempt
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
 from tests.waiting import PATIENCE_SECONDS
@@ -237,11 +237,13 @@ def ask(
 def answered(generate: Generate, prompt: str) -> Any:
     """The answer to one question, put in a thread; the test fails if the call does not come back."""
     results: list[Any] = []
-    thread = threading.Thread(target=lambda: results.append(generate(prompt)), daemon=True)
+    thread = threading.Thread(target=lambda: results.append(attempt(generate, prompt)), daemon=True)
     thread.start()
     thread.join(PATIENCE_SECONDS)
     assert results, "the call did not come back"
-    return results[0]
+    if isinstance(results[0], KnowledgeError):
+        raise results[0]
+    return results[0].value
 
 
 def told(result: Any, code: str, *words: str) -> None:

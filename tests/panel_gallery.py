@@ -142,12 +142,12 @@ def full_home(folder: Path) -> Workspace:
     workspace = replace(workspace, environment={**workspace.environment, "HOME": str(folder)})
     leave_rich(folder)
     for sources, model in (((), None), (("claude_code",), says(**LEARNED))):
-        done = harvest(workspace, HarvestRequest(apply=True, sources=sources), generate=model)
+        harvest(workspace, HarvestRequest(apply=True, sources=sources), generate=model)
     for category, text in BULLETS:
         assert isinstance(attempt(add, workspace, category, text), Ok)
     project = workspace.paths.home / "project"
     for number, text in enumerate(("Shelf keeps every book in one dict; see `add`. 📚", "並べ替えは入力順を保つ。")):
-        added = add(workspace, "files", text, file=str(project / ("shelf.py", "export.py")[number]))
+        add(workspace, "files", text, file=str(project / ("shelf.py", "export.py")[number]))
     chance, now = random.Random(7), datetime.now(UTC)
     loaded = json.loads(workspace.paths.ledger.read_text("utf-8"))
     for number in range(1, 2401):

@@ -47,7 +47,7 @@ def leave_library(workspace: Workspace) -> None:
         found = commands.search(workspace, question)
         for at, one in enumerate(found.retrieved.dossiers[:3]):
             outcome = "l" if task == "factual_lookup" and (turn + at) % 3 else outcomes[(turn + at) % len(outcomes)]
-            done = commands.mark(workspace, outcome, one.chunk.id, found.retrieved.id, task, "it named the lock")
+            commands.mark(workspace, outcome, one.chunk.id, found.retrieved.id, task, "it named the lock")
     for question in ("Are locks across processes fair?", "Does asyncio work on Windows?"):
         commands.search(workspace, question)
 

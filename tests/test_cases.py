@@ -60,7 +60,7 @@ def person() -> Iterator[Path]:
     kept = Path(os.path.realpath(tempfile.mkdtemp(prefix="cases-", dir="/tmp" if os.path.isdir("/tmp") else None)))
     person = kept / "person"
     person.mkdir()
-    made = make_demo_home(str(person / "home"))
+    make_demo_home(str(person / "home"))
     shutil.copytree(person, kept / "samples", ignore=shutil.ignore_patterns("project"))
     with pytest.MonkeyPatch.context() as patched:
         environment(patched, person)

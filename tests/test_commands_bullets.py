@@ -210,11 +210,11 @@ def test_the_panel_s_stale_view_is_refused(workspace: Workspace) -> None:
     seen = hashlib.sha256(b"- a\n").hexdigest()
     path.write_text("- a\n- b\n")
     for refused in (
-        bullets.strike(workspace, "facts", BulletRef("facts.md", 1, "- a"), seen=seen),
-        bullets.remove(workspace, "facts", "a", seen=seen),
-        bullets.add(workspace, "facts", "c", seen=seen),
+        error(bullets.strike, workspace, "facts", BulletRef("facts.md", 1, "- a"), seen=seen),
+        error(bullets.remove, workspace, "facts", "a", seen=seen),
+        error(bullets.add, workspace, "facts", "c", seen=seen),
     ):
-        assert error(refused).code == "changed-outside"
+        assert refused.code == "changed-outside"
     assert path.read_text() == "- a\n- b\n"
 
 

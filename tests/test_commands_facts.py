@@ -31,7 +31,6 @@ from tests.facts_home import (
     harvested,
     learn,
     taught_fixture,
-    value,
     workspace_of,
 )
 from tests.harvest_world import HURRIED, FakeModel, World, says
@@ -75,7 +74,7 @@ def test_a_harvest_becomes_facts_patterns_and_questions(world: World) -> None:
         "global:pattern:001": ("Release: test, build, push", 0.6, ()),
         "global:question:001": ("Why?", 0.6, ()),
     }
-    assert value(validate(workspace_of(world))).problems == ()
+    assert validate(workspace_of(world)).problems == ()
 
 
 def test_the_domain_is_the_repository_of_the_working_folder(world: World) -> None:
@@ -90,7 +89,7 @@ def test_the_domain_is_the_repository_of_the_working_folder(world: World) -> Non
     assert [fact.id for fact in facts_of(world)] == ["the-nexus:fact:001", "the-nexus:fact:002"]
     assert (world.paths.knowledge / "repos" / "the-nexus" / "facts.yaml").is_file()
     asked = replace(workspace_of(world), cwd=repository / "src")
-    assert value(bootstrap(asked)).domains == ("the-nexus", "global")
+    assert bootstrap(asked).domains == ("the-nexus", "global")
 
 
 def test_the_offline_rules_feed_it_too_with_little_confidence(world: World) -> None:
@@ -104,7 +103,7 @@ def test_switched_off_nothing_is_made_and_switched_on_all_is_caught_up(world: Wo
     assert harvested(world, says(facts=["One"]), fact_index=False).facts is None
     assert not (world.paths.knowledge / "global").exists()
     world.knowledge("global/pitfalls.yaml", "- id: global:pitfall:001\n  fact: Mine\n  confidence: 1\n")
-    report = value(sync_facts(workspace_of(world, fact_index=False), now=lambda: world.clock))
+    report = sync_facts(workspace_of(world, fact_index=False), now=lambda: world.clock)
     assert (report.new, report.total) == (0, 1), "what a person writes reaches the index all the same"
     assert learn(world, "User: b\n", facts=["Two"]).facts == {"new": 2, "confirmed": 0, "total": 3, "too_long": 0}
 
@@ -122,7 +121,7 @@ def test_a_fact_that_is_too_long_goes_in_without_its_detail_or_not_at_all(world:
     assert report.facts == {"new": 2, "confirmed": 0, "total": 2, "too_long": 2}
     assert "fact index: 2 new, 2 too long for it, 2 in all\n" in harvest_text(report)
     workspace = workspace_of(world)
-    found = value(validate(workspace))
+    found = validate(workspace)
     assert found.too_long == ("facts.md:4", "playbooks.md:3") and not found.problems
     assert "2 lines longer than a fact may be, so no fact: facts.md:4, playbooks.md:3" in validation_text(found)
     told = [row for row in check_facts(workspace) if row.code == "facts-too-long"]
@@ -132,7 +131,7 @@ def test_a_fact_that_is_too_long_goes_in_without_its_detail_or_not_at_all(world:
 
 def test_what_is_let_in_and_too_long_for_a_fact_is_told(world: World) -> None:
     learn(world, facts=["x" * 501])
-    done = value(quarantine_accept(workspace_of(world), "xxx"))
+    done = quarantine_accept(workspace_of(world), "xxx")
     assert done.file == "facts.md" and "too long for the fact index (280 characters): 1" in done.warning
     assert facts_of(world) == []
 
@@ -145,21 +144,21 @@ def test_what_is_let_out_of_the_quarantine_becomes_a_fact(world: World) -> None:
     harvested(world, says(facts=[held, waits, "Kept"], decisions=[held]))
     assert [fact.fact for fact in facts_of(world)] == ["Kept"]
     workspace = workspace_of(world)
-    done = value(quarantine_accept(workspace, "facts: Invented", now=lambda: world.clock))
+    done = quarantine_accept(workspace, "facts: Invented", now=lambda: world.clock)
     assert not done.warning
     assert {(fact.fact, fact.id, fact.source_count) for fact in facts_of(world)} == {
         ("Kept", "global:fact:001", 1),
         ("Invented", "global:fact:002", 1),
     }
-    value(quarantine_accept(workspace, "decisions: Invented", now=lambda: world.clock))
-    value(quarantine_drop(workspace, "facts: Waits", now=lambda: world.clock))
+    quarantine_accept(workspace, "decisions: Invented", now=lambda: world.clock)
+    quarantine_drop(workspace, "facts: Waits", now=lambda: world.clock)
     report = learn(world, "User: b\n", facts=["Invented"])
     assert report.facts == {"new": 0, "confirmed": 1, "total": 2, "too_long": 0}
-    assert value(sync_facts(workspace, accepted=True, now=lambda: world.clock)).new == 0
-    value(undo(workspace, done.run, now=lambda: world.clock, editor_wait=HURRIED))
+    assert sync_facts(workspace, accepted=True, now=lambda: world.clock).new == 0
+    undo(workspace, done.run, now=lambda: world.clock, editor_wait=HURRIED)
     left = {fact.fact: fact.source_count for fact in facts_of(world)}
     assert left == {"Kept": 1, "Invented": 1}, "the second conversation still says so"
-    assert value(sync_facts(workspace, accepted=True, now=lambda: world.clock)).new == 0
+    assert sync_facts(workspace, accepted=True, now=lambda: world.clock).new == 0
 
 
 def test_an_accepted_item_whose_feed_was_cut_off_is_a_fact_after_the_next_harvest(
@@ -168,7 +167,7 @@ def test_an_accepted_item_whose_feed_was_cut_off_is_a_fact_after_the_next_harves
     learn(world, facts=[{"statement": "Invented", "quote": "nobody said that at all"}])
     with monkeypatch.context() as patch:
         patch.setattr("core.commands.fact_feed.after_accept", lambda *_: "")
-        value(quarantine_accept(workspace_of(world), "Invented", now=lambda: world.clock))
+        quarantine_accept(workspace_of(world), "Invented", now=lambda: world.clock)
     assert not facts_of(world)
     assert learn(world, "User: b\n", facts=["Other"]).facts == {"new": 2, "confirmed": 0, "total": 2, "too_long": 0}
 
@@ -178,7 +177,7 @@ def test_a_second_harvest_and_a_second_sync_change_nothing(world: World) -> None
     before = {path: path.read_bytes() for path in world.paths.knowledge.rglob("*") if path.is_file()}
     report = harvested(world, says(facts=["Other words"]))
     assert report.facts == {"new": 0, "confirmed": 0, "total": 1, "too_long": 0}
-    value(sync_facts(workspace_of(world), now=lambda: world.clock))
+    sync_facts(workspace_of(world), now=lambda: world.clock)
     after = {path: path.read_bytes() for path in world.paths.knowledge.rglob("*") if path.is_file()}
     locks = {world.paths.lock, world.paths.state / "facts.lock"}
     assert {path for path in before | after if before.get(path) != after.get(path)} <= locks
@@ -200,7 +199,7 @@ def test_undo_takes_the_facts_of_the_run_back(world: World) -> None:
     learn(world, facts=["One"])
     run = learn(world, "User: b\n", facts=["Two", "One"]).run
     assert {fact.fact: fact.source_count for fact in facts_of(world)} == {"One": 2, "Two": 1}
-    report = value(undo(workspace_of(world), run, editor_wait=HURRIED))
+    report = undo(workspace_of(world), run, editor_wait=HURRIED)
     assert report.notes == ["1 fact of the run left the fact index too"]
     assert {fact.fact: fact.source_count for fact in facts_of(world)} == {"One": 1}
     harvested(world, says(facts=["Three"]), again=True)
@@ -212,9 +211,9 @@ def test_an_undo_that_was_cut_before_the_facts_is_finished_by_the_next_sync(
 ) -> None:
     run = learn(world, facts=["One"]).run
     monkeypatch.setattr("core.commands.undo._undo_facts", lambda *_: None)
-    value(undo(workspace_of(world), run, editor_wait=HURRIED))
+    undo(workspace_of(world), run, editor_wait=HURRIED)
     assert [fact.fact for fact in facts_of(world)] == ["One"]
-    assert value(sync_facts(workspace_of(world))).taken_back == 1
+    assert sync_facts(workspace_of(world)).taken_back == 1
     assert facts_of(world) == []
 
 
@@ -274,8 +273,8 @@ def test_an_edit_in_an_editor_shows_at_once_and_a_missing_index_is_no_loss(taugh
 
 
 def test_the_context_carries_facts_only_when_it_is_told_to(taught: World) -> None:
-    plain = value(context(workspace_of(taught))).prefix.text
-    with_facts = value(context(workspace_of(taught, bootstrap_facts=True))).prefix.text
+    plain = context(workspace_of(taught)).prefix.text
+    with_facts = context(workspace_of(taught, bootstrap_facts=True)).prefix.text
     assert with_facts.startswith(plain) and with_facts.count("{knowledge}") == plain.count("{knowledge}") + 1
     assert "- Two (global, 0.6)" in with_facts[len(plain) :]
 
@@ -297,13 +296,13 @@ def test_what_did_not_change_is_not_read_again_and_what_did_is(taught: World, mo
     asked: list[int] = []
     real = fact_feed.sync
     monkeypatch.setattr(fact_feed, "sync", lambda *args, **named: asked.append(1) or real(*args, **named))
-    first = value(sync_facts(workspace, now=lambda: taught.clock))
+    first = sync_facts(workspace, now=lambda: taught.clock)
     assert asked == [1] and fact_feed.unchanged(workspace, taught.clock) == [4, 0, 0]
-    again = value(sync_facts(workspace, now=lambda: taught.clock))
+    again = sync_facts(workspace, now=lambda: taught.clock)
     assert asked == [1] and again.total == first.total == 4
     assert [fact.fact for fact in facts_of(taught)] == ["One", "One or so", "Two", "Why?"]
     taught.knowledge(YAML, taught.text(YAML).replace('"Two"', '"2.."'))
-    value(sync_facts(workspace, now=lambda: taught.clock))
+    sync_facts(workspace, now=lambda: taught.clock)
     assert asked == [1, 1] and "2.." in [fact.fact for fact in facts_of(taught)]
     monkeypatch.setattr(ready, "SETTLED_SECONDS", 3600.0)
     assert fact_feed.unchanged(workspace, taught.clock) is None, "a file of this very moment is not settled"
@@ -329,7 +328,7 @@ def test_two_processes_at_once_wait_for_each_other(taught: World) -> None:
     from core.base import locks
 
     with locks.locked(taught.paths.state / "facts.lock"):
-        assert code_of(sync_facts(workspace_of(taught), wait=0.05)) == "lock-held"
+        assert code_of(sync_facts, workspace_of(taught), wait=0.05) == "lock-held"
 
 
 def test_an_unusual_answer_of_a_model_is_no_traceback(world: World) -> None:
@@ -348,15 +347,13 @@ def test_an_unusual_answer_of_a_model_is_no_traceback(world: World) -> None:
 def test_an_edit_writes_the_yaml_file_and_can_be_undone(taught: World) -> None:
     workspace = workspace_of(taught)
     before = taught.text(YAML)
-    row = next(row for row in value(facts_view(workspace)).rows if row.fact.fact == "Two")
-    edited = value(
-        edit_fact(workspace, row.fact.id, {"confidence": 0.95, "fact": "Two!", "tags": ["a"]}, seen=row.sha256)
-    )
+    row = next(row for row in facts_view(workspace).rows if row.fact.fact == "Two")
+    edited = edit_fact(workspace, row.fact.id, {"confidence": 0.95, "fact": "Two!", "tags": ["a"]}, seen=row.sha256)
     assert taught.text(YAML) == before.replace(
         'fact: "Two"\n  confidence: 0.6\n  tags: [git]', 'fact: "Two!"\n  confidence: 0.95\n  tags: [a]'
     )
     assert json.loads(taught.text("index.json"))["facts"][2]["confidence"] == 0.95
-    value(undo(workspace, edited.run, editor_wait=HURRIED))
+    undo(workspace, edited.run, editor_wait=HURRIED)
     assert taught.text(YAML) == before
     assert json.loads(taught.text("index.json"))["facts"][2]["confidence"] == 0.6
 
@@ -364,12 +361,12 @@ def test_an_edit_writes_the_yaml_file_and_can_be_undone(taught: World) -> None:
 def test_an_edit_of_a_file_that_has_changed_since_is_refused(taught: World) -> None:
     """Somebody's editor has saved it meanwhile: neither of the two may be lost."""
     workspace = workspace_of(taught)
-    row = value(facts_view(workspace)).rows[0]
+    row = facts_view(workspace).rows[0]
     taught.knowledge(YAML, taught.text(YAML) + "\nmy words\n")
     before = taught.text(YAML)
-    assert code_of(edit_fact(workspace, row.fact.id, {"confidence": 0.1}, seen=row.sha256)) == "changed-outside"
-    assert code_of(delete_fact(workspace, row.fact.id, seen=row.sha256)) == "changed-outside"
-    assert code_of(merge_facts(workspace, row.fact.id, "global:fact:002", seen=row.sha256)) == "changed-outside"
+    assert code_of(edit_fact, workspace, row.fact.id, {"confidence": 0.1}, seen=row.sha256) == "changed-outside"
+    assert code_of(delete_fact, workspace, row.fact.id, seen=row.sha256) == "changed-outside"
+    assert code_of(merge_facts, workspace, row.fact.id, "global:fact:002", seen=row.sha256) == "changed-outside"
     assert taught.text(YAML) == before
 
 
@@ -387,35 +384,35 @@ def test_an_edit_of_a_file_that_has_changed_since_is_refused(taught: World) -> N
 )
 def test_what_is_not_valid_is_not_written(taught: World, values: dict[str, Any], code: str) -> None:
     before = taught.text(YAML)
-    assert code_of(edit_fact(workspace_of(taught), "global:fact:001", values)) == code
+    assert code_of(edit_fact, workspace_of(taught), "global:fact:001", values) == code
     assert taught.text(YAML) == before
 
 
 def test_a_deleted_fact_stays_deleted_until_it_is_undone(taught: World) -> None:
     workspace = workspace_of(taught)
     before = taught.text(YAML)
-    removed = value(delete_fact(workspace, "global:fact:001"))
+    removed = delete_fact(workspace, "global:fact:001")
     learn(taught, "User: b\n", facts=["One"])
     assert "One" not in [fact.fact for fact in facts_of(taught)]
-    value(undo(workspace, removed.run, editor_wait=HURRIED))
+    undo(workspace, removed.run, editor_wait=HURRIED)
     assert taught.text(YAML) == before
-    assert code_of(delete_fact(workspace, "global:fact:01")) == "no-match"
+    assert code_of(delete_fact, workspace, "global:fact:01") == "no-match"
 
 
 def test_two_facts_become_one_and_its_words_confirm_it(taught: World) -> None:
     workspace = workspace_of(taught)
     before = taught.text(YAML)
-    pairs = value(facts_list(workspace, similar=True)).pairs
+    pairs = facts_list(workspace, similar=True).pairs
     assert pairs == ()
-    merged = value(merge_facts(workspace, "global:fact:001", "global:fact:002"))
+    merged = merge_facts(workspace, "global:fact:001", "global:fact:002")
     assert (merged.into.source_count, merged.into.related) == (2, ("global:fact:002",))
     assert [fact.id for fact in facts_of(taught)][:2] == ["global:fact:001", "global:fact:003"]
     run = learn(taught, "User: b\n", facts=["One or so"]).run
     assert facts_of(taught)[0].source_count == 3
-    value(undo(workspace, run, editor_wait=HURRIED))
-    value(undo(workspace, merged.run, editor_wait=HURRIED))
+    undo(workspace, run, editor_wait=HURRIED)
+    undo(workspace, merged.run, editor_wait=HURRIED)
     assert taught.text(YAML) == before
-    assert code_of(merge_facts(workspace, "global:fact:001", "global:fact:001")) == "usage"
+    assert code_of(merge_facts, workspace, "global:fact:001", "global:fact:001") == "usage"
 
 
 # --- places: Where a fact belongs. A fact in the wrong place is put before conversations about something else, and is
@@ -490,7 +487,7 @@ def test_a_note_on_a_file_goes_before_no_conversation_about_something_else(world
     )
     assert set(places(world).values()) == {"global"}
     asked = replace(workspace_of(world), cwd=repository(world, "other"))
-    assert [fact.fact for fact in value(bootstrap(asked)).facts] == ["Tabs are wanted"]
+    assert [fact.fact for fact in bootstrap(asked).facts] == ["Tabs are wanted"]
     assert [fact.fact for fact in facts_of(world) if "file-note" in fact.tags] == ["pong_game.py: draws the ball"]
 
 
@@ -500,9 +497,9 @@ def test_what_is_known_of_the_project_comes_before_what_holds_everywhere(world: 
     learn(world, "User: somewhere\n", facts=[{"statement": f"Everywhere {at}", "confidence": 0.95} for at in range(40)])
     learn(world, claude_session(str(own), "here"), facts=[{"statement": "Here alone", "confidence": 0.5}])
     asked = replace(workspace_of(world), cwd=own)
-    few = value(bootstrap(asked, budget=60))
+    few = bootstrap(asked, budget=60)
     assert few.facts[0].fact == "Here alone" and 1 < len(few.facts) < 10 and few.tokens <= 60
-    assert value(bootstrap(asked, budget=20)).facts[0].fact == "Here alone"
+    assert bootstrap(asked, budget=20).facts[0].fact == "Here alone"
 
 
 # --- what an undo leaves ----------------------------------------------------------------------------------------------
@@ -512,9 +509,9 @@ def test_an_undo_leaves_no_empty_files_and_folders(world: World) -> None:
     first = learn(world, claude_session(str(repository(world, "one")), "hello"), facts=["Kept"])
     second = learn(world, claude_session(str(repository(world, "two")), "hello"), facts=["Gone"], questions=["Why?"])
     assert "repos/two/questions.yaml" in folders(world)
-    value(undo(workspace_of(world), second.run))
+    undo(workspace_of(world), second.run)
     assert folders(world) == ["repos/one", "repos/one/facts.yaml"]
-    value(undo(workspace_of(world), first.run))
+    undo(workspace_of(world), first.run)
     assert folders(world) == [] and not (world.paths.knowledge / "repos").exists()
     learn(world, claude_session(str(world.folder / "two"), "hello for the third time"), facts=["Back"])
     assert {fact.id[-8:] for fact in facts_of(world)} == {"fact:002"}, "an id is never given twice"
@@ -525,7 +522,7 @@ def test_a_file_with_a_persons_words_in_it_stays(world: World, words: str) -> No
     report = learn(world, claude_session(str(repository(world, "one")), "hello"), facts=["Gone"])
     path = world.paths.knowledge / "repos" / "one" / "facts.yaml"
     path.write_text(path.read_text() + words)
-    value(undo(workspace_of(world), report.run))
+    undo(workspace_of(world), report.run)
     assert words.strip() in path.read_text() and "Gone" not in path.read_text()
 
 
@@ -564,7 +561,7 @@ def test_what_a_model_says_of_the_agent_itself_stands_below_agents(world: World)
     assert found["Somebody said so"] == found["The port is 8080"] != "some-agent"
     text = (world.paths.knowledge / "agents/claude-code/tool-quirks.yaml").read_text()
     assert "claude-code:tool-quirk:001" in text
-    assert value(validate(workspace_of(world))).problems == ()
+    assert validate(workspace_of(world)).problems == ()
 
 
 def test_the_page_about_the_files_is_left_once_and_is_the_persons_then(world: World) -> None:

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from core.base.result import KnowledgeError, attempt
 from core.commands import facts
 from core.commands.context import context
 from core.commands.fact_feed import sync_facts
 from core.commands.facts import delete_fact, edit_fact, merge_facts
 from core.factindex.record import read_history
 from core.factindex.sync import record_path
-from tests.facts_home import YAML, cli, code_of, facts_of, learn, value, workspace_of
+from tests.facts_home import YAML, cli, code_of, facts_of, learn, workspace_of
 from tests.harvest_world import World
+from tests.made_home import error
 
 ITEM = "- id: {id}\n  fact: {fact}\n  confidence: 0.5\n"
 
@@ -76,16 +76,16 @@ def test_a_link_that_comes_later_is_told_at_once(taught: World) -> None:
     workspace = workspace_of(taught)
     for path in taught.paths.knowledge.rglob("*"):
         os.utime(path, (1_700_000_000, 1_700_000_000))
-    assert not value(sync_facts(workspace)).problems
+    assert not sync_facts(workspace).problems
     (taught.paths.knowledge / "global" / "mine.yaml").symlink_to(taught.folder / "nothing")
-    assert [problem.code for problem in value(sync_facts(workspace)).problems] == ["not-a-file"]
+    assert [problem.code for problem in sync_facts(workspace).problems] == ["not-a-file"]
 
 
 def test_facts_that_cannot_be_read_are_missed_aloud(taught: World) -> None:
     """A conversation that starts without the facts must not look as if there were none."""
     (taught.paths.knowledge / "index.json").unlink()
     taught.knowledge("global/bad.yaml", b"\xff\xfe")
-    found = value(context(workspace_of(taught, bootstrap_facts=True)))
+    found = context(workspace_of(taught, bootstrap_facts=True))
     assert "One" in found.prefix.text, "the digest stays"
     assert [warning for warning in found.warnings if "facts" in warning and "bad.yaml" in warning]
     assert found.to_json()["warnings"] == list(found.warnings)
@@ -109,16 +109,16 @@ def by_hand(world: World) -> World:
 
 def test_a_confidence_of_many_digits_is_written(by_hand: World) -> None:
     """It was rounded on paper, did not compare equal, and the person was told that it stood there already."""
-    value(edit_fact(workspace_of(by_hand), "global:fact:001", {"confidence": 0.1234567}))
+    edit_fact(workspace_of(by_hand), "global:fact:001", {"confidence": 0.1234567})
     assert "confidence: 0.123457\n" in by_hand.text(YAML) and "# why" in by_hand.text(YAML)
 
 
 def test_what_cannot_be_written_is_not_said_to_stand_there(by_hand: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "with_values", lambda *_: None)
     before = by_hand.text(YAML)
-    refused = attempt(edit_fact, workspace_of(by_hand), "global:fact:001", {"fact": "Other"})
-    assert code_of(refused) == "not-editable" and isinstance(refused, KnowledgeError)
-    assert f"{YAML}:6" in str(refused.error) and "text editor" in str(refused.error)
+    refused = error(edit_fact, workspace_of(by_hand), "global:fact:001", {"fact": "Other"})
+    assert refused.code == "not-editable"
+    assert f"{YAML}:6" in str(refused) and "text editor" in str(refused)
     assert by_hand.text(YAML) == before
 
 
@@ -126,7 +126,7 @@ def test_what_cannot_be_written_is_not_said_to_stand_there(by_hand: World, monke
 def test_values_that_stand_there_already_write_nothing(by_hand: World, values: dict[str, Any]) -> None:
     """Else the list of what can be undone fills with edits that did nothing."""
     by_hand.knowledge(YAML, by_hand.text(YAML).replace("0.5\n", "0.5\n  tags: [a, b]\n", 1))
-    assert code_of(edit_fact(workspace_of(by_hand), "global:fact:001", values)) == "unchanged"
+    assert code_of(edit_fact, workspace_of(by_hand), "global:fact:001", values) == "unchanged"
     assert not by_hand.paths.changes.exists()
 
 
@@ -140,9 +140,9 @@ def merged_records(world: World) -> dict[str, str]:
 def test_a_merge_that_was_refused_leaves_no_trace(taught: World) -> None:
     """Else a later deletion by hand counts as a merge: what the person deleted would go on confirming another fact."""
     workspace = workspace_of(taught)
-    assert code_of(merge_facts(workspace, "global:fact:001", "global:fact:002", seen="0" * 64)) == "changed-outside"
+    assert code_of(merge_facts, workspace, "global:fact:001", "global:fact:002", seen="0" * 64) == "changed-outside"
     assert merged_records(taught) == {}
-    value(delete_fact(workspace, "global:fact:002"))
+    delete_fact(workspace, "global:fact:002")
     learn(taught, "User: b\n", facts=["Two"])
     assert [(fact.fact, fact.source_count) for fact in facts_of(taught)] == [("One", 1)]
 
@@ -153,7 +153,7 @@ def test_a_merge_into_which_nothing_can_be_taken_changes_neither_fact(taught: Wo
     other = taught.knowledge("global/pitfalls.yaml", ITEM.format(id="global:pitfall:001", fact='"Three"'))
     other.chmod(0o444)
     before = taught.text(YAML)
-    assert code_of(merge_facts(workspace, "global:fact:001", "global:pitfall:001")) == "read-only"
+    assert code_of(merge_facts, workspace, "global:fact:001", "global:pitfall:001") == "read-only"
     assert taught.text(YAML) == before and merged_records(taught) == {}
 
 
@@ -171,7 +171,7 @@ def test_a_merge_that_was_cut_is_done_again(taught: World, monkeypatch: pytest.M
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(facts, step, cut)
         merge_facts(workspace, "global:fact:001", "global:fact:002")
-    assert value(merge_facts(workspace, "global:fact:001", "global:fact:002")).into.source_count == 2
+    assert merge_facts(workspace, "global:fact:001", "global:fact:002").into.source_count == 2
     assert merged_records(taught) == {"global:fact:002": "global:fact:001"}
     learn(taught, "User: b\n", facts=["Two"])
     assert [(fact.fact, fact.source_count) for fact in facts_of(taught)] == [("One", 3)]
@@ -220,10 +220,8 @@ def test_the_list_tells_what_it_left_out_once(taught: World) -> None:
 def test_a_secret_in_the_words_of_a_fact_is_replaced_and_told(taught: World) -> None:
     """Facts go before every conversation, into the YAML file and into index.json."""
     key = "ghp_" + "a1B2" * 9
-    edited = value(
-        edit_fact(workspace_of(taught), "global:fact:001", {"fact": f"The token is {key[:9]}\u200b{key[9:]}"})
-    )
+    edited = edit_fact(workspace_of(taught), "global:fact:001", {"fact": f"The token is {key[:9]}\u200b{key[9:]}"})
     assert edited.warning.startswith("secrets replaced: github-token:1 (") and "text editor" in edited.warning
     assert key not in taught.text(YAML) + taught.text("index.json") and "[redacted: github-token]" in taught.text(YAML)
     plain = edit_fact(workspace_of(taught, redact=False), "global:fact:002", {"fact": f"It is {key}"})
-    assert value(plain).warning == "" and key in taught.text(YAML)
+    assert plain.warning == "" and key in taught.text(YAML)

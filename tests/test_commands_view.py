@@ -37,7 +37,7 @@ from core.commands.workspace import Workspace, open_workspace, reopened
 from core.conversations.plain import UNKNOWN_JSON
 from core.injection import prompt_prefix
 from core.knowledge.run_state import DIFFERENT
-from tests.made_home import HURRIED, Clock, Model, converse, harvested, make_home
+from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home
 
 # --- view: What a window reads: if it is wrong, a person edits a line that is not the one they saw, or looks in vain.
 
@@ -313,9 +313,8 @@ def test_a_home_that_the_environment_names_is_no_project(tmp_path: Path) -> None
 def test_a_project_that_is_asked_for_and_is_another_home_is_refused(person: Path, tmp_path: Path) -> None:
     """A memory for "the project" would otherwise go into a home that was not named, and be read from one."""
     other = opened(tmp_path / "other", tmp_path)
-    for result in (find_project(other, str(person)), save(other, "Mine", project=str(person))):
-        assert isinstance(result, KnowledgeError) and result.error.code == "no-project"
-        assert "home" in result.error.message and "--home" in result.error.hint
+    for refused in (error(find_project, other, str(person)), error(save, other, "Mine", project=str(person))):
+        assert refused.code == "no-project" and "home" in refused.message and "--home" in refused.hint
     assert find_project(opened(person / ".manual_slop", tmp_path), str(person)) is None
 
 

@@ -16,9 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from core.agents import hand_over, json_text
+from core.agents import hand_over, json_text, tools
 from core.agents.tools import AGENT, AGENTS, agent_name
-from core.base.result import Ok, attempt
 from core.cli.main import main
 from core.commands.daily.autopilot import sources_of
 from core.commands.workspace import open_workspace
@@ -310,10 +309,8 @@ def test_without_the_library_of_the_protocol_no_server_is_registered(
     person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that cannot start would show an error at every start of the tool."""
-    import importlib.util
-
-    real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "mcp" else real(name, *rest))
+    real = tools.find_spec
+    monkeypatch.setattr(tools, "find_spec", lambda name, *rest: None if name == "mcp" else real(name, *rest))
     told = json.loads(call("connect", "opencode", "claude_code", "gemini", "--json", "--yes")[1])
     assert {part for row in told["tools"] for part in row["parts"]} == {"start", "end"}
     assert not any(row["missing"] for row in told["tools"]), "what was left out is not gone"
@@ -376,8 +373,7 @@ def test_what_a_connection_does_not_give_is_said(person: Path) -> None:
     assert "asks the model for the context" in str(doctor()[0]["message"])
     assert all(agent.sources and set(agent.sources) <= set(SOURCE) for agent in AGENTS), "what ends is harvested"
     works("connect", "cursor", "--yes")
-    opened = attempt(open_workspace)
-    assert isinstance(opened, Ok) and set(sources_of(opened.value)) >= {"vscode", "cursor", "cursor_cli"}
+    assert set(sources_of(open_workspace())) >= {"vscode", "cursor", "cursor_cli"}
     assert "was not found on this computer" in call("connect", "codex", "--dry-run")[1]
 
 

@@ -20,6 +20,7 @@ from core.commands.conversations import index_folder, read
 from core.commands.workspace import Workspace
 from core.conversations.readable import without_codes, without_tags
 from core.conversations.searched import output
+from core.mcp_server.pages import sentence
 from core.sources.tools import RESUME, resume_command
 from tests.harvest_world import FakeModel, World, workspace_of
 from tests.spoken_home import Disk, call, result
@@ -294,9 +295,9 @@ def project(disk: Disk, name: str) -> Path:
 
 
 def refused(act: Callable[[], Any]) -> str:
-    with pytest.raises(tools.RefusedError) as caught:
+    with pytest.raises(KnowledgeError) as caught:
         act()
-    return str(caught.value)
+    return sentence(caught.value.error)
 
 
 def test_an_agent_gets_the_conversations_of_its_project_alone(disk: Disk, agent: Callable[[Path], Workspace]) -> None:
@@ -397,7 +398,7 @@ def test_a_folder_belongs_to_one_project(tmp_path: Path) -> None:
 
 def test_a_page_is_not_read_anew(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second page of a long conversation does not wait for the whole of it again."""
-    assert isinstance(attempt(read, disk.workspace, "claude_code/leaky", 1, 1), Ok)
+    read(disk.workspace, "claude_code/leaky", 1, 1)
     monkeypatch.setattr("core.conversations.read.read_conversation", lambda *_: pytest.fail("read anew"))
-    assert isinstance(attempt(read, disk.workspace, "claude_code/leaky", 2, 1), Ok)
+    read(disk.workspace, "claude_code/leaky", 2, 1)
     assert len(transcript._kept) <= transcript.KEPT

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from core import conversation_index
-from core.base.result import KnowledgeError, Ok, Result, attempt
+from core.base.result import KnowledgeError, Ok, attempt
 from core.base.search_entry import Embed, SearchEntry
-from core.commands.conversations import ConversationFilters, ConversationHits, find, index_folder
+from core.commands.conversations import ConversationFilters, find, index_folder
 from core.commands.search import build_vectors
 from core.commands.transcript import known_entries, where_of
 from core.conversation_index import look
@@ -394,7 +394,7 @@ def test_the_bench_runs_what_a_search_runs(disk: Disk, monkeypatch: pytest.Monke
     assert by_words == by_bench(None)
     disk.settings["embedder"] = "minilm"
     monkeypatch.setitem(vectors._LOADED, "minilm", of_words)
-    assert isinstance(attempt(build_vectors, disk.workspace), Ok)
+    build_vectors(disk.workspace)
     assert by_product() == by_bench(of_words) != by_words
     whole, ranked = rank.Features.score_threads, by_product()
     monkeypatch.setattr(
@@ -605,15 +605,10 @@ def test_what_was_not_read_yet_is_no_silence(disk: Disk) -> None:
         disk.claude(f"many-{at}", ("user", f"The talk of number {at}"), folder="/srv/other")
     shop = disk.folder / "shop"
     shop.mkdir()
-    found = value_of(find(disk.workspace, "zeppelin", ConversationFilters(project=str(shop)), seconds=0.0))
+    found = find(disk.workspace, "zeppelin", ConversationFilters(project=str(shop)), seconds=0.0)
     assert found.waiting and f"no conversation in {shop} has been read yet" in found.nothing
     unknown = attempt(find, disk.workspace, "zeppelin", ConversationFilters(project="/srv/unread"), seconds=0.0)
     assert isinstance(unknown, KnowledgeError) and "conversations are not read" in unknown.error.message
-
-
-def value_of(result: Result[ConversationHits]) -> ConversationHits:
-    assert isinstance(result, Ok), result
-    return result.value
 
 
 def test_a_copy_at_a_path_is_of_its_tool(disk: Disk) -> None:

@@ -18,7 +18,7 @@ from core.factindex.record import read_history
 from core.factindex.sync import record_path
 from tests.factindex_crashes import campaign
 from tests.factindex_world import Shelf, lesson
-from tests.facts_home import cli, facts_of, harvested, value, workspace_of
+from tests.facts_home import cli, facts_of, harvested, workspace_of
 from tests.harvest_world import World, says
 
 # --- sync: From harvests to YAML files to index.json, again and again: nothing doubled, nothing brought back, nothing
@@ -443,7 +443,7 @@ def test_every_command_works_on_the_rest(world: World) -> None:
     world.knowledge(
         OTHER, "---\ndomain: shop\ncategory: fact\n---\n\n- id: shop:fact:001\n  fact: shop\n  confidence: 1\n"
     )
-    value(sync_facts(workspace_of(world)))
+    sync_facts(workspace_of(world))
     world.knowledge("global/facts.yaml", b"\0" * 100)
     world.knowledge("repos/bad/facts.yaml", b"\xff")
     code, out, err = cli(world, "facts", "list")
@@ -458,7 +458,7 @@ def test_every_command_works_on_the_rest(world: World) -> None:
     report = harvested(world, says(facts=["Three"]))
     assert not report.errors and "repos/bad/facts.yaml" in " ".join(report.notes)
     assert {fact.fact for fact in facts_of(world)} == {"One", "Two", "Three", "shop"}
-    found = [row for row in value(doctor(workspace_of(world))).findings if row.code in ("broken-file", "held-facts")]
+    found = [row for row in doctor(workspace_of(world)).findings if row.code in ("broken-file", "held-facts")]
     assert len(found) == 3 and not any(row.note for row in found)
     code, _, err = cli(world, "facts", "sync", "--accept-removals")
     assert code == 1 and "stood in it" not in err

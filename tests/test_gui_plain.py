@@ -174,7 +174,7 @@ def test_the_worker_answers_in_order_with_progress_and_errors_as_values() -> Non
     drained(worker, 4)
     assert news[:2] == ["half", Ok(7)] and woken.is_set() and not worker.open_jobs
     assert isinstance(news[2], KnowledgeError) and "disk full" in news[2].error.message
-    assert news[3] == KnowledgeError("no", "Not now")
+    assert isinstance(news[3], KnowledgeError) and str(news[3].error) == "Not now."
     assert worker.dispose()
 
 

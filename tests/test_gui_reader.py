@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from core.base.result import Ok
 from core.commands.conversations import BuildReport
 from core.commands.panel.conversations import conversation_key
 from core.commands.transcript import read_entry
@@ -146,7 +145,7 @@ def seat_fixture(desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     real = gui.views.reader.read_script
 
     def read(workspace: Workspace, wanted: Any) -> Any:
-        return Ok((TALK, script_of(TALK))) if wanted.name == "made" else real(workspace, wanted)
+        return (TALK, script_of(TALK)) if wanted.name == "made" else real(workspace, wanted)
 
     monkeypatch.setattr(gui.views.reader, "read_script", read)
     with seated(desk, home) as seat:
@@ -272,11 +271,7 @@ def test_a_search_finds_conversations_and_enter_reads_the_best_turn(
 
     def waiting(workspace: Workspace, wanted: Wanted) -> Any:
         found = find(workspace, wanted)
-        return (
-            replace(found, value=replace(found.value, waits="" if asked else "1 conversation not searched yet"))
-            if wanted.asks
-            else found
-        )
+        return replace(found, waits="" if asked else "1 conversation not searched yet") if wanted.asks else found
 
     def read_all(*_: Any, progress: Any, cancelled: Any) -> Any:
         asked.append("read")

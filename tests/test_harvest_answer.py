@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.answer import Answer
-from core.base.result import KnowledgeError, Ok, Result, attempt
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
@@ -115,8 +115,8 @@ def test_of_a_partly_readable_answer_what_was_not_read_is_counted() -> None:
 
 def test_a_question_about_one_category_is_answered_by_that_category() -> None:
     """A small model that answers another question than the one that was put has not answered."""
-    assert parse_answer('{"questions": ["a"]}', ["questions"]) == Ok({"questions": ["a"]})
-    assert parse_answer("{}", ["questions"]) == Ok({"questions": []})
+    assert parse_answer('{"questions": ["a"]}', ["questions"]) == {"questions": ["a"]}
+    assert parse_answer("{}", ["questions"]) == {"questions": []}
     both = attempt(parse_answer, '{"questions": ["a"], "facts": ["b", "c"]}', ["questions"])
     assert isinstance(both, Ok) and both.value["questions"] == ["a"]
     assert items_from(both.value, NOTHING, quotes="off", secrets=False).skipped == {"not asked for": 2}
@@ -174,7 +174,7 @@ def test_a_hostile_answer_takes_no_longer_than_its_length(piece: str) -> None:
     """Four times the text in much less than sixteen times the time: a megabyte must not hang a run."""
 
     small, large = ('"' + piece * number for number in (20_000, 80_000))
-    assert not grows_faster(lambda: parse_answer(small), lambda: parse_answer(large), 11)
+    assert not grows_faster(lambda: attempt(parse_answer, small), lambda: attempt(parse_answer, large), 11)
 
 
 def test_rows_become_lines() -> None:
@@ -461,7 +461,7 @@ TALK = read_conversation("t", b"User: which port?\n\nAssistant: The server liste
 class Asked:
     """A model that answers each question with one row for what was asked; keeps prompts and schemas."""
 
-    def __init__(self, *spoiled: str | Result[Answer]) -> None:
+    def __init__(self, *spoiled: str | Answer | KnowledgeError) -> None:
         self.prompts: list[str] = []
         self.schemas: list[dict[str, Any]] = []
         self.spoiled = list(spoiled)
@@ -471,6 +471,8 @@ class Asked:
         self.schemas.append(dict(schema or {}))
         if self.spoiled:
             first = self.spoiled.pop(0)
+            if isinstance(first, KnowledgeError):
+                raise first
             return Answer(first) if isinstance(first, str) else first
         rows = {name: [_row(name)] for name in self.schemas[-1]["required"]}
         return Answer(json.dumps(rows))
@@ -517,7 +519,7 @@ def test_one_question_without_an_answer_keeps_the_conversation() -> None:
     gone = Asked('{"facts": []}', KnowledgeError("http-error", "the server is gone"))
     refused = attempt(distil, TALK, "t", settings(), gone)
     assert isinstance(refused, KnowledgeError) and refused.error.code == "http-error" and len(gone.prompts) == 2
-    cut = Ok(Answer('{"facts": [', truncated=True))
+    cut = Answer('{"facts": [', truncated=True)
     refused = attempt(distil, TALK, "t", settings(), Asked(cut, cut))
     assert isinstance(refused, KnowledgeError) and refused.error.code == "truncated-answer"
 

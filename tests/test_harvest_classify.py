@@ -24,7 +24,6 @@ from core.knowledge.changes import Change, append_changes
 from core.sources.artifact import Artifact
 from core.sources.scan import Protection, Scan, Split
 from tests.bad_input import make_socket
-from tests.facts_home import value
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, never, says, sha256, workspace_of
 
 # --- classify: The table of storage.md, line by line: a wrong class loses a conversation that somebody still wants.
@@ -300,7 +299,7 @@ def by_a_run(world: World) -> list[str]:
 
 def by_hand(world: World) -> list[str]:
     """`knowledge trash purge`."""
-    purged = value(trash_purge(workspace_of(world), now=lambda: world.clock, editor_wait=HURRIED))
+    purged = trash_purge(workspace_of(world), now=lambda: world.clock, editor_wait=HURRIED)
     return [error.message for error in purged.errors]
 
 
@@ -457,12 +456,12 @@ def test_a_trashed_split_is_listed_brought_back_and_purged(world: World) -> None
     split, held = stale_split(world)
     world.run(FakeModel(never))
     workspace = workspace_of(world)
-    (row,) = value(trash_list(workspace))
+    (row,) = trash_list(workspace)
     assert row.path == str(split) and row.size == sum(map(len, held.values()))
-    value(trash_restore(workspace, row.name, now=lambda: world.clock))
+    trash_restore(workspace, row.name, now=lambda: world.clock)
     assert {path.name: path.read_bytes() for path in split.iterdir()} == held
     world.run(FakeModel(never))
-    purged = value(trash_purge(workspace, everything=True, now=lambda: world.clock))
+    purged = trash_purge(workspace, everything=True, now=lambda: world.clock)
     assert purged.purged == [row.name] and not list(world.paths.trash.iterdir())
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from core.base.answer import Answer
-from core.base.result import KnowledgeError, Result, refuse
+from core.base.result import KnowledgeError, Result
 from core.cli.harvest import harvest_text
 from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
 from core.harvest.asking import KEPT_DAYS
@@ -135,7 +135,9 @@ def test_answers_that_are_there_already_are_not_announced_again(world: World) ->
     model = Answering()
 
     def failing(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        return KnowledgeError("server-error", "it fell over") if model.calls == 5 else model(prompt, schema)
+        if model.calls == 5:
+            raise KnowledgeError("server-error", "it fell over")
+        return model(prompt, schema)
 
     world.run(failing)  # type: ignore[arg-type]
     second, _ = estimate(world.plan(), world.options)
@@ -288,7 +290,7 @@ TALK = "User: which port?\n\nAssistant: The server listens on 8123.\n"
 class Asked:
     """Answers each question, never twice with the same words, but says what `spoiled` holds for a category."""
 
-    def __init__(self, **spoiled: str | Result[Answer]) -> None:
+    def __init__(self, **spoiled: str | Answer | KnowledgeError) -> None:
         self.spoiled = spoiled
         self.asked: list[str] = []
         self.numbers = count(1)
@@ -301,6 +303,8 @@ class Asked:
         if said is None:
             row = {"path": f"/srv/{number}.py", "note": f"note {number}"} if name == "files" else f"{name} {number}"
             said = json.dumps({name: [row]}) if schema else f"summary {number}"
+        if isinstance(said, KnowledgeError):
+            raise said
         return Answer(said, "fake", 10, 5) if isinstance(said, str) else said
 
 
@@ -412,7 +416,8 @@ def test_a_run_that_is_ended_at_once_loses_no_answer(
         with pytest.raises(ends):
             world.run(answer, jobs=4)  # type: ignore[arg-type]
     else:
-        world.try_run(answer, jobs=4)  # type: ignore[arg-type]
+        with pytest.raises(KnowledgeError):
+            world.try_run(answer, jobs=4)  # type: ignore[arg-type]
     assert len(kept(world)) == 4 and all(path.exists() for path in talks)
     monkeypatch.setattr(Committer, "stage", commit)
     second = Asked()

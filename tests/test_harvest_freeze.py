@@ -194,7 +194,7 @@ def test_restore_brings_every_byte_back_and_refuses_an_occupied_name(world: Worl
     found = attempt(restore, world.paths, sha256("a"), str(path), sha256("a"))
     assert isinstance(found, KnowledgeError) and found.error.code == "occupied" and path.read_text() == "new"
     path.unlink()
-    assert restore(world.paths, sha256("a"), str(path), sha256("a")) == Ok(path) and path.read_text() == "a"
+    assert restore(world.paths, sha256("a"), str(path), sha256("a")) == path and path.read_text() == "a"
     gone = attempt(restore, world.paths, sha256("a"), str(path), sha256("a"))
     assert isinstance(gone, KnowledgeError) and gone.error.code == "not-in-trash"
 
@@ -204,7 +204,7 @@ def test_a_conversation_that_stands_in_both_places_is_restored_and_leaves_the_tr
     path = world.converse("a")
     assert isinstance(attempt(reclaim, world.paths, str(path), sha256("a"), 14, NOW), Ok)
     path.write_text("a")
-    assert restore(world.paths, sha256("a"), str(path), sha256("a")) == Ok(path)
+    assert restore(world.paths, sha256("a"), str(path), sha256("a")) == path
     assert path.read_text() == "a" and not (world.paths.trash / sha256("a")).exists()
 
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.answer import Answer
-from core.base.result import KnowledgeError, Ok, Result, attempt, refuse
+from core.base.result import KnowledgeError, Ok, attempt, refuse
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command
 from core.conversations.render import transcript
@@ -360,7 +360,9 @@ def test_what_may_lie_in_one_conversation_ends_the_asking_the_second_time(world:
     for talk in TALKS:
         world.converse(talk)
     once = world.run(
-        FakeModel(lambda number, prompt: KnowledgeError(code, "no") if number == 1 else ordinary(number, prompt))
+        FakeModel(
+            lambda number, prompt: refuse(KnowledgeError(code, "no")) if number == 1 else ordinary(number, prompt)
+        )
     )
     assert (once.failed, once.harvested, once.not_tried) == (1, 4, 0)
     for talk in TALKS:
@@ -375,8 +377,10 @@ def test_any_other_failure_is_of_its_own_conversation(world: World, code: str) -
     for talk in TALKS:
         world.converse(talk)
 
-    def every_other(number: int, prompt: str) -> Result[Answer] | dict[str, Any]:
-        return KnowledgeError(code, f"no {number}") if number % 2 else ordinary(number, prompt)
+    def every_other(number: int, prompt: str) -> dict[str, Any]:
+        if number % 2:
+            raise KnowledgeError(code, f"no {number}")
+        return ordinary(number, prompt)
 
     report = world.run(FakeModel(every_other))
     assert (report.failed, report.harvested, report.not_tried) == (3, 2, 0)

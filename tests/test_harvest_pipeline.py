@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, Ok, attempt, refuse
 from core.commands.alike import supersede_accept, supersede_list
 from core.commands.context import context
 from core.commands.harvest import harvest
@@ -88,7 +88,7 @@ def test_a_second_answer_that_is_right_is_taken(world: World) -> None:
 def test_a_failing_provider_is_asked_once_and_the_run_goes_on(world: World) -> None:
     first, second = world.converse("a"), world.converse("b")
     busy = KnowledgeError("server-error", "provider 'openai' has no time")
-    model = FakeModel(lambda number, prompt: busy if number == 1 else ordinary(number, prompt))
+    model = FakeModel(lambda number, prompt: refuse(busy) if number == 1 else ordinary(number, prompt))
     report = world.run(model)
     assert (first.exists(), second.exists(), model.calls) == (True, False, 2)
     assert world.entry("a")["error"] == f"provider 'openai' has no time ({first})."

@@ -30,7 +30,7 @@ from core.llm.command import run_command
 from core.llm.wire import excerpt
 from core.sources.scan import scan_conversations
 from tests.cli_call import call
-from tests.made_home import UUID, Clock, Model, converse, harvested, make_home, read, write
+from tests.made_home import UUID, Clock, Model, converse, error, harvested, make_home, read, write
 
 MIXED = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
 GITHUB = "gh" + "p_" + MIXED
@@ -373,7 +373,7 @@ def test_what_a_provider_says_back_is_cleared(tmp_path: Path) -> None:
     script = tmp_path / "model.sh"
     script.write_text(f"#!/bin/sh\ncat >/dev/null\necho 'bad key {GITHUB}' >&2\nexit 3\n")
     script.chmod(0o755)
-    found = run_command((str(script),), "prompt", seconds=120.0, max_bytes=1000, cancelled=lambda: False)
+    found = error(run_command, (str(script),), "prompt", seconds=120.0, max_bytes=1000, cancelled=lambda: False)
     assert GITHUB not in str(found) and "github-token" in str(found)
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from core.base.result import Ok
 from core.cli.text import to_json, visible
 from core.commands.panel.bullets import bullet_view
 from core.conversations.conversation import Conversation, Turn
@@ -108,7 +107,7 @@ def test_an_item_that_a_tool_told_says_so_in_the_plan_and_in_the_inspector(world
     (entry,) = world.entries().values()
     assert entry["from_tools"] == 1
     views = [bullet_view(workspace_of(world), "facts.md", line) for line in world.bullets()]
-    assert sorted((row.value.raw[2:11], row.value.by_tool) for row in views if isinstance(row, Ok)) == [
+    assert sorted((row.raw[2:11], row.by_tool) for row in views) == [
         ("Gadgets r", True),
         ("The oven ", False),
     ]

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -52,14 +53,14 @@ from tests.faults.fault import Counter, Fault
 from tests.faults.store import performing
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, says, sha256, workspace_of
 from tests.histories.ground import in_child
+from tests.made_home import error
 
 # --- order: What must not happen on the way: a move of what is not proven, a name that is not synced, a descriptor
 # left open.
 
 
-def code(result: object) -> str:
-    assert isinstance(result, KnowledgeError), result
-    return result.error.code
+def code(call: Callable[..., Any], *arguments: Any) -> str:
+    return error(call, *arguments).code
 
 
 def later(real: Callable[..., object], at: int, other: object) -> Callable[..., object]:
@@ -77,7 +78,7 @@ def test_what_is_not_the_proven_file_never_leaves_its_place(
     with monkeypatch.context() as patched:
         patched.setattr(files, call, later(getattr(files, call), 1, False))
         patched.setattr(files, "rename_without_replacing", lambda *names: moved.append(names))
-        assert code(reclaim(world.paths, str(path), sha256("a"), 14, NOW)) == "changed"
+        assert code(reclaim, world.paths, str(path), sha256("a"), 14, NOW) == "changed"
     assert moved == [] and path.exists()
 
 
@@ -113,7 +114,7 @@ def test_names_are_made_durable_in_their_order(world: World, monkeypatch: pytest
     assert synced == [world.paths.trash, elsewhere]
     elsewhere.rmdir()
     synced.clear()
-    assert restore(world.paths, sha256("b"), str(elsewhere / "talk"), sha256("b")) == Ok(elsewhere / "talk")
+    assert restore(world.paths, sha256("b"), str(elsewhere / "talk"), sha256("b")) == elsewhere / "talk"
     assert synced[-2:] == [elsewhere, world.paths.trash] and (elsewhere / "talk").read_text() == "b"
     synced.clear()
     world.paths.knowledge.mkdir(exist_ok=True)
@@ -147,11 +148,11 @@ def test_each_refusal_has_its_own_code(world: World, tmp_path: Path) -> None:
     world.paths.trash.mkdir(parents=True)
     held = world.paths.trash / sha256("a")
     held.write_text("changed")
-    assert code(restore(world.paths, held.name, str(tmp_path / "x"), sha256("a"))) == "trash-damaged"
-    assert code(purge(held, sha256("a"))) == "trash-damaged"
+    assert code(restore, world.paths, held.name, str(tmp_path / "x"), sha256("a")) == "trash-damaged"
+    assert code(purge, held, sha256("a")) == "trash-damaged"
     held.write_text("a")
-    assert purge(held, sha256("a")) == Ok(1) and not held.exists()
-    assert code(remove_split(world.paths, str(tmp_path), 14, NOW)) == "prune-failed"
+    assert purge(held, sha256("a")) == 1 and not held.exists()
+    assert code(remove_split, world.paths, str(tmp_path), 14, NOW) == "prune-failed"
     world.paths.splits.mkdir(parents=True)
     (tmp_path / "mine").mkdir()
     (world.paths.splits / "link").symlink_to(tmp_path / "mine")
@@ -160,11 +161,11 @@ def test_each_refusal_has_its_own_code(world: World, tmp_path: Path) -> None:
         found = attempt(remove_split, world.paths, str(world.paths.splits / name), 14, NOW)
         assert isinstance(found, KnowledgeError) and found.error.message == "this is not a folder of splits; it stays"
     (world.paths.splits / "whole").mkdir()
-    assert remove_split(world.paths, str(world.paths.splits / "whole"), 0, NOW) == Ok(None)
+    assert remove_split(world.paths, str(world.paths.splits / "whole"), 0, NOW) is None
     (world.paths.splits / f".x..1-0{files.TEMPORARY_MARK}").symlink_to(tmp_path / "mine")
     assert finish_removals(world.paths) == [] and (tmp_path / "mine").is_dir()
     (world.paths.knowledge / "ledger.json").mkdir(parents=True)
-    assert code(read_ledger(world.paths)) == "ledger-unreadable"
+    assert code(read_ledger, world.paths) == "ledger-unreadable"
 
 
 class Refusing(Counter):
@@ -186,9 +187,11 @@ def test_a_trash_that_is_full_of_copies_takes_no_more(world: World, monkeypatch:
     for copy in ("1", "2", "3"):
         path = world.converse("a")
         (world.paths.splits / "cut" / copy).mkdir(parents=True)
-        talk = reclaim(world.paths, str(path), sha256("a"), 14, NOW)
-        folder = remove_split(world.paths, str(world.paths.splits / "cut"), 14, NOW)
-    assert (code(talk), code(folder)) == ("reclaim-failed", "prune-failed")
+        talk = attempt(reclaim, world.paths, str(path), sha256("a"), 14, NOW)
+        folder = attempt(remove_split, world.paths, str(world.paths.splits / "cut"), 14, NOW)
+    assert [one.error.code for one in (talk, folder) if isinstance(one, KnowledgeError)] == (
+        ["reclaim-failed", "prune-failed"]
+    )
     assert path.read_text() == "a" and (world.paths.splits / "cut" / "3").is_dir()
     assert len(world.trash()) == 4
 
@@ -198,20 +201,20 @@ def test_a_disk_that_refuses_costs_nothing_in_the_trash(world: World) -> None:
     path = world.converse("a")
     (world.paths.splits / "cut").mkdir(parents=True)
     assert isinstance(attempt(reclaim, world.paths, str(path), sha256("a"), 14, NOW), Ok)
-    assert remove_split(world.paths, str(world.paths.splits / "cut"), 14, NOW) == Ok(None)
+    assert remove_split(world.paths, str(world.paths.splits / "cut"), 14, NOW) is None
     held, split = (world.paths.trash / name for name in sorted(os.listdir(world.paths.trash)))
     with patch.object(disk, "perform", Refusing("rename-flag")):
-        assert code(restore(world.paths, held.name, str(path), sha256("a"))) == "restore-failed"
-        assert code(restore_split(world.paths, split.name)) == "restore-failed"
-        assert code(purge_split(world.paths, split.name)) == "purge-failed"
+        assert code(restore, world.paths, held.name, str(path), sha256("a")) == "restore-failed"
+        assert code(restore_split, world.paths, split.name) == "restore-failed"
+        assert code(purge_split, world.paths, split.name) == "purge-failed"
     with patch.object(disk, "perform", Refusing("unlink")):
-        assert code(purge(held, sha256("a"))) == "purge-failed"
+        assert code(purge, held, sha256("a")) == "purge-failed"
     assert held.read_text() == "a" and split.is_dir() and not path.exists()
     (world.paths.splits / "cut").mkdir()
-    assert code(restore_split(world.paths, split.name)) == "occupied" and split.is_dir()
+    assert code(restore_split, world.paths, split.name) == "occupied" and split.is_dir()
     (world.paths.splits / "cut").rmdir()
-    assert restore_split(world.paths, split.name) == Ok(world.paths.splits / "cut")
-    assert restore(world.paths, held.name, str(path), sha256("a")) == Ok(path)
+    assert restore_split(world.paths, split.name) == world.paths.splits / "cut"
+    assert restore(world.paths, held.name, str(path), sha256("a")) == path
 
 
 def test_only_folders_of_splits_are_purged_as_such(world: World, tmp_path: Path) -> None:
@@ -220,7 +223,7 @@ def test_only_folders_of_splits_are_purged_as_such(world: World, tmp_path: Path)
     (tmp_path / "elsewhere").mkdir()
     (world.paths.trash / "split.20260101.cut").symlink_to(tmp_path / "elsewhere")
     for name in ("mine", "split.20260101.cut", "split.20260101.gone"):
-        assert code(purge_split(world.paths, name)) == "purge-failed"
+        assert code(purge_split, world.paths, name) == "purge-failed"
     assert (world.paths.trash / "mine").is_dir() and (tmp_path / "elsewhere").is_dir()
     cut = world.paths.trash / f".cut..1-0{files.TEMPORARY_MARK}"
     cut.mkdir()
@@ -244,8 +247,8 @@ def test_no_descriptor_is_left_open(world: World, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
 
     def work() -> None:
-        reclaim(world.paths, str(path), sha256("b"), 14, NOW)
-        purge(path, sha256("b"))
+        error(reclaim, world.paths, str(path), sha256("b"), 14, NOW)
+        error(purge, path, sha256("b"))
         files.sha256_of_file(path)
         files.write_cache(tmp_path / "cache", b"x")
         files.write_atomic(tmp_path / "file", b"x")

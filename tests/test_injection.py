@@ -205,8 +205,7 @@ def test_status_says_injected_exactly_when_the_context_has_it(
     for where in (tmp_path, tmp_path / "app", home):
         setting = f'digest_scope = "{scope}"'
         said, state = printed(home, where, setting), status(workspace_of(home, where, setting))
-        assert isinstance(state, Ok)
-        told = state.value.digest
+        told = state.digest
         assert told.injected is ("{knowledge}" in said), told.why
         assert told.injected or told.why.startswith("not injected")
         if text == "Written by hand.\n" and scope != "project":

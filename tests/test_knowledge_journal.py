@@ -23,7 +23,7 @@ from core.base import disk, files
 from core.base.checked_lines import decode_line
 from core.base.checked_lines import encode as log_encode
 from core.base.paths import Paths
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands import bullets
 from core.commands.runs import runs
 from core.commands.undo import undo
@@ -44,6 +44,7 @@ from core.knowledge.journal import (
     states_by_sha,
 )
 from core.knowledge.ledger import (
+    Entries,
     counts_by_status,
     find_entry,
     format_ledger,
@@ -174,7 +175,7 @@ def test_a_ledger_to_the_byte() -> None:
         b'{\n  "entries": {\n    "a": {\n      "at": "2026",\n      "deleted": true,\n'
         b'      "path": "/\xc3\xbc/\\udcff"\n    },\n    "b": {\n      "status": "x"\n    }\n  }\n}\n'
     )
-    assert parse_ledger(format_ledger(entries), Path("l")) == Ok(entries)
+    assert parse_ledger(format_ledger(entries), Path("l")) == entries
 
 
 @pytest.mark.parametrize(
@@ -220,7 +221,7 @@ def test_every_copy_in_the_trash_is_known() -> None:
 
 def test_a_unique_prefix_finds_an_entry(tmp_path: Path) -> None:
     entries = {"abc": {"status": "harvested"}, "abd": {"status": "odd"}}
-    assert find_entry(entries, "abc") == Ok(("abc", {"status": "harvested"}))
+    assert find_entry(entries, "abc") == ("abc", {"status": "harvested"})
     assert [
         row.error.code
         for prefix in ("ab", "x")
@@ -313,7 +314,7 @@ def test_a_first_bullet_that_was_killed_half_way_can_be_taken_back(world: World,
     told = read_changes(world.paths)
     assert [row.file for row in told] == ["decisions.md"] * stands
     if told:
-        assert isinstance(attempt(undo, workspace_of(world), told[0].run, editor_wait=HURRIED), Ok)
+        undo(workspace_of(world), told[0].run, editor_wait=HURRIED)
         assert "we keep it small" not in path.read_text()
     assert not untold(world.paths)
 
@@ -331,7 +332,7 @@ def test_an_edit_at_work_is_left_alone(world: World) -> None:
             seen.append(settle(world.paths))
 
     with patch.object(files, "sync_folder", meanwhile):
-        assert isinstance(attempt(remove_one, world), Ok)
+        remove_one(world)
     assert seen and not any(seen) and len(read_changes(world.paths)) == 1
 
 
@@ -355,7 +356,7 @@ def test_after_another_save_the_lines_tell_whether_it_was_made(
 ) -> None:
     """Also of an edit that an earlier version had written down in a file of its own."""
     world.knowledge("facts.md", BEFORE)
-    assert isinstance(attempt(bullets.edit, workspace_of(world), "facts", "one", "new", now=lambda: NOW), Ok)
+    bullets.edit(workspace_of(world), "facts", "one", "new", now=lambda: NOW)
     [change] = read_changes(world.paths)
     world.paths.changes.unlink()
     world.paths.log.unlink()
@@ -394,7 +395,7 @@ def test_a_bullet_that_a_crash_tore_is_whole_again(world: World, cut: str, then:
     world.knowledge("facts.md", BEFORE)
     gone = a_process_that_ended()
     with patch("os.getpid", lambda: gone):
-        assert isinstance(attempt(bullets.add, workspace_of(world), "facts", "by hand", now=lambda: NOW), Ok)
+        bullets.add(workspace_of(world), "facts", "by hand", now=lambda: NOW)
     whole = world.text("facts.md")
     world.paths.changes.unlink()
     log = world.paths.log.read_bytes().split(b"\n")
@@ -403,7 +404,7 @@ def test_a_bullet_that_a_crash_tore_is_whole_again(world: World, cut: str, then:
     if then == "run":
         world.run()
     else:
-        assert isinstance(attempt(bullets.add, workspace_of(world), "facts", "more", now=lambda: NOW), Ok)
+        bullets.add(workspace_of(world), "facts", "more", now=lambda: NOW)
         whole += whole.split("\n")[-2].replace("by hand", "more", 1) + "\n"
     assert world.text("facts.md") == whole
     row = read_changes(world.paths)[0]
@@ -436,7 +437,7 @@ def test_a_row_that_a_power_cut_took_is_told_again(world: World) -> None:
     line."""
     world.knowledge("facts.md", BEFORE)
     for old, new in (("one", "three"), ("three", "four")):
-        assert isinstance(attempt(bullets.edit, workspace_of(world), "facts", old, new, now=lambda: NOW), Ok)
+        bullets.edit(workspace_of(world), "facts", old, new, now=lambda: NOW)
     told = read_changes(world.paths)
     world.paths.changes.write_bytes(b"\0" * 40)
     listed = attempt(runs, workspace_of(world))
@@ -451,7 +452,7 @@ def test_the_log_does_not_grow_for_ever(world: World) -> None:
     sizes = []
     for number in range(60):
         text = f"{number} " + "x" * 400
-        assert isinstance(attempt(bullets.add, workspace_of(world), "facts", text, now=lambda: NOW), Ok)
+        bullets.add(workspace_of(world), "facts", text, now=lambda: NOW)
         sizes.append(world.paths.log.stat().st_size)
     assert max(sizes) < 80_000 and min(sizes[30:]) < 40_000 and len(read_changes(world.paths)) == 60
 
@@ -476,7 +477,9 @@ def test_two_programs_edit_at_once(world: World) -> None:
     for name in "abcd":
         child = os.fork()
         if child == 0:
-            made = [bullets.add(workspace_of(world), "facts", f"{name} {n}", now=lambda: NOW) for n in range(8)]
+            made = [
+                attempt(bullets.add, workspace_of(world), "facts", f"{name} {n}", now=lambda: NOW) for n in range(8)
+            ]
             os._exit(0 if all(isinstance(row, Ok) for row in made) else 1)
         children.append(child)
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
@@ -503,6 +506,12 @@ VALUES = st.recursive(
 ENTRIES = st.dictionaries(TEXTS, st.dictionaries(TEXTS, VALUES, max_size=4), max_size=12)
 
 
+def told(data: bytes) -> Entries | ErrorInfo:
+    """What a ledger of these bytes holds, or why it cannot be read."""
+    found = attempt(parse_ledger, data, HERE)
+    return found.value if isinstance(found, Ok) else found.error
+
+
 @given(entries=ENTRIES, part=st.integers(1, 400), indent=st.sampled_from([None, 1, 2, 4]), cut=st.integers(0, 60))
 def test_reading_in_parts_gives_what_reading_at_once_gives(
     entries: dict[str, dict[str, Any]], part: int, indent: int | None, cut: int
@@ -519,9 +528,9 @@ def test_reading_in_parts_gives_what_reading_at_once_gives(
         usual = ledger.PART_BYTES
         try:
             ledger.PART_BYTES = 1 << 30
-            at_once = parse_ledger(data, HERE)
+            at_once = told(data)
             ledger.PART_BYTES = part
-            assert parse_ledger(data, HERE) == at_once
+            assert told(data) == at_once
         finally:
             ledger.PART_BYTES = usual
 
@@ -543,7 +552,7 @@ def test_who_looks_while_another_thread_parses_sees_no_older_ledger(
     monkeypatch.setattr(ledger, "_SETTLED_NS", -(3600 * 10**9))
     paths = Paths(tmp_path)
     write_ledger(paths, many(3))
-    assert isinstance(attempt(seen_ledger, paths), Ok)
+    seen_ledger(paths)
     write_ledger(paths, many(5))
     parsing, parse, beside = threading.Event(), ledger.parse_ledger, list[int]()
 
@@ -576,7 +585,7 @@ def test_looking_again_parses_only_what_changed(tmp_path: Path) -> None:
     age(paths.ledger)
     assert [isinstance(attempt(seen_ledger, paths), KnowledgeError) for _ in range(3)] == [True] * 3
     paths.ledger.unlink()
-    assert seen_ledger(paths) == Ok({})
+    assert seen_ledger(paths) == {}
 
 
 def test_a_large_ledger_is_never_one_long_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -589,6 +598,6 @@ def test_a_large_ledger_is_never_one_long_step(monkeypatch: pytest.MonkeyPatch) 
         return loads(text)
 
     monkeypatch.setattr(ledger.json, "loads", counting)
-    assert isinstance(attempt(parse_ledger, data, HERE), Ok)
+    parse_ledger(data, HERE)
     one_entry = len(data) // 3000
     assert len(steps) > 3 and max(steps) <= ledger.PART_BYTES + one_entry

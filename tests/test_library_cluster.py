@@ -30,7 +30,7 @@ from core.library import workers
 from core.library.database import problems_of
 from core.library.prepare import Item, Prepared, Way, prepare
 from core.library.workers import LostError, Workers, cluster
-from tests.library_place import opened, value
+from tests.library_place import opened
 from tests.test_library_ingest import documents, dump, take_in, texts
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -128,19 +128,19 @@ def test_no_key_of_this_computer_travels(monkeypatch: pytest.MonkeyPatch, tmp_pa
     place.man(1)
     monkeypatch.setenv("OPENAI_API_KEY", "made-up-key-of-nobody")
     (tmp_path / "config.toml").write_text(f'[ai_settings.knowledge]\nworkers = "{place.address}"\n')
-    workspace = value(open_workspace(str(tmp_path / "home"), tmp_path / "config.toml"))
-    far = value(on_cluster(workspace, "openai", "m"))
+    workspace = open_workspace(str(tmp_path / "home"), tmp_path / "config.toml")
+    far = on_cluster(workspace, "openai", "m")
     assert b"made-up-key" not in pickle.dumps(far.workspace)
     far.close()
 
 
 def test_documents_are_taken_in_on_the_cluster(place: Cluster, tmp_path: Path) -> None:
     place.man(1)
-    workspace = value(open_workspace(str(tmp_path / "home"), None))
+    workspace = open_workspace(str(tmp_path / "home"), None)
     folder = texts(tmp_path / "many", 2)
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
     (folder / "page.html").write_text("<html><body><p>A lock is held by one task at a time.</p></body></html>")
-    made = value(library_ingest(workspace, [str(folder)], provider="offline", scheduler=place.address))
+    made = library_ingest(workspace, [str(folder)], provider="offline", scheduler=place.address)
     assert [Path(row.path).name for row in made.errors] == ["broken.pdf"]
     assert [row["status"] for row in made.documents] == ["new"] * 3
 
@@ -170,8 +170,8 @@ def test_a_cluster_whose_last_worker_is_gone_says_so_and_is_not_waited_for_for_e
         out, err = capsys.readouterr()
         told, ended = "the cluster has no workers, waiting 1.5 s", "has had no workers for 1.5 seconds"
         assert told in err and ended in err and err.index(told) < err.index(ended) and "run it again to go on" in out
-        workspace = value(open_workspace(str(tmp_path / "home"), settings))
-        far = value(on_cluster(workspace, "openai", "m"))
+        workspace = open_workspace(str(tmp_path / "home"), settings)
+        far = on_cluster(workspace, "openai", "m")
         asked = attempt(far, "a question")
         assert isinstance(asked, KnowledgeError) and ended in str(asked.error)
         far.close()
@@ -218,7 +218,7 @@ def test_a_killed_worker_and_a_restarted_scheduler_change_nothing(place: Cluster
     """Everything is there once, as if one process had done it all."""
     folder = texts(tmp_path / "many", 16)
     place.man(2)
-    connect, at_once = value(cluster(place.address))
+    connect, at_once = cluster(place.address)
     assert at_once == 4
     library, alone = (opened(str(tmp_path / f"{name}.db")) for name in ("library", "alone"))
 

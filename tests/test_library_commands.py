@@ -280,7 +280,7 @@ def test_an_agent_retrieves_records_and_reflects(home: Path, tmp_path: Path) -> 
     assert tools.ingest(here, [str(more)])["documents"][0]["title"] == "Trio"
     assert str(more) in tools.ingest_question(here, [str(more)])
     assert tools.reflect(here)["report"]["traces"] == 1
-    with pytest.raises(tools.RefusedError, match="no chunk's id"):
+    with pytest.raises(KnowledgeError, match="no chunk's id"):
         tools.record_usage(here, ["00000000"], "win")
 
 
@@ -288,13 +288,13 @@ def test_an_agent_gets_no_page_of_this_computer_and_hides_no_path(home: Path, tm
     """Its address is not the person's own; and what they say yes to is where a link leads."""
     here = workspace(home)
     for address in ("http://localhost:1/", "http://127.0.0.1:1/", "HTTP://169.254.169.254/latest", "http://[::1]/x"):
-        with pytest.raises(tools.RefusedError, match="Ask the person"):
+        with pytest.raises(KnowledgeError, match="Ask the person"):
             tools.ingest(here, [address])
     (tmp_path / "harmless.md").symlink_to(tmp_path / "keys")
     asked = tools.ingest_question(here, [str(tmp_path / "harmless.md"), "x\nThe list ends here.\u202e"])
     assert str(tmp_path / "keys") in asked and "harmless" not in asked
     assert "\u202e" not in asked and asked.count("\nThe list ends here.") == 1, "ours"
-    with pytest.raises(tools.RefusedError, match="at most"):
+    with pytest.raises(KnowledgeError, match="at most"):
         tools.ingest_question(here, ["x" * 2000])
     assert "ValueError" not in str(tools.ingest(here, ["http://[::1"])["warnings"])
 

@@ -14,13 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, attempt
 from core.library import extract_process
 from core.library.database import Library
 from core.library.extract import extract
 from core.library.extract_process import end_idle
 from core.library.ingest import IngestReport
-from tests.library_place import value
 from tests.test_library_ingest import ONE_DATABASE, documents, take_in
 from tests.waiting import PATIENCE_SECONDS, wait_until
 
@@ -159,7 +158,7 @@ def test_threads_get_their_own_texts() -> None:
 
     def read(name: str) -> None:
         for number in range(5):
-            (document,) = value(extract("a.html", PAGE.replace("one task", f"{name} {number}").encode()))
+            (document,) = extract("a.html", PAGE.replace("one task", f"{name} {number}").encode())
             found[f"{name} {number}"] = document.text
 
     threads = [threading.Thread(target=read, args=(f"thread{number}",)) for number in range(4)]
@@ -172,9 +171,9 @@ def test_threads_get_their_own_texts() -> None:
 
 def test_a_process_that_nobody_needs_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extract_process, "IDLE_SECONDS", 0.05)
-    assert isinstance(attempt(extract, "a.html", PAGE.encode()), Ok)
+    extract("a.html", PAGE.encode())
     assert wait_until(lambda: not extract_process._idle)
-    assert isinstance(attempt(extract, "a.html", PAGE.encode()), Ok)
+    extract("a.html", PAGE.encode())
 
 
 def test_a_missing_package_is_told_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +197,7 @@ def test_a_program_in_the_folder_of_the_user_is_not_run(tmp_path: Path, monkeypa
     (tmp_path / "core").mkdir()
     (tmp_path / "core" / "__init__.py").write_text("raise SystemExit")
     monkeypatch.chdir(tmp_path)
-    assert isinstance(attempt(extract, "a.html", PAGE.encode()), Ok)
+    extract("a.html", PAGE.encode())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

@@ -22,7 +22,7 @@ from core.library.use.changes import list_runs, undo
 from core.library.use.consolidate import consolidate
 from core.library.use.tasks import success
 from core.library.use.usage import tallies
-from tests.library_place import beside, opened, value
+from tests.library_place import beside, opened
 from tests.library_shelf import Shelf
 
 
@@ -259,12 +259,12 @@ def test_a_run_is_taken_back_to_the_row(shelf: Shelf) -> None:
     done = shelf.consolidate()
     tables = {"chunk", "trace_chunk", "trace_count", "source_profile", "concept", "link"}
     assert {one.table for one in done.changes} == tables
-    back = value(undo(shelf.library, done.run_id[:8], shelf.now))
+    back = undo(shelf.library, done.run_id[:8], shelf.now)
     assert back.kept == () and back.changed == len(done.changes)
     assert everything(shelf.library) == before
-    assert value(undo(shelf.library, done.run_id, shelf.now)).already
+    assert undo(shelf.library, done.run_id, shelf.now).already
     assert len(shelf.consolidate().changes) == len(done.changes)
-    assert sorted(one.undone_at is None for one in value(list_runs(shelf.library))) == [False, True]
+    assert sorted(one.undone_at is None for one in list_runs(shelf.library)) == [False, True]
 
 
 def test_what_was_changed_since_stays_when_a_run_is_taken_back(shelf: Shelf) -> None:
@@ -273,7 +273,7 @@ def test_what_was_changed_since_stays_when_a_run_is_taken_back(shelf: Shelf) -> 
     with shelf.library.writing() as connection:
         connection.execute(schema.chunk.update().where(schema.chunk.c.id == shelf.chunks["hang"])
                            .values(functional_profile="what a person wrote"))  # fmt: skip
-    [kept] = value(undo(shelf.library, done.run_id, shelf.now)).kept
+    [kept] = undo(shelf.library, done.run_id, shelf.now).kept
     assert shelf.chunks["hang"] in kept
     assert chunk(shelf, "hang").functional_profile == "what a person wrote"
     assert not isinstance(attempt(undo, shelf.library, "nothing", shelf.now), Ok)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, attempt
 from core.conversations.conversation import Conversation, Turn
 from core.library.database import Library
 from core.library.records import UsageTrace
@@ -20,7 +20,6 @@ from core.library.use.learning import PRIORS, Lesson, adjust, fitted, learn
 from core.library.use.reflect import Reflection, reflect
 from core.library.use.usage import record, sessions
 from core.search.weights import NAMES
-from tests.library_place import value
 from tests.library_shelf import Shelf
 
 HANG = "Calling await inside a sync callback hangs forever; schedule it with create_task or move it to an executor."
@@ -45,7 +44,7 @@ def test_traces_stand_by_session_and_are_found_by_chunk(shelf: Shelf) -> None:
     of_chunk = sessions(shelf.library, chunk_id=shelf.chunks["pool"][:13])
     for found, told in ((sessions(shelf.library), [monday, tuesday]), (of_chunk, [tuesday]),
                         (sessions(shelf.library, "monday"), [monday])):  # fmt: skip
-        assert [(one.session_id, [trace.notes for trace in one.traces]) for one in value(found)] == told
+        assert [(one.session_id, [trace.notes for trace in one.traces]) for one in found] == told
 
 
 def test_a_trace_that_says_nothing_is_refused_in_one_sentence(shelf: Shelf) -> None:
@@ -60,7 +59,7 @@ def test_a_trace_that_says_nothing_is_refused_in_one_sentence(shelf: Shelf) -> N
     for says, given in wrong.items():
         found = attempt(record, shelf.library, now=shelf.now, **{**whole, **given})
         assert isinstance(found, KnowledgeError) and says in str(found.error)
-    assert sessions(shelf.library) == Ok([])
+    assert sessions(shelf.library) == []
 
 
 # --- inferred ---------------------------------------------------------------------------------------------------------
@@ -114,7 +113,7 @@ def test_the_words_of_the_question_are_no_use_of_a_chunk() -> None:
 
 
 def reflected(shelf: Shelf, **more: Any) -> Reflection:
-    return value(reflect(shelf.library, now=shelf.now, **more))
+    return reflect(shelf.library, now=shelf.now, **more)
 
 
 def test_the_questions_of_the_seed_have_answers(shelf: Shelf) -> None:
@@ -188,7 +187,7 @@ def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned
     profile, counts, _told = state_of(shelf, "pool")
     assert profile and "misleading" in profile and counts == {"win": 9, "misleading": 1}
 
-    assert value(usage.withdraw(library, wrong.id[:12])).id == wrong.id
+    assert usage.withdraw(library, wrong.id[:12]).id == wrong.id
     assert state_of(shelf, "pool")[1] == {"win": 9}
     # One more win: as many traces as before, and yet the profile must be written anew.
     traces.append(shelf.used("pool", query="pool deadlock once more"))
@@ -197,7 +196,7 @@ def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned
     assert profile and "misleading" not in profile and counts == {"win": 10}
 
     for trace in traces[:6]:
-        value(usage.withdraw(library, trace.id))
+        usage.withdraw(library, trace.id)
     done = consolidated(shelf)
     profile, counts, told = state_of(shelf, "pool")
     assert profile is None and counts == {"win": 4} and told == 4
@@ -209,14 +208,14 @@ def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned
 def test_a_consolidation_that_is_undone_after_that_counts_no_use_twice(pool: Shelf) -> None:
     traces = [pool.used("pool", query=f"pool deadlock {at}") for at in range(7)]
     run = consolidated(pool).run_id
-    value(usage.withdraw(pool.library, traces[2].id))
-    value(undo(pool.library, run, pool.now))
+    usage.withdraw(pool.library, traces[2].id)
+    undo(pool.library, run, pool.now)
     assert state_of(pool, "pool")[1] == {"win": 6}
 
 
 def test_what_was_never_recorded_cannot_be_taken_back(pool: Shelf) -> None:
     trace = pool.used("pool")
-    value(usage.withdraw(pool.library, trace.id))
+    usage.withdraw(pool.library, trace.id)
     for which in ("", "abc", "zzzz", pool.chunks["pool"], trace.id):
         refused = attempt(usage.withdraw, pool.library, which)
         assert isinstance(refused, KnowledgeError) and refused.error.code == "no-trace"

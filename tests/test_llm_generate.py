@@ -14,7 +14,7 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.paths import ASKED_LINE
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, attempt, refuse
 from core.llm.command import run_command
 from core.llm.credentials import keys_from, read_keys
 from core.llm.generate import connect
@@ -60,16 +60,17 @@ def test_settings_that_cannot_work_are_told_before_anything_is_sent(
 def test_a_server_of_ones_own_needs_no_key() -> None:
     """Else nobody could use llama.cpp or vLLM at home without inventing a key."""
     with model_server(reply({"choices": [{"message": {"content": "ok"}}]})) as server:
-        generate = connected(ModelSettings("openai", model="m", base_url=server.url)).value
-        assert generate("What?").value.text == "ok"
+        generate = connected(ModelSettings("openai", model="m", base_url=server.url))
+        assert generate("What?").text == "ok"
     assert "authorization" not in server.requests[0].headers
 
 
 def test_a_problem_with_the_credentials_is_passed_on() -> None:
     """Else an exposed credentials file would be used without a word."""
-    problem = KnowledgeError.of(error=connected(ModelSettings("none")).error)
-    result = connect(ModelSettings("openai", model="m"), credentials=lambda provider, variables: problem)
-    assert result is problem
+    problem = KnowledgeError("credentials-exposed", "others can open the file")
+    with pytest.raises(KnowledgeError) as caught:
+        connect(ModelSettings("openai", model="m"), credentials=lambda provider, variables: refuse(problem))
+    assert caught.value is problem
 
 
 # --- credentials -----------------------------------------------------------------------------------------------------
@@ -97,15 +98,15 @@ def test_the_environment_comes_first_in_the_order_of_its_variables(tmp_path: Pat
     """Else a key set for one run would be overruled by an old one in a file."""
     path = write(tmp_path, f'[keys]\ngemini = "{OTHER}"\n')
     find = keys_from(path, {"GEMINI_API_KEY": "", "GOOGLE_API_KEY": f" {KEY}\n"})
-    assert find("gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")) == Ok(KEY)
-    assert find("gemini", ("ELSEWHERE",)) == Ok(OTHER)
+    assert find("gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")) == KEY
+    assert find("gemini", ("ELSEWHERE",)) == OTHER
 
 
 def test_no_key_anywhere_is_no_error_yet(tmp_path: Path) -> None:
     """A server at home needs none; who needs one says so."""
-    assert keys_from(tmp_path / "credentials.toml", {})("openai", ("OPENAI_API_KEY",)) == Ok("")
-    assert keys_from(None, {})("openai", ("OPENAI_API_KEY",)) == Ok("")
-    assert keys_from(write(tmp_path, "# nothing yet\n"), {})("openai", ()) == Ok("")
+    assert keys_from(tmp_path / "credentials.toml", {})("openai", ("OPENAI_API_KEY",)) == ""
+    assert keys_from(None, {})("openai", ("OPENAI_API_KEY",)) == ""
+    assert keys_from(write(tmp_path, "# nothing yet\n"), {})("openai", ()) == ""
 
 
 @posix_only
@@ -113,7 +114,7 @@ def test_no_key_anywhere_is_no_error_yet(tmp_path: Path) -> None:
 def test_a_file_that_others_can_open_is_refused(tmp_path: Path, mode: int) -> None:
     """Else everyone on a shared computer could read, or replace, the key."""
     path = write(tmp_path, f'[keys]\nopenai = "{KEY}"\n', mode)
-    refused(keys_from(path, {})("openai", ()), "credentials-exposed", str(path), f"{mode:04o}", "chmod 600")
+    refused(attempt(keys_from(path, {}), "openai", ()), "credentials-exposed", str(path), f"{mode:04o}", "chmod 600")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_a_file_that_others_can_open_is_refused(tmp_path: Path, mode: int) -> No
 def test_a_malformed_file_is_told_without_showing_it(tmp_path: Path, content: str | bytes, words: list[str]) -> None:
     """Else a typing error would end in a traceback that shows the key."""
     path = write(tmp_path, content)
-    refused(keys_from(path, {})("openai", ()), "credentials-malformed", str(path), *words)
+    refused(attempt(keys_from(path, {}), "openai", ()), "credentials-malformed", str(path), *words)
 
 
 @posix_only
@@ -141,16 +142,18 @@ def test_what_is_no_file_is_told(tmp_path: Path) -> None:
     """Else a folder or a FIFO of this name would stop or hold the program."""
     fifo = tmp_path / "credentials.toml"
     os.mkfifo(fifo, 0o600)
-    refused(read_keys(fifo), "credentials-unreadable", "regular file")
-    refused(read_keys(tmp_path), "credentials-unreadable")
-    refused(read_keys(fifo / "below"), "credentials-unreadable", "directory")
+    refused(attempt(read_keys, fifo), "credentials-unreadable", "regular file")
+    refused(attempt(read_keys, tmp_path), "credentials-unreadable")
+    refused(attempt(read_keys, fifo / "below"), "credentials-unreadable", "directory")
 
 
 @pytest.mark.parametrize("key", [f"{KEY}\n{OTHER}", f"{KEY} x", "schlüssel", "a\x00b"])
 def test_a_key_that_no_header_can_carry_is_told(key: str) -> None:
     """Else a key pasted with a line break would fail deep in the HTTP library, which quotes it."""
     refused(
-        keys_from(None, {"OPENAI_API_KEY": key})("openai", ("OPENAI_API_KEY",)), "bad-credentials", "OPENAI_API_KEY"
+        attempt(keys_from(None, {"OPENAI_API_KEY": key}), "openai", ("OPENAI_API_KEY",)),
+        "bad-credentials",
+        "OPENAI_API_KEY",
     )
 
 
@@ -324,12 +327,12 @@ def test_the_prompt_goes_in_and_the_answer_comes_out() -> None:
     result = run(python(code), prompt, model="agent")
     given = f"{ASKED_LINE}\n\n{prompt}".encode()
     expected = given.upper().decode() + f" {len(given)}"
-    assert result == Ok(Answer(expected, "agent"))
+    assert result == Answer(expected, "agent", requests=1)
 
 
 def test_a_program_that_does_not_read_its_input_may_still_answer() -> None:
     """Else a script that ignores its input would fail as soon as the prompt is larger than a pipe."""
-    assert run(python("print('{}')"), "x" * 500_000).value.text == "{}\n"
+    assert run(python("print('{}')"), "x" * 500_000).text == "{}\n"
 
 
 FAILING: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
@@ -357,19 +360,19 @@ FAILING: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
 @pytest.mark.parametrize("why", FAILING)
 def test_a_program_that_fails_is_told(why: str) -> None:
     code, settings, error, words = FAILING[why]
-    told(run(python(code), **settings), error, *words)
+    told(attempt(run, python(code), **settings), error, *words)
 
 
 @runs_programs
 def test_a_program_that_dies_is_told() -> None:
     """Else an answer that stopped in the middle of a crash would be believed."""
     code = "import os, sys; print('half', flush=True); os.kill(os.getpid(), 9)"
-    told(run(python(code)), "command-failed", "signal 9")
+    told(attempt(run, python(code)), "command-failed", "signal 9")
 
 
 def test_a_missing_program_is_told() -> None:
     """The commonest mistake: the sentence must name the program and the setting."""
-    told(run(("no-such-program-here", "-p")), "command-missing", "no-such-program-here", "command")
+    told(attempt(run, ("no-such-program-here", "-p")), "command-missing", "no-such-program-here", "command")
 
 
 @runs_programs
@@ -378,9 +381,9 @@ def test_a_program_that_is_no_program_is_told(tmp_path: Path) -> None:
     script = tmp_path / "agent"
     script.write_bytes(b"\x7fELF nonsense")
     script.chmod(0o755)
-    told(run((str(script),)), "command-missing", "cannot be started")
+    told(attempt(run, (str(script),)), "command-missing", "cannot be started")
     script.chmod(0o644)
-    told(run((str(script),)), "command-missing", "executable")
+    told(attempt(run, (str(script),)), "command-missing", "executable")
 
 
 @runs_programs
@@ -397,7 +400,7 @@ def test_a_program_that_hangs_ends_with_everything_it_started(tmp_path: Path, de
         "note.with_suffix('.new').rename(note)\n"
         "time.sleep(600)"
     )
-    told(run(python(code), cancelled=note.exists), "cancelled")
+    told(attempt(run, python(code), cancelled=note.exists), "cancelled")
     pids = [int(pid) for pid in note.read_text().split()]
     assert len(pids) == 2 and all(is_gone(pid) for pid in pids)
 
@@ -405,7 +408,7 @@ def test_a_program_that_hangs_ends_with_everything_it_started(tmp_path: Path, de
 def test_cancelling_ends_the_program() -> None:
     """Else Ctrl-C and the panel's stop button would wait for the agent."""
     asked = iter([False] * 3)
-    told(run(python("import time; time.sleep(600)"), cancelled=lambda: next(asked, True)), "cancelled")
+    told(attempt(run, python("import time; time.sleep(600)"), cancelled=lambda: next(asked, True)), "cancelled")
 
 
 @runs_programs
@@ -434,5 +437,5 @@ def test_a_child_left_behind_does_not_hold_the_answer(tmp_path: Path) -> None:
         f"pathlib.Path({str(note)!r}).write_text(str(child.pid))\n"
         "print('the answer')"
     )
-    assert run(python(code)).value.text == "the answer\n"
+    assert run(python(code)).text == "the answer\n"
     assert is_gone(int(note.read_text()))

@@ -19,7 +19,7 @@ import pytest
 from core.agents.hand_over import MARK as HOOK_MARK
 from core.base.choices import PROVIDERS as CHOICES
 from core.base.paths import ASKED, ASKED_LINE, asking_folder, shipped_root
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, attempt
 from core.commands.harvest_options import window_tokens
 from core.commands.workspace import open_workspace
 from core.conversations.read import OPENINGS, read_conversation, why_unread
@@ -35,6 +35,7 @@ from core.sources.tools import places
 from core.sources.walk import is_own_question, survey
 from tests.cli_call import call
 from tests.llm_server import model_server, reply
+from tests.made_home import error
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a script plays the program")
 
@@ -123,8 +124,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
 
 def asked(name: str, prompt: str = "What?", model: str = "", seconds: float = 30) -> Any:
     settings = ModelSettings(name, model, timeout_seconds=seconds, folder=str(asking_folder(os.environ)))
-    made = attempt(connect, settings, credentials=keys_from(None, {}))
-    return made.value(prompt) if isinstance(made, Ok) else made
+    return connect(settings, credentials=keys_from(None, {}))(prompt)
 
 
 WANTED = {
@@ -175,7 +175,7 @@ def test_a_preset_asks_a_model_and_nothing_else(name: str, stand_in: StandIn) ->
         assert rules["toolPermission"] == "strict" and "command(*)" in rules["permissions"]["deny"]
         (own,) = (Path(word.partition("=")[2]) for word in words if word.startswith("--gemini_dir="))
         assert own.parent == Path(seen["cwd"]).parent and not own.exists(), "its record of the question is gone too"
-    assert isinstance(attempt(asked, name), Ok) and "--model" not in stand_in.seen["words"], "it has its own"
+    assert asked(name).text and "--model" not in stand_in.seen["words"], "it has its own"
 
 
 def test_antigravity_is_asked_without_servers_hooks_and_rules_and_with_its_login(
@@ -190,7 +190,7 @@ def test_antigravity_is_asked_without_servers_hooks_and_rules_and_with_its_login
     token = theirs / "antigravity-cli" / "antigravity-oauth-token"
     token.write_text("played")
     stand_in.play("antigravity", printed("antigravity"))
-    assert isinstance(attempt(asked, "antigravity"), Ok)
+    assert asked("antigravity").text
     private = stand_in.seen["private"]
     assert set(private) == {"settings.json", "antigravity-oauth-token"} and "of the user" not in private.values()
     assert private["antigravity-oauth-token"] == "played" and token.read_text() == "played"
@@ -243,9 +243,9 @@ def test_what_goes_wrong_is_a_clear_sentence(case: str, stand_in: StandIn) -> No
 
 
 def test_a_preset_without_its_program_and_one_that_hangs(stand_in: StandIn) -> None:
-    assert asked("codex").error.code == "command-missing"
+    assert error(asked, "codex").code == "command-missing"
     stand_in.play("codex", printed("codex"), seconds=30)
-    assert asked("codex", seconds=0.8).error.code == "timed-out"
+    assert error(asked, "codex", seconds=0.8).code == "timed-out"
 
 
 def test_a_question_that_no_program_was_given_counts_as_none(stand_in: StandIn, tmp_path: Path) -> None:
@@ -261,9 +261,9 @@ def test_each_question_has_a_folder_of_its_own(stand_in: StandIn) -> None:
     and is gone; nobody else on this computer can write there."""
     stand_in.play("claude_code", printed("claude_code"))
     folder = asking_folder(os.environ)
-    assert isinstance(attempt(asked, "claude_code"), Ok)
+    assert asked("claude_code").text
     first = stand_in.seen
-    assert isinstance(attempt(asked, "claude_code"), Ok)
+    assert asked("claude_code").text
     second = stand_in.seen
     assert first["cwd"] != second["cwd"] and second["files"] == [] and first["mode"] == second["mode"] == 0o700
     assert Path(first["cwd"]).is_relative_to(folder) and list(folder.iterdir()) == []
@@ -276,8 +276,7 @@ def test_a_command_is_asked_like_an_agent(stand_in: StandIn, monkeypatch: pytest
         monkeypatch.setenv(name, "1")
     stand_in.play("claude", ANSWER)
     settings = ModelSettings("command", command=("claude", "-p"), timeout_seconds=30)
-    made = attempt(connect, settings, credentials=keys_from(None, {}))
-    assert isinstance(made, Ok) and isinstance(attempt(made.value, "What?"), Ok)
+    assert connect(settings, credentials=keys_from(None, {}))("What?").text
     seen = stand_in.seen
     assert Path(seen["cwd"]).name == ASKED and seen["files"] == [] and seen["mark"] == "1"
     assert not set(nested) & set(seen["variables"])
@@ -288,8 +287,8 @@ def test_a_command_is_asked_like_an_agent(stand_in: StandIn, monkeypatch: pytest
 def test_a_command_by_a_relative_path_is_the_one_that_was_meant(stand_in: StandIn) -> None:
     """It was typed for the folder in which the harvest was started, not for the one in which it is asked."""
     stand_in.play("model", ANSWER)
-    made = attempt(connect, ModelSettings("command", command=("bin/model",)), credentials=keys_from(None, {}))
-    assert isinstance(made, Ok) and isinstance(attempt(made.value, "What?"), Ok) and stand_in.was_called
+    made = connect(ModelSettings("command", command=("bin/model",)), credentials=keys_from(None, {}))
+    assert made("What?").text and stand_in.was_called
 
 
 TRANSCRIPTS = {
@@ -334,14 +333,12 @@ def test_the_shipped_prompts_begin_as_we_know_them() -> None:
 
 def test_warnings_before_the_answer_do_not_spoil_it(stand_in: StandIn) -> None:
     stand_in.play("gemini_cli", "Loaded cached credentials.\n" + printed("gemini_cli"), "(node) Warning: old")
-    answer = attempt(asked, "gemini_cli")
-    assert isinstance(answer, Ok) and answer.value.text == ANSWER
+    assert asked("gemini_cli").text == ANSWER
 
 
 def test_an_answer_that_was_cut_off_says_so(stand_in: StandIn) -> None:
     stand_in.play("claude_code", json.dumps({**PRINTED["claude_code"], "stop_reason": "max_tokens"}))
-    answer = attempt(asked, "claude_code")
-    assert isinstance(answer, Ok) and answer.value.truncated
+    assert asked("claude_code").truncated
 
 
 def test_a_session_that_a_tool_wrote_all_the_same_is_never_harvested(tmp_path: Path) -> None:
@@ -456,8 +453,7 @@ def binding(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Binding, Any]]:
 
 
 def local_answer(model: str) -> Any:
-    made = attempt(connect, ModelSettings("local", model, timeout_seconds=20), credentials=keys_from(None, {}))
-    return made.value("What?", SCHEMA) if isinstance(made, Ok) else made
+    return connect(ModelSettings("local", model, timeout_seconds=20), credentials=keys_from(None, {}))("What?", SCHEMA)
 
 
 def test_a_file_is_loaded_once_and_asked_behind_a_key(binding: tuple[Binding, Any], tmp_path: Path) -> None:
@@ -466,11 +462,11 @@ def test_a_file_is_loaded_once_and_asked_behind_a_key(binding: tuple[Binding, An
     played, server = binding
     file = tmp_path / "small model.gguf"
     file.write_bytes(b"GGUF")
-    made = attempt(connect, ModelSettings("local", str(file), context_tokens=4096), credentials=keys_from(None, {}))
-    assert isinstance(made, Ok) and not played.loads
+    made = connect(ModelSettings("local", str(file), context_tokens=4096), credentials=keys_from(None, {}))
+    assert not played.loads
     for _ in range(2):
-        answer = attempt(made.value, "What?", SCHEMA)
-        assert isinstance(answer, Ok) and answer.value.text == ANSWER and answer.value.output_tokens == 9
+        answer = made("What?", SCHEMA)
+        assert answer.text == ANSWER and answer.output_tokens == 9
     (settings,) = played.loads
     assert settings.n_ctx == 4096 and settings.hostnames == ["127.0.0.1"] and settings.port == 0
     (key,) = settings.api_keys
@@ -484,16 +480,14 @@ def test_a_model_of_the_hub_is_fetched_once_and_checked(
     hub = Hub(tmp_path, b"GGUF of the hub", b"GGUF of the hub")
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     for _ in range(2):
-        assert isinstance(attempt(local_answer, "owner/small-GGUF"), Ok)
+        assert local_answer("owner/small-GGUF").text
     assert hub.downloads == 1 and binding[0].loads[0].model.path.endswith("m-Q4_K_M.gguf")
-    assert isinstance(attempt(local_answer, "owner/small-GGUF:m-Q8_0.gguf"), Ok) and hub.downloads == 2
+    assert local_answer("owner/small-GGUF:m-Q8_0.gguf").text and hub.downloads == 2
     hub.said = b"something else"
-    wrong = attempt(local_answer, "owner/small-GGUF:other.gguf")
-    assert isinstance(wrong, KnowledgeError) and "not what the hub says" in wrong.error.message
-    gone = attempt(local_answer, "nobody/nothing:m.gguf")
-    assert (
-        isinstance(gone, KnowledgeError) and "404 Client Error" in gone.error.message and "\n" not in gone.error.message
-    )
+    wrong = error(local_answer, "owner/small-GGUF:other.gguf")
+    assert "not what the hub says" in wrong.message and "delete that file" in wrong.hint
+    gone = error(local_answer, "nobody/nothing:m.gguf")
+    assert "404 Client Error" in gone.message and "\n" not in gone.message
 
 
 def test_a_folder_cannot_lay_a_model_in_the_way(
@@ -506,9 +500,9 @@ def test_a_folder_cannot_lay_a_model_in_the_way(
     monkeypatch.chdir(tmp_path)
     hub = Hub(tmp_path, b"GGUF of the hub", b"GGUF of the hub")
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
-    assert isinstance(attempt(local_answer, "owner/small-GGUF"), Ok) and hub.downloads == 1
+    assert local_answer("owner/small-GGUF").text and hub.downloads == 1
     for relative in ("x.gguf", "./x.gguf", "../x.gguf", "~nobody-is-called-so/x.gguf"):
-        assert local_answer(relative).error.code == "bad-settings"
+        assert error(local_answer, relative).code == "bad-settings"
     assert len(binding[0].loads) == 1
 
 
@@ -517,10 +511,10 @@ def test_a_local_model_that_cannot_be_is_a_clear_sentence(
 ) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"<html>")
-    assert local_answer(str(broken)).error.code == "bad-model"
-    assert local_answer("").error.code == "no-model"
-    assert "no such model file" in local_answer("~/nowhere.gguf").error.message
-    assert "no name on the hub" in local_answer("just-a-word").error.message
+    assert error(local_answer, str(broken)).code == "bad-model"
+    assert error(local_answer, "").code == "no-model"
+    assert "no such model file" in error(local_answer, "~/nowhere.gguf").message
+    assert "no name on the hub" in error(local_answer, "just-a-word").message
     monkeypatch.setattr(local, "find_spec", lambda name: None)
-    missing = local_answer("owner/small-GGUF")
-    assert missing.error.code == "not-installed" and "xllamacpp and huggingface_hub" in missing.error.message
+    missing = error(local_answer, "owner/small-GGUF")
+    assert missing.code == "not-installed" and "xllamacpp and huggingface_hub" in missing.message

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.base.answer import Answer
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, attempt
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings, without_thinking
 from tests.llm_server import KEY, Script, model_server, reply
@@ -86,15 +86,11 @@ def success(provider: str, text: str, stop: str = "", used: tuple[int, int] | No
 def asking(provider: str, url: str, **settings: Any) -> Callable[..., Any]:
     """A connected `generate` with the fake key and no real pauses."""
     settings = {"model": "some-model", "timeout_seconds": 60.0, **settings}
-    match connect(
+    return connect(
         ModelSettings(provider, base_url=url, **settings),
         credentials=lambda name, variables: KEY,
         sleep=lambda seconds: None,
-    ):
-        case Ok(generate):
-            return generate
-        case KnowledgeError(error):
-            raise AssertionError(str(error))
+    )
 
 
 def ask(provider: str, *scripts: Script, schema: Any = None, **settings: Any) -> Any:
@@ -108,34 +104,34 @@ def test_the_documented_answer_is_read_with_its_cost(provider: str) -> None:
     """Else the user would have a configured provider that learns nothing, or a ledger without costs."""
     with model_server(reply(success(provider, "first")), reply(success(provider, "second", used=(21, 9)))) as server:
         generate = asking(provider, server.url)
-        assert generate("prompt") == Ok(Answer("first", "model-by-server", 11, 7, False))
-        assert generate("prompt") == Ok(Answer("second", "model-by-server", 21, 9, False))
+        assert generate("prompt") == Answer("first", "model-by-server", 11, 7, False)
+        assert generate("prompt") == Answer("second", "model-by-server", 21, 9, False)
     assert [request.method for request in server.requests] == ["POST", "POST"]
 
 
 def test_what_a_server_calls_its_model_is_a_short_clean_name() -> None:
     """It goes into the ledger: a hostile or echoing server wrote 300 KB there, with the key and terminal codes."""
     long = success("openai", "text") | {"model": f"m\x1b[31m\u202e Bearer {KEY} " + "x" * 300_000}
-    told = ask("openai", reply(long)).value.model
+    told = ask("openai", reply(long)).model
     assert told.startswith("m") and len(told) <= 100 and told.isprintable() and KEY not in told and "\u202e" not in told
     token = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
-    told = ask("openai", reply(success("openai", "text") | {"model": f"m {token}"})).value.model
+    told = ask("openai", reply(success("openai", "text") | {"model": f"m {token}"})).model
     assert told == "m [redacted: github-token]"
 
 
 @pytest.mark.parametrize("provider", HTTP)
 def test_counts_that_no_model_reaches_are_not_believed(provider: str) -> None:
     """One such answer would use up the cap of a run, and stand in the ledger for good."""
-    found = ask(provider, reply(success(provider, "text", used=(10**30, 10**30)))).value
+    found = ask(provider, reply(success(provider, "text", used=(10**30, 10**30))))
     assert (found.input_tokens, found.output_tokens) in ((None, None), (1, None), (1, 2), (None, 2))
-    assert ask(provider, reply(success(provider, "text", used=(5_000_000, 7)))).value.input_tokens is None
+    assert ask(provider, reply(success(provider, "text", used=(5_000_000, 7)))).input_tokens is None
 
 
 @pytest.mark.parametrize("provider", HTTP)
 def test_an_answer_without_usage_has_unknown_costs(provider: str) -> None:
     """Else a missing count would be booked as zero tokens, or lose the answer."""
     result = ask(provider, reply(success(provider, "text", used=None)))
-    assert result == Ok(Answer("text", "model-by-server", None, None))
+    assert result == Answer("text", "model-by-server", None, None)
 
 
 @pytest.mark.parametrize(
@@ -157,8 +153,8 @@ def test_an_answer_without_usage_has_unknown_costs(provider: str) -> None:
 )
 def test_a_cut_answer_says_so(provider: str, stop: str) -> None:
     """Else half a harvest would pass for a whole one, and its conversation would be reclaimed."""
-    result = attempt(ask, provider, reply(success(provider, '{"facts": ["a', stop)))
-    assert isinstance(result, Ok) and result.value.truncated
+    result = ask(provider, reply(success(provider, '{"facts": ["a', stop)))
+    assert result.truncated
 
 
 def test_openai_request() -> None:
@@ -241,7 +237,7 @@ def test_a_server_without_structured_output_is_asked_in_words_and_remembered(pro
     with model_server(*refusals, *answers) as server:
         generate = asking(provider, server.url)
         first, second = generate("What?", SCHEMA), generate("What?", SCHEMA)
-    assert (first.value.text, second.value.text) == ('{"facts": ["one"]}', '{"facts": ["two"]}')
+    assert (first.text, second.text) == ('{"facts": ["one"]}', '{"facts": ["two"]}')
     assert len(server.requests) == len(refusals) + 2
     asked_in_words = str(server.requests[-1].body)
     assert "JSON schema" in asked_in_words
@@ -262,8 +258,8 @@ def test_openai_output_limit_goes_by_either_name() -> None:
     refusal = {"error": {"message": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}}
     with model_server(reply(refusal, 400), reply(success("openai", "a")), reply(success("openai", "b"))) as server:
         generate = asking("openai", server.url, max_output_tokens=77)
-        assert generate("What?").value.text == "a"
-        assert generate("What?").value.text == "b"
+        assert generate("What?").text == "a"
+        assert generate("What?").text == "b"
     assert [request.body.get("max_completion_tokens") for request in server.requests] == [None, 77, 77]
 
 
@@ -286,7 +282,7 @@ def test_a_model_that_writes_less_is_asked_for_less_and_remembered(provider: str
     answers = [reply(success(provider, "a")), reply(success(provider, "b"))]
     with model_server(reply({"error": {"message": said}}, 400), *answers) as server:
         generate = asking(provider, server.url, max_output_tokens=8192)
-        assert (generate("What?").value.text, generate("What?").value.text) == ("a", "b")
+        assert (generate("What?").text, generate("What?").text) == ("a", "b")
     sent = [request.body for request in server.requests]
     found = [body.get("max_tokens") or body.get("generationConfig", {}).get("maxOutputTokens") for body in sent]
     assert found == [8192, most, most]
@@ -296,7 +292,7 @@ def test_a_limit_that_does_not_help_is_not_tried_for_ever() -> None:
     said = "'max_tokens' is too large: 8192. The context has 4096 tokens (8192 > 4096 - 1000)"
     refusals = [reply({"error": {"message": said}}, 400)] * 2
     with model_server(*refusals, reply(success("openai", "a"))) as server:
-        assert asking("openai", server.url, max_output_tokens=8192)("What?").value.text == "a"
+        assert asking("openai", server.url, max_output_tokens=8192)("What?").text == "a"
     with model_server(*[reply({"error": {"message": "max_tokens: 9 > 8"}}, 400)] * 2) as server:
         result = attempt(asking("anthropic", server.url), "What?")
     assert isinstance(result, KnowledgeError) and len(server.requests) == 2
@@ -316,8 +312,8 @@ def test_a_limit_that_does_not_help_is_not_tried_for_ever() -> None:
 def test_what_was_thought_aloud_without_an_opening_tag_is_no_answer(said: str, kept: str) -> None:
     """The template of some models opens the block: draft and answer were two objects, and neither was taken."""
     with model_server(reply(success("openai", said)), reply(success("ollama", said))) as server:
-        assert asking("openai", server.url)("What?").value.text == kept
-        assert asking("ollama", server.url)("What?").value.text == kept
+        assert asking("openai", server.url)("What?").text == kept
+        assert asking("ollama", server.url)("What?").text == kept
     assert without_thinking(said) == kept
 
 
@@ -363,8 +359,8 @@ def test_content_in_parts_and_thinking_before_the_answer() -> None:
     parts["choices"][0]["message"]["content"] = [{"type": "text", "text": '{"a"'}, {"type": "text", "text": ": 1}"}]
     with model_server(reply(parts), reply(success("openai", "<think>so…</think>\n{}"))) as server:
         generate = asking("openai", server.url)
-        assert generate("What?").value.text == '{"a": 1}'
-        assert generate("What?").value.text == "{}"
+        assert generate("What?").text == '{"a": 1}'
+        assert generate("What?").text == "{}"
 
 
 def test_lone_surrogates_reach_neither_the_server_nor_the_files() -> None:
@@ -372,7 +368,7 @@ def test_lone_surrogates_reach_neither_the_server_nor_the_files() -> None:
     body = b'{"message": {"content": "a\\ud83db"}}'
     with model_server(reply(body)) as server:
         result = asking("ollama", server.url)("c\ud83dd")
-    assert result.value.text == "a?b"
+    assert result.text == "a?b"
     assert server.requests[0].body["messages"][0]["content"] == "c?d"
 
 

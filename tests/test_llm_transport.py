@@ -25,6 +25,7 @@ from typing import Any
 
 import pytest
 
+from core.base.result import attempt
 from core.llm.exchange import CancellableSocket, TransportError, exchange
 from core.llm.generate import connect
 from core.llm.transport import RetryPolicy, post, retry_after, retry_info
@@ -74,7 +75,9 @@ def test_a_slow_server_cannot_hold_us_and_the_connection_is_cut(
     before = threading.active_count()
     with model_server(script) as server:
         time_is_up_when_stuck(monkeypatch, server)
-        told(ask(server, timeout_seconds=60.0), "timed-out", "ollama", server.address, "request_timeout_seconds")
+        told(
+            attempt(ask, server, timeout_seconds=60.0), "timed-out", "ollama", server.address, "request_timeout_seconds"
+        )
         assert server.broken_off.wait(PATIENCE_SECONDS), "the server still has its connection"
         assert wait_until(nothing_is_exchanged)
     assert len(server.requests) == 1
@@ -84,7 +87,7 @@ def test_a_slow_server_cannot_hold_us_and_the_connection_is_cut(
 def test_cancelling_ends_a_call_that_hangs() -> None:
     """Else Ctrl-C and the panel's stop button would wait for the deadline."""
     with model_server(hang()) as server:
-        told(ask(server, cancelled=server.stuck.is_set, timeout_seconds=60.0), "cancelled", "ollama")
+        told(attempt(ask, server, cancelled=server.stuck.is_set, timeout_seconds=60.0), "cancelled", "ollama")
         assert server.broken_off.wait(PATIENCE_SECONDS)
 
 
@@ -119,7 +122,7 @@ def test_cancelling_ends_a_pause_between_tries() -> None:
     """Else a long Retry-After would hold a run that the user has stopped."""
     pauses: list[float] = []
     with model_server(reply({}, 429, {"Retry-After": "30"})) as server:
-        result = ask(server, cancelled=lambda: len(pauses) > 3, pauses=pauses, timeout_seconds=60.0)
+        result = attempt(ask, server, cancelled=lambda: len(pauses) > 3, pauses=pauses, timeout_seconds=60.0)
     told(result, "cancelled")
     assert len(pauses) == 4 and len(server.requests) == 1
 
@@ -137,7 +140,7 @@ def test_a_pause_is_what_the_server_asks_for() -> None:
     pauses: list[float] = []
     busy = [reply({"error": f"slow down {n}"}, 429, {"Retry-After": str(n)}) for n in (3, 4)]
     with model_server(*busy, reply(good())) as server:
-        assert ask(server, pauses=pauses, timeout_seconds=60.0).value.text == "done"
+        assert ask(server, pauses=pauses, timeout_seconds=60.0).text == "done"
     assert sum(pauses) == pytest.approx(7.0)
     assert len(server.requests) == 3
     assert [request.body["messages"][0]["content"] for request in server.requests] == ["prompt"] * 3
@@ -149,7 +152,7 @@ def test_a_pause_is_what_google_asks_for_in_the_body() -> None:
                {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}]  # fmt: skip
     pauses: list[float] = []
     with model_server(reply({"error": {"message": "quota", "details": details}}, 429), reply(good())) as server:
-        assert ask(server, pauses=pauses, timeout_seconds=60.0).value.text == "done"
+        assert ask(server, pauses=pauses, timeout_seconds=60.0).text == "done"
     assert sum(pauses) == pytest.approx(34.5)
     for odd in ({}, {"error": []}, {"error": {"details": [{"@type": "x/google.rpc.RetryInfo", "retryDelay": 3}]}}):
         assert retry_info(json.dumps(odd).encode()) is None
@@ -160,7 +163,7 @@ def test_a_pause_past_the_deadline_is_not_begun() -> None:
     """Else the user would wait for an answer that cannot come in time."""
     pauses: list[float] = []
     with model_server(reply({"error": "come back later"}, 429, {"Retry-After": "3600"})) as server:
-        told(ask(server, pauses=pauses), "rate-limited", "HTTP 429", "come back later")
+        told(attempt(ask, server, pauses=pauses), "rate-limited", "HTTP 429", "come back later")
     assert pauses == [] and len(server.requests) == 1
 
 
@@ -169,7 +172,7 @@ def test_pauses_grow_and_end_when_the_server_stays_broken() -> None:
     pauses: list[float] = []
     broken = [reply({"error": f"oops {n}"}, status) for n, status in enumerate((500, 503, 529))]
     with model_server(*broken) as server:
-        told(ask(server, pauses=pauses, timeout_seconds=60.0), "server-error", "HTTP 529", "oops 2")
+        told(attempt(ask, server, pauses=pauses, timeout_seconds=60.0), "server-error", "HTTP 529", "oops 2")
     assert len(server.requests) == 3
     assert 0.5 + 1.0 <= sum(pauses) <= 1.0 + 2.0
 
@@ -182,7 +185,7 @@ def test_a_refusal_is_not_repeated_and_quotes_the_server_without_the_key(status:
     """Else a wrong key would be tried again and again, or end up in a log: some servers echo it."""
     body = {"error": f"Incorrect key provided: {KEY}\n\x1b[31m" + "x" * 5000}
     with model_server(reply(body, status)) as server:
-        told(ask(server), code, f"HTTP {status}", "Incorrect key provided: [key]")
+        told(attempt(ask, server), code, f"HTTP {status}", "Incorrect key provided: [key]")
     assert len(server.requests) == 1
 
 
@@ -190,7 +193,7 @@ def test_an_empty_account_is_not_asked_again() -> None:
     """OpenAI says 429 for that too; waiting would only delay the news."""
     body = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
     with model_server(reply(body, 429)) as server:
-        told(ask(server), "rate-limited", "You exceeded your current quota")
+        told(attempt(ask, server), "rate-limited", "You exceeded your current quota")
     assert len(server.requests) == 1
 
 
@@ -200,7 +203,7 @@ def test_a_redirect_is_not_followed(status: int) -> None:
     with model_server(reply(good())) as stranger, model_server() as server:
         location = f"{stranger.url}/api/chat?token=secret"
         server.scripts.append(reply(b"", status, {"Location": location}))
-        result = ask(server)
+        result = attempt(ask, server)
         told(result, "redirected", stranger.address, "base_url")
         assert "token=" not in str(result.error)
         assert stranger.requests == [] and len(server.requests) == 1
@@ -223,10 +226,10 @@ def test_a_redirect_is_not_followed(status: int) -> None:
 def test_a_broken_connection_is_tried_again(broken: Script) -> None:
     """Else a moment of bad network would cost the harvest of a conversation, or half an answer would be believed."""
     with model_server(broken, reply(good("whole"))) as server:
-        assert ask(server).value.text == "whole"
+        assert ask(server).text == "whole"
         assert len(server.requests) == 2
     with model_server(broken, broken, broken) as server:
-        told(ask(server), "connection-failed", "ollama", server.address)
+        told(attempt(ask, server), "connection-failed", "ollama", server.address)
         assert len(server.requests) == 3
 
 
@@ -234,7 +237,7 @@ def test_nobody_listens() -> None:
     """The commonest mistake with a local model: the sentence must say what to look at."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
-    told(ask(ModelServer(address)), "unreachable", address, "refused", "Check that the server runs")
+    told(attempt(ask, ModelServer(address)), "unreachable", address, "refused", "Check that the server runs")
 
 
 def test_calls_from_several_threads_do_not_mix() -> None:
@@ -252,7 +255,7 @@ def test_calls_from_several_threads_do_not_mix() -> None:
         generate, answers = connected, {}
 
         def work(number: int) -> None:
-            answers[number] = generate(f"prompt {number}").value.text
+            answers[number] = generate(f"prompt {number}").text
 
         threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
         for thread in threads:
@@ -278,7 +281,7 @@ def test_no_proxy_for_this_machine_and_no_stranger_from_netrc(monkeypatch: Any, 
     for variable in ("http_proxy", "all_proxy"):
         monkeypatch.setenv(variable, "http://127.0.0.1:9")
     with model_server(reply(good())) as server:
-        assert ask(server).value.text == "done"
+        assert ask(server).text == "done"
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
 
 
@@ -325,13 +328,13 @@ def test_addresses_and_excerpts_show_no_secrets() -> None:
 def test_a_redirect_with_an_endless_body_is_bounded_too() -> None:
     """The HTTP library reads the body of a redirect to its end; a hostile server would fill the memory with it."""
     with model_server(endless(head(302, {"Location": "http://127.0.0.1:9/"}), b" " * 65536)) as server:
-        told(ask(server, max_answer_bytes=200_000, timeout_seconds=60.0), "answer-too-large")
+        told(attempt(ask, server, max_answer_bytes=200_000, timeout_seconds=60.0), "answer-too-large")
 
 
 def test_an_endless_answer_is_cut_at_the_limit() -> None:
     """Else a server could fill the memory."""
     with model_server(endless(head(200, {"Content-Type": "application/json"}), b" " * 65536)) as server:
-        told(ask(server, max_answer_bytes=300_000, timeout_seconds=60.0), "answer-too-large", "300000 bytes")
+        told(attempt(ask, server, max_answer_bytes=300_000, timeout_seconds=60.0), "answer-too-large", "300000 bytes")
         assert server.broken_off.wait(PATIENCE_SECONDS)
     assert len(server.requests) == 1
 
@@ -339,7 +342,7 @@ def test_an_endless_answer_is_cut_at_the_limit() -> None:
 def test_an_answer_that_announces_too_much_is_not_read() -> None:
     """Else the limit would only work after the damage."""
     with model_server(drip(head(200, {"Content-Length": "99999999"}), b" ")) as server:
-        told(ask(server, timeout_seconds=60.0), "answer-too-large")
+        told(attempt(ask, server, timeout_seconds=60.0), "answer-too-large")
 
 
 def test_a_compressed_bomb_is_cut_at_the_limit() -> None:
@@ -348,7 +351,7 @@ def test_a_compressed_bomb_is_cut_at_the_limit() -> None:
     bomb = b"".join(packer.compress(b" " * 1_000_000) for _ in range(40)) + packer.flush()
     assert len(bomb) < 100_000
     with model_server(reply(bomb, headers={"Content-Encoding": "gzip"})) as server:
-        told(ask(server, timeout_seconds=60.0), "answer-too-large")
+        told(attempt(ask, server, timeout_seconds=60.0), "answer-too-large")
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate"])
@@ -357,14 +360,14 @@ def test_a_compressed_answer_is_read(coding: str) -> None:
     plain = b" " * 100_000 + b'{"message": {"content": "small"}}'
     packed = gzip.compress(plain) if coding == "gzip" else zlib.compress(plain)
     with model_server(reply(packed, headers={"Content-Encoding": coding})) as server:
-        assert ask(server).value.text == "small"
+        assert ask(server).text == "small"
     assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
 def test_an_unknown_compression_is_told() -> None:
     """Else packed bytes would be reported as broken JSON, which leads nowhere."""
     with model_server(reply(b"x", headers={"Content-Encoding": "br, gzip"})) as server:
-        told(ask(server), "bad-answer", "compression")
+        told(attempt(ask, server), "bad-answer", "compression")
 
 
 @pytest.mark.parametrize(
@@ -383,13 +386,13 @@ def test_an_unknown_compression_is_told() -> None:
 def test_an_answer_that_is_no_json_is_told(body: bytes, word: str) -> None:
     """Else a login page or torn text would end in a traceback, or in the user's knowledge."""
     with model_server(reply(body, content_type="text/html")) as server:
-        told(ask(server), "bad-answer", "ollama", word)
+        told(attempt(ask, server), "bad-answer", "ollama", word)
 
 
 def test_a_web_page_in_an_error_is_not_quoted() -> None:
     """Else the error would be 200 characters of markup."""
     with model_server(reply(b"<html><body>Bad gateway</body></html>", 404)) as server:
-        result = ask(server)
+        result = attempt(ask, server)
     told(result, "not-found", "HTTP 404")
     assert "html" not in str(result.error)
 
@@ -570,7 +573,7 @@ def within(url: str, seconds: float) -> Reply | TransportError:
 def test_a_strange_certificate_ends_the_call_before_the_key_is_sent(context: ssl.SSLContext) -> None:
     """Else whoever sits in between would get the key and the conversation."""
     with model_server(reply({}), tls=context) as server:
-        result: Any = post(call_to(server.url), RetryPolicy(time.monotonic() + 60, 3, 10_000))
+        result: Any = attempt(post, call_to(server.url), RetryPolicy(time.monotonic() + 60, 3, 10_000))
         assert server.broken_off.wait(PATIENCE_SECONDS)
     assert result.error.code == "bad-certificate"
     assert "self-signed" in result.error.message.replace(" ", "-") and "REQUESTS_CA_BUNDLE" in result.error.hint

@@ -19,6 +19,7 @@ from mcp_types import ElicitResult
 
 from core.base.choices import ENTRY_KINDS
 from core.base.frontmatter import parse_frontmatter
+from core.base.result import KnowledgeError
 from core.commands.workspace import Workspace, open_workspace
 from core.mcp_server import tools
 from core.mcp_server.server import build_server
@@ -75,7 +76,7 @@ def server(home: Path, *, allow_writes: bool = False, settings: Path | None = No
         settings = home.parent / "named.toml"
         settings.write_text(f"[ai_settings.knowledge]\n{ALLOWED}")
     workspace = open_workspace(str(home), settings, {"XDG_CACHE_HOME": str(home.parent)}, home.parent)
-    return build_server(workspace.value, allow_writes=allow_writes)
+    return build_server(workspace, allow_writes=allow_writes)
 
 
 def session(
@@ -501,7 +502,7 @@ def test_tasks_are_those_of_the_project_around_the_server_unless_others_are_aske
 
     alpha = str(two.folder / "alpha")
     for more in (alpha, "all", str(two.folder)):
-        with pytest.raises(tools.RefusedError, match="other projects is not told to agents"):
+        with pytest.raises(KnowledgeError, match="other projects is not told to agents"):
             tools.list_tasks(at(two, "beta"), "open", more, 20)
     here = at(two, "beta", mcp_all_conversations=True)
     assert texts(tools.list_tasks(here, "open", alpha, 20)) == ["by hand", "alpha task 0"]
@@ -509,7 +510,7 @@ def test_tasks_are_those_of_the_project_around_the_server_unless_others_are_aske
     assert everything["count"] == 7 and {row["project"] for row in everything["tasks"]} == {"", "alpha", "beta"}
     few = tools.list_tasks(here, "open", "all", 2)
     assert len(few["tasks"]) == 2 and few["count"] == 7
-    with pytest.raises(tools.RefusedError, match="no folder of that name"):
+    with pytest.raises(KnowledgeError, match="no folder of that name"):
         tools.list_tasks(here, "open", "/nowhere/at/all", 20)
 
 
@@ -520,7 +521,7 @@ def test_notes_on_a_file_are_not_those_of_another_project_with_such_a_file(two: 
 
     assert "told in beta" in notes("") and "told in alpha" not in notes("")
     assert "told in alpha" in notes(str(two.folder / "alpha")) and len(notes("", 1)) == 1
-    with pytest.raises(tools.RefusedError, match="no folder of that name"):
+    with pytest.raises(KnowledgeError, match="no folder of that name"):
         notes("/nowhere/at/all")
 
 
@@ -528,7 +529,7 @@ def test_facts_cost_what_the_budget_says(world: World) -> None:
     """A budget of 2,000 tokens arrived as 8,000: every date, tag and count of each fact was spelled out."""
     world.converse(claude_session(str(world.folder / "alpha"), "hello"))
     harvested(world, says(facts=[{"statement": f"Fact {n} " + "w" * 60, "tags": ["a", "b"]} for n in range(150)]))
-    with pytest.raises(tools.RefusedError, match="facts of other projects"):
+    with pytest.raises(KnowledgeError, match="facts of other projects"):
         tools.get_facts(at(world, "beta"), ["alpha"], 2000)
     found = tools.get_facts(at(world, "beta", mcp_all_conversations=True), ["alpha"], 2000)
     assert found["text"].count("\n- ") > 80 and found["left_out"] > 0 and found["tokens"] <= 2000

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -31,6 +30,7 @@ from core.memory_file import (
     slugify,
 )
 from tests.cli_call import call
+from tests.made_home import error
 from tests.waiting import PATIENCE_SECONDS
 
 NOW = datetime(2026, 2, 10, 9, 0, tzinfo=UTC)
@@ -204,8 +204,11 @@ def test_an_edit_of_what_changed_meanwhile_is_refused(home: Path) -> None:
     saved = save(workspace, "Prefers tabs")
     path, seen = saved.memory.path, saved.memory.sha256
     path.write_text(path.read_text(encoding="utf-8") + "By hand.\n", encoding="utf-8")
-    for refused in (memories_edit(workspace, "1", "New", seen=seen), memories_archive(workspace, "1", seen=seen)):
-        assert isinstance(refused, KnowledgeError) and refused.error.code == "changed-outside"
+    for refused in (
+        error(memories_edit, workspace, "1", "New", seen=seen),
+        error(memories_archive, workspace, "1", seen=seen),
+    ):
+        assert refused.code == "changed-outside"
     assert path.read_text(encoding="utf-8").endswith("By hand.\n")
 
 
@@ -272,8 +275,13 @@ def test_a_search_that_found_less_than_there_is_says_so(
     """'No memories found' must not stand for 'nobody could look'."""
     run(home, "save", "Prefers tabs")
     why = "the index cannot be made"
-    answer: Any = KnowledgeError("store-failed", why) if broken else Ok(SearchReport("tabs zebra", (), 0, (why,)))
-    monkeypatch.setattr("core.commands.search.search", lambda *_, **__: answer)
+
+    def searched(*_: object, **__: object) -> SearchReport:
+        if broken:
+            raise KnowledgeError("store-failed", why)
+        return SearchReport("tabs zebra", (), 0, (why,))
+
+    monkeypatch.setattr("core.commands.search.search", searched)
     found = attempt(recall_command, workspace_of(home), "tabs zebra")
     assert isinstance(found, Ok) and not found.value.memories and why in " ".join(found.value.warnings)
     assert why in run(home, "recall", "tabs zebra")[2]
@@ -399,7 +407,7 @@ def test_no_tags_are_an_empty_list_and_a_signal_sets_the_category() -> None:
 @given(st.text(min_size=1, max_size=300), st.lists(st.text(max_size=30), max_size=5))
 def test_what_is_saved_is_read_back(text: str, tags: list[str]) -> None:
     """No text and no tag may break the file that holds it."""
-    content, clean = clean_content(text), clean_tags(tags)
+    content, clean = attempt(clean_content, text), attempt(clean_tags, tags)
     if isinstance(content, KnowledgeError) or isinstance(clean, KnowledgeError):
         return
     import tempfile

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 
 from core import conversation_index
 from core.base.marks import for_prompt
+from core.base.result import KnowledgeError
 from core.cli.main import main
 from core.commands.context import context, digest_on
 from core.commands.facts import bootstrap
@@ -28,6 +29,7 @@ from core.context_files import CLOSE as END
 from core.context_files import OPEN as BEGIN
 from core.injection import CLOSE, OPEN, prompt_prefix
 from core.mcp_server import tools
+from core.mcp_server.pages import sentence
 from tests.spoken_home import Disk, call, result
 from tests.test_base_markdown import PLANTED, marks_in, pieces
 
@@ -268,8 +270,8 @@ def faces(disk: Disk, shop: Path) -> Iterator[tuple[str, object]]:
         while turn:
             try:
                 page = tools.read_conversation(here, hit["name"], turn, 50)
-            except tools.RefusedError as refused:
-                yield "read_conversation", str(refused)
+            except KnowledgeError as refused:
+                yield "read_conversation", sentence(refused.error)
                 break
             yield "read_conversation", page
             turn = page["next_turn"]
@@ -284,12 +286,12 @@ def faces(disk: Disk, shop: Path) -> Iterator[tuple[str, object]]:
     for scope in ("all", "retire", "gaps"):
         yield "reflect", tools.reflect(here, scope)
     for wrong in (PLANTED[1], f"no {SECRET}"):
-        with pytest.raises(tools.RefusedError) as caught:
+        with pytest.raises(KnowledgeError) as caught:
             tools.read_conversation(here, wrong)
-        yield "read_conversation", str(caught.value)
-        with pytest.raises(tools.RefusedError) as caught:
+        yield "read_conversation", sentence(caught.value.error)
+        with pytest.raises(KnowledgeError) as caught:
             tools.record_usage(here, [wrong], "win")
-        yield "record_usage", str(caught.value)
+        yield "record_usage", sentence(caught.value.error)
 
 
 def with_keys(value: object) -> Iterator[str]:

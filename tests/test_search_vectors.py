@@ -12,7 +12,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, Ok, attempt, refuse
 from core.commands.search import build_vectors
 from core.commands.search import search as search_command
 from core.commands.workspace import open_workspace
@@ -36,10 +36,9 @@ def shelf(tmp_path: Path) -> Shelf:
 
 def meant(shelf: Shelf, query: str, embed: Topics) -> list[str]:
     index = shelf.open()
-    vectors = attempt(open_vectors, shelf.cache, index.database, "topics", embed)
-    vector = attempt(embed_one, query, embed)
-    assert isinstance(vectors, Ok) and isinstance(vector, Ok)
-    hits = search(index, query, near=vectors.value.near(vector.value))
+    vectors = open_vectors(shelf.cache, index.database, "topics", embed)
+    vector = embed_one(query, embed)
+    hits = search(index, query, near=vectors.near(vector))
     index.close()
     return [f"{hit.entry.text} ({', '.join(hit.why)})" for hit in hits]
 
@@ -84,7 +83,7 @@ def test_a_store_without_a_sealed_index_keeps_no_vectors(shelf: Shelf) -> None:
     """An index in memory has numbers that mean nothing tomorrow."""
     index = shelf.open()
     (shelf.cache / store.SEAL).unlink()
-    assert isinstance(attempt(open_vectors, shelf.cache, index.database, "topics", Topics()), Ok)
+    open_vectors(shelf.cache, index.database, "topics", Topics())
     assert list(shelf.cache.glob("vectors-*")) == []
     index.close()
 
@@ -171,7 +170,7 @@ def test_what_an_embedder_made_before_it_failed_is_kept(shelf: Shelf) -> None:
     embed, index = Topics(), shelf.open()
 
     def failing(texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        return embed(texts) if len(embed.texts) < 60 else KnowledgeError("down", "the server is down")
+        return embed(texts) if len(embed.texts) < 60 else refuse(KnowledgeError("down", "the server is down"))
 
     assert isinstance(attempt(open_vectors, shelf.cache, index.database, "topics", failing), KnowledgeError)
     made = list(embed.texts)
@@ -230,6 +229,6 @@ def test_the_model_finds_what_says_the_same() -> None:
     except ImportError:
         pytest.skip("the model is not installed (extra vectors-test)")
     car, automobile, soup = (embed_one(text, embed) for text in ("a car", "an automobile", "chicken soup"))
-    assert isinstance(car, Ok) and isinstance(automobile, Ok) and isinstance(soup, Ok) and len(car.value) == 384
-    alike = [sum(a * b for a, b in zip(car.value, other, strict=True)) for other in (automobile.value, soup.value)]
+    assert len(car) == 384
+    alike = [sum(a * b for a, b in zip(car, other, strict=True)) for other in (automobile, soup)]
     assert alike[0] > 0.6 > alike[1]

@@ -17,7 +17,6 @@ from core.base.config import SHIPPED_FILE, LoadedConfig, load_config
 from core.base.homes import why_refused
 from core.base.paths import project_paths
 from core.base.project import folders_around
-from core.base.result import Ok
 from core.base.settings import SETTINGS
 from core.base.trust import allow, left_out, read_trust, trust_file
 from core.cli.main import main
@@ -230,8 +229,8 @@ def test_a_yes_is_for_what_was_looked_at(ground: Ground) -> None:
     ground.loaded("[ai_settings.knowledge]\njobs = 7\n")
     seen = trust_list(ground.open()).here[0].mark
     ground.loaded("[ai_settings.knowledge]\njobs = 8\n")
-    refused = trust_allow(ground.open(), str(ground.settings), seen=seen)
-    assert error(refused).code == "changed-outside" and ground.open().config.jobs == 4
+    refused = error(trust_allow, ground.open(), str(ground.settings), seen=seen)
+    assert refused.code == "changed-outside" and ground.open().config.jobs == 4
 
 
 # --- .manual_slop of a project ---------------------------------------------------------------------------------------
@@ -481,7 +480,7 @@ def test_two_folders_are_allowed_one_beside_the_other(ground: Ground, tmp_path: 
     (first / "config.toml").unlink()
     [row] = trust_list(ground.open()).allowed
     assert (row.path, row.state, row.kind) == (str(first / "config.toml"), "gone", "settings")
-    assert allow(ground.environment, {}) == Ok(None) and len(read_trust(ground.environment).rows) == 2
+    assert allow(ground.environment, {}) is None and len(read_trust(ground.environment).rows) == 2
 
 
 # --- the facts of the repository -------------------------------------------------------------------------------------

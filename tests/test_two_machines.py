@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from core.base.conflict import both_sides, roles_of, without_marks
-from core.base.result import KnowledgeError
 from core.commands.bullets import add, done, remove
 from core.commands.context import context
 from core.commands.doctor import doctor
@@ -23,8 +22,9 @@ from core.knowledge.categories import read_category
 from core.knowledge.ledger import read_ledger, salvaged
 from core.knowledge.mend import united
 from core.memory_file import read_memory
-from tests.facts_home import YAML, cli, code_of, facts_of, harvested, learn, value, workspace_of
+from tests.facts_home import YAML, cli, code_of, facts_of, harvested, learn, workspace_of
 from tests.harvest_world import HURRIED, World, says
+from tests.made_home import error
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 MARKS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
@@ -93,9 +93,9 @@ def test_both_sides_are_read_and_no_mark_is_text(machines: Machines, into: str, 
         "Shared task", "Task of one", "Task of two",
     }  # fmt: skip
     assert {row.text for row in read_category(world.paths, "tasks_done")} == {"Old task"}
-    prompt = value(context(workspace_of(world))).prefix.text
+    prompt = context(workspace_of(world)).prefix.text
     assert not any(mark in prompt for mark in MARKS)
-    ledger = value(read_ledger(world.paths))
+    ledger = read_ledger(world.paths)
     assert len({entry["path"] for entry in ledger.values() if entry["status"] == "harvested"}) == 3
 
 
@@ -144,13 +144,13 @@ def test_ending_conflicts_is_asked_for_and_can_be_taken_back(machines: Machines)
     machines.learn()
     world = machines.merge("one")
     before = (world.paths.knowledge / "facts.md").read_bytes()
-    value(doctor(workspace_of(world), repair=True, editor_wait=HURRIED))
+    doctor(workspace_of(world), repair=True, editor_wait=HURRIED)
     assert (world.paths.knowledge / "facts.md").read_bytes() == before, "not without being asked"
-    report = value(doctor(workspace_of(world), merge_conflicts=True, editor_wait=HURRIED))
+    report = doctor(workspace_of(world), merge_conflicts=True, editor_wait=HURRIED)
     ended = [row for row in report.findings if row.code == "merge-ended"]
     assert {Path(row.path).name for row in ended} == {"facts.md", "tasks.md", "facts.yaml"}
     run = ended[0].message.partition("knowledge undo ")[2].partition("'")[0]
-    value(undo(workspace_of(world), run, editor_wait=HURRIED))
+    undo(workspace_of(world), run, editor_wait=HURRIED)
     assert (world.paths.knowledge / "facts.md").read_bytes() == before
 
 
@@ -161,14 +161,13 @@ def test_no_edit_touches_what_stands_in_a_conflict(machines: Machines, style: st
     workspace, tasks = workspace_of(world), world.paths.knowledge / "tasks.md"
     before = tasks.read_bytes()
     for refused in (
-        done(workspace, "Task of two"),
-        done(workspace, "Task of one"),
-        remove(workspace, "facts", "More of two"),
+        error(done, workspace, "Task of two"),
+        error(done, workspace, "Task of one"),
+        error(remove, workspace, "facts", "More of two"),
     ):
-        assert isinstance(refused, KnowledgeError) and code_of(refused) == "conflict"
-        assert "doctor" in refused.error.hint
+        assert refused.code == "conflict" and "doctor" in refused.hint
     assert tasks.read_bytes() == before
-    value(add(workspace, "facts", "Added meanwhile"))
+    add(workspace, "facts", "Added meanwhile")
     assert not learn(world, "User: later\n", facts=["Later"], tasks_open=["Later task"]).errors
     for name in ("facts.md", "tasks.md"):
         text = (world.paths.knowledge / name).read_text()
@@ -182,9 +181,9 @@ def test_no_edit_touches_what_stands_in_a_conflict(machines: Machines, style: st
 def test_a_ledger_that_merged_keeps_both_machines_and_a_damaged_one_what_can_be_read(machines: Machines) -> None:
     machines.learn()
     world = machines.merge("one")
-    both = value(read_ledger(world.paths))
+    both = read_ledger(world.paths)
     assert not learn(world, "User: later\n", facts=["Later"]).errors
-    after = value(read_ledger(world.paths))
+    after = read_ledger(world.paths)
     assert set(both) < set(after) and "<<<<<<<" not in world.paths.ledger.read_text()
     other = {"0" * 64: {"path": "/elsewhere/talk", "status": "harvested", "at": "2026-06-01T00:00:00Z", "items": {}}}
     whole = json.loads(world.paths.ledger.read_text())
@@ -193,7 +192,7 @@ def test_a_ledger_that_merged_keeps_both_machines_and_a_damaged_one_what_can_be_
     world.paths.ledger.write_text(text[:-40])
     report = learn(world, "User: last\n", facts=["Last"])
     assert "more entries that could be read" in " ".join(report.notes)
-    assert set(after) | set(other) <= set(value(read_ledger(world.paths)))
+    assert set(after) | set(other) <= set(read_ledger(world.paths))
 
 
 def test_one_entry_that_both_machines_wrote_keeps_the_proof() -> None:
@@ -222,16 +221,16 @@ def test_references_name_both_facts_of_a_number_that_stood_twice(world: World) -
         + item.format("global:fact:002", "older", "2026-02-02"),
     )
     before = world.text(YAML)
-    planned = value(renumber_facts(workspace_of(world)))
+    planned = renumber_facts(workspace_of(world))
     assert world.text(YAML) == before and not planned.applied
-    done_ = value(renumber_facts(workspace_of(world), apply=True))
+    done_ = renumber_facts(workspace_of(world), apply=True)
     found = {fact.fact: fact for fact in facts_of(world)}
     assert {name: fact.id for name, fact in found.items()} == {
         "points": "global:fact:001", "older": "global:fact:002", "younger": "global:fact:003",
     }  # fmt: skip
     assert found["points"].related == ("global:fact:002", "global:fact:003")
     assert found["older"].first_seen == "2026-02-01" and len(done_.rows) == 2 and done_.references == 1
-    value(undo(workspace_of(world), done_.run, editor_wait=HURRIED))
+    undo(workspace_of(world), done_.run, editor_wait=HURRIED)
     assert world.text(YAML) == before
 
 
@@ -253,10 +252,10 @@ def test_marks_taken_out_by_hand_lose_neither_side_and_both_machines_get_the_sam
         if flush:
             text = text.replace(">-\n    The port\n    is 81.", '"The port is 81."').replace("\n  ", "\n")
         world.knowledge(YAML, text)
-        report = value(doctor(workspace_of(world)))
+        report = doctor(workspace_of(world))
         assert any("facts renumber" in str(finding) for finding in report.findings), report.findings
-        assert not value(renumber_facts(workspace_of(world))).applied and world.text(YAML) == text
-        done_ = value(renumber_facts(workspace_of(world), apply=True))
+        assert not renumber_facts(workspace_of(world)).applied and world.text(YAML) == text
+        done_ = renumber_facts(workspace_of(world), apply=True)
         found = {fact.fact: (fact.id, fact.tags) for fact in facts_of(world)}
         assert found == {
             "The port is 80.": ("global:fact:001", ("net",)),
@@ -264,9 +263,9 @@ def test_marks_taken_out_by_hand_lose_neither_side_and_both_machines_get_the_sam
         }
         results.append(world.text(YAML))
         assert results[-1].endswith("\nA word below.\n") and done_.parted == (YAML,)
-        again = value(renumber_facts(workspace_of(world), apply=True))
+        again = renumber_facts(workspace_of(world), apply=True)
         assert not again.rows and not again.parted
-        value(undo(workspace_of(world), done_.run, editor_wait=HURRIED))
+        undo(workspace_of(world), done_.run, editor_wait=HURRIED)
         assert world.text(YAML) == text
     assert results[0] == results[1]
 
@@ -279,7 +278,7 @@ def test_a_fact_that_got_a_number_anew_is_confirmed_and_what_had_it_stays_delete
     text = world.text(YAML)
     at = text.index(f"- id: {deleted}")
     world.knowledge(YAML, text[:at])
-    value(sync_facts(workspace_of(world)))
+    sync_facts(workspace_of(world))
     machines.merge("two")
     cli(world, "doctor", "--merge-conflicts")
     assert cli(world, "facts", "renumber", "--apply")[0] == 0
@@ -290,7 +289,7 @@ def test_a_fact_that_got_a_number_anew_is_confirmed_and_what_had_it_stays_delete
 
 def test_nothing_is_renumbered_while_a_file_is_broken(world: World) -> None:
     world.knowledge(YAML, b"\0")
-    assert code_of(renumber_facts(workspace_of(world), apply=True)) == "facts-unreadable"
+    assert code_of(renumber_facts, workspace_of(world), apply=True) == "facts-unreadable"
 
 
 # --- text in, text out -----------------------------------------------------------------------------------------------
@@ -343,29 +342,29 @@ def test_the_doctor_keeps_what_another_machine_has_harvested(tmp_path: Path) -> 
     git(one.paths.knowledge, "init", "-q", "-b", "main")
     git(one.paths.knowledge, "add", "-A")
     git(one.paths.knowledge, "commit", "-q", "-m", "x")
-    entries = value(read_ledger(one.paths))
+    entries = read_ledger(one.paths)
     for entry in entries.values():  # kept there; a folder that is synchronised has it in the same place here
         Path(entry["path"]).write_bytes(next(iter(one.trash())).read_bytes())
     two.paths.home.mkdir(parents=True)
     git(two.paths.home, "clone", "-q", str(one.paths.knowledge), "knowledge")
     two.converse("User: of two\n")
     harvested(two, says(facts=["Fact of two"]))
-    report = value(doctor(workspace_of(two), repair=True, editor_wait=HURRIED))
+    report = doctor(workspace_of(two), repair=True, editor_wait=HURRIED)
     assert not [row for row in report.findings if row.code == "no-plan"] and not report.errors
     [told] = [row for row in report.findings if row.code == "elsewhere"]
     assert told.note and "another machine: 1;" in told.message
-    after = value(read_ledger(two.paths))
+    after = read_ledger(two.paths)
     assert len(after) == 2 and all(after[sha]["status"] == "harvested" for sha in entries)
 
 
 def test_a_digest_of_each_machine_is_no_conflict_once_the_doctor_has_told_git(machines: Machines) -> None:
     for world in (machines.one, machines.two):
-        told = [row for row in value(doctor(workspace_of(world))).findings if row.code == "git-rows"]
+        told = [row for row in doctor(workspace_of(world)).findings if row.code == "git-rows"]
         assert {Path(row.path).name for row in told} == {".gitignore", ".gitattributes"} and all(
             row.note for row in told
         )
-        value(doctor(workspace_of(world), repair=True, editor_wait=HURRIED))
-        assert not [row for row in value(doctor(workspace_of(world))).findings if row.code == "git-rows"]
+        doctor(workspace_of(world), repair=True, editor_wait=HURRIED)
+        assert not [row for row in doctor(workspace_of(world)).findings if row.code == "git-rows"]
         git(world.paths.knowledge, "rm", "-rq", "--cached", ".")  # what was carried before is no longer
         git(world.paths.knowledge, "add", "-A")
     machines.learn()
@@ -383,12 +382,12 @@ def test_a_clone_is_healthy_but_for_one_word_about_permissions(machines: Machine
             path.chmod(0o755 if path.is_dir() else 0o644)
     world.paths.home.chmod(0o755)
     world.paths.knowledge.chmod(0o755)
-    report = value(doctor(workspace_of(world)))
+    report = doctor(workspace_of(world))
     told = [row for row in report.findings if "others on this computer" in row.message]
     assert len(told) == 1 and told[0].note and told[0].repairable and not report.errors, report.findings
-    value(doctor(workspace_of(world), repair=True, editor_wait=HURRIED))
+    doctor(workspace_of(world), repair=True, editor_wait=HURRIED)
     (world.paths.knowledge / "facts.md").chmod(0o644)  # as the next pull leaves it
-    again = value(doctor(workspace_of(world)))
+    again = doctor(workspace_of(world))
     assert not [row for row in again.findings if "others on this computer" in row.message]
 
 
@@ -398,13 +397,13 @@ def test_the_doctor_names_memories_that_are_hidden_doubled_or_in_conflict(world:
     world.knowledge("memories/001-b.md", memory.format(1, "", "other"))
     world.knowledge("memories/002-c.md", "no frontmatter")
     world.knowledge("memories/003-d.md", memory.format(3, "", conflict("mine\n", "theirs\n")))
-    found = {row.code: row for row in value(doctor(workspace_of(world))).findings}
+    found = {row.code: row for row in doctor(workspace_of(world)).findings}
     assert {"duplicate-memory", "malformed", "merge-conflict"} <= set(found)
     assert "001-a.md and 001-b.md" in found["duplicate-memory"].message
-    assert value(read_memory(world.paths.knowledge / "memories/003-d.md")).content == "mine\ntheirs"
+    assert read_memory(world.paths.knowledge / "memories/003-d.md").content == "mine\ntheirs"
 
 
 @pytest.mark.parametrize("line", ["tags:\n", "tags: \n", "tags: ~\n", "tags: []\n"])
 def test_an_empty_line_of_tags_hides_no_memory(world: World, line: str) -> None:
     path = world.knowledge("memories/001-a.md", f"---\nid: 1\ncreated: 2026-02-10T09:00:00+00:00\n{line}---\n\none\n")
-    assert value(read_memory(path)).tags == ()
+    assert read_memory(path).tags == ()

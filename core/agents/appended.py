@@ -76,8 +76,7 @@ def with_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> by
 
 def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> bytes:
     """The bytes without that table; unchanged where another of that name stands there, or none."""
-    read = _parsed(data)
-    text, document = read
+    text, document = _parsed(data)
     if table_at(data, path) != dict(table):
         return data
     expected: Any = copy.deepcopy(document)

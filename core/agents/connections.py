@@ -257,8 +257,7 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
     for entry in sorted(entries, key=lambda entry: not entry.part):
         if left is None or (not entry.part and _needed(left, before, entries)):
             continue
-        taken = take(entry, left, before)
-        left = taken
+        left = take(entry, left, before)
     if not row.get("before") and left is not None and left.strip() in (b"", b"{}"):
         return None
     pieces = without_pieces(data, before, str(row.get("after")), entries, left) if whole and left != data else None
@@ -297,7 +296,6 @@ def carry_out(plan: Plan, agent: Agent, program: Program, environment: Mapping[s
         _forget(agent.name, record)
         message = f"{agent.title} is not connected: {error.strerror or error}"
         raise KnowledgeError("file-refused", message, error.filename or "", "nothing was changed") from error
-    return
 
 
 def _noted(

@@ -160,8 +160,7 @@ def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> bytes
 
     Unchanged where it is there already. Errors: `not-json`, `taken` (something else stands there), `cannot-edit`.
     """
-    opened = _opened(data)
-    mark, text, root = opened
+    mark, text, root = _opened(data)
     target = member(root, path)
     if target is not None and not append:
         if target.value != value:
@@ -195,8 +194,7 @@ def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> bytes
 def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: Sequence[Path] = ()) -> bytes:
     """The bytes without that value; objects and arrays above it that are empty then go too, unless they are in `keep`.
     Unchanged where it is not there (what stands under that name is somebody else's then)."""
-    opened = _opened(data)
-    mark, text, root = opened
+    mark, text, root = _opened(data)
     if not has(data, path, value, append=append) or root is None:
         return data
     if append:

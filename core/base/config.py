@@ -354,8 +354,7 @@ def changed_config(data: bytes, key: str, value: Value) -> bytes:
         raise unknown_key(key)
     if checked_value(setting, value) is None:
         raise KnowledgeError("bad-setting", f"{setting.name} is {found_words(value)}; accepted: {setting.accepted}")
-    read = parsed(data, "")
-    text, document = read
+    text, document = parsed(data, "")
     table = table_of(document, setting.table)
     plain: object = list(value) if isinstance(value, tuple) else value
     if isinstance(table, Mapping) and setting.key in table and _same(table[setting.key], plain):

@@ -138,15 +138,13 @@ def allow(environment: Mapping[str, str], marks: Mapping[Path, str], now: Callab
     """Say yes to files (`path` -> sha256 of the content that was looked at) and projects (`.manual_slop` -> its
     `folder_mark`). Durable when it returns."""
     at = (now() if now else datetime.now(UTC)).replace(microsecond=0).isoformat()
-    return _change(
-        environment, lambda rows: rows | {str(place_of(path)): Yes(mark, at) for path, mark in marks.items()}
-    )
+    _change(environment, lambda rows: rows | {str(place_of(path)): Yes(mark, at) for path, mark in marks.items()})
 
 
 def forget(environment: Mapping[str, str], paths: Iterable[str]) -> None:
     """Take back what was said of these paths (as they stand in the record)."""
     gone = set(paths)
-    return _change(environment, lambda rows: {path: row for path, row in rows.items() if path not in gone})
+    _change(environment, lambda rows: {path: row for path, row in rows.items() if path not in gone})
 
 
 def _change(environment: Mapping[str, str], work: Callable[[dict[str, Yes]], dict[str, Yes]]) -> None:
@@ -168,7 +166,6 @@ def _change(environment: Mapping[str, str], work: Callable[[dict[str, Yes]], dic
         raise KnowledgeError(
             "trust-failed", f"your word cannot be written down: {error.strerror or error}", file
         ) from error
-    return
 
 
 # --- a project's own knowledge ---------------------------------------------------------------------------------------
@@ -202,14 +199,15 @@ def allow_written(project: Path, environment: Mapping[str, str], paths: Iterable
     """What this program has just written into a project for the person needs no further word: these files, as they are.
     Nothing to do where the whole folder is trusted."""
     if read_trust(environment).has_folder(project):
-        return None
+        return
     try:
         marks = {path: files.sha256_of_file(path) for path in paths if files.exists(path)}
     except OSError as error:
         raise KnowledgeError(
             "trust-failed", f"what was written cannot be read: {error.strerror}", error.filename or ""
         ) from error
-    return allow(environment, marks) if marks else None
+    if marks:
+        allow(environment, marks)
 
 
 def _readable(project: Path) -> list[Path]:

@@ -5,13 +5,10 @@ They are shown whatever is wrong with the settings or the home.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from core.base.result import KnowledgeError
 from core.cli.table import OURS, optional, single
-
-if TYPE_CHECKING:
-    pass
 
 
 class Page(NamedTuple):

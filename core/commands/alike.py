@@ -9,7 +9,7 @@ from typing import Any
 from core.base import files, locks
 from core.base.markdown import sanitise_line
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.statements import change_all, placed_refs
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.alike import LEAST_ALIKE, alike, offered, placed, superseding
@@ -90,8 +90,7 @@ def similar(workspace: Workspace, *, least: int = LEAST_ALIKE) -> Pairs:
 
 def supersede_list(workspace: Workspace) -> Proposals:
     """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered."""
-    found = proposals(workspace.paths)
-    return Proposals(tuple(found))
+    return Proposals(tuple(proposals(workspace.paths)))
 
 
 def supersede_accept(
@@ -99,8 +98,7 @@ def supersede_accept(
 ) -> Edited:
     """Strike the old bullet through with a pointer to the new one, or move a finished task to those done. `match` is
     the old bullet: a part of its text, FILE:LINE, or the pair's key."""
-    chosen = _chosen(workspace.paths, match)
-    pair = chosen
+    pair = _chosen(workspace.paths, match)
     new = pair.new.bullet
     pointer = f"{sanitise_line(new.text, None)} {new.provenance}"
     # The same statement from other conversations is as outdated: all of its lines go in the same write.
@@ -135,7 +133,7 @@ def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Sup
 
 def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:
     """What models have offered, as the ledger keeps it; none where it, or a file, cannot be read."""
-    ledger, rows = seen_ledger(paths), _placed(paths, (*COMPARED, "tasks_done"))
+    ledger, rows = attempt(seen_ledger, paths), attempt(_placed, paths, (*COMPARED, "tasks_done"))
     if isinstance(ledger, KnowledgeError) or isinstance(rows, KnowledgeError):
         if problems is not None:
             problems += [found.error for found in (ledger, rows) if isinstance(found, KnowledgeError)]
@@ -164,8 +162,7 @@ def _placed(paths: Paths, categories: tuple[str, ...]) -> list[Placed]:
 
 def _chosen(paths: Paths, match: str | BulletRef) -> Superseding:
     """The proposal whose old bullet `match` names."""
-    listed = proposals(paths)
-    rows = listed
+    rows = proposals(paths)
     if isinstance(match, BulletRef):
         found = [row for row in rows if row.old.ref == match]
     else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base.choices import ANY_CATEGORY
 from core.base.markdown import parse_bullets
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, attempt
 from core.commands.project import find_project
 from core.commands.statements import Found, Match, Said, bullets_of, change_all, finished, resolve_bullet, said
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
@@ -71,12 +71,16 @@ def reopen(workspace: Workspace, match: Match, *, seen: str | None = None, now: 
 
 def _moved(workspace: Workspace, act: str, match: Match, seen: str | None, now: Clock) -> Edited:
     here, there = ("open", "done") if act == "done" else ("done", "open")
-    made = attempt(_changed, workspace, act, f"tasks_{here}", match, seen, now)
-    if isinstance(made, KnowledgeError) and made.error.code == "no-match":
+    try:
+        return _changed(workspace, act, f"tasks_{here}", match, seen, now)
+    except KnowledgeError as failed:
+        if failed.error.code != "no-match":
+            raise
         already = attempt(resolve_bullet, workspace.paths, f"tasks_{there}", match)
-        if isinstance(already, Ok):
-            raise KnowledgeError(f"already-{there}", f"this task is {there} already", already.value.refs[0].file)
-    return made
+        if isinstance(already, KnowledgeError):
+            raise
+        file = already.value.refs[0].file
+        raise KnowledgeError(f"already-{there}", f"this task is {there} already", file) from None
 
 
 def edit(
@@ -99,14 +103,14 @@ def strike(
     workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
 ) -> Edited:
     """Strike one bullet through."""
-    raise _changed(workspace, "strike", category, match, seen, now)
+    return _changed(workspace, "strike", category, match, seen, now)
 
 
 def unstrike(
     workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
 ) -> Edited:
     """Take the strike-through of one bullet away: it is in the digest again. Words name struck lines only."""
-    raise _changed(workspace, "unstrike", category, match, seen, now)
+    return _changed(workspace, "unstrike", category, match, seen, now)
 
 
 def remove(
@@ -119,7 +123,7 @@ def remove(
     now: Clock = utc_now,
 ) -> Edited:
     """Delete one bullet with its indented lines, or with `strike` strike it through. Undo brings it back."""
-    raise _changed(workspace, "strike" if strike else "delete", category, match, seen, now)
+    return _changed(workspace, "strike" if strike else "delete", category, match, seen, now)
 
 
 def _changed(workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock) -> Edited:
@@ -262,10 +266,10 @@ def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Notes:
 
 
 def _projects(workspace: Workspace) -> Projects:
-
-    # A ledger that cannot be read costs the way from a line to its project, and no more.
-    known = attempt(known_projects, workspace.paths, workspace.environment)
-    return known.value if isinstance(known, Ok) else {}
+    try:
+        return known_projects(workspace.paths, workspace.environment)
+    except KnowledgeError:  # an unreadable ledger costs the way from a line to its project, and no more
+        return {}
 
 
 def _here(workspace: Workspace, project: str, projects: Projects) -> Here:

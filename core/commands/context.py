@@ -13,7 +13,7 @@ from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.marks import for_prompt
 from core.base.project import is_working_place
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError
 from core.base.trust import allow_written
 from core.commands.project import find_project, places, project_warnings
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -46,8 +46,10 @@ def digest_state(workspace: Workspace, project: Path | None = None, *, scoped: b
     """The digest file, and whether a conversation that begins here gets it: in `project`, or where none is given in the
     one around the current folder. `scoped` shows the text that it gets instead of the file's."""
     path, config = workspace.paths.digest, workspace.config
-    found = attempt(find_project, workspace) if project is None else attempt(Ok, project)
-    here = found.value if isinstance(found, Ok) else None
+    here = project
+    if here is None:
+        with suppress(KnowledgeError):  # nobody knows a project: then the digest is that of none
+            here = find_project(workspace)
     shown, data, exists = shown_digest(workspace.paths, config, here, workspace.cwd, workspace.environment), b"", True
     with suppress(OSError):  # then `why` says so
         data, exists = files.read_or_empty(path), files.exists(path)
@@ -75,7 +77,7 @@ def digest_show(workspace: Workspace, project: str = "") -> DigestState:
 
 
 def digest_on(workspace: Workspace) -> DigestState:
-    """Write it anew. Err while the settings switch it off, or where there is nothing to write."""
+    """Write it anew. Raises KnowledgeError while the settings switch it off, or where there is nothing to write."""
     paths, config = workspace.paths, workspace.config
     if not config.digest_enabled:
         hint = "'knowledge config set digest_enabled true' first"
@@ -185,7 +187,8 @@ def context_files(workspace: Workspace) -> ContextFiles:
 def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Clock = utc_now) -> Path:
     """Make the `context.md` of the home or of the project with nothing but a valid frontmatter, and return its path.
 
-    An empty one changes no conversation. Err when there is a file already (it is never replaced), or no project.
+    An empty one changes no conversation. Raises KnowledgeError when there is a file already (it is never replaced), or
+    no project.
     """
     found = find_project(workspace)
     where = dict(places(workspace, found)).get(scope)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from core import conversation_index as conversation_index
 from core.base import files, locks
 from core.base.figures import count, size
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError
 from core.commands.transcript import LOOK_SECONDS, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
@@ -182,7 +182,8 @@ def build(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> BuildReport:
     """Read every conversation that is not in the index yet, and look through project folders for more. What it will
-    take is told first; a stop loses nothing, and the next build goes on. Err where the index cannot be written."""
+    take is told first; a stop loses nothing, and the next build goes on. Raises KnowledgeError where the index cannot
+    be written."""
 
     if not workspace.config.search_conversations:
         hint = "'knowledge config set search_conversations true' switches it on"
@@ -243,13 +244,12 @@ def build_vectors(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[int, int]:
     """Make the vectors of turns that are missing, once the index is as new as the files; how many turns have one now,
-    and how many have none. Err when the embedder fails, or the index cannot be written."""
+    and how many have none. Raises KnowledgeError when the embedder fails, or the index cannot be written."""
 
-    built = attempt(build, workspace, cancelled=cancelled)
-    if isinstance(built, KnowledgeError) or not built.value.turns:
-        return built if isinstance(built, KnowledgeError) else (0, 0)
+    if not build(workspace, cancelled=cancelled).turns:
+        return 0, 0
     made = turn_vectors.build(index_folder(workspace), name, embed, step, cancelled)
-    return (made.turns, made.waiting)
+    return made.turns, made.waiting
 
 
 def _of_a_tool(words: str) -> tuple[str, tuple[str, ...]]:
@@ -270,11 +270,11 @@ def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | 
     name = embedder_name(workspace)
     if not turn_vectors.are_there(database, name):
         return None, "conversations are searched by their words alone; 'knowledge vectors' adds their meaning"
-    embed = attempt(embedder_of, workspace)
-    query = attempt(embed_one, text, embed.value) if isinstance(embed, Ok) else embed
-    if isinstance(query, KnowledgeError):
-        return None, f"{query.error} Words alone were searched."
-    near = turn_vectors.near(database, name, query.value)
+    try:
+        query = embed_one(text, embedder_of(workspace))
+    except KnowledgeError as failed:
+        return None, f"{failed.error} Words alone were searched."
+    near = turn_vectors.near(database, name, query)
     waiting = turn_vectors.counted(database).waiting
     return near, f"{waiting} turns have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
 
@@ -294,17 +294,13 @@ def find(
 ) -> ConversationHits:
     """The conversations that any words are about, best first; without words those that the filters let through, the
     newest first. `seconds` bounds how long what is new is read before. Of those whose folder `allowed` refuses nothing
-    is told. Err for a filter that is none."""
+    is told. Raises KnowledgeError for a filter that is none."""
     if not workspace.config.search_conversations:
         forget_all(workspace)
         return ConversationHits(words)
     day = today or date.today()
     bounds, sources = _bounds(filters, day), sources_named(filters.sources)
-    if isinstance(bounds, KnowledgeError):
-        raise bounds
-    if isinstance(sources, KnowledgeError):
-        raise sources
-    filters = replace(filters, sources=sources.value)
+    filters = replace(filters, sources=sources)
     asked = question(words, day) if not (filters.since or filters.before) else question("", day)._replace(words=words)
     with opened_index(workspace, seconds) as (database, brought, problem):
         warnings = [problem] if problem else []
@@ -313,7 +309,7 @@ def find(
         try:
             project = _project(workspace, database, filters.project, brought)
             note = ""
-            span, text, (folder, *also) = bounds.value, words, project
+            span, text, (folder, *also) = bounds, words, project
             if asked.said:
                 named = known_project(database, asked.place) if asked.place and not folder else ""
                 text = asked.words if named or not asked.place else f"{asked.words} {asked.place}".strip()
@@ -355,7 +351,7 @@ def find(
 
 
 def sources_named(names: Sequence[str]) -> tuple[str, ...]:
-    """The sources that are meant. Err for a name that is none, with all that there are."""
+    """The sources that are meant. Raises KnowledgeError for a name that is none, with all that there are."""
     found = []
     for text in names:
         name = known_name(text) or text.strip().lower()
@@ -392,10 +388,7 @@ def first_day(text: str, today: date) -> str:
 
 
 def _bounds(filters: ConversationFilters, today: date) -> Span:
-    since, before = first_day(filters.since, today), first_day(filters.before, today)
-    if isinstance(since, KnowledgeError):
-        raise since
-    return before if isinstance(before, KnowledgeError) else Span(since.value, before.value)
+    return Span(first_day(filters.since, today), first_day(filters.before, today))
 
 
 def _project(workspace: Workspace, database: Database, asked: str, brought: Brought) -> tuple[str, ...]:
@@ -405,9 +398,11 @@ def _project(workspace: Workspace, database: Database, asked: str, brought: Brou
         return ("",)
     folder = os.path.abspath(workspace.cwd / os.path.expanduser(asked))
     if os.path.isdir(folder):
-        known, here = known_projects(workspace.paths, workspace.environment), place_of(folder)
-        roots = here_in(folder, known.value, workspace.environment).roots if isinstance(known, Ok) else ()
-        return (here, *sorted(set(roots) - {here}))
+        here, roots = place_of(folder), set[str]()
+        with suppress(KnowledgeError):  # a ledger that cannot be read: the folder alone
+            known = known_projects(workspace.paths, workspace.environment)
+            roots = set(here_in(folder, known, workspace.environment).roots)
+        return (here, *sorted(roots - {here}))
     named = known_project(database, asked) if "/" not in asked else ""
     # A folder that is gone, and in which conversations were held; a name is not that of any project around it.
     if not named and ((place := place_of(folder)) == folder or "/" in asked) and has_project(database, place):

@@ -82,13 +82,13 @@ def _done_by_recovery() -> None:
 
 def check_history(paths: Paths) -> Iterator[Finding]:
     """The ledger against the plans that prove it, the conversations in their places, and the trash."""
-    loaded = attempt(read_ledger, paths)
-    if isinstance(loaded, KnowledgeError):
-        rebuilt = loaded.error.code == "ledger-corrupt"
-        message = loaded.error.message if rebuilt else f"{loaded.error.message}; {loaded.error.hint}"
-        yield Finding(loaded.error.code, message, str(paths.ledger), _done_by_recovery if rebuilt else None)
+    try:
+        entries = read_ledger(paths)
+    except KnowledgeError as failed:
+        rebuilt = failed.error.code == "ledger-corrupt"
+        message = failed.error.message if rebuilt else f"{failed.error.message}; {failed.error.hint}"
+        yield Finding(failed.error.code, message, str(paths.ledger), _done_by_recovery if rebuilt else None)
         return
-    entries = loaded.value
     try:
         if line := conflict_line(files.read_or_empty(paths.ledger).decode("utf-8", "replace")):
             message = f"a merge conflict begins in line {line}; the entries of both sides count, and stay"
@@ -225,12 +225,12 @@ def doctor(
     editor_wait: EditorWait = EDITOR_WAIT,
 ) -> DoctorReport:
     """Check the whole store; with `repair`, mend it under the run lock; with `merge_conflicts`, end those in files of
-    bullets and of facts by keeping the lines of both sides, each once. Err when another run holds the lock."""
+    bullets and of facts by keeping the lines of both sides, each once. Raises KnowledgeError when another run
+    holds the lock."""
     if merge_conflicts and workspace.paths.knowledge.is_dir():
         ended = with_store(workspace.paths, "doctor", now(), lambda _: _end_conflicts(workspace, now), editor_wait)
-        report = attempt(doctor, workspace, repair, now=now, editor_wait=editor_wait)
-        if isinstance(report, Ok):
-            report.value.findings[:0] = ended
+        report = doctor(workspace, repair, now=now, editor_wait=editor_wait)
+        report.findings[:0] = ended
         return report
     before = list(examine_store(workspace))
     if not repair or not workspace.paths.knowledge.is_dir():
@@ -380,9 +380,10 @@ def _check_settings(workspace: Workspace) -> Iterator[Finding]:
     if problem := set_sources(workspace)[1]:
         yield Finding("bad-setting", problem, str(workspace.loaded.file))
     if workspace.config.provider != "offline":
-        ready = attempt(connect_provider, workspace, workspace.config.provider, "")
-        if isinstance(ready, KnowledgeError):
-            yield Finding(ready.error.code, str(ready.error), ready.error.path)
+        try:
+            connect_provider(workspace, workspace.config.provider, "")
+        except KnowledgeError as failed:
+            yield Finding(failed.error.code, str(failed.error), failed.error.path)
     for name in prompt_names(workspace.config.harvest_style):
         try:
             read_prompt(name, workspace.paths.prompts, shipped_root() / "assets" / "prompts")

@@ -35,7 +35,7 @@ from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_
 from core.base.paths import Paths, shipped_root
 from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_root
 from core.base.ready import has_settled, keep, look, recalled
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.runs import UNDO_RUN
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -126,10 +126,10 @@ class KnownProjects:
     def folders(self) -> Mapping[str, str]:
         """The root of each project that the ledger knows -> its domain. Raises OSError for a ledger that cannot be
         read: a fact that went to the wrong place stays there."""
-        ledger = attempt(seen_ledger, self._paths)
-        if isinstance(ledger, KnowledgeError):
-            raise OSError(errno.EIO, ledger.error.message, ledger.error.path)
-        projects = projects_of(ledger.value)
+        try:
+            projects = projects_of(seen_ledger(self._paths))
+        except KnowledgeError as failed:
+            raise OSError(errno.EIO, failed.error.message, failed.error.path) from failed
         known = {root: domain_in(root, projects) for root in projects.places if os.path.isabs(root)}
         return {root: domain for root, domain in known.items() if _is_place(domain)}
 
@@ -194,9 +194,10 @@ def _mend(workspace: Workspace) -> Callable[[], object]:
 
 
 def _sync(workspace: Workspace) -> None:
-    done = attempt(sync_facts, workspace)
-    if isinstance(done, KnowledgeError):
-        raise OSError(0, done.error.message, done.error.path)
+    try:
+        sync_facts(workspace)
+    except KnowledgeError as failed:
+        raise OSError(0, failed.error.message, failed.error.path) from failed
 
 
 class Accepted(NamedTuple):
@@ -270,8 +271,8 @@ def sync_facts(
 ) -> SyncReport:
     """Bring YAML files, record and index together. `undone` names a run that was taken back just now, `accepted` says
     that something was let out of the quarantine, `accept_removals` that facts which are missed may go; `too_long` gets
-    what is new and longer than a fact may be. Err when another process is at it for longer than `wait` seconds, or the
-    disk refuses."""
+    what is new and longer than a fact may be. Raises KnowledgeError when another process is at it for longer than
+    `wait` seconds, or the disk refuses."""
     paths, secrets = workspace.paths, workspace.config.redact
 
     counts = None if undone or accepted or accept_removals else unchanged(workspace, now())
@@ -296,9 +297,9 @@ def sync_facts(
         report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
         return report
 
-    done = attempt(with_facts, paths, work, wait)
-    if isinstance(done, Ok) and not done.value.problems and not done.value.written:
-        remember(workspace, now(), [done.value.total, done.value.stale, done.value.decayed])
+    done = with_facts(paths, work, wait)
+    if not done.problems and not done.written:
+        remember(workspace, now(), [done.total, done.stale, done.decayed])
     return done
 
 
@@ -347,10 +348,10 @@ def after_harvest(workspace: Workspace, now: Clock) -> tuple[dict[str, int] | No
     if not workspace.config.fact_index:
         return None, [], None
     too_long: list[str] = []
-    fed = attempt(sync_facts, workspace, now=now, too_long=too_long)
-    if isinstance(fed, KnowledgeError):
-        return None, [], fed.error
-    report = fed.value
+    try:
+        report = sync_facts(workspace, now=now, too_long=too_long)
+    except KnowledgeError as failed:
+        return None, [], failed.error
     notes = list(report.notes)
     broken = dict.fromkeys(problem.file for problem in report.problems if problem.code in DAMAGE)
     if broken:
@@ -361,8 +362,8 @@ def after_harvest(workspace: Workspace, now: Clock) -> tuple[dict[str, int] | No
         which = "one thing keeps an item" if number == 1 else f"{number} things keep items"
         notes.append(f"{which} of the YAML files out of the fact index ('knowledge facts validate' lists them)")
     counts = {"new": report.new, "confirmed": report.confirmed, "total": report.total, "too_long": len(too_long)}
-    failed = next((problem.error for problem in report.problems if problem.code == DISK_FAILED), None)
-    return counts, notes, failed
+    trouble = next((problem.error for problem in report.problems if problem.code == DISK_FAILED), None)
+    return counts, notes, trouble
 
 
 def after_undo(workspace: Workspace, run: str, now: Clock) -> list[str] | ErrorInfo:
@@ -371,14 +372,15 @@ def after_undo(workspace: Workspace, run: str, now: Clock) -> list[str] | ErrorI
         return []
     if not any(files.exists(workspace.paths.knowledge / name) for name in FOLDERS):
         return []
-    fed = attempt(sync_facts, workspace, undone=run, now=now)
-    if isinstance(fed, KnowledgeError):
-        return fed.error
+    try:
+        fed = sync_facts(workspace, undone=run, now=now)
+    except KnowledgeError as failed:
+        return failed.error
     notes = []
-    if fed.value.taken_back:
-        number = fed.value.taken_back
+    if fed.taken_back:
+        number = fed.taken_back
         notes.append(f"{number} fact{'s' * (number != 1)} of the run left the fact index too")
-    notes += [f"the fact {name} was changed since, so it stays" for name in fed.value.stayed]
+    notes += [f"the fact {name} was changed since, so it stays" for name in fed.stayed]
     return notes
 
 
@@ -387,9 +389,10 @@ def after_accept(workspace: Workspace, now: Clock) -> str:
     if not workspace.config.fact_index:
         return ""
     too_long: list[str] = []
-    fed = attempt(sync_facts, workspace, accepted=True, now=now, too_long=too_long)
-    if isinstance(fed, KnowledgeError):
-        return f"it is no fact yet: {fed.error}"
+    try:
+        sync_facts(workspace, accepted=True, now=now, too_long=too_long)
+    except KnowledgeError as failed:
+        return f"it is no fact yet: {failed.error}"
     return f"too long for the fact index ({FACT_CHARACTERS} characters): {len(too_long)}" if too_long else ""
 
 

@@ -7,6 +7,7 @@ taken back with `knowledge undo`, and reaches the index at once.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from core.base import files
 from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
 from core.base.project import GLOBAL, is_below
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.base.search_entry import SearchEntry
 from core.base.secrets.redact import redact
 from core.commands import fact_feed
@@ -117,16 +118,15 @@ def current_facts(workspace: Workspace, now: datetime) -> tuple[list[Fact], list
     """All facts as the YAML files have them now, aged as in the index, in its order; nothing is written. What a person
     has edited shows at once, and a missing index.json is no loss."""
     if fact_feed.unchanged(workspace, now) is not None:
-        whole = attempt(index.read_index, workspace.paths.knowledge)
-        if isinstance(whole, Ok):
-            return (whole.value, [])
+        with contextlib.suppress(KnowledgeError):
+            return index.read_index(workspace.paths.knowledge), []
     try:
         facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now)
     except OSError as error:
         raise KnowledgeError(
             "facts-unreadable", f"the facts cannot be read: {error.strerror}", error.filename or ""
         ) from error
-    return (sorted(facts, key=sort_key), found.problems)
+    return sorted(facts, key=sort_key), found.problems
 
 
 def list_facts(
@@ -143,8 +143,7 @@ def list_facts(
         raise KnowledgeError(
             "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORIES)}"
         )
-    read = current_facts(workspace, now())
-    facts, problems = read
+    facts, problems = current_facts(workspace, now())
     chosen = tuple(
         fact
         for fact in facts
@@ -169,28 +168,24 @@ def bootstrap(
     is missing or damaged."""
     if budget is not None and budget < 0:
         raise KnowledgeError("usage", f"--budget cannot be {budget}")
-    chosen = _bootstrap(workspace, domains, BUDGET if budget is None else budget, now())
-    return chosen[0]
+    return _bootstrap(workspace, domains, BUDGET if budget is None else budget, now())[0]
 
 
 def _bootstrap(
     workspace: Workspace, domains: Sequence[str], budget: int, now: datetime
 ) -> tuple[Bootstrap, list[Problem]]:
     if not domains:
-        around = domains_around(workspace, workspace.cwd)
-        domains = around
+        domains = domains_around(workspace, workspace.cwd)
     wanted = tuple(dict.fromkeys((*domains, GLOBAL)))
     secrets = workspace.config.redact
-    read = attempt(from_index, workspace.paths.knowledge, wanted, now, budget, secrets=secrets)
-    if isinstance(read, Ok):
-        return (read.value, [])
-    computed = current_facts(workspace, now)
-    facts, problems = computed
-    return (choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text), problems)
+    with contextlib.suppress(KnowledgeError):
+        return from_index(workspace.paths.knowledge, wanted, now, budget, secrets=secrets), []
+    facts, problems = current_facts(workspace, now)
+    return choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text), problems
 
 
 def domains_around(workspace: Workspace, folder: Path) -> tuple[str, ...]:
-    """The domains of the project that a folder belongs to. Err for a ledger that cannot be read."""
+    """The domains of the project that a folder belongs to. Raises KnowledgeError for a ledger that cannot be read."""
     known = known_projects(workspace.paths, workspace.environment)
     here = here_in(os.path.abspath(folder), known, workspace.environment)
     return domains_in(here, known)
@@ -205,21 +200,17 @@ def facts_for_context(
         return "", ""
     inside = project is None or is_below(os.path.abspath(workspace.cwd), str(project))
     asked = workspace.cwd if inside or project is None else project
-    around = attempt(Ok, (GLOBAL,)) if users_only else attempt(domains_around, workspace, asked)
-    chosen = (
-        around
-        if isinstance(around, KnowledgeError)
-        else attempt(_bootstrap, workspace, around.value, BUDGET, utc_now())
-    )
-    if isinstance(chosen, KnowledgeError):
-        return "", f"the conversation starts without the facts: {chosen.error}"
-    broken = next((str(problem.error) for problem in chosen.value[1] if problem.code in DAMAGE), "")
-    problem = f"the conversation starts without some of the facts: {broken}" if broken else ""
-    return chosen.value[0].text, problem
+    try:
+        around = (GLOBAL,) if users_only else domains_around(workspace, asked)
+        chosen, problems = _bootstrap(workspace, around, BUDGET, utc_now())
+    except KnowledgeError as failed:
+        return "", f"the conversation starts without the facts: {failed.error}"
+    broken = next((str(problem.error) for problem in problems if problem.code in DAMAGE), "")
+    return chosen.text, f"the conversation starts without some of the facts: {broken}" if broken else ""
 
 
 def entries_of_file(path: Path, data: bytes) -> Sequence[SearchEntry]:
-    """The valid facts of one YAML file as rows for the search. Err when it is broken."""
+    """The valid facts of one YAML file as rows for the search. Raises KnowledgeError when it is broken."""
     read = read_one(path.name, data)
     if read.broken:
         raise KnowledgeError("facts-unreadable", read.problems[0].message, path)
@@ -328,7 +319,8 @@ def edit_fact(
     """Give a fact other words, confidence, tags, expiry or related ids (EDITABLE). Everything else in its file stays.
     Secrets in new words are replaced and reported as the warning, unless the setting `redact` is off.
 
-    Err for a value that is not allowed (the same validations as everywhere), or a file that has changed since `seen`.
+    Raises KnowledgeError for a value that is not allowed (the same validations as everywhere), or a file that has
+    changed since `seen`.
     """
     unknown = [key for key in values if key not in EDITABLE]
     if unknown:
@@ -370,9 +362,11 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
         }
     read_editable(workspace.paths, second.file)
     run, moment = new_edit_run(now()), now()
-    changed = attempt(_change, workspace, first, values, moment, seen, run)
-    if isinstance(changed, KnowledgeError) and changed.error.code != "unchanged":  # that is how the crash left it
-        return changed
+    try:
+        _change(workspace, first, values, moment, seen, run)
+    except KnowledgeError as failed:
+        if failed.error.code != "unchanged":  # that is how the crash left it
+            raise
     # After the first step, so that a refused merge is none; before the second, so that no harvest in between takes the
     # words of `gone` for ones that a person has deleted.
     record: Record = {"t": "merged", "from": b.id, "into": a.id}
@@ -418,7 +412,8 @@ class Renumbering:
 
 def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = utc_now) -> Renumbering:
     """Give every fact whose number stands twice one of its own, as two machines leave it that were merged through git.
-    Without `apply` nothing is written. Err while a file is broken: the numbers in it are not known."""
+    Without `apply` nothing is written. Raises KnowledgeError while a file is broken: the numbers in it are not
+    known."""
     try:
         found = read_all(workspace.paths.knowledge)
     except OSError as error:
@@ -459,12 +454,21 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
         if text == read.text:
             continue
         hunks = partial(becoming, text)
-        written = attempt(change_file, workspace.paths, file, hunks, moment, seen=read.sha256, run=run)
-        if isinstance(written, KnowledgeError):
-            errors.append(written.error)
-    synced = attempt(sync_facts, workspace, now=now)
-    warning = () if isinstance(synced, Ok) else (f"the index is not up to date yet: {synced.error}",)
+        try:
+            change_file(workspace.paths, file, hunks, moment, seen=read.sha256, run=run)
+        except KnowledgeError as failed:
+            errors.append(failed.error)
+    warning = tuple(filter(None, [_synced(workspace, now)]))
     return Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors), tuple(sorted(whole)))
+
+
+def _synced(workspace: Workspace, now: Clock) -> str:
+    """Bring the index up to date after a change, which stands also where this fails: then a sentence about it."""
+    try:
+        sync_facts(workspace, now=now)
+    except KnowledgeError as failed:
+        return f"the index is not up to date yet: {failed.error}"
+    return ""
 
 
 # --- one place in one file -------------------------------------------------------------------------------------------
@@ -527,13 +531,9 @@ def _change(
     return change_file(workspace.paths, placed.file, hunks, moment, seen=seen, run=run)
 
 
-def _finished(workspace: Workspace, result: Result[Edited], now: Clock, notice: str = "") -> Edited:
+def _finished(workspace: Workspace, edited: Edited, now: Clock, notice: str = "") -> Edited:
     """Bring the index up to date after a change; when that fails the change stands, with a warning behind `notice`."""
-    if isinstance(result, KnowledgeError):
-        raise result
-    synced = attempt(sync_facts, workspace, now=now)
-    warning = "" if isinstance(synced, Ok) else f"the index is not up to date yet: {synced.error}"
-    return replace(result.value, warning="; ".join(filter(None, (notice, result.value.warning, warning))))
+    return replace(edited, warning="; ".join(filter(None, (notice, edited.warning, _synced(workspace, now)))))
 
 
 def _unreadable(error: OSError) -> KnowledgeError:

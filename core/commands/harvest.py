@@ -25,7 +25,7 @@ from core.commands.harvest_options import (
     connect_or_refuse,
     connect_provider,
     harvest_options,
-    unpriced,
+    require_price,
     window_tokens,
 )
 from core.commands.library.cluster import on_cluster
@@ -70,44 +70,46 @@ def harvest(
 ) -> HarvestReport:
     """Dry run or, with `request.apply`, the harvest. `generate` stands in for the configured provider (for tests).
 
-    Err when the run cannot start: a prompt that cannot be read, a lock held by another run, an unusable store.
+    Raises KnowledgeError when the run cannot start: a prompt that cannot be read, a lock held by another run, an
+    unusable store.
     """
     if request.apply:
         for room in ("fact_feed", "statements"):  # now: a full table of files at the end must not stop the report
             import_module(f"core.commands.{room}")
     options = harvest_options(workspace, request, editor_wait)
-    refused = unpriced(workspace, options, request.model) if request.apply else None
-    if refused is not None:
-        return refused
+    if request.apply:
+        require_price(workspace, options, request.model)
     if generate is None and not (request.rough or request.no_harvest):
         window = window_tokens(workspace, options.limits.provider, request.model)
-        options = Ok(replace(options, distil=replace(options.distil, context_tokens=window)))
+        options = replace(options, distil=replace(options.distil, context_tokens=window))
     cache_file, cache = workspace.cache / "hashes", HashCache()
     with suppress(OSError):
         cache = HashCache.from_bytes(files.read_or_empty(cache_file))
     reader = _usage_reader(workspace) if request.apply else None
     if reader is not None:
-        options = Ok(replace(options, read_by=reader))
-    report = (
+        options = replace(options, read_by=reader)
+    made = (
         attempt(_apply, workspace, request, options, cache, progress, cancelled, now, generate)
         if request.apply
         else attempt(_dry_run, workspace, request, options, cache, now())
     )
     if cache.changed:
         files.write_cache(cache_file, cache.to_bytes())  # a projection: whether it can be written does not matter
-    if isinstance(report, Ok):
-        _estimate(workspace, request, options, report.value)
-    if isinstance(report, Ok) and report.value.applied:
-        _feed_facts(workspace, report.value, now)
-        report.value.notes += filter(None, [reader.record() if reader is not None else ""])
+    if isinstance(made, KnowledgeError):
+        raise made
+    report = made.value
+    _estimate(workspace, request, options, report)
+    if report.applied:
+        _feed_facts(workspace, report, now)
+        report.notes += filter(None, [reader.record() if reader is not None else ""])
         try:
-            report.value.lines = _new_lines(workspace, report.value.run)
-            report.value.notes += _settled(workspace, report.value.run)
+            report.lines = _new_lines(workspace, report.run)
+            report.notes += _settled(workspace, report.run)
         except OSError as error:
             why = f"the run is over, and its new lines cannot be shown: {error.strerror or error}"
-            report.value.errors.append(ErrorInfo("lines-unreadable", why, str(error.filename or ""), "open the file"))
+            report.errors.append(ErrorInfo("lines-unreadable", why, str(error.filename or ""), "open the file"))
         if options.limits.provider == "offline":
-            report.value.notes += _little_found(report.value)
+            report.notes += _little_found(report)
     return report
 
 
@@ -175,11 +177,10 @@ def finish_harvest(workspace: Workspace, *, now: Clock = utc_now) -> HarvestRepo
     """Bring a harvest that was cut off to its end, as the next one would: lines, ledger, digest, facts. Reads no
     conversation and takes none away. Its report says in a note what was finished."""
     nothing_new = HarvestRequest(apply=True, keep=True, limit=0, provider="offline")
-    done = attempt(harvest, workspace, nothing_new, now=now)
-    if isinstance(done, Ok):
-        done.value.deferred = 0  # nobody has asked for more than the end
-        if not done.value.notes and not done.value.errors:
-            done.value.notes.append("no harvest was cut off: there was nothing to finish")
+    done = harvest(workspace, nothing_new, now=now)
+    done.deferred = 0  # nobody has asked for more than the end
+    if not done.notes and not done.errors:
+        done.notes.append("no harvest was cut off: there was nothing to finish")
     return done
 
 
@@ -249,9 +250,10 @@ def _dry_run(
     paths, notes = workspace.paths, []
     entries: Mapping[str, Entry] = LedgerOnDemand(paths, workspace.cache, earlier_by_path)
     if not request.rough:
-        ledger = attempt(seen_ledger, paths)
-        if isinstance(ledger, KnowledgeError):
-            notes.append(str(ledger.error))
+        try:
+            seen_ledger(paths)
+        except KnowledgeError as failed:
+            notes.append(str(failed.error))
     interrupted = False
     try:
         holder, records = look(paths)
@@ -292,13 +294,15 @@ def _before_applying(workspace: Workspace, request: HarvestRequest, options: Har
         notes.append(f"--apply will fail: you cannot write to this home ({unwritable}): {ADVICE}")
     if options.home and not options.places and not files.exists(workspace.paths.conversations):
         notes.append(f"conversations are looked for in {workspace.paths.conversations}, which does not exist yet")
-    refused = unpriced(workspace, options, request.model)
-    if refused is not None:
-        notes.append(f"--apply will be refused: {refused.error}")
+    try:
+        require_price(workspace, options, request.model)
+    except KnowledgeError as failed:
+        notes.append(f"--apply will be refused: {failed.error}")
     if limits.harvest and limits.provider != "offline":
-        connected = attempt(connect_provider, workspace, limits.provider, request.model)
-        if isinstance(connected, KnowledgeError):
-            notes.append(f"the model cannot be asked: {connected.error}")
+        try:
+            connect_provider(workspace, limits.provider, request.model)
+        except KnowledgeError as failed:
+            notes.append(f"the model cannot be asked: {failed.error}")
     if not limits.harvest:
         notes.append("--no-harvest: nothing is read")
     return notes
@@ -329,11 +333,13 @@ def _apply(
         )
         if counted is not None and options.usage is not None:
             note_usage(options.usage, options.asked, counted.usage)
-        if counted is not None and isinstance(done, Ok):
+        if isinstance(done, KnowledgeError):
+            raise done
+        if counted is not None:
             done.value.sent_tokens = counted.sent
             if not options.caps:  # else every call was booked at once
                 _book(workspace, options, done.value, now)
-        return done
+        return done.value
 
 
 def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Clock) -> None:
@@ -393,7 +399,8 @@ __all__ = ["ImportReport", "import_memories"]
 def import_memories(
     workspace: Workspace, path: str, *, apply: bool = False, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
 ) -> ImportReport:
-    """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
+    """A dry run, or with `apply` the import. Raises KnowledgeError when nothing is there or the store cannot be
+    used."""
     from core.harvest.imports import plan_import, run_import
 
     if not path.strip():
@@ -404,7 +411,7 @@ def import_memories(
         entries = ledger.value if isinstance(ledger, Ok) else rebuild(workspace.paths)
         return plan_import(workspace.paths, where, entries, secrets=workspace.config.redact)
     options = harvest_options(workspace, HarvestRequest(), editor_wait)
-    done = attempt(run_import, workspace.paths, where, options, now)
-    if isinstance(done, Ok) and done.value.imported:
-        _feed_facts(workspace, done.value, now)
+    done = run_import(workspace.paths, where, options, now)
+    if done.imported:
+        _feed_facts(workspace, done, now)
     return done

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base.answer import price
 from core.base.paths import asking_folder, shipped_root
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError
 from core.commands.sources import chosen_sources, days_kept, set_sources
 from core.commands.workspace import Workspace
 from core.harvest.meter import read_usage
@@ -70,7 +70,7 @@ def prompt_names(style: str) -> tuple[str, str]:
 
 
 def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: EditorWait) -> HarvestOptions:
-    """All settings of a run. Err for a prompt that cannot be read or a source that there is not."""
+    """All settings of a run. Raises KnowledgeError for a prompt that cannot be read or a source that there is not."""
     config, paths = workspace.config, workspace.paths
     shipped = shipped_root() / "assets" / "prompts"
     try:
@@ -157,12 +157,12 @@ def price_of(workspace: Workspace, provider: str, model: str, tokens_in: int, to
     return price(provider, model, tokens_in, tokens_out, own)
 
 
-def unpriced(workspace: Workspace, options: HarvestOptions, model: str) -> KnowledgeError | None:
-    """Why no run may begin under a cap in money: nobody knows what the model costs. None where it may."""
+def require_price(workspace: Workspace, options: HarvestOptions, model: str) -> None:
+    """Let no run begin under a cap in money while nobody knows what the model costs."""
     if not options.caps.in_money or options.limits.provider == "offline" or not options.limits.harvest:
-        return None
+        return
     if options.price(1, 1) is not None:
-        return None
+        return
     which = f"{options.limits.provider} {model or workspace.config.model}".strip()
     caps = [name for name in ("max_run_price", "max_month_price") if getattr(workspace.config, name)]
     message = f"what {which} costs is not known, so {' and '.join(caps)} cannot be kept, and nothing was run"
@@ -173,13 +173,13 @@ def unpriced(workspace: Workspace, options: HarvestOptions, model: str) -> Knowl
 def connect_or_refuse(workspace: Workspace, provider: str, model: str, cancelled: Callable[[], bool]) -> Generate:
     """The configured model. One that cannot be reached at all is a callable whose every answer is that error, so that
     each conversation ends `harvest-failed` with the reason."""
-    connected = attempt(connect_provider, workspace, provider, model, cancelled)
-    if isinstance(connected, Ok):
-        return connected.value
-    error = connected
+    try:
+        return connect_provider(workspace, provider, model, cancelled)
+    except KnowledgeError as failed:
+        error = failed.error
 
     def refuse(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        return error
+        raise KnowledgeError.of(error)
 
     return refuse
 
@@ -187,7 +187,7 @@ def connect_or_refuse(workspace: Workspace, provider: str, model: str, cancelled
 def connect_provider(
     workspace: Workspace, provider: str, model: str, cancelled: Callable[[], bool] = lambda: False
 ) -> Generate:
-    """Ready the provider for calls; nothing is sent yet. Err for missing credentials or settings."""
+    """Ready the provider for calls; nothing is sent yet. Raises KnowledgeError for missing credentials or settings."""
     from core.llm.generate import connect
 
     return connect(_settings(workspace, provider, model), credentials=keys_of(workspace), cancelled=cancelled)

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.project import project_root
-from core.base.result import KnowledgeError, Result
+from core.base.result import KnowledgeError
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
 
@@ -49,11 +49,9 @@ def ledger(
 
         named = partial(_name_project, workspace, sha.lower(), project)
         return with_store(workspace.paths, "ledger", now(), named)
-    loaded = seen_ledger(workspace.paths)
-    entries = loaded
+    entries = seen_ledger(workspace.paths)
     if sha:
-        found = find_entry(entries, sha.lower())
-        return [LedgerRow(*found)]
+        return [LedgerRow(*find_entry(entries, sha.lower()))]
     known = {str(entry.get("status", "unknown")) for entry in entries.values()} if status else set()
     if known and status not in known:
         raise KnowledgeError(
@@ -67,11 +65,9 @@ def ledger(
 def _name_project(workspace: Workspace, sha: str, project: str, store: Recovered) -> list[LedgerRow]:
     from core.harvest.distil import project_entry
 
-    found = (
-        find_entry(store.entries, sha)
-        if sha
-        else KnowledgeError("no-entry", "name the conversation: SHA --project DIR")
-    )
+    if not sha:
+        raise KnowledgeError("no-entry", "name the conversation: SHA --project DIR")
+    found = find_entry(store.entries, sha)
     folder = os.path.abspath(os.path.join(workspace.cwd, os.path.expanduser(project)))
     if project != NO_PROJECT and not os.path.isdir(folder):
         raise KnowledgeError("no-project", "there is no folder of that name", folder, "name the project's folder")
@@ -97,7 +93,7 @@ def newest_harvest(rows: Sequence[LedgerRow]) -> tuple[str, int]:
     return (str(rows[0].entry.get("at") or ""), failed) if rows else ("", 0)
 
 
-def undo_command(workspace: Workspace, run: str = "") -> Result[list[Run]] | Result[UndoReport]:
+def undo_command(workspace: Workspace, run: str = "") -> list[Run] | UndoReport:
     """`knowledge undo [RUN]`: without a name, the runs that there were."""
     from core.commands.runs import runs
     from core.commands.undo import undo

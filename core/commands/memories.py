@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.base import locks
 from core.base.homes import why_refused
 from core.base.markdown import sanitise_line
 from core.base.marks import tame
 from core.base.paths import Paths, project_paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.project import find_project, may_read, places, project_problem
 from core.commands.runs import settled, undone_elsewhere
@@ -192,17 +192,14 @@ def words_of(
     workspace: Workspace, content: str, tags: Sequence[str] = (), keep_secrets: bool = False
 ) -> tuple[str, tuple[str, ...], str]:
     """Content and tags as they will stand in the file, and a sentence about the secrets that were replaced in them, ""
-    for none. Err: nothing to save, too much, a tag that is none."""
+    for none. Raises KnowledgeError: nothing to save, too much, a tag that is none."""
     way = BY_COMMAND.format("save or memories edit")
     masked, note = all_without_secrets(workspace, (content, *tags), keep_secrets, way)
-    clean, tagged = clean_content(masked[0]), clean_tags(masked[1:])
-    if isinstance(clean, KnowledgeError):
-        raise clean
-    return (clean.value, tagged.value, note) if isinstance(tagged, Ok) else tagged
+    return clean_content(masked[0]), clean_tags(masked[1:]), note
 
 
 def preview(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> Preview:
-    """Err as saving would have it: nothing to save, too much, a tag that is none, no such folder."""
+    """Raises KnowledgeError as saving would have it: nothing to save, too much, a tag that is none, no such folder."""
     words = words_of(workspace, content, tags)
     folder = ""
     if project:
@@ -210,6 +207,8 @@ def preview(workspace: Workspace, content: str, tags: Sequence[str], project: st
         folder = sanitise_line(str(found or ""), None)
     return Preview(words[0], words[1], folder)
 
+
+T = TypeVar("T")
 
 LOCK_SECONDS = 5.0
 MAX_RESULTS = 5
@@ -228,8 +227,7 @@ def save(
     """Write a memory, into the home or with `project` into that project's folder. Secrets in it are replaced and
     reported, unless the person insists with `keep_secrets` or the setting `redact` is off. `source` is one of AGENTS
     where an agent saves it: what such a one says is not yet said by the user, who may still save the same."""
-    words = words_of(workspace, text, tag or (), keep_secrets)
-    content, tags, note = words
+    content, tags, note = words_of(workspace, text, tag or (), keep_secrets)
     where = workspace.paths
     if project:
         found = find_project(workspace, project)
@@ -250,8 +248,7 @@ def save(
             return same, True
         return write_memory(shelf, content, tags, now(), source), False
 
-    written = _locked(where, write)
-    memory, already = written
+    memory, already = _locked(where, write)
     note = "; ".join(filter(None, (note, _kept_trusted(workspace, where, memory.path))))
     return Saved(Memory(**{**vars(memory), "scope": scope}), note, already)
 
@@ -261,8 +258,7 @@ def recall_command(workspace: Workspace, query: str = "", *, limit: int = MAX_RE
     has all of are searched for: then the best hit comes first."""
     if limit < 1:
         raise KnowledgeError("usage", "--limit must be at least 1")
-    found = _shelves(workspace, project)
-    shelves, left_out = found
+    shelves, left_out = _shelves(workspace, project)
     rows, why = list(islice(recall(shelves, query), limit)), "newest first"
     notes: tuple[str, ...] = ()
     if not rows and query.strip():
@@ -278,12 +274,13 @@ def _searched(
     """What the search finds among memories, best first, and what it warns of; nothing when it cannot be asked."""
     from core.commands.search import MOST, search
 
-    hits = attempt(search, workspace, query, kind="memory", limit=min(limit, MOST))
-    if isinstance(hits, KnowledgeError):
-        return [], (f"there may be more matches: the search index is unavailable ({hits.error})",)
-    wanted = [hit.entry.path for hit in hits.value.hits]
+    try:
+        found = search(workspace, query, kind="memory", limit=min(limit, MOST))
+    except KnowledgeError as failed:
+        return [], (f"there may be more matches: the search index is unavailable ({failed.error})",)
+    wanted = [hit.entry.path for hit in found.hits]
     by_path = {str(row.path): row for shelf in shelves for row in shelf.rows}
-    return [by_path[path] for path in wanted if path in by_path], hits.value.warnings
+    return [by_path[path] for path in wanted if path in by_path], found.warnings
 
 
 def memories_list(workspace: Workspace, *, project: str = "") -> Listed:
@@ -306,9 +303,8 @@ def memories_edit(
     Secrets in the new words: as in `save`."""
     # Saving, recalling and listing need nothing of edits and their history.
 
-    chosen = _chosen(workspace, which, project, seen=seen)
-    words = words_of(workspace, text, keep_secrets=keep_secrets)
-    memory, (wanted, _, replaced) = chosen, words
+    memory = _chosen(workspace, which, project, seen=seen)
+    wanted, _, replaced = words_of(workspace, text, keep_secrets=keep_secrets)
     where = Paths(memory.path.parents[2])
     own, trusted = where == workspace.paths, read_trust(workspace.environment).has_folder(where.home.parent)
     unsettled = settled(where) if trusted and not own else ""
@@ -336,14 +332,14 @@ def memories_restore(workspace: Workspace, which: str, *, project: str = "") -> 
 def _chosen(
     workspace: Workspace, which: str, project: str, *, seen: str | None = None, archived: bool = False
 ) -> Memory:
-    """The memory that the person means. Err when it is another by now than they have `seen`."""
+    """The memory that the person means. Raises KnowledgeError when it is another by now than they have `seen`."""
     if not which.strip():
         raise KnowledgeError("usage", "which memory? give its id", hint="'knowledge memories' lists the ids")
     found = all_memories(workspace, project, archived=archived)
-    chosen = attempt(choose_memory, found, which)
-    if isinstance(chosen, Ok) and seen is not None and seen != chosen.value.sha256:
+    chosen = choose_memory(found, which)
+    if seen is not None and seen != chosen.sha256:
         message = "the memory has changed since you saw it; nothing was written"
-        raise KnowledgeError("changed-outside", message, chosen.value.path, "look again")
+        raise KnowledgeError("changed-outside", message, chosen.path, "look again")
     return chosen
 
 
@@ -357,8 +353,7 @@ def _moved(workspace: Workspace, memory: Memory, move: Callable[[Path], Path], *
 def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Memories:
     """Those of the home and of the project (the one asked for, or the one around the current folder), or the ones that
     were archived there. What a project has and the person does not trust is among the skipped."""
-    found = _shelves(workspace, project, archived=archived)
-    shelves, left_out = found
+    shelves, left_out = _shelves(workspace, project, archived=archived)
     read = all_of(shelves)
     return replace(read, skipped=(*read.skipped, *left_out)) if left_out else read
 
@@ -375,7 +370,7 @@ def _shelves(workspace: Workspace, project: str, *, archived: bool = False) -> t
         )
         for scope, where in places(workspace, found)
     ]
-    return (shelves, [] if problem is None else [replace(problem, message=str(problem), hint="")])
+    return shelves, [] if problem is None else [replace(problem, message=str(problem), hint="")]
 
 
 def _kept_trusted(workspace: Workspace, where: Paths, *written: Path) -> str:
@@ -383,12 +378,16 @@ def _kept_trusted(workspace: Workspace, where: Paths, *written: Path) -> str:
     sentence about why it is not, or ""."""
     if where == workspace.paths:
         return ""
-    noted = attempt(allow_written, where.home.parent, workspace.environment, written)
-    return f"it will not be read before {ALLOW}: {noted.error}" if isinstance(noted, KnowledgeError) else ""
+    try:
+        allow_written(where.home.parent, workspace.environment, written)
+    except KnowledgeError as failed:
+        return f"it will not be read before {ALLOW}: {failed.error}"
+    return ""
 
 
 def choose_memory(found: Memories, which: str) -> Memory:
-    """The memory of that id, `project:ID`, or file name. Err when there is none, or one in the home and the project."""
+    """The memory of that id, `project:ID`, or file name. Raises KnowledgeError when there is none, or one in the home
+    and the project."""
     wanted = which.strip().removesuffix(".md")
     scope, _, number = wanted.rpartition(":")
     wanted_id = int(number) if number.isdecimal() and len(number) < 10 else 0  # no memory has the id 0
@@ -425,7 +424,7 @@ def _warnings(errors: Sequence[ErrorInfo], more: Sequence[str] = ()) -> tuple[st
     return tuple(f"WARNING: {message}" for message in (*skipped, *(one for one in more if one not in skipped)))
 
 
-def _locked(where: Paths, work: Callable[[], Any]) -> Any:
+def _locked(where: Paths, work: Callable[[], T]) -> T:
     """Do the work while no other process writes memories there: an id is given once."""
     try:
         with locks.locked(where.state / "memories.lock", work="memories", editor_wait=LOCK_SECONDS):
@@ -434,4 +433,4 @@ def _locked(where: Paths, work: Callable[[], Any]) -> Any:
         raise locks.refused(error) from error
     except OSError as error:
         message = f"the memory cannot be written: {error.strerror or error}"
-        raise KnowledgeError.of(ErrorInfo("store-failed", message, str(error.filename or where.memories))) from error
+        raise KnowledgeError("store-failed", message, error.filename or where.memories) from error

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import KnowledgeError, Result
+from core.base.result import KnowledgeError
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Missing, Proofs, find_missing
@@ -51,7 +51,7 @@ def missing(
     *,
     now: Clock = utc_now,
     editor_wait: EditorWait = EDITOR_WAIT,
-) -> Result[list[Missing]] | Result[Settled]:
+) -> list[Missing] | Settled:
     """`knowledge missing list|restore|accept`. `which` begins a conversation's hash or is a run's id, "" is all."""
     if action == "list":
         return missing_list(workspace, which, now=now)
@@ -67,8 +67,7 @@ def missing(
 def missing_list(workspace: Workspace, which: str = "", *, now: Clock = utc_now) -> list[Missing]:
     """What is missing of the harvests within the grace period and of those whose conversation is in the trash; single
     lines that look like an edit by hand are among them, and marked."""
-    entries = seen_ledger(workspace.paths)
-    return _chosen(workspace, entries, which, now())
+    return _chosen(workspace, seen_ledger(workspace.paths), which, now())
 
 
 def _chosen(workspace: Workspace, entries: Any, which: str, now: datetime) -> list[Missing]:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def find_project(workspace: Workspace, asked: str = "") -> Path | None:
-    """The project's folder: the one that was asked for (Err when it is none), else the nearest one above the current
-    folder that has knowledge of its own, or None. No home is a project, neither the one in use (then None) nor another:
-    `~` holds the usual one, and what that knows belongs to nobody who has named a home of his own."""
+    """The project's folder: the one that was asked for (KnowledgeError when it is none), else the nearest one above the
+    current folder that has knowledge of its own, or None. No home is a project, neither the one in use (then None) nor
+    another: `~` holds the usual one, and what that knows belongs to nobody who has named a home of his own."""
     if asked:
         folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(asked)))
         if not folder.is_dir():
@@ -224,15 +224,17 @@ class Scope:
 
 def scope_of(workspace: Workspace, project: str = "", *, all_projects: bool = False) -> Scope:
     """What an agent may be told that was started in the workspace's folder and asks for a `project`: "" for the one
-    around it, its name or a folder in it for its own lines, another folder or "all" for more. Err for a folder that is
-    not there, for more than the user has allowed, and where nobody can tell whose lines are whose."""
+    around it, its name or a folder in it for its own lines, another folder or "all" for more. Raises KnowledgeError for
+    a folder that is not there, for more than the user has allowed, and where nobody can tell whose lines are whose."""
     from core.knowledge.projects import here_in, known_projects
 
     known = known_projects(workspace.paths, workspace.environment)
     own = here_in(os.path.abspath(workspace.cwd), known, workspace.environment)
     allowed = workspace.config.mcp_all_conversations
     if all_projects or project == EVERY:
-        return Scope(workspace, known, own, everything=True) if allowed else _refused(own)
+        if not allowed:
+            raise _refused(own)
+        return Scope(workspace, known, own, everything=True)
     if not project:
         return Scope(workspace, known, own)
     if own.root and project.strip("/").casefold() == os.path.basename(own.root).casefold():

@@ -16,7 +16,7 @@ from typing import Any
 from core.base import files
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.statements import Found, Match, choose, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.named_paths import source_file
@@ -34,13 +34,13 @@ Takes = Mapping[str, Collection[str]]
 """Action -> the names of its arguments as a person writes them: `--domain`, `ID`."""
 
 
-def not_taken(command: str, action: str, takes: Takes, given: Mapping[str, object]) -> KnowledgeError | None:
-    """A usage error that names what of `given` (name -> its value; None, False or nothing in it: not given) the
-    action does not take; None when there is nothing of that kind."""
+def refuse_others(command: str, action: str, takes: Takes, given: Mapping[str, object]) -> None:
+    """Raises a usage error that names what of `given` (name -> its value; None, False or nothing in it: not given) the
+    action does not take, where there is anything of that kind."""
     known = [name for name, value in given.items() if value or (type(value) is int and value == 0)]
     wrong = [name for name in known if name not in takes[action]]
     if not wrong:
-        return None
+        return
     name, _, narrowed = action.partition(" ")  # `list --similar`: what `list` takes, this does not
     if narrowed and all(one in takes[name] for one in wrong):
         raise KnowledgeError("usage", f"{narrowed} and {' and '.join(wrong)} cannot be used together")
@@ -94,28 +94,24 @@ _NUMBERS = re.compile(r"\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?)*,?")
 
 def quarantine(
     workspace: Workspace, action: str = "list", match: Sequence[str] | str = (), all: bool = False, run: str = ""
-) -> Result[list[HeldItem]] | Result[Released] | Result[ReleasedMany]:
+) -> list[HeldItem] | Released | ReleasedMany:
     """`knowledge quarantine list|accept|drop`. `match` is words of one item, or the numbers of several; `run` names all
     that a harvest has held back, `all` everything."""
     words = [match] if isinstance(match, str) else list(match)
-    wrong = not_taken("quarantine", action, TAKES, {"MATCH": any(words), "--all": all, "--run": run})
-    if wrong is not None:
-        return wrong
+    refuse_others("quarantine", action, TAKES, {"MATCH": any(words), "--all": all, "--run": run})
     if sum((any(words), all, bool(run))) > 1:
-        return KnowledgeError("usage", "an item's text or number, --all and --run cannot be used together")
-    listed = attempt(quarantine_list, workspace)
-    if isinstance(listed, KnowledgeError):
-        raise listed
-    chosen = attempt(_of_run, workspace, listed.value, run) if run else attempt(Ok, listed.value)
-    if isinstance(chosen, KnowledgeError) or action == "list":
+        raise KnowledgeError("usage", "an item's text or number, --all and --run cannot be used together")
+    listed = quarantine_list(workspace)
+    chosen = _of_run(workspace, listed, run) if run else listed
+    if action == "list":
         return chosen
     work = quarantine_accept if action == "accept" else quarantine_drop
-    numbers = numbers_of(words, len(listed.value))
+    numbers = numbers_of(words, len(listed))
     if not (run or all or numbers):
         return work(workspace, " ".join(words))
-    items = chosen.value if run or all else [listed.value[number - 1] for number in numbers]
+    items = chosen if run or all else [listed[number - 1] for number in numbers]
     if not items:
-        return KnowledgeError("no-match", "the quarantine is empty", workspace.paths.quarantine)
+        raise KnowledgeError("no-match", "the quarantine is empty", workspace.paths.quarantine)
     if len(items) == 1 and numbers:
         return work(workspace, items[0].ref)
     many = accept_all if action == "accept" else drop_all
@@ -146,18 +142,16 @@ def quarantine_drop(workspace: Workspace, match: Match, *, seen: str | None = No
     return _one(drop_all(workspace, [found], seen=seen, now=now))
 
 
-def _one(done: Result[ReleasedMany]) -> Released:
-    if isinstance(done, KnowledgeError):
-        raise done
-    if done.value.errors:
-        raise KnowledgeError.of(done.value.errors[0])
-    [(file, text)] = done.value.items
-    return Released(done.value.run, file, text, done.value.sha256, done.value.warning)
+def _one(done: ReleasedMany) -> Released:
+    if done.errors:
+        raise KnowledgeError.of(done.errors[0])
+    [(file, text)] = done.items
+    return Released(done.run, file, text, done.sha256, done.warning)
 
 
 def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, now: Clock = utc_now) -> ReleasedMany:
-    """Let several items in, each file written once. One that cannot go in stays held and is reported; Err when none
-    can, or when they are in their files and could not leave the quarantine."""
+    """Let several items in, each file written once. One that cannot go in stays held and is reported; raises
+    KnowledgeError when none can, or when they are in their files and could not leave the quarantine."""
     paths, at, errors = workspace.paths, now(), list[ErrorInfo]()
     run = new_edit_run(at)
     targets: dict[tuple[str, str, str], list[tuple[HeldItem, str]]] = {}
@@ -176,13 +170,13 @@ def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, now: Clock = 
     let_in: list[tuple[HeldItem, str, str]] = []
     warnings: list[str] = []
     for (file, header, section), rows in targets.items():
-        added = attempt(
-            add_lines, paths, file, header, [(line, *item.more) for item, line in rows], at, section=section, run=run
-        )
-        if isinstance(added, KnowledgeError) and added.error.code != "already-there":
-            errors.append(added.error)
-            continue
-        warnings += [added.value.warning] if isinstance(added, Ok) else []
+        lines = [(line, *item.more) for item, line in rows]
+        try:
+            warnings.append(add_lines(paths, file, header, lines, at, section=section, run=run).warning)
+        except KnowledgeError as failed:
+            if failed.error.code != "already-there":
+                errors.append(failed.error)
+                continue
         try:
             absent = missing_lines(files.read_or_empty(paths.knowledge / file), [line for _, line in rows])
         except OSError as error:
@@ -194,17 +188,17 @@ def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, now: Clock = 
             errors.append(ErrorInfo("not-proven", message, str(paths.knowledge / file)))
     if not let_in:
         raise KnowledgeError.of(errors[0])
-    gone = attempt(delete_bullets, paths, [item.ref for item, _, _ in let_in], at, run=run)
-    if isinstance(gone, KnowledgeError):
+    try:
+        gone = delete_bullets(paths, [item.ref for item, _, _ in let_in], at, run=run)
+    except KnowledgeError as failed:
         where = ", ".join(dict.fromkeys(file for _, file, _ in let_in))
-        message = f"the item is in {where}, but it is still in the quarantine too: {gone.error.message}"
-        raise KnowledgeError(
-            gone.error.code, message, paths.quarantine, "accept it again, then it only leaves the quarantine"
-        )
+        message = f"the item is in {where}, but it is still in the quarantine too: {failed.error.message}"
+        hint = "accept it again, then it only leaves the quarantine"
+        raise KnowledgeError(failed.error.code, message, paths.quarantine, hint) from failed
     from core.commands.fact_feed import after_accept
 
     warnings += [after_accept(workspace, now)]
-    return _released(workspace, gone.value, [(file, line) for _, file, line in let_in], warnings, errors)
+    return _released(workspace, gone, [(file, line) for _, file, line in let_in], warnings, errors)
 
 
 def _stays(error: OSError) -> ErrorInfo:
@@ -251,8 +245,8 @@ def held_runs(workspace: Workspace) -> dict[str, str]:
 
 
 def accept_seen(workspace: Workspace, items: Sequence[HeldItem], *, drop: bool = False) -> ReleasedMany:
-    """Let in (or `drop`) items as a person saw them; Err(changed-outside), and nothing done, when one is not there any
-    more."""
+    """Let in (or `drop`) items as a person saw them; raises changed-outside, and nothing is done, when one is not there
+    any more."""
     listed = quarantine_list(workspace)
     now = {item.ref: item for item in listed}
     if any(item.ref not in now for item in items):
@@ -289,11 +283,13 @@ def _chosen(paths: Paths, match: Match, seen: str | None) -> HeldItem:
         "changed-outside", "the quarantine has changed since you saw it", paths.quarantine, LOOK_AGAIN
     )
     if seen is not None and seen.lower() != read.sha256:
-        return changed
+        raise changed
     bullets = parse_bullets(read.data.decode("utf-8").removeprefix("\ufeff"))
     if isinstance(match, BulletRef):
         same = [bullet for bullet in bullets if (bullet.line, bullet.raw) == (match.line, match.raw)]
-        return held_item(same[0]) if same else changed
+        if not same:
+            raise changed
+        return held_item(same[0])
     chosen = choose([Found("quarantine", QUARANTINE, bullet) for bullet in bullets], match, "bullet in the quarantine")
     return held_item(next(bullet for bullet in bullets if bullet.line == chosen.refs[0].line))
 

@@ -9,18 +9,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from functools import partial
 from itertools import islice
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from core.base import locks
 from core.base.markdown import split_provenance
 from core.base.paths import Paths, project_paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.trust import allow_written
 from core.commands.project import find_project, may_read
 from core.commands.workspace import Workspace
@@ -179,13 +180,13 @@ class UndoReport:
         return {**{key: value for key, value in vars(self).items() if key != "errors"}, "failed": failed}
 
 
-def undo_in_project(workspace: Workspace, run: str, now: datetime) -> Result[UndoReport] | None:
+def undo_in_project(workspace: Workspace, run: str, now: datetime) -> UndoReport | None:
     """Take back an edit of the project around the current folder, which tells its edits in its own changes.jsonl; None
     when it knows of no such run. A project has no harvests, no digest and no facts of the index to look after."""
-    project = attempt(find_project, workspace)
-    if isinstance(project, KnowledgeError) or project.value is None:
+    project = _project_here(workspace)
+    if project is None:
         return None
-    paths, readable = project_paths(project.value), may_read(workspace, project.value)
+    paths, readable = project_paths(project), may_read(workspace, project)
     try:
         if readable(paths.log) and readable(paths.edits):
             settle(paths)  # an edit that a crash cut off before it was recorded
@@ -202,20 +203,23 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> Result[Und
         if readable(paths.log):
             take_away(paths)
     except locks.LockHeldError as error:
-        return locks.refused(error)
+        raise locks.refused(error) from error
     except OSError as error:
         message = f"the project's knowledge folder cannot be used: {error.strerror or error}"
-        return KnowledgeError("store-failed", message, error.filename or paths.knowledge)
+        raise KnowledgeError("store-failed", message, error.filename or paths.knowledge) from error
     report.already = bool(undone) and not (report.lines_out or report.lines_back or report.stayed or report.errors)
-    noted = attempt(
-        allow_written,
-        project.value,
-        workspace.environment,
-        [paths.changes, *(paths.knowledge / row.file for row in mine)],
-    )
-    if isinstance(noted, KnowledgeError):
-        report.errors.append(noted.error)
-    return Ok(report)
+    try:
+        allow_written(project, workspace.environment, [paths.changes, *(paths.knowledge / row.file for row in mine)])
+    except KnowledgeError as failed:
+        report.errors.append(failed.error)
+    return report
+
+
+def _project_here(workspace: Workspace) -> Path | None:
+    """The project around the current folder; None where there is none."""
+    with suppress(KnowledgeError):
+        return find_project(workspace)
+    return None
 
 
 def _is_inside(file: str) -> bool:
@@ -270,7 +274,7 @@ class Redone:
 
 
 def redo_edit(paths: Paths, run: str, now: datetime) -> Redone:
-    """Make an edit again that was taken back, where it was. Err(changed-since) when somebody has changed since what
+    """Make an edit again that was taken back, where it was. Raises changed-since when somebody has changed since what
     stands there: then that stays as it is. What it did to several files before is done again to all or to the first
     few; the edit that comes of it can be taken back like any other."""
     changes = read_changes(paths)
@@ -316,8 +320,7 @@ def settled(where: Paths) -> str:
 
 def undone_elsewhere(workspace: Workspace, where: Paths) -> str:
     """Where the undo of an edit finds it, when that is not here."""
-    around = attempt(find_project, workspace)
-    here = around.value if isinstance(around, Ok) else None
+    here = _project_here(workspace)
     if where == workspace.paths or (here is not None and project_paths(here) == where):
         return ""
     return f"the undo works in the folder of that project: {where.home.parent}"

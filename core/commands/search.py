@@ -120,8 +120,7 @@ def _memory_sources(paths: Paths, project: str) -> list[SearchSource]:
 
 
 def _memory(path: Path, scope: str, project: str, _data: bytes) -> Sequence[SearchEntry]:
-    memory = read_memory(path, scope)
-    return memories.entries([memory], project)
+    return memories.entries([read_memory(path, scope)], project)
 
 
 def _context_sources(paths: Paths, project: str) -> list[SearchSource]:
@@ -180,8 +179,7 @@ def _cleared(source: SearchSource) -> SearchSource:
     makes the entries anew."""
 
     def read(data: bytes) -> Sequence[SearchEntry]:
-        rows = source.entries(data)
-        return [_without_secrets(row) for row in rows]
+        return [_without_secrets(row) for row in source.entries(data)]
 
     return SearchSource(f"cleared {source.name}", source.path, read)
 
@@ -213,7 +211,8 @@ def search(
 ) -> SearchReport:
     """The best entries for any text; conversations are none (`search_everything`). `since` and `before` are YYYY,
     YYYY-MM or YYYY-MM-DD; `project` limits it to what lies in a folder or was harvested from its project, `keep` to
-    what it lets through. Err for no words, a filter that is none, or a store that cannot be listed."""
+    what it lets through. Raises KnowledgeError for no words, a filter that is none, or a store that cannot be
+    listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
         raise KnowledgeError(
@@ -226,17 +225,11 @@ def search(
             raise KnowledgeError("usage", f"{day!r} is no date", hint="write it as 2026-06-12, 2026-06 or 2026")
     if not 1 <= limit <= MOST:
         raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MOST}")
-    asked = find_project(workspace, project)
-    here = asked
-
+    here = find_project(workspace, project)
     within = storable(str(here or "")) if project else ""
-    scope = lines_of(workspace, here) if project and here is not None and keep is None else None
-    told = scope if scope is not None else None
+    told = lines_of(workspace, here) if project and here is not None and keep is None else None
     keep = told.tells_entry if told is not None else keep
-    folder, opened = search_folder(workspace, here), _opened(workspace, here)
-    if isinstance(opened, KnowledgeError):
-        raise opened
-    index = opened.value
+    folder, index = search_folder(workspace, here), _opened(workspace, here)
     try:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, "" if told is not None else within, before)
         near, note = _near(workspace, index, folder, text)
@@ -328,12 +321,10 @@ def search_everything(
     if build:
         from core.commands.conversations import build as build_index
 
-        made = build_index(workspace, progress, cancelled)
-        built = made
+        built = build_index(workspace, progress, cancelled)
         if not text.strip():
             return FoundReport("", (), 0, built.conversations, built.turns, built=built)
-    asked = _filters(kind, since, before, tag, project, source, role)
-    wanted = asked
+    wanted = _filters(kind, since, before, tag, project, source, role)
     spoken_only = kind == "conversation" or bool(source or role)
     narrowed = spoken_only or bool(project or since or before)
     if not 1 <= limit <= MOST:
@@ -348,7 +339,7 @@ def search_everything(
 
         found = attempt(find_conversations, workspace, text, wanted, limit)
         if isinstance(found, KnowledgeError) and (spoken_only or not text.strip()):
-            return found
+            raise found
         spoken = found.value if isinstance(found, Ok) else None
     entries: SearchReport | None = None
     if text.strip() and not spoken_only:
@@ -360,8 +351,8 @@ def search_everything(
             spoken is None or not (spoken.hits or (spoken.folder and searched.error.code == "no-project"))
         ):
             if isinstance(found, KnowledgeError) and found.error.code == searched.error.code:
-                return found  # which projects there are, conversations know
-            return searched
+                raise found  # which projects there are, conversations know
+            raise searched
         entries = searched.value if isinstance(searched, Ok) else None
     return _together(text, entries, spoken, limit, built)
 
@@ -369,7 +360,8 @@ def search_everything(
 def _filters(
     kind: str, since: str, before: str, tag: Sequence[str] | None, project: str, source: Sequence[str] | None, role: str
 ) -> ConversationFilters:
-    """What was asked for, days as dates. Err for a filter that is none, or for two that exclude each other."""
+    """What was asked for, days as dates. Raises KnowledgeError for a filter that is none, or for two that exclude each
+    other."""
 
     from core.commands.conversations import ConversationFilters, first_day, sources_named
 
@@ -382,12 +374,8 @@ def _filters(
         raise KnowledgeError(
             "usage", "--source and --role are of conversations, which have no tags and are of one kind", hint=hint
         )
-    days = []
-    for text in (since, before):
-        day = first_day(text, date.today())
-        days.append(day)
-    names = sources_named(source or ())
-    return ConversationFilters(project, names, days[0], days[1], role)
+    first, last = first_day(since, date.today()), first_day(before, date.today())
+    return ConversationFilters(project, sources_named(source or ()), first, last, role)
 
 
 def _together(
@@ -417,18 +405,15 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
     if not workspace.config.embedder or not text.strip():
         return None, ""
 
-    embed = attempt(embedder_of, workspace)
-    if isinstance(embed, KnowledgeError):
-        return None, f"{embed.error} Words alone were searched."
-    vectors = attempt(open_vectors, folder, index.database, embedder_name(workspace), embed.value, VECTOR_SECONDS)
-    query = attempt(embed_one, text, embed.value) if isinstance(vectors, Ok) else vectors
-    if isinstance(vectors, KnowledgeError) or isinstance(query, KnowledgeError):
-        problem = vectors if isinstance(vectors, KnowledgeError) else query
-        assert isinstance(problem, KnowledgeError)
-        return None, f"{problem.error} Words alone were searched."
-    waiting = vectors.value.waiting
+    try:
+        embed = embedder_of(workspace)
+        vectors = open_vectors(folder, index.database, embedder_name(workspace), embed, VECTOR_SECONDS)
+        query = embed_one(text, embed)
+    except KnowledgeError as failed:
+        return None, f"{failed.error} Words alone were searched."
+    waiting = vectors.waiting
     note = f"{waiting} entries have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
-    return vectors.value.near(query.value), note
+    return vectors.near(query), note
 
 
 @dataclass(frozen=True)
@@ -453,7 +438,8 @@ def build_vectors(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> VectorsReport:
     """Make all vectors that a search by meaning compares, those of entries, then those of conversations, and fetch the
-    model where it is not there yet. Stopped, it goes on where it ended. Err without an embedder, or when it fails."""
+    model where it is not there yet. Stopped, it goes on where it ended. Raises KnowledgeError without an embedder, or
+    when it fails."""
     if not workspace.config.embedder:
         hint = "choose one, for example: knowledge config set embedder minilm"
         raise KnowledgeError("no-embedder", "no embedder is set", hint=hint)
@@ -463,10 +449,7 @@ def build_vectors(
     def step(name: str, done: int, total: int) -> None:
         progress(Progress(done, total, name, "made"))
 
-    folder, opened = search_folder(workspace, asked), _opened(workspace, asked)
-    if isinstance(opened, KnowledgeError):
-        raise opened
-    index, name = opened.value, embedder_name(workspace)
+    folder, index, name = search_folder(workspace, asked), _opened(workspace, asked), embedder_name(workspace)
     try:
         made = open_vectors(folder, index.database, name, embed, step=partial(step, "entries"), cancelled=cancelled)
     finally:

@@ -14,7 +14,7 @@ from core.base.config import NEW_FILE, Config, FolderFile, changed_config, load_
 from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.project import folders_around
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, attempt
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
@@ -70,9 +70,7 @@ def config_set(workspace: Workspace, key: str, value: str, seen: str | None = No
         if unknown:
             raise KnowledgeError("bad-setting", unknown_sources(unknown))
     file = writable_config_file(workspace.loaded, workspace.environment)
-    refused = _write_setting(workspace, file, key, wanted, seen)
-    if refused is not None:
-        return refused
+    _write_setting(workspace, file, key, wanted, seen)
     again = reopened(workspace)
     shown = config_show(again, _key_of(key))
     origin = again.loaded.origins[_key_of(key)]
@@ -82,8 +80,8 @@ def config_set(workspace: Workspace, key: str, value: str, seen: str | None = No
     return replace(shown, warnings=warnings, written=True)
 
 
-def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen: str | None) -> KnowledgeError | None:
-    """Put one value into the file; Err when it is another by now, or cannot be written."""
+def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen: str | None) -> None:
+    """Put one value into the file; raises KnowledgeError when it is another by now, or cannot be written."""
     try:
         data = file.read_bytes() if file.exists() else b""
         if seen is not None and hashlib.sha256(data).hexdigest() != seen:
@@ -92,7 +90,7 @@ def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen:
             )
         changed = changed_config(data, key, value)
         if changed == data and file.exists():
-            return None
+            return
         if workspace.loaded.found_by == "./config.toml":  # allowed as it was: what the person sets here is too
             allow(workspace.environment, {file: hashlib.sha256(changed).hexdigest()})
         files.make_folder(file.parent)
@@ -101,7 +99,6 @@ def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen:
         raise KnowledgeError(
             "config-failed", f"the settings file could not be changed: {error.strerror}", file
         ) from error
-    return None
 
 
 def reads_here(config: Config) -> bool:
@@ -180,7 +177,7 @@ def trust_allow(workspace: Workspace, file: str = "", *, seen: str | None = None
     """Allow what waits here, or one file or project; `seen` is the `mark` that the person looked at, for one file."""
     around = [] if file else here(workspace)
     waiting = [row for row in around if row.state == WAITING]
-    rows = _named(workspace, file) if file else Ok(waiting or [row for row in around if row.state == REFUSED])
+    rows = _named(workspace, file) if file else waiting or [row for row in around if row.state == REFUSED]
     for row in rows:
         if row.state == REFUSED:
             raise KnowledgeError("not-own", row.says[0], row.path)
@@ -189,8 +186,7 @@ def trust_allow(workspace: Workspace, file: str = "", *, seen: str | None = None
                 "changed-outside", "this has changed since you saw it; nothing was allowed", row.path, "look"
             )
     allow(workspace.environment, {Path(row.path): row.mark for row in rows}, now)
-    again = reopened(workspace)
-    return _report(again, "allow", tuple(rows))
+    return _report(reopened(workspace), "allow", tuple(rows))
 
 
 def trust_forget(workspace: Workspace, file: str = "") -> TrustReport:
@@ -208,8 +204,7 @@ def trust_forget(workspace: Workspace, file: str = "") -> TrustReport:
         raise KnowledgeError("no-file", "that was never allowed", file, "'knowledge trust' lists what was")
     rows = tuple(_record_row(name, known.rows[name]) for name in dict.fromkeys(gone))
     forget(workspace.environment, gone)
-    again = reopened(workspace)
-    return _report(again, "forget", rows)
+    return _report(reopened(workspace), "forget", rows)
 
 
 def here(workspace: Workspace) -> list[TrustRow]:
@@ -245,8 +240,10 @@ def asked(row: TrustRow) -> str:
 def _settings(workspace: Workspace, folder: Path) -> FolderFile | None:
     """The folder's own settings file, also where another one is in force."""
     asked = {name: value for name, value in workspace.environment.items() if name != "SLOP_CONFIG"}
-    loaded = attempt(load_config, None, asked, folder)
-    return loaded.value.folder if isinstance(loaded, Ok) else None
+    try:
+        return load_config(None, asked, folder).folder
+    except KnowledgeError:
+        return None
 
 
 def _settings_row(found: FolderFile) -> TrustRow:
@@ -271,9 +268,12 @@ def _project_row(workspace: Workspace, project: Path) -> TrustRow | None:
 
 def _repository_rows(workspace: Workspace, folder: Path) -> list[TrustRow]:
     """The repository around a folder, where it claims to be a project that was worked on elsewhere first."""
-    known = attempt(known_projects, workspace.paths, workspace.environment)
-    here = here_in(os.path.abspath(folder), known.value, workspace.environment) if isinstance(known, Ok) else None
-    if here is None or not here.root:
+    try:
+        known = known_projects(workspace.paths, workspace.environment)
+    except KnowledgeError:
+        return []
+    here = here_in(os.path.abspath(folder), known, workspace.environment)
+    if not here.root:
         return []
     root = Path(here.root)
     path, mark = str(place_of(root / ".git")), folder_mark(root)

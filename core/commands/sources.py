@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
 from core.knowledge.ledger import Entry, seen_ledger
@@ -93,8 +93,8 @@ class SourcesReport:
 
 
 def chosen_sources(names: Sequence[str], *, typed: bool = False) -> tuple[str, ...]:
-    """The sources that were typed or set, each as it is meant. Err for one that there is not; with `typed` also for a
-    path at which there is nothing (one in the settings may be on a disk that is not there today)."""
+    """The sources that were typed or set, each as it is meant. Raises KnowledgeError for one that there is not; with
+    `typed` also for a path at which there is nothing (one in the settings may be on a disk that is not there today)."""
     found: list[str] = []
     for text in names:
         name = known_name(text)
@@ -119,9 +119,8 @@ def set_sources(workspace: Workspace) -> tuple[tuple[str, ...], str]:
     """The sources that the settings name, and a sentence about those of them that there are not ("" for none)."""
     wanted = workspace.config.sources
     unknown = [text for text in wanted if isinstance(attempt(chosen_sources, [text]), KnowledgeError)]
-    known = attempt(chosen_sources, [text for text in wanted if text not in unknown])
-    names = known.value if isinstance(known, Ok) else ()
-    return names, unknown_sources(unknown) if unknown else ""
+    known = chosen_sources([text for text in wanted if text not in unknown])
+    return known, unknown_sources(unknown) if unknown else ""
 
 
 def unknown_sources(unknown: Sequence[str]) -> str:
@@ -139,12 +138,15 @@ def _near(text: str) -> str:
 
 
 def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -> SourcesReport:
-    """Look at every place there is, or at those of one source. Err for a source that there is not."""
+    """Look at every place there is, or at those of one source. Raises KnowledgeError for a source that there is not."""
     named = chosen_sources([name] if name else [*NAMES], typed=True)
     picked, problem = set_sources(workspace)
-    ledger = attempt(seen_ledger, workspace.paths)
-    entries = ledger.value if isinstance(ledger, Ok) else {}
-    report = SourcesReport([], errors=[ledger.error] if isinstance(ledger, KnowledgeError) else [])
+    report = SourcesReport([])
+    entries: Mapping[str, Entry] = {}
+    try:
+        entries = seen_ledger(workspace.paths)
+    except KnowledgeError as failed:
+        report.errors.append(failed.error)
     rows = places(named, workspace.environment, workspace.config.project_roots)
     found = survey(rows)
     asked = {row.folder for row in rows if row.source == FILES}

@@ -20,7 +20,7 @@ from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.markdown import BY_HAND, Bullet, parse_bullets
 from core.base.paths import Paths
-from core.base.result import KnowledgeError, Result, attempt
+from core.base.result import KnowledgeError
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import BulletRef
@@ -138,7 +138,7 @@ def resolve_bullet(paths: Paths, category: str, match: Match, struck: bool = Fal
     """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" ("any") for all; with
     `struck` words name only lines that are struck through.
 
-    Err(no-match) names the nearest; Err(ambiguous) lists the candidates.
+    Raises no-match, which names the nearest, or ambiguous, which lists the candidates.
     """
     if isinstance(match, BulletRef):
         return Resolved((match,))
@@ -295,8 +295,9 @@ def change_all(
     """Do one of `ACTS` to all lines of one statement (of one file), in one write: all of them or none.
 
     `text` are the words of an edit, or the line that supersedes. Secrets in it are replaced, unless `keep_secrets` says
-    otherwise; that is reported as a warning, behind `note`. A line that is as wanted already is left as it is; Err when
-    all are, when a line is no longer there, or when the file has changed since `seen`. One undo takes it back.
+    otherwise; that is reported as a warning, behind `note`. A line that is as wanted already is left as it is; raises
+    KnowledgeError when all are, when a line is no longer there, or when the file has changed since `seen`. One undo
+    takes it back.
     """
     if act not in ACTS or not refs or len({ref.file for ref in refs}) > 1:
         raise KnowledgeError("usage", f"{act!r} cannot be done to these lines", hint=f"choose one of {', '.join(ACTS)}")
@@ -317,19 +318,22 @@ def _all_hunks(lines: Lines, refs: Sequence[BulletRef], act: Callable[[Lines, Bu
     left = list(refs)
     while left:
         ref = left.pop(0)
-        one = attempt(act, lines, ref)
-        if isinstance(one, KnowledgeError):
-            if one.error.code not in SAID_ALREADY:
-                return one
-            refused = refused or one
+        try:
+            one = act(lines, ref)
+        except KnowledgeError as failed:
+            if failed.error.code not in SAID_ALREADY:
+                raise
+            refused = refused or failed
             continue
-        for hunk in one.value:
+        for hunk in one:
             at, grown = hunk.line - 1, len(hunk.added) - len(hunk.removed)
             lines = [*lines[:at], *hunk.added, *lines[at + len(hunk.removed) :]]
             below = hunk.line + len(hunk.removed)
             left = [replace(row, line=row.line + grown) if row.line >= below else row for row in left]
-        made += one.value
-    return made if made or refused is None else refused
+        made += one
+    if refused is not None and not made:
+        raise refused
+    return made
 
 
 # --- beside a change --------------------------------------------------------------------------------------------------
@@ -348,9 +352,7 @@ def refresh_digest(workspace: Workspace) -> str:
     return ""
 
 
-def finished(workspace: Workspace, result: Result[Edited], note: str = "") -> Edited:
+def finished(workspace: Workspace, edited: Edited, note: str = "") -> Edited:
     """An edit with the digest brought up to date, and what did not work beside it (`note` first) as its warning."""
-    if isinstance(result, KnowledgeError):
-        raise result
-    problems = [sentence for sentence in (note, result.value.warning, refresh_digest(workspace)) if sentence]
-    return replace(result.value, warning="; ".join(problems))
+    problems = [sentence for sentence in (note, edited.warning, refresh_digest(workspace)) if sentence]
+    return replace(edited, warning="; ".join(problems))

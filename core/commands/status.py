@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from core.base import files
 from core.base.paths import Paths
 from core.base.ready import kept_ready
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.alike import proposals
 from core.commands.context import DigestState, digest_state
 from core.commands.daily.autopilot import Autopilot, read_autopilot
@@ -131,12 +132,14 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
 
 def _put_into_prompts(workspace: Workspace) -> tuple[list[ContextFile], int]:
     """The context files that there are, and how many memories."""
-    found = attempt(find_project, workspace)
-    spots = places(workspace, found.value if isinstance(found, Ok) else None)
+    project = None
+    with suppress(KnowledgeError):
+        project = find_project(workspace)
+    spots = places(workspace, project)
     context = [
         row for scope, where in spots if (row := read_context(scope, where.context, workspace.environment)).exists
     ]
-    count, readable = 0, may_read(workspace, found.value if isinstance(found, Ok) else None)
+    count, readable = 0, may_read(workspace, project)
     for scope, where in spots:
         if where.memories.is_dir():
             names = [name for name in os.listdir(where.memories) if name.endswith(".md") and name[0] != "."]
@@ -149,9 +152,11 @@ def _outdated(workspace: Workspace) -> int:
     paths, problems = workspace.paths, list[ErrorInfo]()
 
     def made() -> int:
-        found = attempt(proposals, paths, problems)
-        problems.extend([found.error] if isinstance(found, KnowledgeError) else [])
-        return len(found.value) if isinstance(found, Ok) else 0
+        try:
+            return len(proposals(paths, problems))
+        except KnowledgeError as failed:
+            problems.append(failed.error)
+            return 0
 
     # Comparing all bullets takes a third of a second at 10,000 conversations.
     inputs = [*(paths.knowledge / name for name in CATEGORY_FILES), paths.ledger, paths.state / "dismissed.json"]
@@ -160,10 +165,11 @@ def _outdated(workspace: Workspace) -> int:
 
 def _counted(workspace: Workspace, errors: list[ErrorInfo]) -> dict[str, int]:
     """Entries of the ledger by status."""
-    found = attempt(seen_ledger, workspace.paths)
-    if isinstance(found, KnowledgeError):
-        errors.append(found.error)
-    return counts_by_status(found.value if isinstance(found, Ok) else {})
+    try:
+        return counts_by_status(seen_ledger(workspace.paths))
+    except KnowledgeError as failed:
+        errors.append(failed.error)
+        return counts_by_status({})
 
 
 def _tasks(workspace: Workspace, errors: list[ErrorInfo]) -> dict[str, int]:
@@ -210,21 +216,22 @@ def _pending(
 ) -> dict[str, Any]:
     # Whoever has just begun must not read "pending: 0" beside forty conversations of a tool that nobody has them read.
     request = HarvestRequest(rough=True, look_around=few)
-    plan = attempt(harvest, workspace, request, now=(lambda: now) if now else utc_now)
     interrupted = run.state == INTERRUPTED
-    if isinstance(plan, KnowledgeError):
-        errors.append(plan.error)
+    try:
+        report = harvest(workspace, request, now=(lambda: now) if now else utc_now)
+    except KnowledgeError as failed:
+        errors.append(failed.error)
         return {"conversations": 0, "bytes": 0, "tokens": 0, "interrupted": interrupted}
-    steps = plan.value.plan.steps
+    steps = report.plan.steps
     waiting = [step for step in steps if step.action in ("harvest", "duplicate", "reclaim", "defer")]
     return {
         "conversations": len(waiting),
         "bytes": sum(step.artifact.size for step in waiting),
-        "tokens": plan.value.tokens,
-        "writing": plan.value.plan.writing,
-        "undone": plan.value.plan.undone,
+        "tokens": report.tokens,
+        "writing": report.plan.writing,
+        "undone": report.plan.undone,
         "prune": sum(step.action == "prune" for step in steps),
-        "elsewhere": next((note for note in plan.value.notes if note.startswith(NOT_LOOKED_AT)), ""),
+        "elsewhere": next((note for note in report.notes if note.startswith(NOT_LOOKED_AT)), ""),
         "interrupted": interrupted,
     }
 

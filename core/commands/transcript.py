@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from core.base import files
 from core.base.figures import count
 from core.base.project import project_root
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
 from core.conversations.read import read_conversation, why_unread
@@ -72,8 +72,10 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
 
 def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
     """The ledger; nothing where it cannot be read."""
-    loaded = attempt(seen_ledger, workspace.paths)
-    return loaded.value if isinstance(loaded, Ok) else {}
+    try:
+        return seen_ledger(workspace.paths)
+    except KnowledgeError:
+        return {}
 
 
 @contextmanager
@@ -125,13 +127,14 @@ def beginning_and_end(text: str, head: int, tail: int) -> str:
 def show(
     workspace: Workspace, name: str, markdown: bool = False, resume: bool = False, limit: int | None = None
 ) -> Shown:
-    """`knowledge show NAME[:TURN]`. Err as `read` has it, and where nothing goes on with a conversation."""
+    """`knowledge show NAME[:TURN]`. Raises KnowledgeError as `read` has it, and where nothing goes on with a
+    conversation."""
     if limit is not None and limit < 1:
         raise KnowledgeError("usage", f"the limit is {limit}", hint="give a number of turns")
     bare, _, turn = name.rpartition(":")
     first = int(turn) if bare and turn.isdecimal() and len(turn) < 9 else 1
-    found = read(workspace, bare if first > 1 or (bare and turn == "1") else name, first, 1 if resume else limit)
-    conversation = found
+    called = bare if first > 1 or (bare and turn == "1") else name
+    conversation = read(workspace, called, first, 1 if resume else limit)
     if resume and not conversation.resume:
         raise KnowledgeError(
             "no-resume", f"nothing goes on with this conversation: {conversation.why_not}", conversation.name
@@ -152,13 +155,16 @@ def read(
     seconds: float = LOOK_SECONDS,
 ) -> ReadableConversation:
     """One conversation by its name as search and provenances tell it, by its path, or by a part of either that no other
-    has: `number` turns (None: all) from `first` on (counted from 1). Err for a name that there is not, a conversation
-    that cannot be read, one whose folder `allowed` refuses, or a turn that it does not have. With `allowed`, only those
-    in known places are read, and no other file at a path."""
+    has: `number` turns (None: all) from `first` on (counted from 1). Raises KnowledgeError for a name that there is
+    not, a conversation that cannot be read, one whose folder `allowed` refuses, or a turn that it does not have. With
+    `allowed`, only those in known places are read, and no other file at a path."""
     located = locate(workspace, name, allowed, seconds)
-    found = attempt(read_held, workspace, located, first, number, allowed=allowed)
-    # A part of a name must not be told the rest of it.
-    return _unknown(name) if isinstance(found, KnowledgeError) and found.error.code == "no-conversation" else found
+    try:
+        return read_held(workspace, located, first, number, allowed=allowed)
+    except KnowledgeError as failed:
+        if failed.error.code == "no-conversation":  # a part of a name must not be told the rest of it
+            raise _unknown(name) from None
+        raise
 
 
 def read_entry(workspace: Workspace, key: str) -> ReadableConversation:
@@ -191,11 +197,12 @@ def read_held(
     """The same of a conversation that was located."""
     from core.conversations.readable import ReadableConversation, page
 
-    opened = attempt(_read, workspace, row)
-    if isinstance(opened, KnowledgeError):
-        # Why it cannot be read is told of one that may be read alone.
-        return opened if allowed is None or allowed(row.folder) else _unknown(row.name)
-    whole = opened.value
+    try:
+        whole = _read(workspace, row)
+    except KnowledgeError:
+        if allowed is None or allowed(row.folder):
+            raise
+        raise _unknown(row.name) from None  # why it cannot be read is told of one that may be read alone
     facts = whole.conversation
     if allowed is not None and not allowed(facts.folder or row.folder):
         raise _unknown(row.name)
@@ -217,9 +224,9 @@ def read_held(
 def locate(
     workspace: Workspace, name: str, allowed: Callable[[str], bool] | None = None, seconds: float = LOOK_SECONDS
 ) -> Held:
-    """The conversation of that name; of several with one name the one that is in its place, and the newest. Err for
-    none, and for a part of a name that several have. Nothing is told of those whose folder `allowed` refuses. `seconds`
-    bounds how long what is new is read into the index before."""
+    """The conversation of that name; of several with one name the one that is in its place, and the newest. Raises
+    KnowledgeError for none, and for a part of a name that several have. Nothing is told of those whose folder `allowed`
+    refuses. `seconds` bounds how long what is new is read into the index before."""
     if not name.strip():
         raise KnowledgeError("usage", "which conversation?", hint="'knowledge search' tells names")
     where, _ = where_of(workspace)
@@ -306,7 +313,7 @@ def _read(workspace: Workspace, row: Held) -> Cleared:
     if not conversation.turns:
         problem = why_unread(data, conversation)
         message = problem.message if problem is not None else "nothing was said in it"
-        raise KnowledgeError.of(ErrorInfo("unread-conversation", message, row.path))
+        raise KnowledgeError("unread-conversation", message, row.path)
     whole = cleared(conversation)
     if state:
         _kept.pop(row.path, None)

@@ -95,7 +95,8 @@ class PurgeReport:
 
 
 def trash_list(workspace: Workspace) -> list[Trashed]:
-    """What lies in the trash, the one that goes first at the top. Err when the ledger cannot be read."""
+    """What lies in the trash, the one that goes first at the top. Raises KnowledgeError when the ledger cannot be
+    read."""
     entries = seen_ledger(workspace.paths)
     try:
         return _trashed(workspace.paths, entries, workspace.config.trash_days)
@@ -170,7 +171,9 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Restored:
         write_ledger(paths, store.entries)  # before the move: a crash between the two must not let it go again
     back = attempt(restore, paths, row.name, row.path, row.sha256)
     if entry is None:
-        return back if isinstance(back, KnowledgeError) else Restored(str(back.value), row.sha256)
+        if isinstance(back, KnowledgeError):
+            raise back
+        return Restored(str(back.value), row.sha256)
     if isinstance(back, KnowledgeError):
         forget_restored(entry, [row.path])
     else:
@@ -234,9 +237,10 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
             report.waiting += 1
             continue
         if not row.sha256:
-            removed = attempt(purge_split, paths, row.name)
-            if isinstance(removed, KnowledgeError):
-                report.errors.append(removed.error)
+            try:
+                purge_split(paths, row.name)
+            except KnowledgeError as failed:
+                report.errors.append(failed.error)
             else:
                 report.purged.append(row.name)
                 report.bytes += row.size
@@ -249,16 +253,17 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
     _promise(paths, going)
     for row in going:
         entry, held = store.entries.get(row.sha256), paths.trash / row.name
-        gone = attempt(purge, held, row.sha256)
-        if isinstance(gone, KnowledgeError):
-            report.errors.append(gone.error)
+        try:
+            size = purge(held, row.sha256)
+        except KnowledgeError as failed:
+            report.errors.append(failed.error)
             continue
         assert entry is not None
         drop_from_trash(entry, row.name)
         entry = {"path": str(held), "status": "pruned", "at": now.isoformat(), "deleted": True}
         store.entries[f"path:{held}"] = entry
         report.purged.append(row.name)
-        report.bytes += gone.value
+        report.bytes += size
     if report.purged:
         write_ledger(paths, store.entries)
     if going:

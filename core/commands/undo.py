@@ -16,7 +16,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.runs import UNDO_RUN, Redone, newest_runs, redo_edit, undo_edit, undo_in_project
 from core.commands.runs import UndoReport as UndoReport
 from core.commands.statements import refresh_digest
@@ -48,9 +48,9 @@ NEEDED = "another harvest rests on it"
 
 
 def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT) -> UndoReport:
-    """Take back one run: of the home, or an edit of the project around the current folder. Err when there is no such
-    run or the store cannot be used; what could not be taken back of a run that exists stands in `errors` of the report,
-    and running it again tries that again."""
+    """Take back one run: of the home, or an edit of the project around the current folder. Raises KnowledgeError when
+    there is no such run or the store cannot be used; what could not be taken back of a run that exists stands in
+    `errors` of the report, and running it again tries that again."""
 
     import_module("core.commands.fact_feed")  # now: the report must not fail where the system refuses files afterwards
     wanted = run.strip()
@@ -61,24 +61,21 @@ def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: E
         found = undo_in_project(workspace, wanted, now())
         if found is not None:
             return found
-    undone = attempt(
-        with_store, workspace.paths, "undo", now(), lambda store: _undo(workspace, wanted, store, now()), editor_wait
+    undone = with_store(
+        workspace.paths, "undo", now(), lambda store: _undo(workspace, wanted, store, now()), editor_wait
     )
-    if isinstance(undone, Ok):
-        _undo_facts(workspace, undone.value, now)
+    _undo_facts(workspace, undone, now)
     return undone
 
 
 def redo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT) -> Redone:
-    """Make an edit of the home again that was taken back. Err when it was not, and when somebody has changed since what
-    stands there."""
-    made = attempt(
-        with_store, workspace.paths, "redo", now(), lambda _store: redo_edit(workspace.paths, run, now()), editor_wait
+    """Make an edit of the home again that was taken back. Raises KnowledgeError when it was not, and when somebody has
+    changed since what stands there."""
+    made = with_store(
+        workspace.paths, "redo", now(), lambda _store: redo_edit(workspace.paths, run, now()), editor_wait
     )
-    if isinstance(made, Ok):
-        problem = refresh_digest(workspace)
-        return replace(made.value, warning=made.value.warning or problem)
-    return made
+    problem = refresh_digest(workspace)
+    return replace(made, warning=made.warning or problem)
 
 
 def _undo_facts(workspace: Workspace, report: UndoReport, now: Clock) -> None:

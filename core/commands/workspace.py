@@ -13,7 +13,7 @@ from core.base import files
 from core.base.config import Config, LoadedConfig, load_config
 from core.base.homes import ADVICE, closed_folder, refuse_newer, why_foreign
 from core.base.paths import Paths, cache_folder, choose_home
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError
 from core.base.search_entry import Embed
 
 Clock = Callable[[], datetime]
@@ -52,8 +52,8 @@ def open_workspace(
 ) -> Workspace:
     """Find the settings and the home. `home` and `config_file` are what the person asked for, "" and None for nothing.
 
-    Err for settings that cannot be read or are wrong, for a home that this person may not enter, and for one that is a
-    symbolic link to what is not theirs alone; one that does not exist yet is fine.
+    Raises KnowledgeError for settings that cannot be read or are wrong, for a home that this person may not enter, and
+    for one that is a symbolic link to what is not theirs alone; one that does not exist yet is fine.
     """
     variables = os.environ if environment is None else environment
     try:
@@ -93,7 +93,8 @@ def utc_now() -> datetime:
 
 
 def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Embed:
-    """The embedder that the settings name; what leaves this computer has no secrets. Err for a missing one."""
+    """The embedder that the settings name; what leaves this computer has no secrets. Raises KnowledgeError for a
+    missing one."""
     config = workspace.config
     if config.embedder != "openai":
         from core.search.vectors import local_embedder
@@ -104,17 +105,16 @@ def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Embed:
     from core.llm.openai_compatible import connect_embeddings
 
     keys = keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
-    made = attempt(
-        connect_embeddings,
+    embed = connect_embeddings(
         config.embedder_model,
         config.embedder_base_url,
         credentials=keys,
         seconds=config.request_timeout_seconds,
         max_bytes=VECTOR_BYTES,
     )
-    if isinstance(made, KnowledgeError) or not config.redact:
-        return made
-    embed = made.value  # of what leaves this computer, every text: the query as well
+    if not config.redact:
+        return embed
+    # Of what leaves this computer, every text: the query as well.
     return lambda texts: embed([redact(text).text for text in texts])
 
 

@@ -43,8 +43,8 @@ class _TooDeep(ValueError):
 def find_object(text: str, names: Collection[str]) -> dict[str, Any]:
     """The object that `text` is, or the only one in it that has one of `names` as a key.
 
-    Raises invalid-answer: no such object, several, one nested too deep, with a key twice, or with a number that JSON does
-    not know. The sentence says what began the answer, without secrets.
+    Raises invalid-answer: no such object, several, one nested too deep, with a key twice, or with a number that JSON
+    does not know. The sentence says what began the answer, without secrets.
     """
     stripped = text.strip().removeprefix("\ufeff").strip()
     fence = _FENCE.match(stripped)
@@ -269,7 +269,7 @@ def parse_answer(text: str, names: Collection[str] = _NAMES) -> dict[str, list[A
     `{}` is a valid harvest; a category that is missing or null is empty.
 
     Strict, because an answer lets a conversation go: what could not be read proves nothing. A fence around the whole
-    answer is tolerated, and so are words around the one object that names a category. Err(invalid-answer) as
+    answer is tolerated, and so are words around the one object that names a category. Raises invalid-answer as
     `find_object` tells it, and for an object with other keys alone, a category that is no array, a report of a failure,
     more than FLOOD_ROWS different rows, or rows of which none could be read.
     """

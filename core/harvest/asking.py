@@ -124,8 +124,8 @@ def room_for(words: str, settings: DistilSettings) -> int:
 def summarize(conversation: Conversation, settings: DistilSettings, generate: Generate) -> str:
     """Shorten a conversation part by part (map), and what comes of it again while it is too long (reduce).
 
-    Err is that of the model, `truncated-answer` for a summary that it did not bring to its end, `empty-summary`, or
-    `summary-too-long` after MAX_ROUNDS: nothing is ever cut off to fit.
+    Raises the failure of the model, `truncated-answer` for a summary that it did not bring to its end, `empty-summary`,
+    or `summary-too-long` after MAX_ROUNDS: nothing is ever cut off to fit.
     """
     head = header(conversation)
     limit = max(LEAST_PART_BYTES, min(settings.part_bytes, settings.summarize_bytes))

@@ -263,7 +263,8 @@ def distil(
     one is the end of: who said something is judged by all of it; `known` is the store as the run began; `date` is the
     conversation's UTC day (YYYY-MM-DD): what was said later is not outdated by it.
 
-    Err keeps the conversation: codes of the provider, or `invalid-answer`, `truncated-answer`, `empty-summary`.
+    A KnowledgeError keeps the conversation: codes of the provider, or `invalid-answer`, `truncated-answer`,
+    `empty-summary`.
     """
     counts: dict[str, int] = {}
     if settings.redact:

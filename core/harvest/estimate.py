@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.base.answer import Answer, Generate
+from core.base.result import KnowledgeError
 from core.harvest.answer import SCHEMA
 from core.harvest.asking import KeptAnswers
 from core.harvest.distil import distil_step
@@ -99,7 +101,8 @@ def _cost(step: Step, options: HarvestOptions, opened: StoreCache, usage: Usage)
     model: Generate = counting
     if options.kept is not None:
         model = KeptAnswers(counting, options.kept, step.sha256, options.asked, keep=False)  # what lies there is free
-    distil_step(step, options, model, opened)
+    with suppress(KnowledgeError):  # one that cannot be read costs what was counted until then
+        distil_step(step, options, model, opened)
     return Cost(counting.calls, counting.input_tokens, counting.output_tokens)
 
 

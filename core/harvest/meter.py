@@ -19,7 +19,7 @@ from typing import Any
 
 from core.base import files
 from core.base.answer import Answer, Generate
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.knowledge.spending import Purse, Spent, account_trouble
 
 NOT_TRIED = "not-tried"
@@ -191,17 +191,16 @@ class Meter:
                 self._budget.settle(estimate, 0)
                 raise KnowledgeError(TOKEN_CAP, self._purse.reason, hint="the caps stand in config.toml")
             reserved = fits
-        try:
-            answer = self._generate(prompt, schema)
-        except KnowledgeError as error:
-            self.calls += 1
-            self.requests += error.requests
-            failure = self._breaker.failed(error)
+        result = attempt(self._generate, prompt, schema)
+        self.calls += 1
+        if isinstance(result, KnowledgeError):
+            self.requests += result.requests
+            failure = self._breaker.failed(result)
             self._budget.settle(estimate, 0)
             # Whoever gave up may be billed all the same: for the question at least.
             self._settle(reserved, estimate if failure.error.code in BILLED else 0, 0)
-            raise failure from error.__cause__
-        self.calls += 1
+            raise failure
+        answer = result.value
         self.requests += answer.requests
         self._breaker.answered()
         self.model = answer.model or self.model

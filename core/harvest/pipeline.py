@@ -121,8 +121,8 @@ def run_harvest(
 ) -> HarvestReport:
     """Harvest and reclaim. `generate` None means the offline rules, whatever provider the options name.
 
-    Err only when the run could not start (another one holds the lock, the store cannot be written); whatever happens to
-    single conversations stands in the report.
+    Raises KnowledgeError only when the run could not start (another one holds the lock, the store cannot be written);
+    whatever happens to single conversations stands in the report.
     """
     if generate is None:
         options = replace(options, limits=replace(options.limits, provider="offline"))

@@ -59,7 +59,7 @@ def split_quote(text: str) -> tuple[str, str]:
 
 
 def clean_text(text: str) -> str:
-    """A person's words as they may stand in a bullet; Raises KnowledgeError when nothing is left or it is too long
+    """A person's words as they may stand in a bullet. Raises KnowledgeError when nothing is left or it is too long
     (never cut)."""
     clean = sanitise_line(text, None)
     if not clean.strip("\\#- "):
@@ -152,8 +152,7 @@ def without(lines: list[str], refs: Sequence[BulletRef]) -> list[Hunk]:
     """The file without these bullets and their indented lines."""
     hunks: list[Hunk] = []
     for ref in sorted(refs, key=lambda one: one.line, reverse=True):  # the lowest first: the others keep their lines
-        found = locate(lines, ref)
-        at = found
+        at = locate(lines, ref)
         lines, hunk = made(lines, at, block_end(lines, at) - at, (), _section(ref.file, lines, at))
         hunks.append(hunk)
     return hunks
@@ -163,8 +162,7 @@ def moved(lines: list[str], ref: BulletRef, section: str) -> list[Hunk]:
     """A task with its indented lines at the end of the other section (`done` or `open`)."""
     if ref.file != TASKS_FILE:
         raise KnowledgeError("not-a-task", "only a task can be done or open", ref.file)
-    found = locate(lines, ref)
-    at = found
+    at = locate(lines, ref)
     if section_at(lines, at) == section:
         raise KnowledgeError(f"already-{section}", f"this task is {section} already", ref.file)
     ending = line_break(lines)

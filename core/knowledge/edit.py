@@ -98,8 +98,7 @@ def add_bullet(
     row = CATEGORY[category]
     if not path:
         return add_lines(paths, row.file, row.header, ((line,),), now, section=section_of(category), seen=seen)
-    note = note_file(paths, path)
-    name, header = note
+    name, header = note_file(paths, path)
     return add_lines(paths, name, header, ((line,),), now, seen=seen)
 
 
@@ -210,8 +209,8 @@ def change_file(
     ends_conflict: bool = False,
     settles: bool = True,
 ) -> Edited:
-    """Compute hunks over the file as it is, put the new text in place, record the change. Raises KnowledgeError:
-    nothing was written.
+    """Compute hunks over the file as it is, put the new text in place, record the change. Raises KnowledgeError
+    where nothing was written.
 
     What stands in a merge conflict is not touched, unless the edit is the one that ends it. What a crash cut off is
     brought to its end first; not so (`settles`) in a folder whose log somebody else may have written."""

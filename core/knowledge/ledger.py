@@ -204,8 +204,7 @@ def seen_ledger(paths: Paths) -> Mapping[str, Entry]:
         return rebuild(paths)
     settled = file and file == _file_of(paths) and time.time_ns() - max(file[-2:]) > _SETTLED_NS
     if (path, digest) != (str(paths.ledger), read.sha256):
-        parsed = parse_ledger(read.data, paths.ledger)
-        entries = parsed
+        entries = parse_ledger(read.data, paths.ledger)
     _seen = (str(paths.ledger), read.sha256, entries, file if settled else ())
     return entries
 
@@ -369,13 +368,11 @@ def find_entry(entries: Mapping[str, Entry], prefix: str) -> tuple[str, Entry]:
     """The one entry whose key begins with `prefix`."""
     found = [key for key in entries if key.startswith(prefix)]
     if len(found) == 1:
-        return (found[0], entries[found[0]])
+        return found[0], entries[found[0]]
     if not found:
         raise KnowledgeError(
             "no-entry", f"no ledger entry begins with {prefix!r}", hint="'knowledge ledger' lists them"
         )
-    raise KnowledgeError.of(
-        KnowledgeError(
-            "ambiguous", f"{len(found)} ledger entries begin with {prefix!r}", hint="give more of the hash"
-        ).error
+    raise KnowledgeError(
+        "ambiguous", f"{len(found)} ledger entries begin with {prefix!r}", hint="give more of the hash"
     )

@@ -31,10 +31,12 @@ def back_up(library: Library, folder: Path, *, now: datetime | None = None) -> P
     temporary = files.temporary_name(target)
     try:
         made = open_library(str(temporary))
-        copy_library(library, made)
-        with made.engine.connect() as connection:  # one file, nothing beside it
-            connection.connection.driver_connection.execute("PRAGMA journal_mode = DELETE")  # type: ignore[union-attr]
-        made.close()
+        try:
+            copy_library(library, made)
+            with made.engine.connect() as connection:  # one file, nothing beside it
+                connection.connection.driver_connection.execute("PRAGMA journal_mode = DELETE")  # type: ignore[union-attr]
+        finally:
+            made.close()
         keep_file(temporary, target)
     finally:
         discard_file(temporary)

@@ -89,9 +89,8 @@ def open_library(
     `backups` is the folder for the copy of a file that is made before a migration; None: beside it. PostgreSQL takes
     back a migration that fails, and its administrator makes the copies (pg_dump).
     `patience` is for how many seconds another writer is waited for.
-    Without `make`, Raises KnowledgeError where there is no library yet. Raises KnowledgeError, in one sentence, for
-    missing packages, a file that is no library or a damaged one, a library of a later version, a server that does not
-    answer.
+    Raises KnowledgeError, in one sentence, for missing packages, a file that is no library or a damaged one, a library
+    of a later version, a server that does not answer; without `make` also where there is no library yet.
     """
     try:
         from sqlalchemy.exc import DBAPIError, SQLAlchemyError

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 
 from core.base.marks import NOTICE
-from core.base.result import KnowledgeError, Ok, Result
+from core.base.result import KnowledgeError
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import OUTPUT_HEAD
 from core.conversations.plain import UNKNOWN_JSON
@@ -74,7 +74,7 @@ class Extracted:
 
 def extract(name: str, data: bytes, content_type: str = "") -> list[Extracted]:
     """The documents of a file: one, or the conversations of an export. `content_type` is what the person says it is,
-    "" to have it told. Err in one sentence for what cannot be read; never raises for anything in `data`."""
+    "" to have it told. Raises KnowledgeError, in one sentence, for what cannot be read, and nothing else for `data`."""
     if len(data) > MOST_BYTES:
         size = f"{len(data) >> 20} MB, {MOST_BYTES >> 20} MB at the most"
         raise KnowledgeError("too-large", f"the file is too large ({size})", name)
@@ -202,7 +202,7 @@ def prose_type(name: str, text: str) -> str:
 NAMES = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
 
 
-def _conversations(name: str, data: bytes) -> Result[list[Extracted]] | None:
+def _conversations(name: str, data: bytes) -> list[Extracted] | None:
     """The conversations of a file, None where it holds none."""
     kind = format_of(data[:HEAD_BYTES])
     if kind == UNKNOWN_JSON:
@@ -214,10 +214,10 @@ def _conversations(name: str, data: bytes) -> Result[list[Extracted]] | None:
     if kind == "plain" and (len(found) != 1 or len({turn.role for turn in found[0].turns}) < 2):
         return None
     problem = why_unread(data, found[0]) if found else None
-    if problem is not None:
-        return None if problem.code == "unknown-format" else KnowledgeError.of(problem)
+    if problem is not None and problem.code != "unknown-format":
+        raise KnowledgeError.of(problem)
     documents = [_conversation(one, many=len(found) > 1) for one in found if one.turns]
-    return Ok(documents) if documents else None
+    return documents if documents and problem is None else None
 
 
 _RETRIEVED = re.compile(r"\bretrieval[\\\"': ]{1,8}[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")

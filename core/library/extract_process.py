@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from core.base.installed import how_to_install
 from core.base.paths import shipped_root
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, Ok, attempt
 from core.library.foreign_formats import READERS, Foreign
 
 READ_SECONDS = 120.0
@@ -64,9 +64,11 @@ def read_foreign(kind: str, data: bytes, name: str) -> Foreign:
     except OSError as error:
         message = f"no process can be started to read this {kind.upper()}: {error.strerror or error}"
         raise KnowledgeError("no-process", message, name, "close other programs and try again") from error
-    if not isinstance(found, KnowledgeError) or found.error.code not in _ENDED:
+    if isinstance(found, Ok) or found.error.code not in _ENDED:
         _give_back(reader)
-    return found
+    if isinstance(found, KnowledgeError):
+        raise found
+    return found.value
 
 
 # --- the processes ----------------------------------------------------------------------------------------------------

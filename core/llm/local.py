@@ -102,7 +102,7 @@ def connect_local(settings: ModelSettings, over_http: OverHttp) -> Generate:
                 ready.append(attempt(_ready, meant, settings, over_http))
         made = ready[0]
         if isinstance(made, KnowledgeError):
-            raise made
+            raise KnowledgeError.of(made.error)  # one of its own for each thread that asks
         return made.value(prompt, schema)
 
     return generate
@@ -158,6 +158,8 @@ def fetched(name: HubName) -> Path:
             message = f"what came of {name.repo} is not what the hub says it is"
             raise KnowledgeError("no-download", message, path, "delete that file, then run it again")
         return path
+    except KnowledgeError:
+        raise
     except Exception as error:
         said = excerpt(str(error).strip().partition("\n")[0]) or type(error).__name__
         hint = "check the name and the network; a download that broke off goes on where it was"

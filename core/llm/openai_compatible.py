@@ -110,8 +110,7 @@ def connect_embeddings(model: str, base_url: str, *, credentials: KeyFinder, sec
         hint = "set embedder_model in config.toml"
         raise KnowledgeError("no-model", "the embedder openai needs the name of a model", hint=hint)
     base = base_url.strip() or BASE_URL
-    found = credentials("openai", ("OPENAI_API_KEY",))
-    key = found
+    key = credentials("openai", ("OPENAI_API_KEY",))
     if not key and base.rstrip("/") == BASE_URL:
         hint = "set OPENAI_API_KEY, or write openai into [keys] of credentials.toml"
         raise KnowledgeError("no-credentials", "there is no key for openai", hint=hint)

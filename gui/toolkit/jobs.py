@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Result, attempt
 
 Call = Callable[..., object]
 
@@ -84,8 +84,9 @@ class Jobs:
 class Job:
     """One piece of work, handed to its own `work(job)`.
 
-    `work` looks at `cancelled` between its durable steps and tells how far it is with `report`. It returns a value,
-    or an `Ok` or an `Err`. `done` gets the Result and `progress` what was reported, both on the interface thread.
+    `work` looks at `cancelled` between its durable steps and tells how far it is with `report`. It returns a value, or
+    raises. `done` gets the Result (`Ok`, or the KnowledgeError) and `progress` what was reported, both on the interface
+    thread.
     """
 
     name: str
@@ -137,8 +138,8 @@ class Worker:
         job = Job(name, work, done, progress)
         job._report = lambda news: self._send(job, "progress", news)
         if self._closed:
-            closed = ErrorInfo("panel-closed", f"{name} was not started: the panel is closing")
-            self._out.put((job, "done", KnowledgeError.of(closed)))
+            closed = KnowledgeError("panel-closed", f"{name} was not started: the panel is closing")
+            self._out.put((job, "done", closed))
             return job
         self._open.append(job)
         if self._thread is None:
@@ -201,14 +202,11 @@ class Worker:
             del job, result  # a large result must not wait here for the next one, to go while that is made
 
     @staticmethod
-    def _answer(job: Job) -> Any:
+    def _answer(job: Job) -> Result[Any]:
         if job.cancelled:
-            raise KnowledgeError.of(ErrorInfo("cancelled", f"{job.name} was cancelled before it began"))
+            return KnowledgeError("cancelled", f"{job.name} was cancelled before it began")
         try:
-            value = job.work(job)
-        except Exception as problem:
+            return attempt(job.work, job)
+        except Exception as problem:  # noqa: BLE001 - an error is a value here: the thread must live on
             text = str(problem) or "no further words"
-            raise KnowledgeError.of(
-                ErrorInfo("job-failed", f"{job.name} failed: {type(problem).__name__}: {text}")
-            ) from problem
-        return value if isinstance(value, Ok | KnowledgeError) else value
+            return KnowledgeError("job-failed", f"{job.name} failed: {type(problem).__name__}: {text}")

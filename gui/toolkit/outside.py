@@ -51,7 +51,7 @@ def open_outside(path: str, line: int = 0) -> str:
 
     With a `line` it is opened there, by an editor of `AT_LINE` that the person has chosen; else at its beginning.
     A file that the desktop would run is not opened but shown in its folder. Does not wait for the program to end.
-    Err when there is no such file, or nothing that opens it. For the worker.
+    Raises KnowledgeError when there is no such file, or nothing that opens it. For the worker.
     """
     target = Path(path)
     if not target.exists():

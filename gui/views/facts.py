@@ -15,7 +15,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
 from core.base.markdown import without_emphasis
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands import fact_feed
 from core.commands.facts import FactRow, Pair, Problem, delete_fact, edit_fact, facts_view, merge_facts, similar_pairs
 from core.commands.facts import FactsView as FactsRead
@@ -158,7 +158,8 @@ def tags_in(words: str) -> list[str]:
 
 
 def values_of(row: FactRow, words: str, confidence: str, tags: str, expires: str) -> dict[str, Any]:
-    """What is other than in `row`; Err for a confidence that is no number. The command checks the rest."""
+    """What is other than in `row`; raises KnowledgeError for a confidence that is no number. The command checks the
+    rest."""
     text = confidence.strip().replace(",", ".")
     try:
         sure = float(text[:-1]) / 100 if text.endswith("%") else float(text)
@@ -242,11 +243,11 @@ class FactSession(Editing[FactRow]):
     def _changes(self, target: FactRow) -> dict[str, Any] | None:
         """What was changed; None when that is no fact, and the person has been told why."""
         typed = self.editor.now
-        values = attempt(values_of, target, typed.words, **typed.small)
-        if isinstance(values, KnowledgeError):
-            self.editor.refuse(str(values.error))
+        try:
+            return values_of(target, typed.words, **typed.small)
+        except KnowledgeError as failed:
+            self.editor.refuse(str(failed.error))
             return None
-        return values.value
 
 
 def small_of(row: FactRow) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any, cast
 import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
 from core.commands.history import LedgerRow
 from core.commands.panel.files import (
     NotesOverview,
@@ -87,13 +87,14 @@ def gather(workspace: Workspace, before: NotesOverview | None) -> NotesOverview:
 def load(workspace: Workspace, note: NoteView) -> Loaded:
     """The text of a source file and where its notes belong; on a worker."""
     nowhere: tuple[Span | None, ...] = (None,) * len(note.rows)
-    read: Result[SourceText] = attempt(source_text, workspace, note.source)
-    if isinstance(read, KnowledgeError):
-        return Loaded(note, spans=nowhere, problem=read.error)
-    lines = tuple(read.value.text.replace("\r\n", "\n").removesuffix("\n").split("\n"))
+    try:
+        read = source_text(workspace, note.source)
+    except KnowledgeError as failed:
+        return Loaded(note, spans=nowhere, problem=failed.error)
+    lines = tuple(read.text.replace("\r\n", "\n").removesuffix("\n").split("\n"))
     spans = mentioned_lines([row.bullet.text for row in note.rows], lines)
     colors = colored(os.path.basename(note.source), [drawable(line) for line in lines])
-    return Loaded(note, lines, tuple(spans), read.value, colors=colors)
+    return Loaded(note, lines, tuple(spans), read, colors=colors)
 
 
 def cell(note: NoteView, column: int) -> Cell:

@@ -16,7 +16,7 @@ from rapidfuzz import fuzz
 
 from core.base.figures import count
 from core.base.markdown import BY_HAND, without_emphasis
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
+from core.base.result import ErrorInfo, Ok, Result
 from core.commands import bullets
 from core.commands.alike import (
     Alike,
@@ -311,12 +311,7 @@ class PairLists:
 
 def pair_lists(workspace: Workspace) -> PairLists:
     """Compare all bullets; on a worker."""
-    outdated, near = supersede_list(workspace), similar(workspace)
-    if isinstance(outdated, KnowledgeError):
-        raise outdated
-    if isinstance(near, KnowledgeError):
-        raise near
-    return lists_of(outdated.value, near.value)
+    return lists_of(supersede_list(workspace), similar(workspace))
 
 
 def lists_of(outdated: Proposals, near: Pairs) -> PairLists:

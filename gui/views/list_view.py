@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import dearpygui.dearpygui as dpg
 
 from core.base.marks import BREAKS, without_invisible
-from core.base.result import ErrorInfo, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
@@ -79,9 +79,11 @@ def insisting(act: Callable[[Workspace], Any]) -> Callable[[Workspace], Any]:
 
     def run(workspace: Workspace) -> Any:
         for _ in range(ATTEMPTS - 1):
-            result = attempt(act, workspace)
-            if isinstance(result, Ok) or result.error.code != "changed-outside":
-                return result
+            try:
+                return act(workspace)
+            except KnowledgeError as failed:
+                if failed.error.code != "changed-outside":
+                    raise
         return act(workspace)
 
     return run

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Result
 from core.commands.context import GLOBAL, PROJECT, ContextFile, begin_context, context_files
 from core.commands.memories import (
     ARCHIVE,
@@ -84,17 +84,13 @@ def gather(workspace: Workspace, before: MemoryBook | None) -> MemoryBook:
     """Read all of it; on a worker. The same object as before when nothing has changed."""
     files, saved = context_files(workspace), all_memories(workspace)
     archived, project = all_memories(workspace, archived=True), find_project(workspace)
-    for one in (files, saved, archived, project):
-        if isinstance(one, KnowledgeError):
-            raise one
-    assert isinstance(files, Ok) and isinstance(saved, Ok) and isinstance(archived, Ok) and isinstance(project, Ok)
     now = MemoryBook(
-        files.value.files,
-        files.value.heavy,
-        tuple(newest_first(saved.value.memories)),
-        tuple(newest_first(archived.value.memories)),
-        tuple(error.message for error in (*saved.value.skipped, *archived.value.skipped)),
-        str(project.value or ""),
+        files.files,
+        files.heavy,
+        tuple(newest_first(saved.memories)),
+        tuple(newest_first(archived.memories)),
+        tuple(error.message for error in (*saved.skipped, *archived.skipped)),
+        str(project or ""),
     )
     return before if before == now and before is not None else now
 
@@ -242,10 +238,12 @@ def written(workspace: Workspace, target: MemoryTarget, words: str, tags: Sequen
     """Put the words into that memory, or into a new one; on a worker."""
     if target.memory is None:
         return save(workspace, words, tag=list(tags), project=project)
-    edited = attempt(memories_edit, workspace, target.name, words, seen=target.memory.sha256)
-    if isinstance(edited, KnowledgeError) and edited.error.code == "unchanged":
+    try:
+        return memories_edit(workspace, target.name, words, seen=target.memory.sha256)
+    except KnowledgeError as failed:
+        if failed.error.code != "unchanged":
+            raise
         return None  # the same words stand there already, whoever wrote them
-    return edited
 
 
 Way = Literal["did", "back", "on"]

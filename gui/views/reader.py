@@ -503,4 +503,4 @@ def about(talk: ReadableConversation, script: Script) -> str:
 def read_script(workspace: Workspace, wanted: Reading) -> tuple[ReadableConversation, Script]:
     """Read a conversation and make its pieces; on a worker."""
     read = read_entry(workspace, wanted.key) if wanted.key else read_named(workspace, wanted.name, seconds=0.0)
-    return (read, script_of(read))
+    return read, script_of(read)

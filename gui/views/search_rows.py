@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from core.base.choices import ENTRY_KINDS as ENTRIES
 from core.base.figures import count
 from core.base.markdown import split_provenance
-from core.base.result import Ok, attempt
+from core.base.result import KnowledgeError
 from core.base.search_entry import SearchEntry
 from core.cli.table import command
 from core.commands.conversations import ConversationHit
@@ -165,12 +166,12 @@ def find(workspace: Workspace, wanted: Wanted) -> Findings:
     of all kinds."""
     if not wanted.asks:
         return Findings(wanted)
-    found = search_everything(workspace, **wanted.arguments, limit=LIMIT)
-    report, among = found, found.hits
+    report = search_everything(workspace, **wanted.arguments, limit=LIMIT)
+    among = report.hits
     of_all = replace(wanted, kind="")
     if wanted.kind and of_all.asks:
-        best = attempt(search_everything, workspace, **of_all.arguments, limit=LIMIT)
-        among = best.value.hits if isinstance(best, Ok) else among
+        with suppress(KnowledgeError):
+            among = search_everything(workspace, **of_all.arguments, limit=LIMIT).hits
     counts = Counter(map(kind_of, among))
     if wanted.kind:
         counts[wanted.kind] = len(report.hits)

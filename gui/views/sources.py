@@ -16,9 +16,9 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, size
-from core.base.result import KnowledgeError, Result, attempt
+from core.base.result import KnowledgeError, Result
 from core.commands.panel.bullets import local_day
-from core.commands.settings import Settings, config_set
+from core.commands.settings import config_set
 from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name, sources
 from core.commands.workspace import Workspace, reopened, utc_now
 from gui.shell import RUN, Shell
@@ -127,10 +127,8 @@ def switch_source(workspace: Workspace, name: str, on: bool) -> tuple[str, ...]:
     """Switch one source on or off in the settings as they are on disk now; what they are then."""
     opened = reopened(workspace)
     words = json.dumps(switched(opened.config.sources, name, on), ensure_ascii=False)
-    done: Result[Settings] = attempt(config_set, opened, KEY, words)
-    if isinstance(done, KnowledgeError):
-        raise done
-    return next((tuple(row.value) for row in done.value.settings if row.key == KEY), ())
+    settings = config_set(opened, KEY, words).settings
+    return next((tuple(row.value) for row in settings if row.key == KEY), ())
 
 
 PARTS = 3

@@ -189,7 +189,7 @@ def use(library: Library, world: World, questions: Sequence[Asked], traces: int,
         good = [chunk for chunk in shown if (keys[chunk] in one.answers) != (chance.random() < WRONG)]
         for chunks, outcome in ((good, "win"), ([chunk for chunk in shown if chunk not in good], "miss")):
             if chunks:
-                kept = record(library, session_id=f"session {number // 8}", chunk_ids=chunks, now=at, outcome=outcome,
+                record(library, session_id=f"session {number // 8}", chunk_ids=chunks, now=at, outcome=outcome,
                               task_type=found.task_type, retrieval_id=found.id)  # fmt: skip
         done += 2
     return done

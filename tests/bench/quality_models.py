@@ -40,11 +40,13 @@ def model_ways(
             return
         with serving() as address:
             settings = ModelSettings("openai", "smollm2", address, timeout_seconds=300, max_output_tokens=300)
-            yield from _ways(provider, connect(settings, credentials=keys_from(None, {})), styles, prompts)
+            yield from _ways(provider, attempt(connect, settings, credentials=keys_from(None, {})), styles, prompts)
         return
-    opened = attempt(open_workspace, "", config, os.environ, Path.cwd())
-    connected = opened if isinstance(opened, KnowledgeError) else connect_provider(opened.value, provider, model)
-    yield from _ways(f"{provider} {model}", connected, styles, prompts)
+
+    def connected() -> Generate:
+        return connect_provider(open_workspace("", config, os.environ, Path.cwd()), provider, model)
+
+    yield from _ways(f"{provider} {model}", attempt(connected), styles, prompts)
 
 
 def _ways(

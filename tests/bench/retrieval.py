@@ -107,7 +107,7 @@ def shelf(entries: Sequence[SearchEntry], embed: Embed | None = None) -> Iterato
                 pieces = [Piece(turn.position, turn.role, turn.date, turn.text, turn.title) for turn in turns]
                 put(database, row, pieces)
         if embed is not None:
-            made = turn_vectors.build(folder, EMBEDDER, embed)
+            turn_vectors.build(folder, EMBEDDER, embed)
         yield Shelf(database, keys, threads)
         database.close()
 

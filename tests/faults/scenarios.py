@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from core.base.markdown import Bullet
-from core.base.result import KnowledgeError, Result
+from core.base.result import KnowledgeError, attempt
 from core.commands import bullets
 from core.commands.quarantine import quarantine_accept
 from core.knowledge.bullet_text import BulletRef
@@ -251,8 +251,9 @@ def _bulleted(store: Store) -> None:
     store.memory["milk"] = _ref(store, "tasks_open", "buy milk")
 
 
-def _exit(result: Result[Any]) -> int:
+def _exit(act: Callable[..., Any], *arguments: Any, **named: Any) -> int:
     """As the panel tells it: the sentence, and whether it failed."""
+    result = attempt(act, *arguments, **named)
     sentence = str(result.error) if isinstance(result, KnowledgeError) else getattr(result.value, "warning", "")
     if sentence:
         print(f"knowledge: {sentence.rstrip('.')}.")
@@ -269,16 +270,16 @@ def _ref(store: Store, category: str, text: str) -> tuple[BulletRef, str]:
 
 def _edit(store: Store) -> int:
     ref, seen = store.memory["port"]
-    return _exit(bullets.edit(store.workspace(), "facts", ref, NEW_WORDS, seen=seen))
+    return _exit(bullets.edit, store.workspace(), "facts", ref, NEW_WORDS, seen=seen)
 
 
 def _done(store: Store) -> int:
     ref, seen = store.memory["milk"]
-    return _exit(bullets.done(store.workspace(), ref, seen=seen))
+    return _exit(bullets.done, store.workspace(), ref, seen=seen)
 
 
 def _add(store: Store) -> int:
-    return _exit(bullets.add(store.workspace(), "decisions", "by hand"))
+    return _exit(bullets.add, store.workspace(), "decisions", "by hand")
 
 
 def _edit_is_whole(store: Store) -> list[str]:
@@ -303,7 +304,7 @@ def _to_accept(store: Store) -> None:
 
 def _accept(store: Store) -> int:
     ref, seen = store.memory["held"]
-    return _exit(quarantine_accept(store.workspace(), ref, seen=seen))
+    return _exit(quarantine_accept, store.workspace(), ref, seen=seen)
 
 
 def _held_lines(store: Store) -> set[str]:

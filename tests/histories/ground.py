@@ -138,7 +138,7 @@ class Ground(RuleBasedStateMachine):
 
     def _harvest(self, model: FakeModel) -> None:
         before = self._look()
-        result = self.world.try_run(model)
+        self.world.try_run(model)
         wrong = changed_by_harvest(before, self._look())
         self.hurt = False
         self._check(wrong)
@@ -165,7 +165,7 @@ class Ground(RuleBasedStateMachine):
             seen.append(self._look())
 
         with patch.object(disk, "perform", Between(at, with_look)):
-            result = self.world.try_run(self._model())
+            self.world.try_run(self._model())
         self._check(only_added(seen[-1], self._look()), resting=False)
 
     def _command(self, name: str, work: Callable[[], object], kill: int | None) -> None:

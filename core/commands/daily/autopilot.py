@@ -132,7 +132,7 @@ def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now
     from core.harvest.report import HarvestReport
 
     paths, before = workspace.paths, read_autopilot(workspace.paths)
-    result: Result[HarvestReport] = Ok(HarvestReport(True, ledger=str(paths.ledger)))
+    report = HarvestReport(True, ledger=str(paths.ledger))
     for number in range(ROUNDS):
         if number and not files.exists(paths.ended):
             break
@@ -140,17 +140,25 @@ def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now
         retry = before is not None and before.problem is not None and before.problem.code in HOPELESS | DOUBTFUL
         since = "" if retry else (now() - timedelta(hours=RETRY_HOURS)).astimezone(UTC).isoformat()
         asked = replace(request, apply=True, unattended=True, ended=sessions, retry_before=since)
-        refused = without_budget(workspace, asked)
-        result = refused if refused is not None else attempt(harvest, workspace, asked, now=now)
+        result = attempt(_within_budget, workspace, asked, harvest, now)
         if isinstance(result, KnowledgeError) and result.error.code == "lock-held":
             _note_ended(paths, tuple(sessions))  # a person harvests by hand: that finds everything too
             return HarvestReport(True, notes=[str(result.error)], ledger=str(paths.ledger))
         state = _state(workspace, result, before, now)
         _write(paths, state)
+        if state.problem is not None and state.problem.times > 1:
+            return _silent(result, state.problem)
+        if isinstance(result, KnowledgeError):
+            raise result
+        report, before = result.value, state
         if state.problem is not None:
-            return result if state.problem.times == 1 else _silent(result, state.problem)
-        before = state
-    return result
+            break
+    return report
+
+
+def _within_budget(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now: Clock) -> HarvestReport:
+    require_budget(workspace, request)
+    return harvest(workspace, request, now=now)
 
 
 def sources_of(workspace: Workspace) -> tuple[str, ...]:
@@ -167,9 +175,9 @@ def sources_of(workspace: Workspace) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*names, *connected)))
 
 
-def without_budget(workspace: Workspace, request: HarvestRequest) -> KnowledgeError | None:
-    """A refusal where nobody waits, a stranger's server sends a bill, and nobody said how much it may be. A model on
-    this computer, a program and the rules need no budget."""
+def require_budget(workspace: Workspace, request: HarvestRequest) -> None:
+    """Refuse where nobody waits, a stranger's server sends a bill, and nobody said how much it may be. A model on this
+    computer, a program and the rules need no budget."""
     from core.llm.generate import PROVIDERS
 
     config = workspace.config
@@ -177,7 +185,7 @@ def without_budget(workspace: Workspace, request: HarvestRequest) -> KnowledgeEr
     spec = PROVIDERS.get(provider)
     capped = config.max_run_tokens or config.max_day_tokens or config.max_run_price or config.max_month_price
     if spec is None or not spec.key_variables or capped or is_loopback(config.base_url):
-        return None
+        return
     message = f"a harvest that nobody waits for asks {provider} only within a budget, and none is set"
     hint = "'knowledge config set max_day_tokens 200000' sets one (or max_month_price)"
     raise KnowledgeError("no-budget", message, hint=hint)

@@ -126,10 +126,9 @@ def connect(
     """Connect tools, or take their connections back. `everything`: all that are on this computer (with `remove`: that
     are connected). Without any tool it only tells how they stand. The changes are shown first: on a terminal the person
     is asked, unless they said `yes`. A tool that cannot be connected is reported and does not keep others from it."""
-    named = _named(tool)
+    names = list(_named(tool))
     program, environment = program_for(workspace), workspace.environment
     record = read_record(environment)
-    names = list(named)
     if everything:
         there = known_tools(record) if remove else [row.name for row in AGENTS if row.is_there(environment)]
         names += [name for name in there if name not in names]
@@ -150,11 +149,15 @@ def connect(
     if ready and not dry_run and (yes or not report.changes or report.agreed("write this?", ask)):
         for plan in ready:
             agent = AGENT[plan.tool]
-            problem = take_back(plan, agent, record) if remove else carry_out(plan, agent, program, environment, record)
-            if problem is not None:
-                report.errors.append(problem.error)
-            elif any(row.is_change for row in plan.changes):
-                report.applied = True
+            try:
+                if remove:
+                    take_back(plan, agent, record)
+                else:
+                    carry_out(plan, agent, program, environment, record)
+            except KnowledgeError as failed:
+                report.errors.append(failed.error)
+                continue
+            report.applied = report.applied or any(row.is_change for row in plan.changes)
     report.tools = [standing(row, program, environment, record) for row in AGENTS if not names or row.name in names]
     return report
 

@@ -21,8 +21,7 @@ MODELS_SHOWN = 12
 def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Clock = utc_now) -> SetupReport:
     """Look around, ask at most three questions, and write what was answered. `yes` takes the defaults, which turn on
     nothing that costs money, no hook and no timer. Where nobody can be asked and nobody said yes, nothing changes."""
-    looked = survey(workspace, now)
-    report = looked
+    report = survey(workspace, now)
     shown = overview(report)
     model, read_all, tools = default_model(workspace, report), True, list[str]()
     if not yes:

@@ -42,10 +42,9 @@ def timer_here(workspace: Workspace) -> Timer:
 def schedule(
     workspace: Workspace, *, remove: bool = False, dry_run: bool = False, yes: bool = False, ask: Ask = nobody
 ) -> ScheduleReport:
-    """Turn the hourly harvest on, or with `remove` off; the files and commands are shown first. Err where the system
-    has no scheduler that is known, or it refuses; then the files are as they were."""
-    found = timer_here(workspace)
-    timer = found
+    """Turn the hourly harvest on, or with `remove` off; the files and commands are shown first. Raises KnowledgeError
+    where the system has no scheduler that is known, or it refuses; then the files are as they were."""
+    timer = timer_here(workspace)
     report = ScheduleReport(title=timer.title, removing=remove, dry_run=dry_run)
     try:
         changes = [
@@ -66,27 +65,28 @@ def schedule(
     commands = "".join(f"$ {line}\n" for line in report.commands)
     if dry_run or not (yes or report.agreed("do this?", ask, commands)):
         return report
-    problem = _carry_out(report, timer, remove, workspace)
-    if problem is not None:
-        return problem
+    _carry_out(report, timer, remove, workspace)
     report.on, report.applied = is_on(timer, workspace.environment), True
     return report
 
 
-def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Workspace) -> KnowledgeError | None:
+def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Workspace) -> None:
     """To turn it on the files come first, to turn it off the system hears of it first. What it refuses is undone."""
     try:
         if remove:
-            refusal = tell_system(timer.off, workspace.environment) if report.on else None
-            _write(report.changes)
-            if refusal is None and timer.title.startswith("systemd"):
-                refusal = tell_system(timer.on[:1], workspace.environment)
-            return refusal
+            told = attempt(tell_system, timer.off, workspace.environment) if report.on else None
+            _write(report.changes)  # they go also where the system refuses
+            if isinstance(told, KnowledgeError):
+                raise told
+            if timer.title.startswith("systemd"):
+                tell_system(timer.on[:1], workspace.environment)
+            return
         _write(report.changes)
-        refusal = tell_system(timer.on, workspace.environment)
-        if refusal is not None:
+        try:
+            tell_system(timer.on, workspace.environment)
+        except KnowledgeError:
             _write([FileChange(row.tool, row.path, row.after, row.before) for row in report.changes])
-        return refusal
+            raise
     except OSError as error:
         message = f"a file of the timer cannot be written: {error.strerror or error}"
         raise KnowledgeError("file-refused", message, error.filename or "", "check its rights") from error
@@ -125,14 +125,17 @@ def _about_keys(workspace: Workspace) -> list[str]:
 
 def check_schedule(workspace: Workspace) -> list[Finding]:
     """For `knowledge doctor`: whether the timer that was set up is on. Without one nothing is said."""
-    found = attempt(timer_here, workspace)
-    if isinstance(found, KnowledgeError) or not any(path.exists() for path, _ in found.value.files):
+    try:
+        timer = timer_here(workspace)
+    except KnowledgeError:
         return []
-    where = str(found.value.files[-1][0])
-    if not is_on(found.value, workspace.environment):
-        message = f"the {found.value.title} for the harvest is not on ('knowledge schedule' turns it on)"
+    if not any(path.exists() for path, _ in timer.files):
+        return []
+    where = str(timer.files[-1][0])
+    if not is_on(timer, workspace.environment):
+        message = f"the {timer.title} for the harvest is not on ('knowledge schedule' turns it on)"
         return [Finding("schedule-off", message, where)]
-    if any(_read(path) != text.encode() for path, text in found.value.files):
-        message = f"the {found.value.title} starts another program than this ('knowledge schedule' writes it anew)"
+    if any(_read(path) != text.encode() for path, text in timer.files):
+        message = f"the {timer.title} starts another program than this ('knowledge schedule' writes it anew)"
         return [Finding("schedule-changed", message, where)]
-    return [Finding("scheduled", f"a harvest begins each hour ({found.value.title})", where, note=True)]
+    return [Finding("scheduled", f"a harvest begins each hour ({timer.title})", where, note=True)]

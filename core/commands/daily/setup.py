@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -251,13 +252,14 @@ def apply_answers(
     rows = wanted(workspace, report, model, read_all)
     for key, value in rows.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        done = attempt(config_set, workspace, key, text)
-        if isinstance(done, KnowledgeError):
-            report.errors.append(done.error)
+        try:
+            config_set(workspace, key, text)
+        except KnowledgeError as failed:
+            report.errors.append(failed.error)
             continue
         report.changed[key] = value
-        again = attempt(reopened, workspace)
-        workspace = again.value if isinstance(again, Ok) else workspace
+        with suppress(KnowledgeError):
+            workspace = reopened(workspace)
     if tools:
         made = connect(workspace, tools, yes=True)
         report.connected = [row.tool for row in made.tools if row.connected]

@@ -11,7 +11,7 @@ from typing import Any
 from core.agents.timers import NO_SCHEDULER
 from core.base.installed import uninstall_command
 from core.base.paths import user_folder
-from core.base.result import Ok, attempt
+from core.base.result import Ok, Result, attempt
 from core.commands.daily.connect import Ask, ChangeReport, connect, nobody
 from core.commands.daily.schedule import schedule
 from core.commands.workspace import Workspace
@@ -58,12 +58,13 @@ def uninstall(workspace: Workspace, *, dry_run: bool = False, yes: bool = False,
     if dry_run or (planned and not (yes or report.agreed("take this back?", ask, commands))):
         report.errors += connections.errors
     else:
-        made = connect(workspace, everything=True, remove=True, yes=True)
-        off = schedule(workspace, remove=True, yes=True) if report.commands else None
-        for part in (made, off):
+        made: list[Result[ChangeReport]] = [attempt(connect, workspace, everything=True, remove=True, yes=True)]
+        if report.commands:
+            made.append(attempt(schedule, workspace, remove=True, yes=True))
+        for part in made:
             if isinstance(part, Ok):
                 report.take(part.value)
-            elif part is not None:
+            else:
                 report.errors.append(part.error)
     report.stays = {str(path): what for what, path in places.items() if path.exists()}
     return report

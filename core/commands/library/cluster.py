@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from core.base.answer import Answer
+from core.base.result import KnowledgeError, Result, attempt
 from core.commands.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -48,7 +49,10 @@ class FarModel:
 
     def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask once, wherever a worker is free; again where one was lost before it answered."""
-        return self.elsewhere.call(_ask_there, self.workspace, self.provider, self.model, prompt, schema)
+        asked = self.elsewhere.call(_ask_there, self.workspace, self.provider, self.model, prompt, schema)
+        if isinstance(asked, KnowledgeError):
+            raise asked
+        return asked.value
 
     def close(self) -> None:
         """Let go of the scheduler."""
@@ -56,12 +60,11 @@ class FarModel:
 
 
 def on_cluster(workspace: Workspace, provider: str, model: str) -> FarModel:
-    """The model of the settings, asked on the cluster of the setting `workers`. Err when its scheduler does not
-    answer."""
+    """The model of the settings, asked on the cluster of the setting `workers`. Raises KnowledgeError when its
+    scheduler does not answer."""
     from core.library.workers import Elsewhere, cluster
 
-    found = cluster(workspace.config.workers)
-    connect, at_once = found
+    connect, at_once = cluster(workspace.config.workers)
     return FarModel(
         Travelling.of(workspace),
         provider,
@@ -73,13 +76,14 @@ def on_cluster(workspace: Workspace, provider: str, model: str) -> FarModel:
 
 def _ask_there(
     workspace: Travelling, provider: str, model: str, prompt: str, schema: Mapping[str, Any] | None
-) -> Answer:
+) -> Result[Answer]:
+    """A failure comes back as a value: an exception would stand for a worker that was lost."""
     connected = _connected(workspace, provider, model)
-    return connected(prompt, schema)
+    return connected if isinstance(connected, KnowledgeError) else attempt(connected.value, prompt, schema)
 
 
 @lru_cache(maxsize=4)
-def _connected(workspace: Travelling, provider: str, model: str) -> Generate:
+def _connected(workspace: Travelling, provider: str, model: str) -> Result[Generate]:
     from core.commands.harvest_options import connect_provider
 
-    return connect_provider(workspace.arrived(), provider, model)
+    return attempt(connect_provider, workspace.arrived(), provider, model)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.base import files
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.check import Finding
 
@@ -32,8 +32,8 @@ def library_address(workspace: Workspace) -> str:
 
 
 def _open_home_library(workspace: Workspace, patience: float | None, make: bool) -> Library:
-    """The library of this home. Err, in one sentence, where there is none yet (unless it may be made), where its
-    packages are missing, or it cannot be opened."""
+    """The library of this home. Raises KnowledgeError, in one sentence, where there is none yet (unless it may be
+    made), where its packages are missing, or it cannot be opened."""
     if not make and not workspace.config.library_url and not files.exists(workspace.paths.library):
         hint = "'knowledge library ingest PATH' makes one"
         raise KnowledgeError("no-library", "there is no library yet", workspace.paths.library, hint)
@@ -89,8 +89,12 @@ def library_list(workspace: Workspace, *, type: str = "", status: str = "active"
         found, number = listed(library, type, "" if status == "all" else status, limit)
         return Shelf(tuple(found), number)
 
-    done = attempt(with_library, workspace, work)
-    return Shelf((), 0) if isinstance(done, KnowledgeError) and done.error.code == "no-library" else done
+    try:
+        return with_library(workspace, work)
+    except KnowledgeError as failed:
+        if failed.error.code != "no-library":
+            raise
+        return Shelf((), 0)
 
 
 def library_show(workspace: Workspace, which: str) -> Shown:
@@ -99,8 +103,7 @@ def library_show(workspace: Workspace, which: str) -> Shown:
     def work(library: Library) -> Shown:
         from core.library.catalogue import chosen, shown_document
 
-        found = chosen(library, which, workspace.cwd)
-        return shown_document(library, found)
+        return shown_document(library, chosen(library, which, workspace.cwd))
 
     return with_library(workspace, work)
 
@@ -137,8 +140,7 @@ def _set_status(workspace: Workspace, which: str, status: str) -> Changed:
     def work(library: Library) -> Changed:
         from core.library.catalogue import chosen, erase, set_status
 
-        found = chosen(library, which, workspace.cwd)
-        document = found
+        document = chosen(library, which, workspace.cwd)
         if document.status == status:
             raise KnowledgeError("unchanged", f"it is {status} already: {document.title}")
         if status and document.status == "superseded":
@@ -220,9 +222,8 @@ def library_backup(workspace: Workspace, to: str = "", *, now: Callable[[], date
     try:
         return with_library(workspace, work)
     except OSError as error:
-        raise KnowledgeError(
-            "store-failed", f"the copy cannot be written: {error.strerror or error}", error.filename or to
-        ) from error
+        message = f"the copy cannot be written: {error.strerror or error}"
+        raise KnowledgeError("store-failed", message, error.filename or to) from error
 
 
 def check_library(workspace: Workspace) -> Iterator[Finding]:
@@ -230,11 +231,12 @@ def check_library(workspace: Workspace) -> Iterator[Finding]:
     installed is not looked at, and that is said."""
     if not workspace.config.library_url and not files.exists(workspace.paths.library):
         return
-    state = attempt(library_status, workspace, check=True)
-    if isinstance(state, KnowledgeError):
-        missing = state.error.code == "no-library-support"
-        yield Finding(state.error.code, str(state.error).rstrip("."), str(workspace.paths.library), note=missing)
+    try:
+        state = library_status(workspace, check=True)
+    except KnowledgeError as failed:
+        missing = failed.error.code == "no-library-support"
+        yield Finding(failed.error.code, str(failed.error).rstrip("."), str(workspace.paths.library), note=missing)
         return
-    for number, sentence in enumerate(state.value.problems):
-        hint = "its copies are in backups/" if state.value.backups else "there is no copy of it"
-        yield Finding("library-damaged", f"{sentence}; {hint}", state.value.address, at=number)
+    for number, sentence in enumerate(state.problems):
+        hint = "its copies are in backups/" if state.backups else "there is no copy of it"
+        yield Finding("library-damaged", f"{sentence}; {hint}", state.address, at=number)

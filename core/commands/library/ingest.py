@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base.answer import Answer, Generate
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Result, attempt
 from core.commands.library.cluster import Travelling
 from core.commands.library.documents import errors_json, with_library
 from core.commands.workspace import Workspace, utc_now
@@ -71,13 +71,12 @@ def library_ingest(
         from core.library.prepare import Way, prepare
 
         asked = provider or workspace.config.provider
-        elsewhere = _engine(workspace, scheduler, asked)
-        open_executor, at_once, far = elsewhere
-        made = Ok(None) if far else way_of(workspace, asked)
+        open_executor, at_once, far = _engine(workspace, scheduler, asked)
+        way = Way(redact=workspace.config.redact) if far else way_of(workspace, asked)
         report = ingest(
             library,
             list(paths),
-            made or Way(redact=workspace.config.redact),
+            way,
             now=now,
             folder=workspace.cwd,
             content_type=type,
@@ -125,8 +124,12 @@ def library_losses(workspace: Workspace, paths: Sequence[str], type: str = "") -
         way = Way(redact=workspace.config.redact)
         return losses_text(foreseen(library, paths, way, folder=workspace.cwd, content_type=type))
 
-    done = attempt(with_library, workspace, work)
-    return "" if isinstance(done, KnowledgeError) and done.error.code == "no-library" else done
+    try:
+        return with_library(workspace, work)
+    except KnowledgeError as failed:
+        if failed.error.code != "no-library":
+            raise
+        return ""
 
 
 def names_private_host(source: str) -> bool:
@@ -179,11 +182,9 @@ def _within(generate: Generate, most: int) -> Generate:
         nonlocal spent
         if most and spent + len(prompt.encode()) // 4 > most:
             raise KnowledgeError("run-cap", f"the cap of {most} tokens a run is reached")
-        answer = attempt(generate, prompt, schema)
-        if isinstance(answer, Ok):
-            used = answer.value
-            spent += (used.input_tokens or len(prompt.encode()) // 4) + (used.output_tokens or len(used.text) // 4)
-        return answer
+        used = generate(prompt, schema)
+        spent += (used.input_tokens or len(prompt.encode()) // 4) + (used.output_tokens or len(used.text) // 4)
+        return used
 
     return ask
 
@@ -203,8 +204,7 @@ def _engine(workspace: Workspace, scheduler: str, provider: str) -> _Engine:
         if config.max_run_tokens and provider != "offline":
             hint = 'set max_run_tokens to 0, or leave the cluster out (workers = "")'
             raise KnowledgeError("cap-elsewhere", "the cap max_run_tokens cannot be kept on a cluster", hint=hint)
-        found = cluster(address)
-        return (found[0], found[1], True)
+        return (*cluster(address), True)
     if provider != "offline" or config.embedder:  # waiting for a model, or a model that is loaded once
         return (partial(ThreadPoolExecutor, config.jobs), config.jobs, False)
     number = processors()
@@ -212,15 +212,15 @@ def _engine(workspace: Workspace, scheduler: str, provider: str) -> _Engine:
 
 
 @lru_cache(maxsize=2)
-def _way_there(provider: str, workspace: Travelling) -> Way:
-    return way_of(workspace.arrived(), provider)
+def _way_there(provider: str, workspace: Travelling) -> Result[Way]:
+    return attempt(way_of, workspace.arrived(), provider)
 
 
 def _prepare_there(workspace: Travelling, provider: str, item: Item, _way: Way) -> list[Prepared]:
     """What a worker of a cluster does with one item: by the settings that travel with it, and keys of its own."""
     from core.library.prepare import prepare
 
-    way = attempt(_way_there, provider, workspace)
+    way = _way_there(provider, workspace)
     if isinstance(way, KnowledgeError):
         raise KnowledgeError.of(replace(way.error, path=item.source))
     return prepare(item, way.value)

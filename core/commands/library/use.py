@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import reading
 from core.base.project import project_root
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.base.secrets.redact import redact
 from core.commands.library.documents import errors_json, with_library
 from core.commands.workspace import Workspace, utc_now
@@ -52,7 +52,7 @@ def _model(workspace: Workspace) -> Generate | None:
         return None
     from core.commands.harvest_options import connect_provider
 
-    return connect_provider(workspace, workspace.config.provider, "")  # type: ignore[return-value]
+    return connect_provider(workspace, workspace.config.provider, "")
 
 
 def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
@@ -62,10 +62,10 @@ def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
     from core.commands.workspace import embedder_name, embedder_of
     from core.library.use.vectors import Embedder
 
-    embed = attempt(embedder_of, workspace)
-    if isinstance(embed, KnowledgeError):
-        return None, f"{embed.error} Words alone were compared."
-    return Embedder(embedder_name(workspace)[:200], embed.value), ""
+    try:
+        return Embedder(embedder_name(workspace)[:200], embedder_of(workspace)), ""
+    except KnowledgeError as failed:
+        return None, f"{failed.error} Words alone were compared."
 
 
 # --- retrieve ---------------------------------------------------------------------------------------------------------
@@ -108,11 +108,9 @@ def library_retrieve(
         raise KnowledgeError("usage", "what is looked for is empty")
     if limit < 1:
         raise KnowledgeError("usage", "--limit must be at least 1")
-    model: Result[Generate | None] = attempt(_model, workspace) if judge else attempt(Ok, None)
-    if isinstance(model, KnowledgeError):
-        raise model
+    model = _model(workspace) if judge else None
     notes = []
-    if judge and model.value is None:
+    if judge and model is None:
         notes.append("No model is configured (provider = offline), so the order is that of the scores.")
 
     def work(library: Library) -> Answered:
@@ -122,7 +120,7 @@ def library_retrieve(
         notes.extend([note] if note else [])
         found = retrieve(
             library, text, now=now(), task_type=task, limit=limit, only=tuple(strategy or STRATEGIES),
-            embedder=embedder, generate=model.value, session_id=session, project=_project(workspace, scope),
+            embedder=embedder, generate=model, session_id=session, project=_project(workspace, scope),
             log=not unlogged,
         )  # fmt: skip
         hits: tuple[Hit, ...] = ()
@@ -130,11 +128,10 @@ def library_retrieve(
             from core.commands.search import search
 
             keep = scope.tells_entry if scope is not None and not scope.everything else None
-            more = attempt(search, workspace, text, kind="bullet", limit=limit, keep=keep)
-            if isinstance(more, KnowledgeError):
-                notes.append(str(more.error))
-            else:
-                hits = more.value.hits
+            try:
+                hits = search(workspace, text, kind="bullet", limit=limit, keep=keep).hits
+            except KnowledgeError as failed:
+                notes.append(str(failed.error))
         return Answered(found, hits, (*notes, *found.warnings))
 
     return with_library(workspace, work, told=_told(scope))
@@ -242,8 +239,7 @@ def library_record(
 def _withdrawn(library: Library, which: str) -> Recorded:
     from core.library.use.usage import withdraw
 
-    done = withdraw(library, which)
-    return Recorded((done,), withdrawn=True)
+    return Recorded((withdraw(library, which),), withdrawn=True)
 
 
 def _inferred(workspace: Workspace, library: Library, names: Sequence[str]) -> Recorded:
@@ -331,10 +327,11 @@ class UsageReader:
         def work(library: Library) -> int:
             return sum(len(_inferred_from(library, one)) for one in self.heard)
 
-        done = attempt(with_library, self._workspace, work, PATIENCE)
-        if isinstance(done, KnowledgeError):
-            return f"what {number} conversations used of the library was not recorded: {done.error}"
-        learned = f"the library learned how {done.value} uses went" if done.value else ""
+        try:
+            done = with_library(self._workspace, work, PATIENCE)
+        except KnowledgeError as failed:
+            return f"what {number} conversations used of the library was not recorded: {failed.error}"
+        learned = f"the library learned how {done} uses went" if done else ""
         missed = f"{self._missed} more conversations asked it: 'knowledge library record --from' reads them"
         return "; ".join(filter(None, (learned, missed if self._missed else "")))
 
@@ -370,8 +367,7 @@ def library_traces(workspace: Workspace, session: str = "", chunk: str = "", lim
     def work(library: Library) -> Traced:
         from core.library.use.usage import sessions
 
-        found = sessions(library, session, chunk, limit)
-        return Traced(tuple(found))
+        return Traced(tuple(sessions(library, session, chunk, limit)))
 
     return with_library(workspace, work)
 
@@ -384,15 +380,13 @@ def library_consolidate(
 ) -> Consolidation:
     """Turn traces into profiles and patterns into links. `dry_run` shows what would change; with `rules` no model is
     asked, whatever the settings say. What usage confirmed is told to the digest where the settings want it."""
-    model: Result[Generate | None] = attempt(Ok, None) if rules or dry_run else attempt(_model, workspace)
-    if isinstance(model, KnowledgeError):
-        raise model
+    model = None if rules or dry_run else _model(workspace)
 
     def work(library: Library) -> Consolidation:
         from core.library.use.consolidate import consolidate
 
-        done = attempt(consolidate, library, now=now(), generate=model.value, dry_run=dry_run)
-        if not dry_run and isinstance(done, Ok):
+        done = consolidate(library, now=now(), generate=model, dry_run=dry_run)
+        if not dry_run:
             _tell_digest(workspace, library)
         return done
 
@@ -416,7 +410,7 @@ def library_undo(
     def work(library: Library) -> Undone | list[ChangeRun]:
         from core.library.use.changes import list_runs, undo
 
-        return undo(library, run, now()) if run else list_runs(library)  # type: ignore[return-value]
+        return undo(library, run, now()) if run else list_runs(library)
 
     return with_library(workspace, work)
 

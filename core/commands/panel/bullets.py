@@ -8,12 +8,13 @@ quarantine.py, which refuse it with "changed-outside" when the file is no longer
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from core.base import files
 from core.base.markdown import parse_bullets, split_provenance
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.panel.conversations import conversation_key
 from core.commands.statements import Found, said_with
 from core.commands.workspace import Workspace
@@ -71,11 +72,14 @@ class Event:
 
 
 def category_view(workspace: Workspace, name: str) -> CategoryView:
-    """One of `VIEWS`. A file that is not there has no rows; Err for another name or a file that cannot be read."""
+    """One of `VIEWS`. A file that is not there has no rows; raises KnowledgeError for another name or a file that
+    cannot be read."""
     if name not in VIEWS:
         raise KnowledgeError("no-category", f"there is no category {name!r}", hint=f"choose one of {', '.join(VIEWS)}")
     view = _view(workspace, name)
-    return view if view.problem is None else KnowledgeError(view.problem.code, view.problem.message, view.problem.path)
+    if view.problem is not None:
+        raise KnowledgeError(view.problem.code, view.problem.message, view.problem.path)
+    return view
 
 
 def category_views(workspace: Workspace, before: tuple[CategoryView, ...] = ()) -> tuple[CategoryView, ...]:
@@ -159,8 +163,10 @@ def bullet_history(workspace: Workspace, file: str, raw: str) -> tuple[Event, ..
 
 def events_of(workspace: Workspace, file: str, raw: str) -> tuple[Event, ...]:
     """The same; nothing where the history cannot be read."""
-    past = attempt(bullet_history, workspace, file, raw)
-    return past.value if isinstance(past, Ok) else ()
+    try:
+        return bullet_history(workspace, file, raw)
+    except KnowledgeError:
+        return ()
 
 
 def _is_same_file(recorded: str, file: str) -> bool:
@@ -228,7 +234,8 @@ class BulletView:
 def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> BulletView:
     """The bullet of a file with these very words; of several equal ones the one nearest to `line`.
 
-    `file` is a path below the knowledge folder. Err when the file cannot be read or is no file of bullets.
+    `file` is a path below the knowledge folder. Raises KnowledgeError when the file cannot be read or is no file of
+    bullets.
     """
     if file not in (QUARANTINE, *(CATEGORY[name].file for name in CATEGORY)) and not file.startswith("files/"):
         raise KnowledgeError("not-bullets", "this is no file of bullets", file)
@@ -243,8 +250,8 @@ def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Bul
     events = events_of(workspace, file, raw)
     key = next((event.sha for event in reversed(events) if event.sha), "")
     if not key and found is not None and found.bullet.provenance is not None:
-        asked = attempt(conversation_key, workspace, found.bullet.provenance.source)
-        key = asked.value if isinstance(asked, Ok) else ""
+        with suppress(KnowledgeError):
+            key = conversation_key(workspace, found.bullet.provenance.source)
     others: tuple[Found, ...] = ()
     if found is not None and found.category in CATEGORY and found.category != "files":
         others = said_with([row for row in rows if row.category == found.category], found).others

@@ -81,7 +81,7 @@ def course_of(records: Sequence[Record], fact_id: str) -> Course:
 
 
 def confidence_over_time(workspace: Workspace, fact_id: str) -> Course:
-    """The same for a fact of this store. Err when the record cannot be read."""
+    """The same for a fact of this store. Raises KnowledgeError when the record cannot be read."""
     path = record_path(workspace.paths.state)
     try:
         records, _ = read_history(path)

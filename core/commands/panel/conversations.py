@@ -70,7 +70,8 @@ class ConversationView:
 
 
 def conversation_view(workspace: Workspace, key: str) -> ConversationView:
-    """One entry of the ledger with what is behind it. `key` is its whole key. Err when the ledger does not know it."""
+    """One entry of the ledger with what is behind it. `key` is its whole key. Raises KnowledgeError when the ledger
+    does not know it."""
     loaded = seen_ledger(workspace.paths)
     entry = loaded.get(key)
     if entry is None:
@@ -128,7 +129,8 @@ def _session(workspace: Workspace, key: str, entry: Entry, path: str) -> tuple[s
 
 
 def conversation_key(workspace: Workspace, source: str) -> str:
-    """The key of the newest ledger entry for a conversation's name as provenances tell it. Err when there is none."""
+    """The key of the newest ledger entry for a conversation's name as provenances tell it. Raises KnowledgeError when
+    there is none."""
     loaded = seen_ledger(workspace.paths)
     found = [
         (str(row.get("at", "")), key)

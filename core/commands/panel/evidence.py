@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from core.base import files
 from core.base.markdown import split_provenance
-from core.base.result import KnowledgeError, Ok, Result, attempt
+from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
 from core.commands.panel.bullets import Event, events_of
 from core.commands.panel.conversations import conversation_key, place_of_entry
@@ -85,21 +86,18 @@ class Evidence:
         return {**row, "steps": list(self.steps), "passage": place, "problem": self.problem or None}
 
 
-def evidence(workspace: Workspace, match: str, *, steps: bool = False) -> Result[Evidence] | Result[tuple[str, ...]]:
+def evidence(workspace: Workspace, match: str, *, steps: bool = False) -> Evidence | tuple[str, ...]:
     """`knowledge evidence MATCH`: what showed one line to be true; with `steps` the steps of a playbook alone."""
-    found = attempt(resolve_bullet, workspace.paths, "", match)
-    if isinstance(found, KnowledgeError):
-        raise found
-    ref = found.value.refs[0]
+    ref = resolve_bullet(workspace.paths, "", match).refs[0]
     text = split_provenance(ref.raw.removeprefix("- "))[0]
     if steps:
         parts = steps_in(text) if ref.file == "playbooks.md" else ()
-        hint = "steps stand in playbooks.md, joined by ' -> '"
-        return (
-            Ok(parts) if parts else KnowledgeError("no-steps", f"{ref.file}:{ref.line} is no list of steps", hint=hint)
-        )
+        if not parts:
+            hint = "steps stand in playbooks.md, joined by ' -> '"
+            raise KnowledgeError("no-steps", f"{ref.file}:{ref.line} is no list of steps", hint=hint)
+        return parts
     events = events_of(workspace, ref.file, ref.raw)
-    return Ok(evidence_of(workspace, ref.file, ref.line, ref.raw, events))
+    return evidence_of(workspace, ref.file, ref.line, ref.raw, events)
 
 
 def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Sequence[Event]) -> Evidence:
@@ -110,10 +108,12 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     harvested = next((event for event in reversed(events) if event.what == "harvested" and event.sha), None)
     sha, run = (harvested.sha, harvested.run) if harvested is not None else ("", "")
     if not sha and came is not None:
-        asked = attempt(conversation_key, workspace, came.source)
-        sha = asked.value if isinstance(asked, Ok) else ""
-    loaded = attempt(seen_ledger, workspace.paths) if sha else None
-    entry: Entry = (loaded.value.get(sha) or {}) if isinstance(loaded, Ok) else {}
+        with suppress(KnowledgeError):
+            sha = conversation_key(workspace, came.source)
+    entry: Entry = {}
+    if sha:
+        with suppress(KnowledgeError):
+            entry = seen_ledger(workspace.paths).get(sha) or {}
     plan = _plan(workspace, run or str(entry.get("run", "")), sha)
     if plan is None:
         return bare

@@ -120,7 +120,7 @@ def _place(name: str, record: NoteRecord, old: NoteView | None) -> tuple[str, in
 
 def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> SourceText:
     """The text of a source file, its first `limit` bytes at the most. Never follows a link in the last part of the
-    path. Err for a file that is gone, no regular file, or not text."""
+    path. Raises KnowledgeError for a file that is gone, no regular file, or not text."""
     asked = os.path.abspath(os.path.expanduser(path if path.startswith("~") else str(workspace.cwd / path)))
     try:
         fd = files.open_regular(asked)

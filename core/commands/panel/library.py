@@ -41,12 +41,14 @@ DOCUMENTS = 5_000
 
 
 def documents(workspace: Workspace) -> Shelf:
-    """Documents of every status, the latest first. Err where the packages of the library are not installed, also where
-    there is no library yet: who opens the view is told before anything is tried."""
+    """Documents of every status, the latest first. Raises KnowledgeError where the packages of the library are not
+    installed, also where there is no library yet: who opens the view is told before anything is tried."""
     from core.library.database import missing
 
     lacking = missing()
-    return lacking if lacking is not None else library_list(workspace, status="all", limit=DOCUMENTS)
+    if lacking is not None:
+        raise lacking
+    return library_list(workspace, status="all", limit=DOCUMENTS)
 
 
 search = library_retrieve
@@ -82,14 +84,14 @@ def mark(
     done = library_record(
         workspace, session, [chunk], task, outcome, notes=notes, retrieval=retrieval, context="the panel", now=now
     )
-    unmark(workspace, instead) if instead else None
+    if instead:
+        unmark(workspace, instead)
     return done.traces[0]
 
 
 def unmark(workspace: Workspace, trace: str) -> UsageTrace:
     """Take back what was recorded."""
-    done = library_record(workspace, undo=trace)
-    return done.traces[0]
+    return library_record(workspace, undo=trace).traces[0]
 
 
 def dossier_text(dossier: Dossier) -> str:
@@ -121,8 +123,7 @@ class Plots:
 
 def plots(workspace: Workspace, concept: str = "", days: int = 0) -> Plots:
     """The questions about the library, and what to draw; with `days` of the last so many days."""
-    found = library_reflect(workspace, "all", concept, days)
-    value = found
+    value = library_reflect(workspace, "all", concept, days)
     return Plots(
         value,
         _series({one.task_type: one.outcomes for one in value.tasks if one.outcomes}),

@@ -78,8 +78,8 @@ class Overview:
 
 
 def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, problem: str = "") -> Overview:
-    """Gather all of it; reads only. `problem` is why the settings on the disk cannot be read, "" for nothing. Err when
-    the digest or the files cannot be read at all."""
+    """Gather all of it; reads only. `problem` is why the settings on the disk cannot be read, "" for nothing. Raises
+    KnowledgeError when the digest or the files cannot be read at all."""
     paths = workspace.paths
     state = status(workspace, now(), problem)
     listed = runs(workspace)

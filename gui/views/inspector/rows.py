@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from core.base.figures import count, size, tokens
 from core.base.markdown import split_provenance, without_emphasis
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError
 from core.commands.context import GLOBAL, PROJECT
 from core.commands.facts import FactRow
 from core.commands.memories import Memory, read_memory
@@ -169,11 +170,9 @@ HAPPENED: dict[str, tuple[str, str, str]] = {
 def load(workspace: Workspace, selected: Selection, file: FileState | None = None) -> Page:
     """Read what was selected; on a worker."""
     if selected.kind == "conversation":
-        talk = conversation_view(workspace, selected.key)
-        return conversation_page(talk)
+        return conversation_page(conversation_view(workspace, selected.key))
     if selected.kind == "bullet":
-        seen = bullet_view(workspace, selected.key, selected.raw, selected.line)
-        view = seen
+        view = bullet_view(workspace, selected.key, selected.raw, selected.line)
         line = view.found.bullet.line if view.found is not None else 0
         kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
         return bullet_page(view, kept)
@@ -184,16 +183,21 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
         notes = notes_overview(workspace).notes
         note = next((row for row in notes if selected.key in (row.source, row.recorded)), None)
         if note is None:
-            raise KnowledgeError.of(ErrorInfo("no-notes", "There are no notes on this file (any more)", selected.key))
+            raise KnowledgeError("no-notes", "There are no notes on this file (any more)", selected.key)
         return source_page(note)
     path = os.path.join(workspace.paths.knowledge, selected.key)
     apart = os.path.isabs(selected.key)
     if apart or "memories/" in selected.key:
-        memory = attempt(read_memory, Path(path), PROJECT if apart else GLOBAL)
-        if isinstance(memory, Ok):
-            return memory_page(memory.value, path)
-    text = attempt(source_text, workspace, path, FILE_BYTES)
-    return file_page(selected.key, path, file, text.value.text if isinstance(text, Ok) else "", selected.line)
+        with suppress(KnowledgeError):
+            return memory_page(read_memory(Path(path), PROJECT if apart else GLOBAL), path)
+    return file_page(selected.key, path, file, _text_of(workspace, path), selected.line)
+
+
+def _text_of(workspace: Workspace, path: str) -> str:
+    """The beginning of a file; "" for one that cannot be read."""
+    with suppress(KnowledgeError):
+        return source_text(workspace, path, FILE_BYTES).text
+    return ""
 
 
 # --- a conversation --------------------------------------------------------------------------------------------------
@@ -500,11 +504,11 @@ def fact_page(workspace: Workspace, row: FactRow) -> Page:
         joined(*(f"{word} {local_day(day)}" for word, day in days), f"{row.file}:{row.line}"),
     )
     path = os.path.join(workspace.paths.knowledge, row.file)
-    read = attempt(source_text, workspace, path, FILE_BYTES)
-    text = read.value.text if isinstance(read, Ok) else ""
+    text = _text_of(workspace, path)
     tab = Tab("In its file", text_rows(text, row.line), "The file is not there, or cannot be read.", counted=False)
-    over_time = attempt(confidence_over_time, workspace, fact.id)
-    course = over_time.value if isinstance(over_time, Ok) else NO_COURSE
+    course = NO_COURSE
+    with suppress(KnowledgeError):
+        course = confidence_over_time(workspace, fact.id)
     heard_in = tuple(
         FlowRow(("heard", at, one.sha256), short_name(one.name), local_day(one.day), "messages-square", can=COPY)
         for at, one in enumerate(reversed(course.heard))

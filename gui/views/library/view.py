@@ -15,7 +15,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import KnowledgeError, Result, attempt
+from core.base.result import KnowledgeError, Result
 from core.commands.library.documents import library_remove, library_restore
 from core.commands.library.ingest import library_ingest
 from core.commands.library.use import library_consolidate, library_undo
@@ -417,20 +417,13 @@ class LibraryView(ListView[LibraryPage]):
         self.put(said={**before, chunk: outcome})
 
         def record(workspace: Workspace) -> Any:
-            done = attempt(
-                commands.mark,
-                workspace,
-                outcome,
-                chunk,
-                retrieved.id,
-                retrieved.task_type,
-                notes,
-                session,
-                instead=instead,
-            )
-            if isinstance(done, KnowledgeError):
+            try:
+                return commands.mark(
+                    workspace, outcome, chunk, retrieved.id, retrieved.task_type, notes, session, instead=instead
+                )
+            except KnowledgeError:
                 self._look.jobs.post(lambda: self.put(said=before))
-            return done
+                raise
 
         def done(trace: Any) -> None:
             recorded[chunk] = trace.id
@@ -541,9 +534,10 @@ class LibraryView(ListView[LibraryPage]):
         self.apply.enable(False)
 
         def act(workspace: Workspace) -> Any:
-            done = library_consolidate(workspace)
-            self._look.jobs.post(lambda: self.apply.enable(True))
-            return done
+            try:
+                return library_consolidate(workspace)
+            finally:
+                self._look.jobs.post(lambda: self.apply.enable(True))
 
         def done(made: Any) -> None:
             run = made.run_id

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mcp import Client
 
-from core.commands.workspace import Workspace, open_workspace
+from core.commands.workspace import open_workspace
 from core.mcp_server.server import build_server
 from tests.quality.exam.__main__ import questions, sessions
 from tests.quality.exam.score import Question
@@ -52,7 +52,7 @@ def server_of(folder: Path, question: Question) -> object:
     environment |= {f"XDG_{name}_HOME": str(person / name.lower()) for name in ("CACHE", "CONFIG", "DATA", "STATE")}
     place = Path(question.project if os.path.isabs(question.project) else made.anchor)
     opened = open_workspace(str(person / ".manual_slop"), None, environment, place)
-    return build_server(opened if isinstance(opened, Workspace) else opened.value)
+    return build_server(opened)
 
 
 async def asked(folder: Path, question: Question, tool: str, given: str) -> str:
