@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agents import hand_over, json_text
+from core.agents import hand_over, json_text, tools
 from core.agents.tools import AGENT, AGENTS, agent_name
 from core.base.result import Ok
 from core.cli.main import main
@@ -310,10 +310,8 @@ def test_without_the_library_of_the_protocol_no_server_is_registered(
     person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that cannot start would show an error at every start of the tool."""
-    import importlib.util
-
-    real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "mcp" else real(name, *rest))
+    real = tools.find_spec
+    monkeypatch.setattr(tools, "find_spec", lambda name, *rest: None if name == "mcp" else real(name, *rest))
     told = json.loads(call("connect", "opencode", "claude_code", "gemini", "--json", "--yes")[1])
     assert {part for row in told["tools"] for part in row["parts"]} == {"start", "end"}
     assert not any(row["missing"] for row in told["tools"]), "what was left out is not gone"
