@@ -50,7 +50,11 @@ def server_of(folder: Path, question: Question) -> object:
     person = made / "user"
     environment = {"PATH": os.environ["PATH"], "HOME": str(person), "GIT_CEILING_DIRECTORIES": str(made)}
     environment |= {f"XDG_{name}_HOME": str(person / name.lower()) for name in ("CACHE", "CONFIG", "DATA", "STATE")}
-    place = Path(question.project if os.path.isabs(question.project) else made.anchor)
+    ledger = json.loads((person / ".manual_slop" / "knowledge" / "ledger.json").read_bytes())["entries"].values()
+    session = str(made / "sessions" / question.about)
+    known = next((one.get("project", "") for one in ledger if one["path"].startswith(session)), "")
+    project = known or question.project
+    place = Path(project if os.path.isabs(project) else made.anchor)
     opened = open_workspace(str(person / ".manual_slop"), None, environment, place)
     return build_server(opened)
 
