@@ -28,8 +28,8 @@ import pytest
 import yaml
 
 from core.cli.main import main
-from core.cli.table import commands
 from core.commands.demo import make_demo_home
+from core.commands.table import commands
 
 CASES = Path(__file__).parent / "cases"
 RECORDS = bool(os.environ.get("RECORD_CASES"))

@@ -19,8 +19,9 @@ from core.base import figures
 from core.base.paths import Paths
 from core.cli.main import main
 from core.cli.progress import reporter
-from core.cli.table import Command, command, commands
 from core.commands.demo import make_demo_home
+from core.commands.row import Command
+from core.commands.table import command, commands
 from core.harvest.report import ANSWERED, BEGUN, Progress
 from tests.cli_call import call
 from tests.made_home import converse, make_home, read, write

@@ -11,13 +11,19 @@ from pathlib import Path
 import pytest
 
 from core.cli.main import main
-from core.cli.quarantine import quarantine_text
 from core.commands import bullets
 from core.commands.alike import similar
 from core.commands.bullets import list_tasks
 from core.commands.bullets import notes as notes_of
 from core.commands.panel.bullets import category_view
-from core.commands.quarantine import ReleasedMany, quarantine, quarantine_accept, quarantine_drop, quarantine_list
+from core.commands.quarantine import (
+    ReleasedMany,
+    quarantine,
+    quarantine_accept,
+    quarantine_drop,
+    quarantine_list,
+    quarantine_text,
+)
 from core.commands.statements import change_all, said, said_with
 from core.commands.undo import undo
 from core.commands.workspace import Workspace

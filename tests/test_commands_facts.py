@@ -14,11 +14,19 @@ import pytest
 import yaml
 
 from core.base.answer import Answer
-from core.cli.facts import validation_text
-from core.cli.harvest import harvest_text
 from core.commands.context import context
 from core.commands.fact_feed import check_facts, sync_facts
-from core.commands.facts import bootstrap, delete_fact, edit_fact, facts_list, facts_view, merge_facts, validate
+from core.commands.facts import (
+    bootstrap,
+    delete_fact,
+    edit_fact,
+    facts_list,
+    facts_view,
+    merge_facts,
+    validate,
+    validation_text,
+)
+from core.commands.harvest import harvest_text
 from core.commands.quarantine import quarantine_accept, quarantine_drop
 from core.commands.undo import undo
 from core.knowledge.swap import replace_expected

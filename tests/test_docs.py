@@ -13,9 +13,9 @@ import pytest
 
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import SETTINGS
-from core.cli.help import show_help
 from core.cli.parser import UsageError, parse
-from core.cli.table import commands
+from core.commands.help import show_help
+from core.commands.table import commands
 from tests.architecture import modules
 
 ROOT = Path(__file__).resolve().parents[1]

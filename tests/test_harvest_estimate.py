@@ -18,7 +18,7 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.result import KnowledgeError, Result
-from core.cli.harvest import harvest_text
+from core.commands.harvest import harvest_text
 from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
 from core.harvest.asking import KEPT_DAYS
 from core.harvest.committer import Committer

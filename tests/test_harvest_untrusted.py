@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.cli.text import to_json, visible
 from core.commands.panel.bullets import bullet_view
+from core.commands.text import to_json, visible
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, OtherCall
 from core.conversations.read import read_conversation

@@ -25,7 +25,7 @@ from core.base.marks import NOTICE
 from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.base.settings import checked_value, find_setting
-from core.cli.library import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
+from core.commands.library.table import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
 from core.commands.library.use import UsageReader
 from core.commands.panel import library as view
 from core.commands.workspace import Workspace, open_workspace

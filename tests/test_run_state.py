@@ -18,13 +18,13 @@ import pytest
 
 from core.base import locks
 from core.base.result import Ok, attempt
-from core.cli.status import status_text
 from core.commands.bullets import add
 from core.commands.context import digest_off
 from core.commands.demo import make_demo_home
 from core.commands.harvest import finish_harvest, harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.panel.overview import Overview, overview
+from core.commands.status import status_text
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge.run_state import (
     DELETED,

@@ -11,13 +11,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from core.base.result import KnowledgeError
-from core.cli.text import errors_of, grouped, one_line, to_json, visible
+from core.commands.text import errors_of, grouped, one_line, to_json, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import IO, Any, NoReturn
 
-    from core.cli.table import Command
+    from core.commands.row import Command
     from core.commands.workspace import Workspace
 
 STOPPED = "knowledge: stopped; nothing is lost, run the command again to continue"
@@ -97,7 +97,7 @@ def _guarded(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) 
     except Exception as error:
         if debug:
             raise
-        from core.cli.text import one_line
+        from core.commands.text import one_line
 
         _tell(one_line(f"unexpected {type(error).__name__}: {error}. Run it with --debug to see where."), err)
         return 1
@@ -122,7 +122,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
     home, config = options.pop("home", ""), options.pop("config", "")
     as_json, quiet = options.pop("json", False), options.pop("quiet", False)
     if row.anywhere:
-        return 0 if _printed(row, row.function()(**options), out, err, as_json=as_json, quiet=quiet) else 1
+        return 0 if _printed(row, row.runs(**options), out, err, as_json=as_json, quiet=quiet) else 1
     workspace = open_workspace(home, Path(config) if config else None)
     if not quiet:
         for warning in workspace.loaded.warnings:
@@ -133,7 +133,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
     with interruptible(enabled=row.long) as pressed:
         if row.long:
             options |= {"progress": reporter(err, quiet), "cancelled": pressed}
-        result = row.function()(workspace, **options)
+        result = row.runs(workspace, **options)
     if is_new and not quiet and workspace.paths.home.exists():
         _tell(f"made a new home: {workspace.paths.home}", err)
     if not _printed(row, result, out, err, as_json=as_json, quiet=quiet):
@@ -149,7 +149,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
 
 def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: bool, quiet: bool) -> bool:
     """Print the report. False, with a sentence, where the output cannot be written."""
-    from core.cli.table import NAMED, OURS
+    from core.commands.row import NAMED, OURS
 
     if as_json:
         ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
@@ -207,7 +207,7 @@ def _report_problems(
 
 def _cleared(row: Command, sentence: str) -> str:
     """A sentence about files that others named, without a secret in such a name: what is printed ends in logs."""
-    from core.cli.table import NAMED
+    from core.commands.row import NAMED
 
     if row.words != NAMED:
         return sentence

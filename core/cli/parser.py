@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from core import __version__
-from core.cli.table import Command, command, commands
 from core.cli.typos import command_word, completed, not_taken
+from core.commands.row import Command
+from core.commands.table import command, commands
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
 _REQUIRED = re.compile(r"the following arguments are required: (?P<names>.+)")

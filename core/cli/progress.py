@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
 
-from core.cli.text import short, visible
+from core.commands.text import short, visible
 
 if TYPE_CHECKING:
     from core.harvest.report import Progress, Report

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
-from core.cli.table import MODULE, SECOND_NAMES, Argument, Command, command
+from core.commands.row import Argument, Command
+from core.commands.table import MODULE, SECOND_NAMES, command
 
 _VALUED = ("--home", "--config")
 _EVERYWHERE = (*_VALUED, "--json", "--quiet", "--debug", "--help")

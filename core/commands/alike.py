@@ -10,7 +10,9 @@ from core.base import files, locks
 from core.base.markdown import sanitise_line
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.commands.row import group, needed, single, whole_number
 from core.commands.statements import change_all, placed_refs
+from core.commands.text import change_text, count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.alike import LEAST_ALIKE, alike, offered, placed, superseding
 from core.knowledge.alike import Alike as Alike
@@ -192,3 +194,83 @@ def _dismissed(paths: Paths) -> set[str]:
     except (OSError, ValueError, RecursionError):
         return set()
     return {key for key in found if isinstance(key, str)} if isinstance(found, list) else set()
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def similar_text(value: Pairs) -> str:
+    rows = []
+    for pair in value.pairs:
+        rows += [f"{pair.score:>5.1f}  {_place_text(pair.first)}", f"       {_place_text(pair.second)}"]
+    if not rows:
+        return f"no two bullets are alike by {value.least} of 100\n"
+    how = "'knowledge rm FILE:LINE' or 'knowledge edit FILE:LINE TEXT' changes a bullet"
+    end = f"{count(len(value.pairs), 'pair')} alike; {how}"
+    return "\n".join([*rows, end]) + "\n"
+
+
+def proposals_text(value: Proposals) -> str:
+    rows = []
+    for pair in value.proposals:
+        rows += [f"{pair.why}", f"  old  {_place_text(pair.old)}"]
+        rows += [f"  new  {_place_text(pair.new)}"] * (pair.new is not pair.old)
+    if not rows:
+        return "nothing seems to be outdated\n"
+    number = count(len(value.proposals), "proposal")
+    moves = " and moves a finished task to Done" if any(pair.act == "done" for pair in value.proposals) else ""
+    how = f"'knowledge supersede accept FILE:LINE' strikes the old one through{moves}, 'dismiss' keeps both"
+    return "\n".join([*rows, f"{number}; {how}"]) + "\n"
+
+
+def dismissed_text(value: Dismissed) -> str:
+    both = "both stay" if value.proposal.new is not value.proposal.old else "it stays open"
+    return f"{both}: {_place_text(value.proposal.old)}\n"
+
+
+def _place_text(place: Placed) -> str:
+    provenance = place.bullet.provenance
+    return f"{place.file}:{place.bullet.line} {place.bullet.text} {provenance or ''}".rstrip()
+
+
+_OLD = needed("match", "the old bullet: a part of its text, or FILE:LINE")
+
+
+COMMANDS = (
+    single(
+        "similar",
+        "bullets that are alike without being the same",
+        "--least 90",
+        similar,
+        similar_text,
+        whole_number("--least", "minimum similarity, 50 to 100 (default: 85)", 85),
+    ),
+    group(
+        "supersede",
+        "what a newer conversation contradicts, finishes or answers: list, accept, dismiss",
+        "accept facts.md:12",
+        single(
+            "list",
+            "what seems to be outdated, finished or answered, and by what",
+            "",
+            supersede_list,
+            proposals_text,
+        ),
+        single(
+            "accept",
+            "strike the old one through, with a pointer to the new one; move a finished task to Done",
+            "facts.md:12",
+            supersede_accept,
+            change_text,
+            _OLD,
+        ),
+        single(
+            "dismiss",
+            "leave it as it is, and ask no more",
+            "facts.md:12",
+            supersede_dismiss,
+            dismissed_text,
+            _OLD,
+        ),
+    ),
+)

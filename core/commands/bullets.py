@@ -11,13 +11,17 @@ import contextlib
 import os
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.base.choices import ANY_CATEGORY
-from core.base.markdown import parse_bullets
+from core.base.markdown import Bullet, parse_bullets
 from core.base.result import KnowledgeError, attempt
+from core.commands.panel.evidence import Evidence, evidence
 from core.commands.project import find_project
+from core.commands.row import CATEGORY_WORD, MATCH, NAMED, OF_BULLET, SECRETS, Argument, flag, needed, option, single
 from core.commands.statements import Found, Match, Said, bullets_of, change_all, finished, resolve_bullet, said
+from core.commands.text import change_text, one_line
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.harvest.named_paths import allowed_path
 from core.knowledge import edit as edits
@@ -299,3 +303,183 @@ def _name(row: Found, projects: Projects) -> str:
     source = row.bullet.provenance.source if row.bullet.provenance is not None else ""
     roots = [root for root in projects.get(source, ()) if root not in (NOWHERE, UNTOLD)]
     return ", ".join(sorted({domain_in(root, projects) for root in roots}))
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def notes_text(notes: Notes) -> str:
+    if not notes.note and not notes.bullets:
+        return f"{notes.path}: no notes\n"
+    own = [_bullet(found.bullet) for found in notes.bullets if found.category == "files"]
+    facts = [_bullet(found.bullet) for found in notes.bullets if found.category != "files"]
+    rows = [notes.path, *own]
+    if notes.note:
+        rows.append(f"({notes.note})")
+    if facts:
+        there = os.path.lexists(notes.path)
+        why = "told of it on another machine, or before it went"
+        if there:
+            why = "told of it before it was on this disk"
+        if there and notes.outside:
+            why = "told of it by conversations that worked elsewhere; it lies outside file_roots"
+        rows += [f"{why} (facts.md):", *facts]
+    return "\n".join(rows) + "\n"
+
+
+_TITLES = {"tasks_open": "open tasks", "tasks_done": "tasks done", "files": "notes on files"}
+
+
+def list_text(listed: Listed) -> str:
+    """Each statement behind its id, below the name of its category."""
+    rows, before = [], ""
+    for one, project in listed.rows:
+        if one.found.category != before:
+            before = one.found.category
+            rows.append(f"{_TITLES.get(before, before)}:")
+        bullet = one.found.bullet
+        marks = [bullet.provenance.date if bullet.provenance is not None else "", "" if listed.project else project]
+        marks += [f"in {one.conversations} conversations"] if one.conversations > 1 else []
+        rows.append(f"{one.found.id}  {bullet.text} ({', '.join(filter(None, marks)) or 'no date'})")
+    rows += [] if listed.rows else ["nothing"]
+    if listed.elsewhere:
+        rows.append(f"({listed.elsewhere} of other projects: 'knowledge list --project all' shows them too)")
+    return "\n".join(rows) + "\n"
+
+
+def _bullet(bullet: Bullet) -> str:
+    return "\n".join([bullet.raw, *bullet.more])
+
+
+def moved_text(section: str, edited: Edited) -> str:
+    """A task that is done says the same as before: what changed is where it stands."""
+    tasks = [line for line in edited.removed if line.startswith("- ")]
+    if not tasks or not set(tasks) <= set(edited.added):
+        return change_text(edited)
+    rows = [edited.file, *(f"  moved to {section}: {line.removeprefix('- ')}" for line in tasks)]
+    rows += [f"'knowledge undo {edited.run}' takes this back", *([f"note: {edited.warning}"] if edited.warning else [])]
+    return "\n".join(rows) + "\n"
+
+
+_WHY = {
+    "gone": "its conversation is not there any more",
+    "long": "its conversation is too long to be read for one passage",
+    "elsewhere": "it does not stand in its conversation any more, or not in these words",
+}
+
+
+_EDGE = "   | "
+
+
+def evidence_text(value: Evidence | tuple[str, ...]) -> str:
+    """The line, its quote, the passage in which it stands, and the steps; of `--steps` the steps alone."""
+    if isinstance(value, tuple):
+        return "".join(f"{step}\n" for step in value)
+    rows = [f"{value.file}:{value.line} {value.text}"]
+    if not value.quote:
+        rows.append("no quote was kept: it was written by hand or changed, or its harvest gave none")
+    elif value.passage is None:
+        rows.append(f'"{value.quote}"')
+        rows.append(f"   ({_where(value)}; {_WHY.get(value.problem, value.problem)})")
+    else:
+        place = value.passage
+        rows.append(f"{place.role} in turn {place.turn} of {place.of}{f', {one_line(place.time)}' * bool(place.time)}:")
+        marked = f"{place.before}>>{place.quote}<<{place.after}"
+        rows += [_EDGE + one_line(line) for line in marked.strip().split("\n")]
+        rows.append(f"   ({_where(value)})")
+    rows += [f"{number}. {step}" for number, step in enumerate(value.steps, start=1)]
+    return "\n".join(rows) + "\n"
+
+
+def _where(value: Evidence) -> str:
+    turn = f"turn {value.turn}, bytes {value.start:,} to {value.end:,} of " if value.turn else ""
+    return turn + one_line(value.conversation or value.sha256)
+
+
+_TEXT = needed("text", "one line")
+
+
+COMMANDS = (
+    single(
+        "list",
+        "bullets and tasks with their ids, which done, edit and rm take",
+        "tasks",
+        listing,
+        list_text,
+        Argument(
+            CATEGORY_WORD.names,
+            f"{CATEGORY_WORD.help}; without one, all but tasks that are done",
+            {**OF_BULLET.options, "nargs": "?", "default": ANY_CATEGORY},
+        ),
+        option("--project", "a project's folder, or 'all' (default: the project around this folder)", "DIR"),
+        flag("--done", "the tasks that are done, instead"),
+    ),
+    single(
+        "notes",
+        "the notes of a source file, whatever it was called before",
+        "src/app.py",
+        notes,
+        notes_text,
+        needed("path", "a source file"),
+    ),
+    single(
+        "add",
+        "add one bullet",
+        'decisions "SQLite, because there is one writer"',
+        add,
+        change_text,
+        CATEGORY_WORD,
+        _TEXT,
+        option("--file", "the source file that a note is about", "PATH"),
+        SECRETS,
+    ),
+    single("done", "move an open task to Done", '"release notes"', done, partial(moved_text, "Done"), MATCH),
+    single(
+        "reopen",
+        "move a task that is done back to Open",
+        '"release notes"',
+        reopen,
+        partial(moved_text, "Open"),
+        MATCH,
+    ),
+    single(
+        "edit",
+        "change what one bullet says",
+        'facts "port 8080" "The server listens on port 8081"',
+        edit,
+        change_text,
+        OF_BULLET,
+        MATCH,
+        needed("text", "the new text"),
+        SECRETS,
+    ),
+    single(
+        "rm",
+        "delete one bullet, or strike it through",
+        'facts "port 8080" --strike',
+        remove,
+        change_text,
+        OF_BULLET,
+        MATCH,
+        flag("--strike", "strike it through instead of deleting it: it stays in the file but leaves the digest"),
+    ),
+    single(
+        "unstrike",
+        "take the strike-through of one bullet away",
+        'facts "port 8080"',
+        unstrike,
+        change_text,
+        OF_BULLET,
+        MATCH,
+    ),
+    single(
+        "evidence",
+        "the quote that showed a line to be true, in its place; a playbook's steps",
+        "facts.md:12",
+        evidence,
+        evidence_text,
+        needed("match", "the bullet's text or a unique part of it, or FILE:LINE"),
+        flag("--steps", "the steps of a playbook alone, one a line"),
+        words=NAMED,
+    ),
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC
@@ -16,6 +17,7 @@ from core.base.project import is_working_place
 from core.base.result import KnowledgeError
 from core.base.trust import allow_written
 from core.commands.project import find_project, places, project_warnings
+from core.commands.row import OURS, PROJECT_FOLDER, group, option, single
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
 from core.context_files import PROJECT as PROJECT
@@ -215,3 +217,65 @@ def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Clock = utc_no
             "store-failed", f"the context file cannot be written: {error.strerror or error}", where.context
         ) from error
     return where.context
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+FAILED = "Tell the user once: knowledge memory could not harvest, and 'knowledge status' says why."
+
+
+WAITING = "Tell the user once: 'knowledge trust' shows what waits for their word here."
+
+
+def digest_text(state: DigestState) -> str:
+    return state.text + ("" if state.text.endswith("\n") or not state.text else "\n") + f"({state.why})\n"
+
+
+def context_text(context: ContextPrefix) -> str:
+    """The text itself; for the hook of a tool the JSON in which that tool takes it, nothing where there is none."""
+    text, waits = context.prefix.text, context.prefix.digest.waits
+    if not context.hook:
+        return text
+    if not (text or context.message or waits):
+        return "{}\n" if context.hook == "antigravity" else ""
+    if context.hook in ("cursor", "antigravity"):
+        # They show their user nothing of it, and neither what servers said nor the name of a folder is an order.
+        asks = FAILED if context.message else WAITING if waits else ""
+        said = "\n".join(filter(None, (text, asks)))
+        cursor = context.hook == "cursor"
+        return (
+            json.dumps({"additional_context": said} if cursor else {"injectSteps": [{"ephemeralMessage": said}]}) + "\n"
+        )
+    row: dict[str, object] = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
+    told = context.message or waits
+    return json.dumps(row | ({"systemMessage": told} if told else {})) + "\n"
+
+
+COMMANDS = (
+    group(
+        "digest",
+        "show the digest, write it anew (on), or delete it (off)",
+        "on",
+        single(
+            "show",
+            "show it, and whether a new conversation gets it",
+            "--project .",
+            digest_show,
+            digest_text,
+            option("--project", "as a conversation in this folder would see it", "DIR"),
+        ),
+        single("on", "write it anew", "", digest_on, digest_text),
+        single("off", "delete it: no new conversation gets one", "", digest_off, digest_text),
+    ),
+    single(
+        "context",
+        "print what a new conversation would start with",
+        "> prefix.txt",
+        context,
+        context_text,
+        PROJECT_FOLDER,
+        option("--hook", "as the hook of this tool wants it, such as claude_code", "TOOL"),
+        words=OURS,
+    ),
+)

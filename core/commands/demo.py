@@ -15,15 +15,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from subprocess import DEVNULL, Popen
+from typing import IO, Any
 
 from core.base import files, locks
 from core.base.config import SHIPPED_FILE, load_config
 from core.base.paths import Paths, shipped_root
 from core.base.result import KnowledgeError
-from core.commands.harvest import harvest
+from core.commands.harvest import harvest, harvest_text
 from core.commands.harvest_options import HarvestRequest
-from core.commands.status import Status, status
+from core.commands.row import flag, option, single
+from core.commands.status import Status, status, status_text
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport, Report
 
@@ -161,3 +163,68 @@ def demo_home(workspace: Workspace) -> Workspace:
             "demo-failed", f"the demo's settings could not be written: {error.strerror}", own
         ) from error
     return open_workspace(made.home, own, workspace.environment, Path(made.home))
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def demo_text(demo: Demo) -> str:
+    parts = [
+        ("$ knowledge harvest", harvest_text(demo.dry_run)),
+        ("$ knowledge harvest --apply", harvest_text(demo.applied)),
+        ("$ knowledge status", status_text(demo.status)),
+        ("$ knowledge digest", demo.digest),
+    ]
+    shown = "\n".join(f"{prompt}\n{text}" for prompt, text in parts)
+    home = demo.home
+    return (
+        f"{shown}\nThe demo's home is {home}: look around, edit it, delete it. The next demo makes it anew.\n"
+        f"Next: {_program()} status --home {home}\n"
+    )
+
+
+def _program() -> str:
+    """How this program can be called from here: after `make run` its folder is not on the PATH."""
+
+    if shutil.which("knowledge"):
+        return "knowledge"
+    started = sys.argv[0]
+    by_name = os.path.basename(started).removesuffix(".exe") == "knowledge"
+    return started if by_name else f"{sys.executable} -m core"
+
+
+def has_display() -> bool:
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def open_panel(demo: Demo, err: IO[str]) -> None:
+    """Start the panel as a program of its own and leave it running."""
+    if not demo.panel:
+        return
+    if not has_display():
+        print("There is no display here; on one, 'knowledge-panel --demo' shows the same in a window.", file=err)
+        return
+
+    Popen(
+        [sys.executable, "-m", "gui", "--home", demo.home],
+        stdout=DEVNULL,
+        stderr=DEVNULL,
+        pass_fds=held_locks() if sys.platform != "win32" else (),
+    )
+
+
+COMMANDS = (
+    single(
+        "demo",
+        "a temporary home with sample conversations: dry run, apply, status",
+        "",
+        demo,
+        demo_text,
+        flag("--no-panel", "do not open the panel afterwards"),
+        option("--into", "make the home in this new folder and keep it", "DIR"),
+        long=True,
+        afterwards=open_panel,
+    ),
+)

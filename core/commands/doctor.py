@@ -25,8 +25,10 @@ from core.commands.fact_feed import check_facts
 from core.commands.harvest_options import connect_provider, prompt_names
 from core.commands.library.documents import check_library
 from core.commands.project import project_problem
+from core.commands.row import flag, single
 from core.commands.search import check_index
 from core.commands.sources import set_sources
+from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import reunite
 from core.factindex.listing import fact_file_names
@@ -391,3 +393,34 @@ def _check_settings(workspace: Workspace) -> Iterator[Finding]:
             why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             message = f"your prompt cannot be read ({why}); mend it, or remove it to use the shipped one"
             yield Finding("bad-prompt", message, str(workspace.paths.prompts / name))
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def doctor_text(report: DoctorReport) -> str:
+    rows = []
+    for found in report.findings:
+        kinds = (("repaired", found.repaired), ("note", found.note), ("repairable", found.repairable), ("found", True))
+        where = f" ({found.path})" if found.path and found.path not in found.message else ""
+        rows.append(f"{next(kind for kind, so in kinds if so)}: {found.message}{where}")
+    left = len(report.errors)
+    end = "the store is whole" if not left else f"{count(left, 'problem')} left"
+    if any(found.repairable and not found.repaired for found in report.findings):
+        mends = "mends what can be mended" if left else "fixes what the notes mention"
+        end += f"; 'knowledge doctor --repair' {mends}"
+    return "\n".join([*rows, end]) + "\n"
+
+
+COMMANDS = (
+    single(
+        "doctor",
+        "check the store, like a file system check",
+        "--repair",
+        doctor,
+        doctor_text,
+        flag("--repair", "mend what can be mended"),
+        flag("--merge-conflicts", "end merge conflicts: keep the bullets and facts of both sides, each once"),
+        names_errors=True,
+    ),
+)

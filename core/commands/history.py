@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.project import project_root
 from core.base.result import KnowledgeError
+from core.commands.row import NAMED, option, optional, single
+from core.commands.runs import Run, UndoReport
+from core.commands.text import KEY_CHARACTERS, count, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
 
@@ -99,3 +102,84 @@ def undo_command(workspace: Workspace, run: str = "") -> list[Run] | UndoReport:
     from core.commands.undo import undo
 
     return undo(workspace, run) if run else runs(workspace)
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def ledger_text(rows: list[LedgerRow]) -> str:
+    if len(rows) == 1:
+        row = rows[0]
+        return f"{row.key}\n" + "".join(f"  {name}: {_value(value)}\n" for name, value in row.entry.items())
+    lines = []
+    for row in rows:
+        entry = row.entry
+        items = entry.get("items")
+        number = sum(items.values()) if isinstance(items, dict) else 0
+        held = f", {entry['quarantined']} held back" if entry.get("quarantined") else ""
+        detail = entry.get("error") or (f"{count(number, 'item')}{held}" if items is not None else "")
+        key = row.key[:KEY_CHARACTERS] if not row.key.startswith("path:") else "-" * KEY_CHARACTERS
+        name, at = str(entry.get("path", "")).rstrip("/").rpartition("/")[2], str(entry.get("at", ""))[:19]
+        lines.append(f"{key}  {at}  {entry.get('status', '?'):<19}  {one_line(name)}  {one_line(detail)}".rstrip())
+    return "\n".join([*lines, count(len(rows), "entry").replace("entrys", "entries")]) + "\n"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}:{number}" for name, number in value.items())
+    return one_line(value)
+
+
+def undo_text(value: list[Run] | UndoReport) -> str:
+    """The runs that there are, or what taking one back did."""
+    return runs_text(value) if isinstance(value, list) else undone_text(value)
+
+
+def undone_text(value: UndoReport) -> str:
+    if value.already:
+        return "\n".join([f"already undone: {value.run}", *(f"note: {note}" for note in value.notes)]) + "\n"
+    back, out = count(len(value.restored), "conversation"), count(value.lines_out, "line")
+    rows = [
+        f"undone: {value.run} ({back} restored, {value.forgotten} forgotten by the ledger, {out} taken out, "
+        f"{count(value.lines_back, 'line')} brought back)"
+    ]
+    why = value.stayed_why
+    rows += [f"stayed{f' ({why[line]})' if line in why else ''}: {line}" for line in value.stayed]
+    rows += [f"gone before: {line}" for line in value.gone]
+    return "\n".join(rows + [f"note: {note}" for note in value.notes]) + "\n"
+
+
+def runs_text(value: list[Run]) -> str:
+    if not value:
+        return "there is no run to undo\n"
+    rows = []
+    for run in value:
+        what = f"{run.harvested} harvested, {run.reclaimed} reclaimed, " if run.kind == "harvest" else ""
+        undone = "  (undone)" if run.undone else ""
+        rows.append(f"{run.run}  {run.kind:<7}  {what}+{run.added} -{run.removed} lines{undone}")
+        if run.text:
+            rows.append(f"    {one_line(run.text)}")
+    return "\n".join([*rows, "'knowledge undo RUN' takes one back"]) + "\n"
+
+
+COMMANDS = (
+    single(
+        "ledger",
+        "the audit log: what became of each conversation",
+        "--status harvest-failed",
+        ledger,
+        ledger_text,
+        optional("sha", "only the entry whose hash begins with this"),
+        option("--status", "only entries of this status", "S"),
+        option("--project", "say in which project this conversation was held: its folder, or 'none'", "DIR"),
+        words=NAMED,
+    ),
+    single(
+        "undo",
+        "take back one run or one edit (without a name: list them)",
+        "20260612T142300-a1b2c3",
+        undo_command,
+        undo_text,
+        optional("run", "the id of the run"),
+    ),
+)

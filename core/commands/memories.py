@@ -18,9 +18,11 @@ from core.base.paths import Paths, project_paths
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.project import find_project, may_read, places, project_problem
+from core.commands.row import PROJECT_FOLDER, SECRETS, group, needed, option, optional, repeated, single, whole_number
 from core.commands.runs import settled, undone_elsewhere
+from core.commands.text import change_text
 from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
-from core.knowledge.edit import change_file
+from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import bare, line_break, made
 from core.memories import ARCHIVE as ARCHIVE
 from core.memories import Memories, Shelf, all_of, archive_memory, recall, restore_memory, write_memory
@@ -434,3 +436,80 @@ def _locked(where: Paths, work: Callable[[], T]) -> T:
     except OSError as error:
         message = f"the memory cannot be written: {error.strerror or error}"
         raise KnowledgeError("store-failed", message, error.filename or where.memories) from error
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def display_text(value: Saved | Recalled | Listed) -> str:
+    return value.display.rstrip("\n") + "\n"
+
+
+def reworded_text(value: Edited) -> str:
+    whose = " of this project" if value.scope == "project" else ""
+    first, _, rest = change_text(value).partition("\n")
+    return f"{first}{whose}\n{rest}"
+
+
+def moved_text(value: Moved) -> str:
+    return f"{'archived' if value.archived else 'restored'} memory {value.memory.id}: {value.path}\n"
+
+
+_WHICH = needed("which", "a memory's id, project:ID or global:ID where both have it, or its file name", "ID")
+
+
+COMMANDS = (
+    single(
+        "save",
+        "save a memory: a short text that an agent can recall",
+        '"Prefers tabs in Makefiles" --tag preference',
+        save,
+        display_text,
+        needed("text", "what to remember"),
+        repeated(
+            "--tag",
+            "a tag (repeatable); preference, correction, decision, context and pattern are categories too, "
+            "and the file then says 'source: detected'",
+            "T",
+        ),
+        option("--project", "save it for this project alone", "DIR"),
+        SECRETS,
+    ),
+    single(
+        "recall",
+        "find memories by their words and tags, newest first",
+        '"makefile tabs"',
+        recall_command,
+        display_text,
+        optional("query", "words, or nothing for all"),
+        whole_number("--limit", "at most N memories (default: 5)", 5),
+        PROJECT_FOLDER,
+    ),
+    group(
+        "memories",
+        "the saved memories: list, edit ID TEXT, archive ID, restore ID",
+        "archive 3",
+        single("list", "all memories of the home and of the project", "", memories_list, display_text, PROJECT_FOLDER),
+        single(
+            "edit",
+            "give one another text",
+            '3 "Prefers spaces in Makefiles"',
+            memories_edit,
+            reworded_text,
+            _WHICH,
+            needed("text", "its new text"),
+            PROJECT_FOLDER,
+            SECRETS,
+        ),
+        single(
+            "archive",
+            "move one out of the way: it is not recalled any more",
+            "3",
+            memories_archive,
+            moved_text,
+            _WHICH,
+            PROJECT_FOLDER,
+        ),
+        single("restore", "bring one back from the archive", "3", memories_restore, moved_text, _WHICH, PROJECT_FOLDER),
+    ),
+)

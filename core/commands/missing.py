@@ -11,7 +11,9 @@ from typing import Any
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
+from core.commands.row import group, optional, single
 from core.commands.statements import refresh_digest
+from core.commands.text import KEY_CHARACTERS, count, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Missing, Proofs, find_missing
 from core.harvest.recovery import Recovered, with_store
@@ -123,3 +125,62 @@ def _put(paths: Paths, planned: PlannedFile) -> bool:
     if require_lines(paths.knowledge, planned):
         raise OSError(errno.EBUSY, "another program keeps saving the file", str(paths.knowledge / planned.name))
     return True
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def missing_text(value: list[Missing]) -> str:
+    if not value:
+        return "nothing is missing\n"
+    lost, edited = [row for row in value if not row.single], [row for row in value if row.single]
+    rows = _missing(lost)
+    if lost:
+        rows.append(
+            f"{_lines(lost)} missing: 'knowledge missing restore' puts back, 'knowledge missing accept' lets go"
+        )
+    if edited:
+        rows += [*_missing(edited), f"{_lines(edited)} {_BY_HAND}"]
+    return "\n".join(rows) + "\n"
+
+
+_BY_HAND = (
+    "gone beside others that stand, as an edit by hand leaves it: 'knowledge missing restore HASH' puts them back"
+)
+
+
+def settled_text(value: Settled) -> str:
+    found = list(value.rows)
+    left = [f"{count(value.single, 'line')} {_BY_HAND}"] if value.single else []
+    if not found:
+        return "\n".join(left or ["nothing is missing"]) + "\n"
+    rows = [*_missing(found), f"{_lines(found)} {'put back' if value.restored else 'gone on purpose'}", *left]
+    rows.append(f"'knowledge undo {value.run}' takes this back")
+    return "\n".join(rows + [f"note: {value.warning}"] * bool(value.warning)) + "\n"
+
+
+def _missing(found: list[Missing]) -> list[str]:
+    rows = []
+    for row in found:
+        rows.append(f"{row.sha256[:KEY_CHARACTERS]}  {row.file}  {one_line(row.path.rpartition('/')[2])}")
+        rows += [f"    {line}" for line in row.lines]
+    return rows
+
+
+def _lines(found: list[Missing]) -> str:
+    return count(sum(len(row.lines) for row in found), "line")
+
+
+_OF = optional("which", "a run, or the beginning of a hash; all without it")
+
+
+COMMANDS = (
+    group(
+        "missing",
+        "harvested lines that vanished from the files: list, restore, accept",
+        "restore",
+        single("list", "which lines, and of which conversation", "", missing_list, missing_text, _OF),
+        single("restore", "put them back", "", missing, settled_text, _OF, given={"action": "restore"}),
+        single("accept", "they are gone on purpose", "3fa9", missing, settled_text, _OF, given={"action": "accept"}),
+    ),
+)

@@ -20,13 +20,17 @@ from typing import TYPE_CHECKING, Any
 from core import memories
 from core.base import files
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
-from core.base.figures import count
 from core.base.homes import own_target
+from core.base.markdown import split_lines
 from core.base.paths import Paths
 from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.base.search_entry import SearchEntry, SearchSource
 from core.base.secrets.redact import redact
+from core.commands.conversations import BuildReport
 from core.commands.project import find_project, lines_of, may_read, places, project_warnings
+from core.commands.row import NAMED, Argument, flag, listed, option, repeated, single, whole_number
+from core.commands.text import count, one_line, size
+from core.commands.transcript import LINES, SPEAKERS
 from core.commands.workspace import Workspace, embedder_name, embedder_of, utc_now
 from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.index import NAME, fact_in
@@ -487,3 +491,111 @@ def check_index(workspace: Workspace) -> Iterator[Finding]:
     mend = partial(rebuild_index, workspace)
     for message in found[:1]:
         yield Finding("index-stale", f"{message}; the next search updates it", str(folder), mend, note=True)
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def search_text(report: FoundReport) -> str:
+    """Each hit with its number; below it, where it stands and why it was found."""
+    lines = [_built(report.built)] if report.built is not None else []
+    if report.built is not None and not report.query:
+        return "\n".join(lines) + "\n"
+    lines += [one_line(report.note)] if report.note else []
+    if not report.hits:
+        what = f"nothing found for {one_line(report.query)!r}" if report.query else "nothing found"
+        return "\n".join([*lines, f"{what} in {report.searched}"]) + "\n"
+    rows = [*lines]
+    for number, hit in enumerate(report.hits, start=1):
+        rows += _entry(number, hit) if hasattr(hit, "entry") else _conversation(number, hit)
+    rows.append(f"{count(len(report.hits), 'hit')} shown, {report.searched} searched")
+    first: Any = next((hit for hit in report.hits if not hasattr(hit, "entry")), None)
+    if first is not None:
+        turn = f":{first.turn}" if first.turn else ""
+        rows.append(f"'knowledge show {one_line(first.name)}{turn}' reads on")
+    return "\n".join(rows) + "\n"
+
+
+def _entry(number: int, hit: Any) -> Iterator[str]:
+
+    entry = hit.entry
+    lines = split_lines(entry.text) or [""]
+    yield f"{number}. {lines[0]} {entry.provenance}".rstrip()
+    yield from (f"   {line}" for line in lines[1:LINES])
+    if len(lines) > LINES:
+        yield f"   … {count(len(lines) - LINES, 'line')} more"
+    about = [f"{entry.kind} {one_line(entry.key)}"]
+    about += [one_line(entry.title)] if entry.kind == "note" and entry.title else []
+    about += [one_line(", ".join(entry.tags))] if entry.tags and entry.kind != "note" else []
+    yield f"   ({'; '.join([*about, one_line(', '.join(hit.why))])})"
+    yield from (f"   also {one_line(source)}" for source in hit.confirmations)
+
+
+def _conversation(number: int, hit: Any) -> Iterator[str]:
+    """Its title and day, what was said in its best turn, and what it is."""
+
+    yield f"{number}. {one_line(hit.title) or '(no title)'} [{hit.day}]"
+    if hit.text:
+        lines = [line.strip() for line in split_lines(hit.text) if line.strip()]
+        yield f"   {SPEAKERS.get(hit.role, hit.role)}, turn {hit.turn}: {lines[0] if lines else ''}"
+        yield from (f"     {line}" for line in lines[1:LINES])
+        if len(lines) > LINES:
+            yield f"     … {count(len(lines) - LINES, 'line')} more"
+    about = [f"conversation {one_line(hit.name)}", hit.tool, hit.folder, hit.branch, count(hit.turns, "turn")]
+    about += [f"{len(hit.places)} of them match"] if len(hit.places) > 1 else []
+    about += ["in the trash"] if hit.in_trash else []
+    about += [", ".join(hit.why)]
+    yield f"   ({'; '.join(one_line(one) for one in about if one)})"
+
+
+def _entries(number: int) -> str:
+    return count(number, "entry").replace("entrys", "entries")
+
+
+def vectors_text(report: VectorsReport) -> str:
+    """How many entries and turns can be found by meaning now."""
+    turns = f" and {count(report.turns, 'turn')} of conversations" if report.turns else ""
+    left = f"; {count(report.waiting, 'turn')} left for the next time" if report.waiting else ""
+    return f"{_entries(report.entries)}{turns} can be found by meaning ({report.embedder}){left}\n"
+
+
+def _built(built: BuildReport) -> str:
+    held = f"{count(built.conversations, 'conversation')} with {count(built.turns, 'turn')}, {size(built.bytes)}"
+    rows = [f"read: {built.read}, taken out: {built.gone}; the index holds {held}"]
+    if built.unread:
+        rows.append(f"could not be read: {built.unread}")
+    if built.waiting:
+        rows.append(f"left for the next time: {built.waiting}")
+    return "\n".join(rows + [f"note: {one_line(note)}" for note in built.notes])
+
+
+COMMANDS = (
+    single(
+        "search",
+        "find anything in the store and in conversations, best first",
+        "flaky login test --kind conversation --since 2026-05",
+        search_everything,
+        search_text,
+        Argument(("query",), "any words; in quotation marks: a phrase", {"nargs": "*", "metavar": "QUERY"}),
+        option("--kind", f"only {listed(SEARCH_KINDS)}", "KIND", choices=SEARCH_KINDS),
+        option("--since", "only what is dated from then on: 2026, 2026-05, 2026-05-31, yesterday, monday", "DATE"),
+        option("--before", "only what is dated before then", "DATE"),
+        repeated("--tag", "only what has this tag, such as decisions (repeatable)", "T"),
+        option("--project", "only what belongs to this folder", "DIR"),
+        repeated("--source", "only conversations of this source, such as claude_code (repeatable)", "NAME"),
+        option("--role", f"only what was said by {listed(SPOKEN_ROLES)}", "ROLE", choices=SPOKEN_ROLES),
+        whole_number("--limit", "at most N hits (default: 10)", 10),
+        flag("--build", "first read every conversation that is not in the index yet"),
+        long=True,
+        words=NAMED,
+    ),
+    single(
+        "vectors",
+        "make what a search by meaning compares, of entries and of conversations; a stop loses nothing",
+        "",
+        build_vectors,
+        vectors_text,
+        option("--project", "with what belongs to this folder", "DIR"),
+        long=True,
+    ),
+)

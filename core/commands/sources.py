@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.commands.row import optional, single
+from core.commands.text import count, one_line, size
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
 from core.knowledge.ledger import Entry, seen_ledger
@@ -327,3 +329,59 @@ def _member(path: Path, key: str) -> Any:
     except (OSError, ValueError, RecursionError):
         return None
     return loaded.get(key) if isinstance(loaded, dict) else None
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def sources_text(report: SourcesReport) -> str:
+    """A table of what was found; places only for one that was asked for alone."""
+    alone = len(report.rows) == 1
+    shown = [row for row in report.rows if row.conversations or row.picked or alone]
+    absent = [row.name for row in report.rows if row not in shown]
+    width = max([len(row.name) for row in shown], default=0)
+    lines = [_row(row, width) for row in shown]
+    if alone:
+        lines += [f"  {one_line(place)}" for place in report.rows[0].places]
+    if absent:
+        lines.append(f"nothing of: {', '.join(absent)}")
+    lines += [line for row in shown for line in _expiry_text(row)]
+    unpicked = [row.name for row in shown if not row.picked and row.conversations]
+    if unpicked and not alone:
+        name = unpicked[0]
+        lines.append(f"* is read by 'knowledge harvest'; 'knowledge harvest --source {name}' reads another, and")
+        lines.append(f"""  knowledge config set sources '["home", "{name}"]' makes it one of them""")
+    return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes]) + "\n"
+
+
+def _row(row: SourceFound, width: int) -> str:
+    mark = "*" if row.picked else " "
+    if not row.conversations:
+        return f"{mark} {row.name:<{width}}  nothing found"
+    counted = ((row.harvested, "harvested"), (row.grown, "grown since"), (row.too_large, "too large"))
+    states = [f"{number} {word}" for number, word in counted if number]
+    states += [f"{row.new} new"] if row.new or not states else []
+    number = count(row.conversations, "conversation")
+    return f"{mark} {row.name:<{width}}  {number}, {size(row.bytes)}, newest {row.newest[:10]}: {', '.join(states)}"
+
+
+def _expiry_text(row: SourceFound) -> list[str]:
+    if not row.expires_days or not row.conversations:
+        return []
+    habit = f"{row.title} deletes what has not changed for {count(row.expires_days, 'day')}"
+    if not row.expiring:
+        return [f"{habit}; the next on {row.next_expiry[:10]}"]
+    lost = f", {row.expiring_unharvested} of them not harvested" if row.expiring_unharvested else ", all harvested"
+    return [f"{habit}: {count(row.expiring, 'conversation')} within {count(SOON_DAYS, 'day')}{lost}"]
+
+
+COMMANDS = (
+    single(
+        "sources",
+        "list the conversations that other tools keep, how many there are, and when they expire",
+        "--json",
+        sources,
+        sources_text,
+        optional("name", "only this source, with its places"),
+    ),
+)

@@ -11,6 +11,8 @@ from typing import Any
 
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.commands.row import NAMED, flag, group, needed, single
+from core.commands.text import KEY_CHARACTERS, count, one_line, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Proofs
 from core.harvest.prune import why_not_purge
@@ -283,3 +285,61 @@ def _promise(paths: Paths, going: list[Trashed]) -> None:
             journal.append({"t": "purging", "sha": row.sha256, "trash": row.name}, durable=last)
     finally:
         journal.close()
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def trash_text(value: list[Trashed]) -> str:
+    rows = []
+    for row in value:
+        name = row.name[:KEY_CHARACTERS] if row.sha256 else row.name
+        rows.append(f"{name}  until {row.until[:10]}  {size(row.size):>8}  {row.path or '?'}")
+    total = sum(row.size for row in value)
+    return "\n".join([*rows, f"{count(len(value), 'conversation')}, {size(total)}"]) + "\n"
+
+
+def restored_text(value: Restored) -> str:
+    return f"restored: {value.path}\n" + (f"note: {value.note}\n" if value.note else "")
+
+
+def released_text(value: ReleasedFromTrash) -> str:
+    rows = [f"released: {one_line(path)}" for path in value.paths]
+    return "\n".join([*rows, "note: the next 'knowledge harvest --apply' may take it away again"]) + "\n"
+
+
+def purged_text(value: PurgeReport) -> str:
+    kept = f", {value.waiting} still in their grace period" if value.waiting else ""
+    return f"purged: {count(len(value.purged), 'conversation')}, {size(value.bytes)}{kept}\n"
+
+
+_SHA = needed("which", "the beginning of its hash, as 'knowledge trash' lists it", "SHA")
+
+
+COMMANDS = (
+    group(
+        "trash",
+        "reclaimed conversations: list, restore SHA, release SHA, purge",
+        "restore 3fa9",
+        single("list", "what lies in the trash, and until when", "", trash_list, trash_text, words=NAMED),
+        single(
+            "restore",
+            "put a conversation back where it was",
+            "3fa9",
+            trash_restore,
+            restored_text,
+            _SHA,
+            words=NAMED,
+        ),
+        single("release", "let a restored one go again", "3fa9", trash_release, released_text, _SHA, words=NAMED),
+        single(
+            "purge",
+            "remove for good what has outlived its grace period",
+            "",
+            trash_purge,
+            purged_text,
+            flag("--all", "also conversations still in their grace period", dest="everything"),
+            words=NAMED,
+        ),
+    ),
+)

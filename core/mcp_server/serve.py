@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.base.installed import how_to_install
 from core.base.result import KnowledgeError
 from core.commands.daily.connect import hand_over
+from core.commands.row import flag, single
 from core.commands.workspace import Workspace
 
 
@@ -24,3 +25,16 @@ def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: b
         if harvest_at_end:
             hand_over(workspace)
     return ""
+
+
+COMMANDS = (
+    single(
+        "mcp",
+        "serve coding agents over the Model Context Protocol",
+        "",
+        serve,
+        str,  # it is "": standard output belongs to the protocol
+        flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),
+        flag("--harvest-at-end", "harvest what is new once the client has gone; for tools without hooks"),
+    ),
+)

@@ -18,11 +18,11 @@ from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import KnowledgeError
 from core.base.search_entry import SearchEntry
-from core.cli.table import command
 from core.commands.conversations import ConversationHit
 from core.commands.panel.bullets import all_bullets, local_day
 from core.commands.search import search_everything
 from core.commands.statements import Found
+from core.commands.table import command
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.letters import broken

@@ -24,6 +24,8 @@ from core.agents.tools import AGENT, AGENTS, Program, agent_name, own_program
 from core.agents.tools import PARTS as PARTS
 from core.base.paths import choose_home
 from core.base.result import ErrorInfo, KnowledgeError
+from core.commands.row import _DRY_RUN, _YES, Argument, flag, single
+from core.commands.text import one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
 
@@ -205,3 +207,51 @@ def check_connections(workspace: Workspace) -> Iterator[Finding]:
             message = f"{row.title} was connected by another version of this program, or for another home"
             message += f" ('knowledge connect {row.tool}' writes its files anew)"
             yield Finding("connection-outdated", message, where, note=True)
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def connect_text(report: ConnectReport) -> str:
+    """The changes where they were not shown before, what came of them, and how the tools stand."""
+    rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]
+    if report.refused:
+        rows.append("nothing was changed")
+    elif report.dry_run and report.changes:
+        rows.append("dry run; without --dry-run these files are written")
+    width = max((len(row.tool) for row in report.tools), default=0)
+    for row in report.tools:
+        state = "connected" if row.connected else "not connected" if row.there else "not on this computer"
+        if row.connected:
+            state += f" ({', '.join(PARTS[part] for part in row.parts)})"
+        if row.missing:
+            state += f"; gone from its files, or changed: {', '.join(PARTS[part] for part in row.missing)}"
+        rows.append(f"{row.tool:<{width}}  {state}")
+        rows += [f"{'':<{width}}  {one_line(problem)}" for problem in row.problems]
+        if row.connected and row.outdated:
+            rows.append(f"{'':<{width}}  by another version, or for another home: connect it again")
+        if row.less and (row.connected or report.changes):
+            rows.append(f"{'':<{width}}  {row.less}")
+    rows += [f"note: {one_line(note)}" for note in report.notes]
+    return "\n".join(rows) + "\n"
+
+
+COMMANDS = (
+    single(
+        "connect",
+        "have other tools use this program: MCP server, context at the start, harvest at the end",
+        "claude_code codex --dry-run",
+        connect,
+        connect_text,
+        Argument(
+            ("tool",),
+            "claude_code, codex, antigravity, gemini_cli, cursor, vscode, opencode, copilot_cli; none: how they stand",
+            {"nargs": "*", "default": (), "metavar": "TOOL"},
+        ),
+        flag("--all", "every tool that is on this computer; with --remove every one connected", dest="everything"),
+        flag("--remove", "take the connection back: the files are as they were"),
+        _DRY_RUN,
+        _YES,
+        asks=True,
+    ),
+)

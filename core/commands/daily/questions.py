@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from core.base.figures import count, size
 from core.commands.daily.connect import NO_OR_YES, Ask, nobody
 from core.commands.daily.setup import SetupReport, apply_answers, default_model, survey, wanted
+from core.commands.row import flag, single
 from core.commands.workspace import Clock, Workspace, utc_now
 
 if TYPE_CHECKING:
@@ -133,3 +134,19 @@ def report_text(report: SetupReport) -> str:
     rows += [f"note: {note}" for note in report.notes]
     rows.append("next: 'knowledge harvest' shows what a harvest would do, 'knowledge harvest --apply' does it")
     return "\n".join(rows) + "\n"
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+COMMANDS = (
+    single(
+        "setup",
+        "look at this computer, ask three questions at most, and set up what was answered",
+        "",
+        setup,
+        report_text,
+        flag("--yes", "take the defaults: nothing that costs money, no hook, no timer"),
+        asks=True,
+    ),
+)

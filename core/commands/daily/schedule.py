@@ -13,6 +13,8 @@ from core.agents.timers import Timer, is_on, tell_system
 from core.base import files
 from core.base.result import KnowledgeError, attempt
 from core.commands.daily.connect import Ask, ChangeReport, nobody, program_for
+from core.commands.row import _DRY_RUN, _YES, flag, single
+from core.commands.text import one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
 
@@ -139,3 +141,36 @@ def check_schedule(workspace: Workspace) -> list[Finding]:
         message = f"the {timer.title} starts another program than this ('knowledge schedule' writes it anew)"
         return [Finding("schedule-changed", message, where)]
     return [Finding("scheduled", f"a harvest begins each hour ({timer.title})", where, note=True)]
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def schedule_text(report: ScheduleReport) -> str:
+    """What is written and handed to the system, and whether the timer is on."""
+    from core.commands.daily.connect import changes_text
+
+    rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]
+    rows += [] if report.shown else [f"$ {line}" for line in report.commands]
+    if report.refused:
+        rows.append("nothing was changed")
+    elif report.dry_run and report.commands:
+        rows.append("dry run; without --dry-run this is done")
+    rows.append(f"{report.title}: {'on, a harvest begins each hour' if report.on else 'off'}")
+    rows += [f"note: {one_line(note)}" for note in report.notes]
+    return "\n".join(rows) + "\n"
+
+
+COMMANDS = (
+    single(
+        "schedule",
+        "have the system begin a harvest each hour: systemd, launchd or Task Scheduler",
+        "--dry-run",
+        schedule,
+        schedule_text,
+        flag("--remove", "turn it off and take its files away"),
+        _DRY_RUN,
+        _YES,
+        asks=True,
+    ),
+)

@@ -14,6 +14,8 @@ from core.base.paths import user_folder
 from core.base.result import Ok, Result, attempt
 from core.commands.daily.connect import Ask, ChangeReport, connect, nobody
 from core.commands.daily.schedule import schedule
+from core.commands.row import _DRY_RUN, _YES, single
+from core.commands.text import one_line
 from core.commands.workspace import Workspace
 
 
@@ -68,3 +70,40 @@ def uninstall(workspace: Workspace, *, dry_run: bool = False, yes: bool = False,
                 report.errors.append(part.error)
     report.stays = {str(path): what for what, path in places.items() if path.exists()}
     return report
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def uninstall_text(report: UninstallReport) -> str:
+    """What is taken back, what stays, and how to take the program away."""
+    from core.commands.daily.connect import changes_text
+
+    rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]
+    rows += [] if report.shown else [f"$ {line}" for line in report.commands]
+    if report.applied:
+        rows.append("taken back: other programs do not know of this one any more")
+    elif report.dry_run and (report.changes or report.commands):
+        rows.append("dry run; without --dry-run this is taken back")
+    elif report.refused:
+        rows.append("nothing was changed")
+    elif not report.changes and not report.commands:
+        rows.append("nothing to take back: no tool is connected, and no timer is set up")
+    rows += [f"stays: {path} ({what})" for path, what in report.stays.items()]
+    rows.append(f"the program itself: {report.program}")
+    rows += [f"note: {one_line(note)}" for note in report.notes if report.applied]
+    return "\n".join(rows) + "\n"
+
+
+COMMANDS = (
+    single(
+        "uninstall",
+        "take back every connection and the timer; your knowledge stays",
+        "--dry-run",
+        uninstall,
+        uninstall_text,
+        _DRY_RUN,
+        _YES,
+        asks=True,
+    ),
+)

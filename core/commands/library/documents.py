@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError
+from core.commands.text import one_line, short
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.check import Finding
+from core.library.catalogue import Shown
 
 if TYPE_CHECKING:
     from core.library.catalogue import Shown
@@ -240,3 +242,66 @@ def check_library(workspace: Workspace) -> Iterator[Finding]:
     for number, sentence in enumerate(state.problems):
         hint = "its copies are in backups/" if state.backups else "there is no copy of it"
         yield Finding("library-damaged", f"{sentence}; {hint}", state.address, at=number)
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def list_text(shelf: Shelf) -> str:
+    if not shelf.documents:
+        return "no documents; 'knowledge library ingest PATH' takes some in\n"
+    lines = [
+        f"{row['id'][:8]}  {row['content_type']:<12} {row['chunks']:>4}  {short(row['title'])}  {one_line(row['path'])}"
+        for row in shelf.documents
+    ]
+    if shelf.found > len(shelf.documents):
+        lines.append(f"… and {shelf.found - len(shelf.documents)} more (--limit)")
+    return "\n".join(lines) + "\n"
+
+
+def show_text(shown: Shown) -> str:
+    document, profile = shown.document, shown.profile
+    lines = [document.title, f"{document.id}  {document.content_type}, {document.status}", *shown.places]
+    if profile is not None:
+        lines.append(f"source: {profile.domain} ({profile.source_type})")
+        lines += [f"  {profile.functional_profile}"] if profile.functional_profile else []
+    lines += ["", document.top_summary] if document.top_summary else []
+    if document.key_claims:
+        lines += ["", *(f"- {claim}" for claim in document.key_claims)]
+    if shown.concepts:
+        lines += ["", "concepts: " + ", ".join(f"{name} ({number})" for name, number in shown.concepts)]
+    for row in shown.chunks:
+        leans = ", needs its context" if row.needs_context else ""
+        about = f"{row.chunk_type}, {row.rhetorical_mode}, {row.token_count} tokens{leans}"
+        lines += ["", f"[{row.id[:8]}] {row.heading or '-'} ({about})", f"  {row.summary}"]
+        lines += [f"  good for: {row.functional_profile}"] if row.functional_profile else []
+    return "\n".join(lines) + "\n"
+
+
+def changed_text(changed: Changed) -> str:
+    words = {"archived": "taken out", "active": "brought back", "erased": "erased"}
+    return f"{words[changed.status]}: {changed.title} ({changed.chunks} chunks)\n"
+
+
+def state_text(state: LibraryState) -> str:
+    counts = state.counts
+    size = f", {state.bytes / (1 << 20):.1f}MB" if state.bytes else ""
+    others = [
+        f"{counts.get(name, 0)} {name.removeprefix('documents_')}" for name in counts if name.startswith("documents_")
+    ]
+    names = {"chunk": "chunks", "concept": "concepts", "mention": "mentions", "link": "links"}
+    more = {"source_profile": "sources", "usage_trace": "usage traces", "embedding": "vectors"}
+    lines = [
+        f"library: {state.address} (version {state.version}{size})",
+        f"documents: {', '.join(others) or 'none'}",
+        *([f"types: {', '.join(f'{name}:{number}' for name, number in state.types.items())}"] if state.types else []),
+        ", ".join(f"{label}: {counts.get(name, 0)}" for name, label in (names | more).items()),
+        f"copies: {len(state.backups)}" + (f", the latest {state.backups[-1]}" if state.backups else ""),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def copied_text(copied: Copied) -> str:
+    if copied.rows:
+        return f"copied {sum(copied.rows.values())} rows to {copied.path}\n"
+    return f"copied to {copied.path} ({copied.bytes / (1 << 20):.1f}MB)\n"

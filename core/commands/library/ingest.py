@@ -224,3 +224,35 @@ def _prepare_there(workspace: Travelling, provider: str, item: Item, _way: Way) 
     if isinstance(way, KnowledgeError):
         raise KnowledgeError.of(replace(way.error, path=item.source))
     return prepare(item, way.value)
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+_WORDS = {
+    "new": "new",
+    "changed": "changed",
+    "known": "known from elsewhere",
+    "restored": "as it was before",
+    "unchanged": "unchanged",
+    "archived": "taken out by you, left out",
+}
+
+
+def ingested_text(done: Ingested) -> str:
+    counts = dict(done.counts)
+    counts["unchanged"] = counts.get("unchanged", 0) + done.unchanged
+    counted = [f"{counts[status]} {words}" for status, words in _WORDS.items() if counts.get(status)]
+    chunks = sum(row["chunks"] for row in done.documents if row["status"] in ("new", "changed", "restored"))
+    lines = [f"documents: {', '.join(counted) or 'none'}"]
+    if chunks:
+        lines.append(f"chunks: {chunks}")
+    if done.redacted:
+        lines.append(f"secrets replaced: {done.redacted}")
+    if done.skipped:
+        lines.append("passed over: " + ", ".join(f"{number} {what}" for what, number in sorted(done.skipped.items())))
+    if done.backup:
+        lines.append(f"the library was copied before it was migrated: {done.backup}")
+    if done.stopped:
+        lines.append(f"{done.stopped}; run it again to go on")
+    return "\n".join(lines) + "\n"

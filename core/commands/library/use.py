@@ -18,8 +18,14 @@ from core.base.project import project_root
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.secrets.redact import redact
 from core.commands.library.documents import errors_json, with_library
+from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
 from core.conversations.events import Call
+from core.library.records import ChangeRun, UsageTrace
+from core.library.use.changes import Undone
+from core.library.use.consolidate import Consolidation
+from core.library.use.reflect import Reflection
+from core.library.use.tasks import outcomes_text
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
@@ -434,3 +440,152 @@ def library_reflect(
         return reflect(library, scope=scope, concept=concept, days=days, now=now())
 
     return with_library(workspace, work, told=_told(within))
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+SHOWN = 20
+
+
+def answered_text(answer: Answered) -> str:
+    """The dossiers as a model or a person reads them."""
+    from core.library.use.dossier import as_text
+
+    found = answer.retrieved
+    guessed, asked = " (inferred)" * found.inferred, f"; retrieval {found.id}" if found.id else ""
+    rows = [f"task: {found.task_type}{guessed}{asked}"]
+    rows += [f"reasoning: {found.reasoning}"] if found.reasoning else []
+    rows += [as_text(dossier, number) for number, dossier in enumerate(found.dossiers, start=1)]
+    for hit in answer.bullets:
+        rows.append(f"- {hit.entry.text} {hit.entry.provenance}\n  (bullet; {one_line(', '.join(hit.why))})")
+    if not found.dossiers and not answer.bullets:
+        rows.append(f"nothing found for {one_line(found.query)!r}; this is remembered as a gap")
+    rows += [f"note: {one_line(note)}" for note in answer.warnings]
+    return "\n\n".join(rows) + "\n"
+
+
+def recorded_text(done: Recorded) -> str:
+    rows = [f"taken back: {_trace(trace)}" if done.withdrawn else _trace(trace) for trace in done.traces]
+    if done.conversations or done.errors:
+        rows.append(f"{count(done.conversations, 'conversation')} read, {count(len(done.traces), 'trace')} inferred")
+    return "\n".join(rows) + "\n"
+
+
+def _trace(trace: UsageTrace) -> str:
+    chunks = ", ".join(key[:8] for key in trace.chunk_ids)
+    said = f": {one_line(trace.notes)}" if trace.notes else ""
+    asked = f" {one_line(trace.query)!r}" if trace.query else ""
+    guessed = " (inferred)" if trace.recorded == "inferred" else ""
+    when = f"{trace.id[:8]}  {trace.timestamp:%Y-%m-%d %H:%M}"
+    return f"{when} [{trace.task_type}] {trace.outcome}{guessed}{asked} {chunks}{said}"
+
+
+def traces_text(found: Traced) -> str:
+    if not found.sessions:
+        return "nothing was recorded yet: 'knowledge library record' writes down how a use went\n"
+    rows = []
+    for one in found.sessions:
+        rows.append(f"session {one_line(one.session_id) or '-'} ({count(len(one.traces), 'trace')})")
+        rows += [f"  {_trace(trace)}" for trace in one.traces]
+    return "\n".join(rows) + "\n"
+
+
+def consolidated_text(done: Consolidation) -> str:
+    would = "would be " if done.dry_run else ""
+    rows = []
+    for name, changed, did in (
+        ("profiles", done.of("chunk", "source_profile", "concept"), "written"),
+        ("links", done.of("link"), "changed"),
+    ):
+        rows += [f"{name}: {len(changed)} {would}{did}"]
+        rows += [f"  {one_line(one.what)}" for one in changed[:SHOWN]] + _more(len(changed), SHOWN)
+    rows += [one_line(one.what) for one in done.of("ranking")]
+    rows += [f"traces: {done.archived} {would}archived, their counts kept"]
+    rows += [f"contradictions: {len(done.contradictions)}"]
+    rows += [f"  {one[:8]} against {other[:8]}: {one_line(why)}" for one, other, why in done.contradictions[:SHOWN]]
+    for name, said, number, found in (
+        ("lonely", "never retrieved or used", done.lonely_count, done.lonely),
+        ("stale", "not touched for 90 days", done.stale_count, done.stale),
+    ):
+        rows += [f"{name}: {count(number, 'chunk')} {said}"]
+        rows += [f"  {one.chunk_id[:8]} {one_line(one.document)}: {one_line(one.text)}" for one in found[:5]]
+        rows += _more(number, 5)
+    rows += [f"note: {one_line(note)}" for note in done.warnings]
+    if done.dry_run:
+        rows.append("dry run; nothing was changed")
+    elif done.run_id:
+        rows.append(f"'knowledge library undo {done.run_id[:8]}' takes this back")
+    else:
+        rows.append("nothing to change")
+    return "\n".join(rows) + "\n"
+
+
+def _more(number: int, shown: int) -> list[str]:
+    return [f"  … and {number - shown} more (--json)"] if number > shown else []
+
+
+def undone_text(value: Undone | list[ChangeRun]) -> str:
+    if isinstance(value, list):
+        if not value:
+            return "there is no consolidation to undo\n"
+        rows = []
+        for run in value:
+            number = count(int(run.report.get("changed", 0)), "change")
+            undone = "  (undone)" if run.undone_at else ""
+            rows.append(f"{run.id[:8]}  {run.started_at:%Y-%m-%d %H:%M}  {run.kind}  {number}{undone}")
+        return "\n".join([*rows, "'knowledge library undo RUN' takes one back"]) + "\n"
+    if value.already:
+        return f"already undone: {value.run_id[:8]}\n"
+    rows = [f"undone: {value.run_id[:8]} ({count(value.changed, 'change')} taken back)"]
+    return "\n".join([*rows, *(f"kept: {one}" for one in value.kept)]) + "\n"
+
+
+def reflected_text(found: Reflection) -> str:
+
+    lately = f" in the last {count(found.days, 'day')}" if found.days else ""
+    rows = [f"{count(found.traces, 'trace')} recorded{lately}"]
+    tasks = [
+        f"  {one.task_type}: {one.verdict}{_rate(one.success)} ({outcomes_text(one.outcomes)}; "
+        f"{count(one.questions, 'question')}, {one.unanswered} without an answer of use)"
+        for one in found.tasks
+    ]
+    sources = [
+        f"  {one_line(one.domain)} ({one.source_type}): {one.verdict}{_rate(one.success)} "
+        f"({outcomes_text(one.outcomes)}; {count(one.documents, 'document')}, shown {one.retrieved} times)"
+        for one in found.sources
+    ]
+    gaps = [
+        f"  {one_line(one.concept)}: {count(one.questions, 'question')}; {one_line(one.notes)}" for one in found.gaps
+    ]
+    gaps += [f"  {at[:10]} [{task}] {one_line(query)!r}" for query, task, at in found.unanswered]
+    failing = [
+        f"  {one.chunk_id[:8]} {one_line(one.title)}: {outcomes_text(one.outcomes)}{_rate(one.success)}: "
+        f"{one_line(one.text)}"
+        for one in found.retire
+    ]
+    pairs = [
+        f"  {one_line(one.one_text)} + {one_line(one.other_text)} ({one_line(one.note)})" for one in found.connections
+    ]
+    for heading, lines in (
+        ("What kinds of task are served well, and which badly?", tasks),
+        ("Which sources pull their weight, and which are noise?", sources),
+        ("What keeps coming up that we have gaps in?", gaps),
+        ("Which chunks keep failing?", failing),
+    ):
+        rows += ["", heading, *lines] if lines else []
+    if found.lonely or found.stale:
+        rows += ["", f"{found.lonely} chunks were never used, {found.stale} not touched for 90 days"]
+    rows += ["", "What goes together unexpectedly?", *pairs] if pairs else []
+    if found.concept is not None:
+        about = found.concept
+        rows += ["", f"How has the understanding of {one_line(about.concept)} evolved?"]
+        rows += [f"  {month}: {count(number, 'document')}" for month, number in about.documents.items()]
+        rows += [f"  {month}: {outcomes_text(counts)}" for month, counts in about.outcomes.items()]
+        rows += [f"  {at}: {one_line(text)}" for at, text in about.profiles]
+        rows += [f"  missing: {one_line(about.gaps)}"] if about.gaps else []
+    return "\n".join(rows) + "\n"
+
+
+def _rate(rate: float | None) -> str:
+    return "" if rate is None else f", success {rate:.2f}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from core.base.result import KnowledgeError
-from core.cli.table import OURS, optional, single
+from core.commands.row import OURS, optional, single
 
 
 class Page(NamedTuple):
@@ -51,7 +51,7 @@ COMMANDS = (
         "help",
         "the documentation: its topics, or one page",
         "sources",
-        "core.cli.help:show_help",
+        show_help,
         help_text,
         optional("topic", "the page to print"),
         words=OURS,

@@ -1,16 +1,12 @@
-"""The table of commands: the command line, the palette of the panel and the documentation are made from it.
+"""What a row of the table of commands is made of, and the arguments that several commands share.
 
 A command is one row in the module of its noun: name, summary, example, arguments, what it runs, how its result reads.
-Here stands what a row is made of, which arguments several commands share, and by name, so that one command imports no
-other, which module has whose row. `knowledge --help` imports these modules, and none of what they run.
-
-Named tuples: the module `dataclasses` alone would take half of the time of `knowledge --help`.
+The command line, the palette of the panel and the documentation are made from it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from typing import IO, Any, NamedTuple
 
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
@@ -44,17 +40,15 @@ OURS, FOREIGN, NAMED = "ours", "foreign", "named"
 class Command(NamedTuple):
     """One command, or one subcommand of it.
 
-    `example` is what may stand behind its name. `runs` is `module:function`, the module from core/commands on; it is
-    named and not imported, so that help costs nothing. The function takes a Workspace and the arguments by name, with
-    what `given` adds to them. `text` makes the report of its result; what that needs of the command's own modules it
-    imports inside, when they are loaded anyway. A command with `subcommands` runs the first of them when none is named,
-    and has nothing else of its own than a name, a summary and an example.
+    `example` is what may stand behind its name. `runs` takes a Workspace and the arguments by name, with what `given`
+    adds to them; `text` makes the report of its result. A command with `subcommands` runs the first of them when none
+    is named, and has nothing else of its own than a name, a summary and an example.
     """
 
     name: str
     summary: str
     example: str
-    runs: str = ""
+    runs: Callable[..., Any] = str
     text: Callable[[Any], str] = str
     arguments: tuple[Argument, ...] = ()
     given: Mapping[str, Any] = {}
@@ -77,12 +71,6 @@ class Command(NamedTuple):
     """What follows a report without errors, for a person; gets the result and stderr."""
     subcommands: tuple[Command, ...] = ()
 
-    def function(self) -> Callable[..., Any]:
-        """Import what the command runs."""
-        module, name = self.runs.split(":")
-        function: Callable[..., Any] = getattr(import_module(module, "core.commands"), name)
-        return function
-
     @property
     def leaves(self) -> tuple[Command, ...]:
         """What can be run: the subcommands, or the command itself."""
@@ -90,7 +78,13 @@ class Command(NamedTuple):
 
 
 def single(
-    name: str, summary: str, example: str, runs: str, text: Callable[[Any], str], *arguments: Argument, **more: Any
+    name: str,
+    summary: str,
+    example: str,
+    runs: Callable[..., Any],
+    text: Callable[[Any], str],
+    *arguments: Argument,
+    **more: Any,
 ) -> Command:
     """A command that runs something; `more` are fields that few commands have."""
     return Command(name, summary, example, runs, text, arguments, **more)
@@ -138,11 +132,13 @@ def listed(words: Sequence[str]) -> str:
 
 # --- arguments of several commands -----------------------------------------------------------------------------------
 
-CATEGORY = Argument(("category",), listed(BULLET_CATEGORIES), {"choices": BULLET_CATEGORIES, "metavar": "CATEGORY"})
+CATEGORY_WORD = Argument(
+    ("category",), listed(BULLET_CATEGORIES), {"choices": BULLET_CATEGORIES, "metavar": "CATEGORY_WORD"}
+)
 OF_BULLET = Argument(
-    CATEGORY.names,
-    f"{CATEGORY.help}; omit it when you give an id or FILE:LINE, or words that only one bullet has",
-    {**CATEGORY.options, "choices": (*BULLET_CATEGORIES, ANY_CATEGORY)},
+    CATEGORY_WORD.names,
+    f"{CATEGORY_WORD.help}; omit it when you give an id or FILE:LINE, or words that only one bullet has",
+    {**CATEGORY_WORD.options, "choices": (*BULLET_CATEGORIES, ANY_CATEGORY)},
 )
 MATCH = needed(
     "match",
@@ -150,64 +146,7 @@ MATCH = needed(
     "FILE:LINE (that line only)",
 )
 SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
-PROJECT = option("--project", "a project's folder (default: the one around this folder)", "DIR")
+PROJECT_FOLDER = option("--project", "a project's folder (default: the one around this folder)", "DIR")
 
-
-# --- the table -------------------------------------------------------------------------------------------------------
-
-MODULE = {
-    "harvest": "harvest",
-    "setup": "daily",
-    "connect": "daily",
-    "schedule": "daily",
-    "uninstall": "daily",
-    "sources": "sources",
-    "import": "sources",
-    "status": "status",
-    "digest": "context",
-    "context": "context",
-    "list": "bullets",
-    "notes": "bullets",
-    "add": "bullets",
-    "done": "bullets",
-    "reopen": "bullets",
-    "edit": "bullets",
-    "rm": "bullets",
-    "unstrike": "bullets",
-    "evidence": "bullets",
-    "search": "search",
-    "vectors": "search",
-    "show": "search",
-    "save": "memories",
-    "recall": "memories",
-    "memories": "memories",
-    "facts": "facts",
-    "library": "library",
-    "ledger": "history",
-    "trash": "history",
-    "undo": "history",
-    "missing": "history",
-    "quarantine": "quarantine",
-    "config": "settings",
-    "trust": "settings",
-    "doctor": "status",
-    "similar": "alike",
-    "supersede": "alike",
-    "mcp": "context",
-    "demo": "demo",
-    "help": "help",
-}
-"""Command -> the module in this folder that has its row, in the order of `knowledge --help`."""
-SECOND_NAMES = {"documents": "library"}
-"""What somebody may call a command -> its name."""
-
-
-def command(name: str) -> Command:
-    """The row of one command. Raises KeyError for a name that there is not."""
-    rows: tuple[Command, ...] = import_module(f"core.cli.{MODULE[name]}").COMMANDS
-    return next(row for row in rows if row.name == name)
-
-
-def commands() -> tuple[Command, ...]:
-    """All rows."""
-    return tuple(map(command, MODULE))
+_DRY_RUN = flag("--dry-run", "show the changes and make none")
+_YES = flag("--yes", "do not ask")
