@@ -17,8 +17,8 @@ from core.base.figures import count, size
 from core.base.result import Ok, Result
 from core.commands.context import context
 from core.commands.doctor import doctor
+from core.commands.history.trash import PurgeReport, trash_purge
 from core.commands.sources import NAMES, title_of
-from core.commands.trash import PurgeReport, trash_purge
 from core.commands.workspace import Workspace
 from gui.shell import RUN, Shell
 from gui.state import HISTORY_KEYS

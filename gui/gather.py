@@ -13,7 +13,7 @@ from typing import Any
 
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
-from core.commands.history import LedgerRow, ledger
+from core.commands.history.ledger import LedgerRow, ledger
 from core.commands.panel.overview import overview
 from core.commands.panel.titles import FirstRows, first_rows, titles
 from core.commands.settings import NOT_TRUSTED, Settings, asked, config_show, unanswered

@@ -55,7 +55,7 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import ErrorInfo, KnowledgeError, Result
-from core.commands.runs import EDIT_RUN
+from core.commands.history.runs import EDIT_RUN
 from core.commands.settings import config_set, settings_to_open
 from core.commands.workspace import Workspace
 from gui.state import NOTHING, REDO, UNDO, History, Selection, State, Step
@@ -240,7 +240,7 @@ class Shell:
 
     def undo(self, run: str, done: Callable[[Any], object] | None = None) -> Job:
         """Take back one run (a harvest or a single edit) and say what came of it."""
-        from core.commands.undo import undo
+        from core.commands.history.undo import undo
 
         def finish(report: Any) -> None:
             out, back = report.lines_out, report.lines_back
@@ -274,7 +274,7 @@ class Shell:
 
     def redo(self, run: str) -> Job:
         """Make an edit again that was taken back."""
-        from core.commands.undo import redo
+        from core.commands.history.undo import redo
 
         def finish(value: Any) -> None:
             self.history.went_on(Step(lambda: self.undo(value.run), value.run), run)

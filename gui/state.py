@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from core.base.result import ErrorInfo
-from core.commands.history import LedgerRow
+from core.commands.history.ledger import LedgerRow
 from core.commands.panel.overview import Overview
 from core.commands.panel.titles import NO_TITLES, FirstRows, Titles
 from core.commands.settings import Settings, TrustRow

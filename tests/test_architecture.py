@@ -51,13 +51,11 @@ MAY_IMPORT = {
             "core.memory_file core.factindex core.search core.agents core.library core.sources core.offline "
             "core.harvest core.conversation_index core.injection core.commands",
         # The faces may name records of the rooms that commands return, and nothing that acts.
-        "core.cli": "core.base core.commands core.cli core.cli.table",
-        # What commands there are, for every face: rows of names and words, which import nothing that runs.
-        "core.cli.table": "core.base",
+        "core.cli": "core.base core.commands core.cli",
         "core.mcp_server": "core.base core.commands core.mcp_server",
         "core.__main__": "core.cli",
         "gui.toolkit": "core.base.result gui.toolkit",
-        "gui": "core.base core.commands core.cli.table gui gui.toolkit",
+        "gui": "core.base core.commands gui gui.toolkit",
     }.items()
 }  # fmt: skip
 RECORDS = {
@@ -238,8 +236,8 @@ def test_only_reclaim_takes_conversations_away() -> None:
         "core.harvest.committer",
         "core.harvest.prune",
         "core.harvest.recovery",
-        "core.commands.trash",
-        "core.commands.undo",
+        "core.commands.history.trash",
+        "core.commands.history.undo",
     }
 
 
@@ -285,11 +283,11 @@ def test_a_new_circle_crowd_giant_or_crumb_is_told_and_a_paid_debt_too(tmp_path:
 
 
 def test_looking_costs_no_heavy_import(tmp_path: Path) -> None:
-    """A person who asks for help does not wait for the network, the window or the database; nor for a dry run, or any
+    """A person who asks for help does not wait for the network, the window or a library; nor for a dry run, or any
     other command: tests/test_startup.py."""
     script = (
         "import sys\nfrom core.cli.main import main\nmain(['--help'])\n"
-        "print('LOADED', sorted({'requests', 'dearpygui', 'sqlite3', 'tomlkit', 'detect_secrets'} & set(sys.modules)))"
+        "print('LOADED', sorted({'requests', 'dearpygui', 'sqlalchemy', 'detect_secrets'} & set(sys.modules)))"
     )
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     command = [sys.executable, "-c", script]

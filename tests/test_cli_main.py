@@ -24,7 +24,7 @@ from core.commands.row import Command
 from core.commands.table import command, commands
 from core.harvest.report import ANSWERED, BEGUN, Progress
 from tests.cli_call import call
-from tests.made_home import converse, make_home, read, write
+from tests.made_home import make_home, read, write
 from tests.waiting import PATIENCE_SECONDS
 
 # --- main: How the command line behaves whatever it is asked: JSON, exit statuses, no traceback, Ctrl-C, pipes.
@@ -235,69 +235,6 @@ def test_more_jobs_than_the_setting_allows_are_refused(home: Path) -> None:
 
 needs_limits = pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of open files")
 TASKS = "# Tasks\n\n## Open\n\n- buy tea\n- clean the kettle\n\n## Done\n\n"
-STARVED = """
-import os, resource, sys
-from unittest.mock import patch
-from core.base import disk
-from core.cli.main import main
-
-left, honest = [int(sys.argv[1])], disk.perform
-
-def starving(name, call, *rest, **named):
-    left[0] -= 1
-    if left[0] == 0:
-        used = max(int(fd) for fd in os.listdir("/dev/fd"))
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(used, 3), resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-    return honest(name, call, *rest, **named)
-
-with patch.object(disk, "perform", starving):
-    sys.exit(main(sys.argv[2:]))
-"""
-LATER = ["done tea", "harvest --apply", "trash purge --all"]
-
-
-LOADED = """
-import sys
-from unittest.mock import patch
-from core.cli.main import main
-from core.commands import harvest
-
-honest, names, loaded = harvest._new_lines, lambda: {name for name in sys.modules if name.startswith("core.")}, set()
-
-def lines(*rest):
-    before, made = names(), honest(*rest)
-    loaded.update(names() - before)
-    return made
-
-with patch.object(harvest, "_new_lines", lines):
-    main(sys.argv[1:])
-sys.exit(" ".join(sorted(loaded)))
-"""
-
-
-def test_the_end_of_a_harvest_loads_nothing_more_of_the_program(tmp_path: Path) -> None:
-    """With a full table of files the new lines could not be shown, and the program's own file would get the blame."""
-    workspace = make_home(tmp_path)
-    converse(workspace, text="we decided to use Postgres for the store. Remember: always run make check before a push.")
-    arguments = [sys.executable, "-c", LOADED, "--home", str(workspace.paths.home), "harvest", "--apply"]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
-    assert " items" in done.stderr and "core." not in done.stderr, done.stdout + done.stderr
-
-
-@needs_limits
-@pytest.mark.parametrize(
-    ("typed", "at"), [*((words, at) for words in LATER for at in (1, 8)), ("undo edit-none", 1), ("notes x", 1)]
-)
-def test_no_more_files_from_now_on_ends_in_a_sentence(tmp_path: Path, typed: str, at: int) -> None:
-    workspace = make_home(tmp_path)
-    write(workspace, "tasks.md", TASKS)
-    converse(workspace)
-    arguments = [sys.executable, "-c", STARVED, str(at), "--home", str(workspace.paths.home), *typed.split()]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
-    told = done.stdout + done.stderr
-    assert done.returncode in (0, 1) and "Traceback" not in told and "unexpected" not in told, told
-    assert done.returncode == 0 or [line for line in done.stderr.split("\n") if line.startswith("knowledge: ")], told
-    assert read(workspace, "tasks.md").count("buy tea") == 1 and "clean the kettle" in read(workspace, "tasks.md")
 
 
 @needs_limits

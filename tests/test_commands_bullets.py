@@ -15,6 +15,7 @@ from core.commands import bullets
 from core.commands.alike import similar
 from core.commands.bullets import list_tasks
 from core.commands.bullets import notes as notes_of
+from core.commands.history.undo import undo
 from core.commands.panel.bullets import category_view
 from core.commands.quarantine import (
     ReleasedMany,
@@ -25,7 +26,6 @@ from core.commands.quarantine import (
     quarantine_text,
 )
 from core.commands.statements import change_all, said, said_with
-from core.commands.undo import undo
 from core.commands.workspace import Workspace
 from core.knowledge.bullet_text import BulletRef
 from tests.made_home import (

@@ -12,7 +12,7 @@ from core.base import files, locks
 from core.commands import bullets
 from core.commands.bullets import notes as notes_of
 from core.commands.doctor import doctor
-from core.commands.trash import trash_restore
+from core.commands.history.trash import trash_restore
 from core.commands.workspace import Workspace, reopened
 from core.knowledge.check import Finding
 from core.knowledge.file_notes import read_records, write_records

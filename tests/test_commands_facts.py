@@ -15,20 +15,12 @@ import yaml
 
 from core.base.answer import Answer
 from core.commands.context import context
+from core.commands.fact_edits import delete_fact, edit_fact, facts_view, merge_facts
 from core.commands.fact_feed import check_facts, sync_facts
-from core.commands.facts import (
-    bootstrap,
-    delete_fact,
-    edit_fact,
-    facts_list,
-    facts_view,
-    merge_facts,
-    validate,
-    validation_text,
-)
-from core.commands.harvest import harvest_text
+from core.commands.facts import bootstrap, facts_list, validate, validation_text
+from core.commands.harvest_report import harvest_text
+from core.commands.history.undo import undo
 from core.commands.quarantine import quarantine_accept, quarantine_drop
-from core.commands.undo import undo
 from core.knowledge.swap import replace_expected
 from tests.facts_home import (
     YAML,
@@ -218,7 +210,7 @@ def test_an_undo_that_was_cut_before_the_facts_is_finished_by_the_next_sync(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = learn(world, facts=["One"]).run
-    monkeypatch.setattr("core.commands.undo._undo_facts", lambda *_: None)
+    monkeypatch.setattr("core.commands.history.undo._undo_facts", lambda *_: None)
     undo(workspace_of(world), run, editor_wait=HURRIED)
     assert [fact.fact for fact in facts_of(world)] == ["One"]
     assert sync_facts(workspace_of(world)).taken_back == 1

@@ -10,8 +10,8 @@ import pytest
 
 from core.commands import facts
 from core.commands.context import context
+from core.commands.fact_edits import delete_fact, edit_fact, merge_facts
 from core.commands.fact_feed import sync_facts
-from core.commands.facts import delete_fact, edit_fact, merge_facts
 from core.factindex.record import read_history
 from core.factindex.sync import record_path
 from tests.facts_home import YAML, cli, code_of, facts_of, learn, workspace_of

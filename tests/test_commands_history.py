@@ -12,11 +12,12 @@ import pytest
 
 from core.base import disk, files, locks
 from core.base.result import Ok, attempt
-from core.commands import bullets, history
-from core.commands.history import ledger
-from core.commands.runs import UndoReport, runs
-from core.commands.trash import trash_list, trash_purge, trash_restore
-from core.commands.undo import undo as take_back
+from core.commands import bullets
+from core.commands.history import ledger as history
+from core.commands.history.ledger import ledger
+from core.commands.history.runs import UndoReport, runs
+from core.commands.history.trash import trash_list, trash_purge, trash_restore
+from core.commands.history.undo import undo as take_back
 from core.commands.workspace import Workspace
 from core.knowledge.changes import read_changes
 from core.knowledge.journal import read_plans
@@ -208,7 +209,7 @@ def test_undo_cut_at_any_step_is_finished_by_the_next(
         def power_cut(*_: object) -> None:
             raise KeyboardInterrupt
 
-        cut.setattr(f"core.commands.undo.{step}", power_cut)
+        cut.setattr(f"core.commands.history.undo.{step}", power_cut)
         with pytest.raises(KeyboardInterrupt):
             undo(workspace, report.run)
     assert path.exists()

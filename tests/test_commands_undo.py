@@ -10,21 +10,21 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from core.cli.history import missing_text, released_text, settled_text, undo_text
 
 from core.base import disk, locks
 from core.base.paths import project_paths
 from core.base.result import KnowledgeError, Ok, attempt
-from core.cli.history import missing_text, released_text, settled_text, undo_text
 from core.commands import bullets
-from core.commands import trash as trash_commands
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
+from core.commands.history import trash as trash_commands
+from core.commands.history.missing import Settled, missing
+from core.commands.history.runs import UndoReport, runs
+from core.commands.history.trash import trash_list, trash_purge, trash_release, trash_restore
+from core.commands.history.undo import redo, undo
 from core.commands.memories import memories_edit, save
-from core.commands.missing import Settled, missing
 from core.commands.quarantine import quarantine_accept
-from core.commands.runs import UndoReport, runs
-from core.commands.trash import trash_list, trash_purge, trash_release, trash_restore
-from core.commands.undo import redo, undo
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.proofs import Missing
 from core.knowledge.changes import read_changes

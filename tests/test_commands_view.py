@@ -18,6 +18,8 @@ from core.commands.context import context
 from core.commands.demo import demo, demo_home, make_demo_home
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
+from core.commands.history.trash import trash_restore
+from core.commands.history.undo import undo
 from core.commands.memories import Listed, memories_list, recall_command, save
 from core.commands.panel import files
 from core.commands.panel.bullets import all_bullets, bullet_history, category_view, category_views
@@ -31,8 +33,6 @@ from core.commands.search import search
 from core.commands.settings import config_set, settings_to_open
 from core.commands.statements import Found
 from core.commands.status import status
-from core.commands.trash import trash_restore
-from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace, reopened
 from core.conversations.plain import UNKNOWN_JSON
 from core.injection import prompt_prefix

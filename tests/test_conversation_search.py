@@ -19,8 +19,8 @@ from core import conversation_index
 from core.base.result import KnowledgeError, Ok, attempt
 from core.base.search_entry import Embed, SearchEntry
 from core.commands.conversations import ConversationFilters, find, index_folder
-from core.commands.search import build_vectors
 from core.commands.transcript import known_entries, where_of
+from core.commands.vectors import build_vectors
 from core.conversation_index import look
 from core.harvest.report import Progress
 from core.knowledge.ledger import format_ledger

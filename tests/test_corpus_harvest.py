@@ -55,7 +55,7 @@ def bullets_on_disk(workspace: Workspace) -> list[tuple[str, str]]:
 
 def show(capsys: pytest.CaptureFixture[str], title: str, report: HarvestReport) -> None:
     """With `pytest -s` the figures of the run can be read."""
-    from core.commands.harvest import harvest_text
+    from core.commands.harvest_report import harvest_text
 
     with capsys.disabled():
         if "-s" in __import__("sys").argv:

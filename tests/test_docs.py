@@ -36,7 +36,7 @@ def test_every_command_is_documented() -> None:
             found, given = parse(shlex.split(f"{whole} {row.example}".partition(" > ")[0])[1:])
             unknown = set(given) - {"home", "config", "json", "quiet", "debug"}
             itself = found in command.leaves and (row is command or found is row)
-            taken = inspect.signature(found.function()).parameters
+            taken = inspect.signature(found.runs).parameters
             checks = {
                 "says nothing about itself": bool(row.summary),
                 "has an example that does not parse as it": itself,
@@ -133,7 +133,7 @@ def test_errors_speak_with_one_voice() -> None:
     for module in modules():
         for node in module.nodes if module.name.startswith("core") else ():
             name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
-            if isinstance(node, ast.Call) and name in ("fail", "ErrorInfo"):
+            if isinstance(node, ast.Call) and name in ("KnowledgeError", "ErrorInfo"):
                 hints = [row.value for row in node.keywords if row.arg == "hint"]
                 texts = [_written(part) for part in [*node.args[1:2], *node.args[3:4], *hints]]
                 checked += len(texts)

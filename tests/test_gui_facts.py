@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from core.commands.facts import Fact, FactRow, facts_view
+from core.commands.fact_edits import FactRow, facts_view
+from core.commands.facts import Fact
 from core.commands.workspace import Workspace
 from gui.views.facts import Facts, FactsView, chosen, gather, row_of, same_words, tags_in, values_of
 from tests.gui_stand import Stand, standing

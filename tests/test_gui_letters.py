@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands.history import LedgerRow
+from core.commands.history.ledger import LedgerRow
 from gui.geometry import Geometry, grown, least_size
 from gui.toolkit.letters import cells, cut, cut_path, tip_words, wrapped
 from gui.views.files import TAUGHT, nothing_words

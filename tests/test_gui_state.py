@@ -14,11 +14,11 @@ from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.context import DigestState
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.history import LedgerRow
+from core.commands.history.ledger import LedgerRow
+from core.commands.history.runs import Run
 from core.commands.panel.bullets import all_bullets
 from core.commands.panel.overview import FileState, last_days, overview
 from core.commands.panel.settings import explained, shipped_help
-from core.commands.runs import Run
 from core.commands.settings import config_show
 from core.commands.workspace import Workspace
 from core.harvest.classify import fate_of

@@ -15,7 +15,7 @@ from core.base.markdown import sanitise_name
 from core.base.result import Ok, attempt
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.history import LedgerRow, ledger
+from core.commands.history.ledger import LedgerRow, ledger
 from core.commands.panel import titles as titles_module
 from core.commands.panel.overview import overview
 from core.commands.panel.timeline import FAILED, LOST, TOO_LARGE, TRASHED, Line, costs, lines_now, timeline

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from core.base.result import Ok, attempt
 from core.commands import bullets
-from core.commands.trash import trash_list, trash_purge, trash_restore
+from core.commands.history.trash import trash_list, trash_purge, trash_restore
 from core.harvest.classify import classify, classify_conversation, plan_steps
 from core.harvest.steps import CLASSES, Limits
 from core.knowledge.changes import Change, append_changes

@@ -18,8 +18,8 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.result import KnowledgeError, Result
-from core.commands.harvest import harvest_text
 from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
+from core.commands.harvest_report import harvest_text
 from core.harvest.asking import KEPT_DAYS
 from core.harvest.committer import Committer
 from core.harvest.estimate import estimate

@@ -19,7 +19,7 @@ from core.base.markdown import parse_bullets, sanitise_name
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.history import undo_command
+from core.commands.history.ledger import undo_command
 from core.commands.panel.conversations import conversation_view
 from core.commands.sources import chosen_sources, sources
 from core.commands.workspace import Workspace, open_workspace

@@ -18,7 +18,7 @@ from core.base import files, locks
 from core.base.answer import Answer
 from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.commands import bullets
-from core.commands.undo import undo
+from core.commands.history.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.committer import Committer
 from core.harvest.report import THROUGH, Progress

@@ -17,7 +17,7 @@ from core.commands.context import context
 from core.commands.conversations import ConversationFilters, find
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.history import ledger
+from core.commands.history.ledger import ledger
 from core.commands.panel.titles import titles, titles_of
 from core.commands.quarantine import quarantine_accept, quarantine_list
 from core.commands.workspace import Workspace

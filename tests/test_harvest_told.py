@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.commands.harvest import harvest_text
+from core.commands.harvest_report import harvest_text
 from core.harvest.report import THROUGH, HarvestReport
 from core.sources.tools import FILES, Place
 from gui.views.harvest_dialog import result_lines

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from core.base import disk
-from core.commands.harvest import harvest_text
+from core.commands.harvest_report import harvest_text
 from tests.cli_call import call
 from tests.faults.fault import path_of
 from tests.harvest_world import FakeModel, World, says

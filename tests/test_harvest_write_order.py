@@ -17,8 +17,8 @@ from core.base import disk, files, reading
 from core.base.checked_lines import decode
 from core.base.paths import Paths
 from core.base.result import KnowledgeError, Ok, attempt
-from core.commands.trash import trash_list, trash_restore
-from core.commands.undo import undo
+from core.commands.history.trash import trash_list, trash_restore
+from core.commands.history.undo import undo
 from core.harvest import named_paths
 from core.harvest.answer import Item
 from core.harvest.batch import write_together

@@ -25,8 +25,8 @@ from core.base.checked_lines import encode as log_encode
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands import bullets
-from core.commands.runs import runs
-from core.commands.undo import undo
+from core.commands.history.runs import runs
+from core.commands.history.undo import undo
 from core.knowledge import ledger
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.hunks import FileEdit, Hunk

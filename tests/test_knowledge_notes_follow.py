@@ -25,7 +25,7 @@ from core.base import disk
 from core.base.result import Ok, attempt
 from core.base.system import birth_ns
 from core.commands.bullets import add, notes
-from core.commands.missing import missing
+from core.commands.history.missing import missing
 from core.knowledge.file_notes import (
     refresh_notes,
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.commands.history import ledger
+from core.commands.history.ledger import ledger
 from core.commands.panel.titles import first_rows
 from core.knowledge import ledger_index
 from core.knowledge.ledger import HEAD, TAIL, counts_by_status, write_ledger

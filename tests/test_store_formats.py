@@ -18,8 +18,8 @@ from core.base.homes import FORMAT, format_of
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
 from core.commands.fact_feed import sync_facts
-from core.commands.runs import runs
-from core.commands.undo import undo
+from core.commands.history.runs import runs
+from core.commands.history.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.factindex.index import read_index
 from core.knowledge.changes import read_changes

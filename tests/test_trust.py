@@ -22,6 +22,7 @@ from core.base.trust import allow, left_out, read_trust, trust_file
 from core.cli.main import main
 from core.commands.context import begin_context, context
 from core.commands.facts import facts_for_context
+from core.commands.history.undo import undo
 from core.commands.memories import (
     Listed,
     memories_archive,
@@ -35,7 +36,6 @@ from core.commands.project import find_project
 from core.commands.search import search
 from core.commands.settings import config_set, trust_allow, trust_forget, trust_list
 from core.commands.status import status
-from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.injection import stable_prefix
 from tests.made_home import allow_project, error

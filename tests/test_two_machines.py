@@ -14,9 +14,9 @@ from core.base.conflict import both_sides, roles_of, without_marks
 from core.commands.bullets import add, done, remove
 from core.commands.context import context
 from core.commands.doctor import doctor
+from core.commands.fact_edits import renumber_facts
 from core.commands.fact_feed import sync_facts
-from core.commands.facts import renumber_facts
-from core.commands.undo import undo
+from core.commands.history.undo import undo
 from core.context_files import read_context
 from core.knowledge.categories import read_category
 from core.knowledge.ledger import read_ledger, salvaged

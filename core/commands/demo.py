@@ -22,8 +22,9 @@ from core.base import files, locks
 from core.base.config import SHIPPED_FILE, load_config
 from core.base.paths import Paths, shipped_root
 from core.base.result import KnowledgeError
-from core.commands.harvest import harvest, harvest_text
+from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
+from core.commands.harvest_report import harvest_text
 from core.commands.row import flag, option, single
 from core.commands.status import Status, status, status_text
 from core.commands.workspace import Workspace, open_workspace

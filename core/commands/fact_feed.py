@@ -37,7 +37,7 @@ from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_roo
 from core.base.ready import has_settled, keep, look, recalled
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.secrets.redact import redact
-from core.commands.runs import UNDO_RUN
+from core.commands.history.runs import UNDO_RUN
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import index
 from core.factindex.bootstrap import FILE_NOTE

@@ -1,5 +1,4 @@
-"""`knowledge harvest`: the dry run and the run itself; `knowledge import PATH`: what other tools remember becomes
-bullets, shown first, undoable afterwards."""
+"""`knowledge harvest`: the dry run and the run itself."""
 
 from __future__ import annotations
 
@@ -8,10 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from datetime import datetime
-from importlib import import_module
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.base import files
@@ -29,11 +26,11 @@ from core.commands.harvest_options import (
     require_price,
     window_tokens,
 )
+from core.commands.harvest_report import harvest_text, without_new_lines
 from core.commands.library.cluster import on_cluster
-from core.commands.row import NAMED, Argument, flag, listed, needed, repeated, single, whole_number
+from core.commands.row import NAMED, Argument, flag, listed, repeated, single, whole_number
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.statements import bullets_of
-from core.commands.text import count, dollars, fed, one_line, short, size, tokens
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.classify import fate_of
 from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
@@ -42,7 +39,7 @@ from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES
 from core.knowledge.changes import read_changes
-from core.knowledge.ledger import Entry, rebuild, seen_ledger
+from core.knowledge.ledger import Entry, seen_ledger
 from core.knowledge.ledger_index import LedgerOnDemand
 from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
@@ -76,9 +73,6 @@ def harvest(
     Raises KnowledgeError when the run cannot start: a prompt that cannot be read, a lock held by another run, an
     unusable store.
     """
-    if request.apply:
-        for room in ("fact_feed", "statements"):  # now: a full table of files at the end must not stop the report
-            import_module(f"core.commands.{room}")
     options = harvest_options(workspace, request, editor_wait)
     if request.apply:
         require_price(workspace, options, request.model)
@@ -103,7 +97,7 @@ def harvest(
     report = made.value
     _estimate(workspace, request, options, report)
     if report.applied:
-        _feed_facts(workspace, report, now)
+        feed_facts(workspace, report, now)
         report.notes += filter(None, [reader.record() if reader is not None else ""])
         try:
             report.lines = _new_lines(workspace, report.run)
@@ -167,7 +161,7 @@ def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
     return found
 
 
-def _feed_facts(workspace: Workspace, report: HarvestReport | ImportReport, now: Clock) -> None:
+def feed_facts(workspace: Workspace, report: HarvestReport | ImportReport, now: Clock) -> None:
     """The fact index gets what committed harvests taught. Like the digest, it blocks nothing: the next run goes on."""
     from core.commands.fact_feed import after_harvest
 
@@ -394,303 +388,10 @@ def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]
     return [f"the cap of {cap:,} tokens a run (max_run_tokens) is too low for all: {how_many}; the others wait"]
 
 
-# --- what other tools remember ----------------------------------------------------------------------------------------
-
-__all__ = ["ImportReport", "import_memories"]
-
-
-def import_memories(
-    workspace: Workspace, path: str, *, apply: bool = False, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
-) -> ImportReport:
-    """A dry run, or with `apply` the import. Raises KnowledgeError when nothing is there or the store cannot be
-    used."""
-    from core.harvest.imports import plan_import, run_import
-
-    if not path.strip():
-        raise KnowledgeError("usage", "which file or folder?", hint="'knowledge import .' takes the current folder")
-    where = Path(os.path.abspath(workspace.cwd / os.path.expanduser(path)))
-    if not apply:
-        ledger = attempt(seen_ledger, workspace.paths)
-        entries = ledger.value if isinstance(ledger, Ok) else rebuild(workspace.paths)
-        return plan_import(workspace.paths, where, entries, secrets=workspace.config.redact)
-    options = harvest_options(workspace, HarvestRequest(), editor_wait)
-    done = run_import(workspace.paths, where, options, now)
-    if done.imported:
-        _feed_facts(workspace, done, now)
-    return done
-
-
 # --- at the command line --------------------------------------------------------------------------------------------
 
 
-SHOWN, NAME_CHARACTERS = 20, 80
-"""So many conversations are named before a run, and so much of a name."""
-
-
-LINES, LINE_CHARACTERS = 10, 300
-"""So many new lines of a category are shown, and so much of one."""
-
-
-HEADINGS = {
-    "facts": "facts",
-    "decisions": "decisions",
-    "tasks_done": "tasks done",
-    "tasks_open": "open tasks",
-    "questions": "open questions",
-    "playbooks": "playbooks",
-    "files": "notes on files",
-}
-
-
 # What a step of the plan does, as a person says it; the order is that of the line.
-_ACTIONS = (
-    ("harvest", "to harvest"),
-    ("duplicate", "with the same content as another"),
-    ("reclaim", "harvested before, to take away"),
-    ("discard", "to take away without harvest"),
-    ("unreadable", "unreadable"),
-    ("prune", "to prune"),
-)
-
-
-def harvest_text(report: HarvestReport) -> str:
-    """The whole report: of a dry run what would be done, of a run what was done and what is new in the files."""
-    return _report(report, _new_lines_text(report))
-
-
-def without_new_lines(report: HarvestReport) -> str:
-    """The report for `--quiet`."""
-    return _report(report, [])
-
-
-def _report(report: HarvestReport, new_lines: list[str]) -> str:
-    lines = _done(report) if report.applied else _planned(report)
-    lines += _left(report)
-    return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes] + new_lines) + "\n"
-
-
-def _planned(report: HarvestReport) -> list[str]:
-    from core.harvest.steps import CLASSES
-
-    plan = report.plan
-    lines = [
-        "artifacts: " + ", ".join(f"{name}:{plan.counts.get(name, 0)}" for name in CLASSES),
-        f"harvest candidates: {size(plan.candidate_bytes())} (~{tokens(report.tokens)} input tokens), "
-        f"prune candidates: {size(plan.bytes_of('prune'))}",
-        "dry run; pass --apply to harvest and reclaim",
-    ]
-    return lines + _plan_lines(report) + _named(report) + _source_lines(report)
-
-
-def _done(report: HarvestReport) -> list[str]:
-    lines = [
-        f"reclaimed: {size(report.reclaimed_bytes)}",
-        "harvested items: " + ", ".join(f"{name}:{number}" for name, number in report.items.items()),
-        f"digest: {report.digest or 'none'}",
-        f"ledger: {report.ledger}",
-    ]
-    if report.trashed:
-        lines.append(
-            f"moved to the trash until {_local_day(report.trash_until)}: {count(report.trashed, 'conversation')}, "
-            f"{size(report.trashed_bytes)} ('knowledge trash' lists them)"
-        )
-    if report.reclaimed > report.trashed:
-        gone, freed = report.reclaimed - report.trashed, report.reclaimed_bytes - report.trashed_bytes
-        lines.append(f"removed for good: {count(gone, 'conversation')}, {size(freed)} (trash_days is 0)")
-    if report.harvested or report.reclaimed or report.errors:
-        lines.append(
-            f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
-            f"worth keeping, {report.failed} failed; {report.reclaimed} reclaimed)"
-        )
-    elif not (report.deferred or report.too_large or report.cancelled or report.plan.writing):
-        lines.append("nothing new: no conversation waits to be harvested")
-    if report.notes_as_facts:
-        lines += _notes_as_facts(report.notes_as_facts - report.notes_outside, report.notes_outside)
-    lines += fed(report.facts)
-    if report.calls:
-        lines.append(f"sent to the model: {count(report.calls, 'request')}")
-    if report.input_tokens or report.output_tokens:
-        cost = f", {dollars(report.spent)}" if report.spent else ""
-        lines.append(
-            f"spent: {tokens(report.input_tokens)} input and {tokens(report.output_tokens)} output tokens{cost}"
-            f" (as the provider counts them; ~{tokens(report.sent_tokens)} input as the dry run does)"
-        )
-    return lines
-
-
-def _notes_as_facts(missing: int, outside: int) -> list[str]:
-    """Why notes on files are facts instead."""
-    where = "outside file_roots and the folder of its conversation"
-    rows = (
-        (missing, "a file that was not found", "files that were not found"),
-        (outside, f"a file {where}", f"files {where}"),
-    )
-    return [
-        f"{number} {f'note on {one} became a fact' if number == 1 else f'notes on {many} became facts'}"
-        for number, one, many in rows
-        if number
-    ]
-
-
-def _left(report: HarvestReport) -> list[str]:
-    """What was not harvested, not let in or not read as it stood, of a plan as of a run."""
-    left = {
-        "left for a later run": report.deferred,
-        "too large": report.too_large,
-        "sent, no answer": report.unanswered,
-    }
-    lines = [f"{name}: {number}" for name, number in left.items() if number]
-    if report.quarantined:
-        why = ", ".join(f"{mark}:{number}" for mark, number in sorted(report.held_by.items()))
-        whole = f", all that {count(report.held, 'conversation')} taught" if report.held else ""
-        why = f" ({why})" if why else ""
-        lines.append(f"quarantined: {report.quarantined}{why}{whole} ('knowledge quarantine' shows them)")
-    for name, counts in (
-        ("changed since their last harvest", report.changed),
-        ("secrets replaced", report.redacted),
-        ("rows skipped", report.skipped),
-    ):
-        if counts:
-            lines.append(f"{name}: " + ", ".join(f"{kind}:{number}" for kind, number in sorted(counts.items())))
-    return lines
-
-
-def _new_lines_text(report: HarvestReport) -> list[str]:
-    """What is new in the files, grouped, the best first."""
-    from core.base.markdown import without_emphasis
-    from core.knowledge.categories import CATEGORIES
-
-    lines: list[str] = []
-    for row in CATEGORIES:
-        rows = [(text, number) for category, text, number in report.lines if category == row.name]
-        if rows:
-            lines += ["", f"new {HEADINGS[row.name]} ({len(rows)}):"]
-        for text, number in rows[:LINES]:
-            often = f" (in {number} conversations)" if number > 1 else ""
-            lines.append(f"  - {_shown(row.name, without_emphasis(text))}{often}")
-        if len(rows) > LINES:
-            lines.append(f"  and {len(rows) - LINES} more in {row.file or 'files/'}")
-    return lines
-
-
-def _shown(category: str, text: str) -> str:
-    """A line as it fits the screen. Of a playbook whole steps: half a command is one that does something else."""
-    from core.base.markdown import ARROW
-
-    if category != "playbooks" or len(text) <= LINE_CHARACTERS:
-        return short(text, LINE_CHARACTERS)
-    name, _, rest = text.partition(": ")
-    steps = rest.split(ARROW)
-    shown, room = list[str](), LINE_CHARACTERS - len(name)
-    for step in steps:
-        room -= len(step) + len(ARROW)
-        if room < 0:
-            break
-        shown.append(step)
-    left = len(steps) - len(shown)
-    word = ("more " if shown else "") + ("step" if left == 1 else "steps")
-    return f"{short(name, LINE_CHARACTERS)}: {ARROW.join([*shown, f'({left} {word})'])}"
-
-
-def _source_lines(report: HarvestReport) -> list[str]:
-    """How much there is of each source, once another than the home folder is read."""
-    counts = report.plan.by_source()
-    if set(counts) <= {"home"}:
-        return []
-    counted = [
-        f"{name}:{row.conversations} ({size(row.bytes)}; {row.to_harvest} to harvest"
-        + (f", {size(row.to_read)})" if row.to_read else ")")
-        for name, row in counts.items()
-    ]
-    return [f"sources: {', '.join(counted)}"]
-
-
-def _named(report: HarvestReport) -> list[str]:
-    """What --apply would read: the day of its last change, how big it is, which tool's it is, and its name."""
-    from core.commands.sources import title_of
-
-    found = [step.artifact for step in report.plan.steps if step.action == "harvest"]
-    whose = [title_of(row.source) if row.is_foreign else "home" for row in found[:SHOWN]]
-    width = max(map(len, whose), default=0)
-    lines = [
-        f"  {_day(row.mtime_ns):<10}  {size(row.size):>7}  {source:<{width}}  {short(row.name, NAME_CHARACTERS)}"
-        for row, source in zip(found, whose, strict=False)
-    ]
-    return lines + [f"  and {len(found) - SHOWN} more"] * (len(found) > SHOWN)
-
-
-def _local_day(when: str) -> str:
-    """The day of an ISO 8601 time as the person's clock has it; what cannot be read comes back as it is."""
-
-    try:
-        return f"{datetime.fromisoformat(when).astimezone():%Y-%m-%d}"
-    except (ValueError, OverflowError):
-        return when
-
-
-def _day(mtime_ns: int) -> str:
-    """The day as the person's clock has it, "" for a time that no calendar has."""
-
-    try:
-        return f"{datetime.fromtimestamp(mtime_ns / 1e9):%Y-%m-%d}" if mtime_ns > 0 else ""
-    except (ValueError, OverflowError, OSError):
-        return ""
-
-
-def _plan_lines(report: HarvestReport) -> list[str]:
-    """What --apply would do, and what it would cost."""
-    actions = [step.action for step in report.plan.steps]
-    steps = [f"{actions.count(name)} {words}" for name, words in _ACTIONS if name in actions]
-    lines = [f"plan: {', '.join(steps)}"] if steps else []
-    what = f"~{tokens(report.tokens)} input and ~{tokens(report.expected_output)} output tokens"
-    asked = f"{count(report.calls, 'call')}, {what}"
-    if report.price:
-        lines.append(f"price: about {dollars(report.price)} ({asked})")
-    elif report.price is None and report.tokens:
-        lines.append(
-            f"price: unknown for this model ({asked}); set price_input_per_million and price_output_per_million"
-        )
-    elif report.calls:
-        lines.append(f"price: nothing ({asked})")
-    if report.factor_calls and report.token_factor != 1.0:
-        priced = tokens(round(report.tokens * report.token_factor))
-        lines.append(
-            f"tokens: about {priced} input as the provider counts them, {report.token_factor:g} for each of these "
-            f"({count(report.factor_calls, 'call')} so far){'; the price is of those' if report.price else ''}"
-        )
-    return lines
-
-
-ITEMS_SHOWN = 200
-"""So many items are shown before an import."""
-
-
-def imports_text(report: ImportReport) -> str:
-    """A dry run shows every item (the first `ITEMS_SHOWN` of them); an import tells what became of the files."""
-    lines: list[str] = []
-    left = 0 if report.applied else ITEMS_SHOWN
-    for row in report.rows:
-        number = f": {count(len(row.items), 'item')}" if row.items else ""
-        lines.append(f"{one_line(row.path)} ({row.status}){number}")
-        lines += [f"  {item.category:<10}  {one_line(item.text)}{_held(item.held)}" for item in row.items[:left]]
-        left = max(0, left - len(row.items))
-    total = sum(report.items.values())
-    items = ", ".join(f"{name}:{number}" for name, number in report.items.items())
-    items = f" ({items})" if items else ""
-    if report.applied:
-        lines.append(f"imported: {count(total, 'item')} of {count(report.imported, 'file')}{items}")
-        lines += [f"'knowledge undo {report.run}' takes this back"] if report.run else []
-        lines += fed(report.facts)
-    else:
-        lines.append(f"would import: {count(total, 'item')}{items}")
-        lines.append("dry run; pass --apply to import")
-    if report.skipped:
-        lines.append("left out: " + ", ".join(f"{kind}:{number}" for kind, number in sorted(report.skipped.items())))
-    return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes]) + "\n"
-
-
-def _held(why: str) -> str:
-    return f"  [to the quarantine: {why}]" if why else ""
 
 
 COMMANDS = (
@@ -724,14 +425,5 @@ COMMANDS = (
         long=True,
         quiet_text=without_new_lines,
         words=NAMED,
-    ),
-    single(
-        "import",
-        "import what other tools remember: CLAUDE.md, MEMORY.md, memory banks (a dry run unless --apply)",
-        ". --apply",
-        import_memories,
-        imports_text,
-        needed("path", "a file, or a folder to look for memories in"),
-        flag("--apply", "add the bullets; without it nothing changes"),
     ),
 )

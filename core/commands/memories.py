@@ -17,9 +17,9 @@ from core.base.marks import tame
 from core.base.paths import Paths, project_paths
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
+from core.commands.history.runs import settled, undone_elsewhere
 from core.commands.project import find_project, may_read, places, project_problem
 from core.commands.row import PROJECT_FOLDER, SECRETS, group, needed, option, optional, repeated, single, whole_number
-from core.commands.runs import settled, undone_elsewhere
 from core.commands.text import change_text
 from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
 from core.knowledge.edit import Edited, change_file

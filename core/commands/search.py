@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,6 @@ from core.commands.workspace import Workspace, embedder_name, embedder_of, utc_n
 from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.index import NAME, fact_in
 from core.factindex.listing import fact_file_names
-from core.harvest.report import Progress
 from core.knowledge.check import Finding
 from core.knowledge.entries import sources as bullet_sources
 from core.memory_file import read_memory
@@ -233,7 +232,7 @@ def search(
     within = storable(str(here or "")) if project else ""
     told = lines_of(workspace, here) if project and here is not None and keep is None else None
     keep = told.tells_entry if told is not None else keep
-    folder, index = search_folder(workspace, here), _opened(workspace, here)
+    folder, index = search_folder(workspace, here), opened_search(workspace, here)
     try:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, "" if told is not None else within, before)
         near, note = _near(workspace, index, folder, text)
@@ -271,7 +270,7 @@ def remarks(query: str, hits: Sequence[Hit | ConversationHit], nothing: Sequence
     return of_reasons(query, [hit.why for hit in hits]) if hits else [one for one in nothing if one]
 
 
-def _opened(workspace: Workspace, project: Path | None) -> Index:
+def opened_search(workspace: Workspace, project: Path | None) -> Index:
 
     try:
         return open_index(search_folder(workspace, project), search_sources(workspace, project))
@@ -420,53 +419,6 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
     return vectors.near(query), note
 
 
-@dataclass(frozen=True)
-class VectorsReport:
-    """How many entries and how many turns of conversations have vectors now, and whose they are; `waiting` turns are
-    left for the next time."""
-
-    embedder: str
-    entries: int
-    turns: int = 0
-    waiting: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return asdict(self)
-
-
-def build_vectors(
-    workspace: Workspace,
-    project: str = "",
-    progress: Callable[[Any], None] = lambda step: None,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> VectorsReport:
-    """Make all vectors that a search by meaning compares, those of entries, then those of conversations, and fetch the
-    model where it is not there yet. Stopped, it goes on where it ended. Raises KnowledgeError without an embedder, or
-    when it fails."""
-    if not workspace.config.embedder:
-        hint = "choose one, for example: knowledge config set embedder minilm"
-        raise KnowledgeError("no-embedder", "no embedder is set", hint=hint)
-    asked = find_project(workspace, project)
-    embed = embedder_of(workspace, fetch=True)
-
-    def step(name: str, done: int, total: int) -> None:
-        progress(Progress(done, total, name, "made"))
-
-    folder, index, name = search_folder(workspace, asked), _opened(workspace, asked), embedder_name(workspace)
-    try:
-        made = open_vectors(folder, index.database, name, embed, step=partial(step, "entries"), cancelled=cancelled)
-    finally:
-        index.close()
-    entries = len(made.ids)
-    if not workspace.config.search_conversations:
-        return VectorsReport(workspace.config.embedder, entries)
-    from core.commands.conversations import build_vectors as build_those_of_turns
-
-    turns = build_those_of_turns(workspace, name, embed, partial(step, "turns of conversations"), cancelled)
-    return VectorsReport(workspace.config.embedder, entries, *turns)
-
-
 def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:
     """Make the index anew and return the number of its entries. Raises OSError."""
 
@@ -548,15 +500,8 @@ def _conversation(number: int, hit: Any) -> Iterator[str]:
     yield f"   ({'; '.join(one_line(one) for one in about if one)})"
 
 
-def _entries(number: int) -> str:
+def entries_counted(number: int) -> str:
     return count(number, "entry").replace("entrys", "entries")
-
-
-def vectors_text(report: VectorsReport) -> str:
-    """How many entries and turns can be found by meaning now."""
-    turns = f" and {count(report.turns, 'turn')} of conversations" if report.turns else ""
-    left = f"; {count(report.waiting, 'turn')} left for the next time" if report.waiting else ""
-    return f"{_entries(report.entries)}{turns} can be found by meaning ({report.embedder}){left}\n"
 
 
 def _built(built: BuildReport) -> str:
@@ -588,14 +533,5 @@ COMMANDS = (
         flag("--build", "first read every conversation that is not in the index yet"),
         long=True,
         words=NAMED,
-    ),
-    single(
-        "vectors",
-        "make what a search by meaning compares, of entries and of conversations; a stop loses nothing",
-        "",
-        build_vectors,
-        vectors_text,
-        option("--project", "with what belongs to this folder", "DIR"),
-        long=True,
     ),
 )

@@ -17,8 +17,9 @@ from core.base.figures import count
 from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands import fact_feed
-from core.commands.facts import FactRow, Pair, Problem, delete_fact, edit_fact, facts_view, merge_facts, similar_pairs
-from core.commands.facts import FactsView as FactsRead
+from core.commands.fact_edits import FactRow, delete_fact, edit_fact, facts_view, merge_facts
+from core.commands.fact_edits import FactsView as FactsRead
+from core.commands.facts import Pair, Problem, similar_pairs
 from core.commands.panel.bullets import local_day
 from core.commands.workspace import Workspace, utc_now
 from gui.shell import Shell

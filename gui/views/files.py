@@ -14,7 +14,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
-from core.commands.history import LedgerRow
+from core.commands.history.ledger import LedgerRow
 from core.commands.panel.files import (
     NotesOverview,
     NoteView,

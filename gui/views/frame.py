@@ -15,7 +15,7 @@ import dearpygui.dearpygui as dpg
 
 import core.knowledge.run_state as run_state
 from core.base.figures import count, dollars, size, tokens
-from core.commands.history import newest_harvest
+from core.commands.history.ledger import newest_harvest
 from core.commands.panel.overview import Day, FileState, Overview
 from gui.shell import Shell
 from gui.state import Activity, State

@@ -18,9 +18,9 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
-from core.commands.history import LedgerRow
+from core.commands.history.ledger import LedgerRow
+from core.commands.history.trash import trash_restore
 from core.commands.panel.titles import Called, FirstRows, called
-from core.commands.trash import trash_restore
 from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
 from gui.state import Selection, State

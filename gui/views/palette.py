@@ -12,9 +12,9 @@ from rapidfuzz import fuzz
 
 from core.base.markdown import without_emphasis
 from core.base.result import Ok, Result
+from core.commands.history.runs import Run
 from core.commands.panel.bullets import Bullets, all_bullets
 from core.commands.panel.overview import FileState
-from core.commands.runs import Run
 from core.commands.table import command as named_command
 from gui.shell import Action, Shell
 from gui.toolkit.dialogs import Dialog

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core.base.result import Ok, attempt
-from core.commands.missing import missing
+from core.commands.history.missing import missing
 from core.knowledge.swap import EditorWait
 from tests.harvest_world import FakeModel, World, workspace_of
 from tests.histories.look import HARVESTED, look, plan_lines

@@ -17,8 +17,9 @@ from hypothesis.stateful import rule
 
 from core.base import disk
 from core.base.result import KnowledgeError, Ok, attempt, refuse
-from core.commands import bullets, missing, quarantine, runs, trash
-from core.commands.undo import undo
+from core.commands import bullets, quarantine
+from core.commands.history import missing, runs, trash
+from core.commands.history.undo import undo
 from tests.faults.fault import Counter as Faults
 from tests.faults.fault import Fault
 from tests.harvest_world import HURRIED, FakeModel, sha256

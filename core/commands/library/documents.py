@@ -15,7 +15,6 @@ from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.text import one_line, short
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.check import Finding
-from core.library.catalogue import Shown
 
 if TYPE_CHECKING:
     from core.library.catalogue import Shown

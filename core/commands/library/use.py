@@ -21,10 +21,6 @@ from core.commands.library.documents import errors_json, with_library
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
 from core.conversations.events import Call
-from core.library.records import ChangeRun, UsageTrace
-from core.library.use.changes import Undone
-from core.library.use.consolidate import Consolidation
-from core.library.use.reflect import Reflection
 from core.library.use.tasks import outcomes_text
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
-from core.commands.runs import Run, runs
+from core.commands.history.runs import Run, runs
 from core.commands.status import Status, status
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note_files, read_text

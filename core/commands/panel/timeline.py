@@ -18,7 +18,7 @@ from typing import Any
 
 from core.base.answer import price
 from core.base.markdown import sanitise_name
-from core.commands.history import LedgerRow
+from core.commands.history.ledger import LedgerRow
 from core.commands.panel.bullets import all_bullets
 from core.commands.panel.conversations import name_of
 from core.commands.panel.titles import NO_TOOL, UNCALLED, Called, Titles, called

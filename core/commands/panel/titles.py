@@ -20,7 +20,7 @@ from core.base.markdown import sanitise_name
 from core.base.paths import cache_folder
 from core.base.secrets.repeats import clear_title
 from core.commands import sources
-from core.commands.history import LedgerRow
+from core.commands.history.ledger import LedgerRow
 from core.commands.panel.conversations import name_of, whereabouts
 from core.commands.workspace import Workspace
 from core.conversations.read import read_conversation

@@ -16,7 +16,7 @@ from core.base.figures import count, size, tokens
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import KnowledgeError
 from core.commands.context import GLOBAL, PROJECT
-from core.commands.facts import FactRow
+from core.commands.fact_edits import FactRow
 from core.commands.memories import Memory, read_memory
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
 from core.commands.panel.confidence import NO_COURSE, Course, confidence_over_time

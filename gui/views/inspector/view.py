@@ -10,11 +10,11 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
-from core.commands.facts import FactRow
+from core.commands.fact_edits import FactRow
+from core.commands.history.trash import trash_restore
 from core.commands.panel.bullets import BulletView
 from core.commands.panel.conversations import ConversationView
 from core.commands.panel.files import NoteView
-from core.commands.trash import trash_restore
 from core.conversations.readable import ReadableConversation
 from gui.shell import Shell
 from gui.state import NOTHING, Selection, State

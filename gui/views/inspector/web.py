@@ -13,7 +13,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
 from core.base.markdown import without_emphasis
-from core.commands.facts import FactRow
+from core.commands.fact_edits import FactRow
 from core.commands.panel.bullets import BulletView, local_day
 from core.commands.panel.confidence import NO_COURSE, Course
 from core.commands.panel.conversations import ConversationView

@@ -17,8 +17,8 @@ from pathlib import Path
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
-from core.commands.runs import UNDO_RUN, Redone, newest_runs, redo_edit, undo_edit, undo_in_project
-from core.commands.runs import UndoReport as UndoReport
+from core.commands.history.runs import UNDO_RUN, Redone, newest_runs, redo_edit, undo_edit, undo_in_project
+from core.commands.history.runs import UndoReport as UndoReport
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.reclaim import restore

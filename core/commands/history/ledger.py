@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.project import project_root
 from core.base.result import KnowledgeError
+from core.commands.history.runs import Run, UndoReport
 from core.commands.row import NAMED, option, optional, single
-from core.commands.runs import Run, UndoReport
 from core.commands.text import KEY_CHARACTERS, count, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
@@ -19,7 +19,7 @@ from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.commands.runs import Run, UndoReport
+    from core.commands.history.runs import Run, UndoReport
     from core.harvest.recovery import Recovered
 
 
@@ -98,8 +98,8 @@ def newest_harvest(rows: Sequence[LedgerRow]) -> tuple[str, int]:
 
 def undo_command(workspace: Workspace, run: str = "") -> list[Run] | UndoReport:
     """`knowledge undo [RUN]`: without a name, the runs that there were."""
-    from core.commands.runs import runs
-    from core.commands.undo import undo
+    from core.commands.history.runs import runs
+    from core.commands.history.undo import undo
 
     return undo(workspace, run) if run else runs(workspace)
 

@@ -1,0 +1,337 @@
+"""What a user does to single facts: change, delete, merge, and end a number that stands twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from rapidfuzz import process
+
+from core.base.checked_lines import Record
+from core.base.markdown import sanitise_line
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.commands.fact_feed import sync_facts, with_facts
+from core.commands.text import count
+from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
+from core.factindex.bootstrap import Bootstrap as Bootstrap
+from core.factindex.edits import differing, with_values
+from core.factindex.facts import DISK_FAILED, check, mark_of, sort_key
+from core.factindex.facts import Fact as Fact
+from core.factindex.facts import Problem as Problem
+from core.factindex.places import FactFiles, Placed, read_all, read_one, together
+from core.factindex.record import append_records, unconfirmed
+from core.factindex.reunite import Renumbered, changed_text, parted, plan_renumbering, retired_id
+from core.factindex.similar import Pair as Pair
+from core.factindex.similar import similar_pairs as similar_pairs
+from core.factindex.sync import SyncReport as SyncReport
+from core.factindex.sync import project, record_path
+from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
+from core.knowledge.hunks import Hunk, becoming, made
+
+BY_HAND = "to write them as they are, change the YAML file in a text editor"
+
+
+EDITABLE = ("fact", "confidence", "tags", "expires", "related")
+
+
+@dataclass(frozen=True)
+class FactRow:
+    """One fact for a window: as it stands in the index (`fact`), its confidence as written (`stated`), where it stands,
+    the sha256 of that file as it was seen, and how many conversations were harvested since it was last confirmed."""
+
+    fact: Fact
+    stated: float
+    file: str
+    line: int
+    sha256: str
+    unconfirmed: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return {**vars(self), "fact": self.fact.to_json()}
+
+
+@dataclass(frozen=True)
+class FactsView:
+    """All facts in the order of the index, and what keeps items out of it."""
+
+    rows: tuple[FactRow, ...]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Two facts became one: `into` as it is now, `gone` as it was. `run` takes it back."""
+
+    into: Fact
+    gone: Fact
+    run: str
+    warning: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge facts merge --json`."""
+        return {**vars(self), "into": self.into.to_json(), "gone": self.gone.to_json(), "warning": self.warning or None}
+
+
+def facts_view(workspace: Workspace, *, now: Clock = utc_now) -> FactsView:
+    """What a window shows. Reads only."""
+    try:
+        facts, found, history = project(workspace.paths.knowledge, workspace.paths.state, now())
+    except OSError as error:
+        raise _unreadable(error) from error
+    rows = []
+    for fact in sorted((fact for fact in facts if not fact.unread), key=sort_key):
+        placed = found.placed[fact.id]
+        sha = found.by_name[placed.file].sha256
+        rows.append(FactRow(fact, placed.fact.confidence, placed.file, placed.line, sha, unconfirmed(fact.id, history)))
+    return FactsView(tuple(rows), tuple(found.problems))
+
+
+def edit_fact(
+    workspace: Workspace, fact_id: str, values: Mapping[str, Any], *, seen: str | None = None, now: Clock = utc_now
+) -> Edited:
+    """Give a fact other words, confidence, tags, expiry or related ids (EDITABLE). Everything else in its file stays.
+    Secrets in new words are replaced and reported as the warning, unless the setting `redact` is off.
+
+    Raises KnowledgeError for a value that is not allowed (the same validations as everywhere), or a file that has
+    changed since `seen`.
+    """
+    unknown = [key for key in values if key not in EDITABLE]
+    if unknown:
+        raise KnowledgeError(
+            "bad-field", f"{unknown[0]} cannot be edited here", hint=f"choose one of {', '.join(EDITABLE)}"
+        )
+    placed = _placed(workspace, fact_id)
+    wanted, notice = dict(values), ""
+    if isinstance(wanted.get("fact"), str):
+        words = sanitise_line(wanted["fact"], None).removeprefix("\\")
+        wanted["fact"], notice = without_secrets(workspace, words, False, BY_HAND)
+    return _finished(workspace, _change(workspace, placed, wanted, now(), seen), now, notice)
+
+
+def delete_fact(workspace: Workspace, fact_id: str, *, seen: str | None = None, now: Clock = utc_now) -> Edited:
+    """Take a fact out of its file. No harvest brings it back; `knowledge undo` does."""
+    placed = _placed(workspace, fact_id)
+    return _finished(workspace, _change(workspace, placed, None, now(), seen), now)
+
+
+def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None = None, now: Clock = utc_now) -> Merged:
+    """Make `gone` a part of `keep`: confirmations added up, tags and related ids joined, the surer confidence, the
+    earlier first and the later last date. The id of `gone` stays as a related one, and what its words say in later
+    conversations confirms `keep`. Both words stand in the history: `knowledge undo` brings `gone` back."""
+    if keep == gone:
+        raise KnowledgeError("usage", "a fact cannot be merged with itself", hint="give the ids of two facts")
+    first = _placed(workspace, keep)
+    second = _placed(workspace, gone)
+    a, b = first.fact, second.fact
+    values: dict[str, Any] = {"related": _joined(a.related, (b.id, *b.related), a.id)}
+    if b.id not in a.related:  # else a crash came between the two steps: the counts are added up already
+        counts = (a.source_count, b.source_count)
+        values |= {
+            "confidence": max(a.confidence, b.confidence),
+            "tags": _joined(a.tags, b.tags, ""),
+            "source_count": sum(1 if one is None else one for one in counts),
+            "first_seen": min(filter(None, (a.first_seen, b.first_seen)), default=""),
+            "last_confirmed": max(a.last_confirmed, b.last_confirmed),
+        }
+    read_editable(workspace.paths, second.file)
+    run, moment = new_edit_run(now()), now()
+    try:
+        _change(workspace, first, values, moment, seen, run)
+    except KnowledgeError as failed:
+        if failed.error.code != "unchanged":  # that is how the crash left it
+            raise
+    # After the first step, so that a refused merge is none; before the second, so that no harvest in between takes the
+    # words of `gone` for ones that a person has deleted.
+    record: Record = {"t": "merged", "from": b.id, "into": a.id}
+    with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), [record]))
+    again = _placed(workspace, gone)
+    removed = _finished(workspace, _change(workspace, again, None, moment, None, run), now)
+    kept = attempt(_placed, workspace, keep)
+    return Merged(kept.value.fact if isinstance(kept, Ok) else a, b, run, removed.warning)
+
+
+def _joined(one: tuple[str, ...], other: tuple[str, ...], without: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in (*one, *other) if name != without))
+
+
+@dataclass(frozen=True)
+class Renumbering:
+    """The facts that get another number (with `applied`: got it) because it stood twice. `parted` names the files with
+    items that held both sides of a merge and become two; `references` counts facts that name both numbers from now on;
+    `run` takes it back; `errors` tell of items that could not be changed."""
+
+    rows: tuple[Renumbered, ...]
+    references: int
+    applied: bool
+    run: str = ""
+    warnings: tuple[str, ...] = ()
+    errors: tuple[ErrorInfo, ...] = ()
+    parted: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge facts renumber --json`."""
+        return {
+            "parted": list(self.parted),
+            "renumbered": [row.to_json() for row in self.rows],
+            "references": self.references,
+            "applied": self.applied,
+            "run": self.run or None,
+            "errors": [str(error) for error in self.errors],
+        }
+
+
+def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = utc_now) -> Renumbering:
+    """Give every fact whose number stands twice one of its own, as two machines leave it that were merged through git.
+    Without `apply` nothing is written. Raises KnowledgeError while a file is broken: the numbers in it are not
+    known."""
+    try:
+        found = read_all(workspace.paths.knowledge)
+    except OSError as error:
+        raise _unreadable(error) from error
+    broken = [problem for problem in found.problems if problem.code in ("broken-file", DISK_FAILED)]
+    if broken:
+        raise KnowledgeError(
+            "facts-unreadable", f"nothing was renumbered: {broken[0].error.message}", hint="mend it first"
+        )
+    there = found.by_name
+    whole = {name: text for name, read in there.items() if (text := parted(read.text)) != read.text}
+    if whole:
+        read_anew = (read_one(name, whole[name].encode()) if name in whole else read for name, read in there.items())
+        found = together(read_anew, found.passed)
+    plan = plan_renumbering(found)
+    if not apply or not (plan.rows or whole):
+        return Renumbering(tuple(plan.rows), plan.references, False, parted=tuple(sorted(whole)))
+    run, moment = new_edit_run(now()), now()
+    errors: list[ErrorInfo] = []
+    records: list[Record] = [
+        {
+            "t": "renumbered",
+            "from": row.old,
+            "to": row.new,
+            "mark": mark_of(row.fact),
+            "retired": retired_id(row.old, row.new),
+        }
+        for row in plan.rows
+        if row.new
+    ]
+    with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), records))
+    for file in sorted({*plan.changes, *whole}):
+        text, stuck = changed_text(found.by_name[file], plan.changes.get(file, ()))
+        read = there[file]
+        for line in stuck:
+            message = f"{file}:{line}: this item cannot be changed without touching more; change it in a text editor"
+            errors.append(ErrorInfo("not-editable", message))
+        if text == read.text:
+            continue
+        hunks = partial(becoming, text)
+        try:
+            change_file(workspace.paths, file, hunks, moment, seen=read.sha256, run=run)
+        except KnowledgeError as failed:
+            errors.append(failed.error)
+    warning = tuple(filter(None, [_synced(workspace, now)]))
+    return Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors), tuple(sorted(whole)))
+
+
+def _synced(workspace: Workspace, now: Clock) -> str:
+    """Bring the index up to date after a change, which stands also where this fails: then a sentence about it."""
+    try:
+        sync_facts(workspace, now=now)
+    except KnowledgeError as failed:
+        return f"the index is not up to date yet: {failed.error}"
+    return ""
+
+
+def _placed(workspace: Workspace, fact_id: str) -> Placed:
+    try:
+        found = read_all(workspace.paths.knowledge)
+    except OSError as error:
+        raise _unreadable(error) from error
+    placed = found.placed.get(fact_id)
+    if placed is not None:
+        return placed
+    if fact_id in found.taken:
+        raise KnowledgeError("not-valid", f"{fact_id} is not valid", hint="'knowledge facts validate' tells why")
+    raise KnowledgeError("no-match", f"there is no fact {fact_id!r}", hint=_nearest(found, fact_id))
+
+
+def _nearest(found: FactFiles, fact_id: str) -> str:
+
+    near = process.extractOne(fact_id, list(found.placed), score_cutoff=60)
+    return f"the nearest id is {near[0]}" if near is not None else "'knowledge facts list' shows their ids"
+
+
+def _change(
+    workspace: Workspace,
+    placed: Placed,
+    values: Mapping[str, Any] | None,
+    moment: datetime,
+    seen: str | None,
+    run: str = "",
+) -> Edited:
+    """Other values for a fact, or (None) the fact taken out, in the file as it is at that moment."""
+
+    def hunks(lines: list[str]) -> list[Hunk]:
+        read = read_one(placed.file, "".join(lines).encode("utf-8"))
+        here = next((row for row in read.placed if row.fact.id == placed.fact.id), None)
+        if here is None or here.fact != placed.fact:
+            raise KnowledgeError(
+                "changed-outside", f"{placed.fact.id} has changed since you saw it", placed.file, "look again"
+            )
+        start = here.line - 1
+        size = read.text.count("\n", here.item.start, here.item.end)
+        size += not read.text.endswith("\n") and here.item.end == len(read.text)
+        if values is None:
+            return [made(lines, start, size, ())[1]]
+        wrong = check({**here.fact._asdict(), **values})
+        if wrong:
+            raise KnowledgeError("bad-field", f"{placed.fact.id}: {wrong[0][1]}", placed.file)
+        if not differing(here.item, values):
+            raise KnowledgeError("unchanged", f"{placed.fact.id} says that already", placed.file)
+        text = with_values(read.text, here.item, values)
+        if text is None:
+            message = f"{placed.fact.id} cannot be changed here without touching more of {placed.file}:{here.line}"
+            raise KnowledgeError("not-editable", message, hint="change it there in a text editor")
+        rows = [line + "\n" for line in text.split("\n")]
+        last = rows.pop()[:-1]
+        return [made(lines, start, size, [*rows, last] if last else rows)[1]]
+
+    return change_file(workspace.paths, placed.file, hunks, moment, seen=seen, run=run)
+
+
+def _finished(workspace: Workspace, edited: Edited, now: Clock, notice: str = "") -> Edited:
+    """Bring the index up to date after a change; when that fails the change stands, with a warning behind `notice`."""
+    return replace(edited, warning="; ".join(filter(None, (notice, edited.warning, _synced(workspace, now)))))
+
+
+def _unreadable(error: OSError) -> KnowledgeError:
+    where = str(error.filename or "")
+    return KnowledgeError("facts-unreadable", f"the facts cannot be read: {error.strerror}", where, "mend the file")
+
+
+def merged_text(merged: Merged) -> str:
+    rows = [
+        f"{merged.into.id}: {merged.into.fact}",
+        f"  now holds {merged.gone.id}: {merged.gone.fact}",
+        f"'knowledge undo {merged.run}' takes this back",
+    ]
+    return "\n".join(rows + [f"note: {merged.warning}"] * bool(merged.warning)) + "\n"
+
+
+def renumbered_text(done: Renumbering) -> str:
+    """What gets, or got, another number, and what to do next."""
+    if not done.rows and not done.parted:
+        return "every number stands once: nothing to do\n"
+    rows = [f"both sides of a merge stood in one item, which becomes two ({file})" for file in done.parted]
+    rows += [
+        f"{row.old} -> {row.new or 'joined with the same words'}  {row.fact} ({row.file}:{row.line})"
+        for row in done.rows
+    ]
+    if done.references:
+        related = count(done.references, "fact")
+        rows.append(f"{related} related to one of them: both are named, for it is not known which")
+    end = f"'knowledge undo {done.run}' takes this back" if done.applied else "nothing was written; --apply does it"
+    return "\n".join([*rows, end]) + "\n"

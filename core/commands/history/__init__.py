@@ -1,0 +1,1 @@
+"""What became of things, and the way back."""
