@@ -68,6 +68,13 @@ coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m coverage run -m pytest -k 'not faster and not longer_than'
 	$(BIN)/python -m coverage report
 
+# The manual page, from the parser of the command line. The date stays what it is, so that only words change it.
+man: $(VENV)/.installed-dev
+	SOURCE_DATE_EPOCH=1763856000 COLUMNS=80 $(BIN)/argparse-manpage --module core.cli.completion --function manual_parser \
+	  --prog knowledge --project-name knowledge-memory --manual-title "Knowledge Memory" \
+	  --description "turns AI conversations into plain-text knowledge" --format single-commands-section \
+	  --output assets/man/knowledge.1
+
 # One file with the command line and the panel in it, for this system: dist/knowledge. About two minutes.
 binary: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[binary,mcp,library]'

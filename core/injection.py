@@ -26,7 +26,7 @@ from core.base.marks import for_prompt, without_images
 from core.base.paths import PROJECT_FOLDER, Paths, cache_folder, choose_home, project_paths
 from core.base.project import GLOBAL
 from core.base.ready import kept_ready
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, Result, attempt
 from core.base.trust import trust_file
 from core.context_files import Context, load_context
 from core.knowledge.categories import CATEGORY
@@ -78,17 +78,23 @@ def prompt_prefix(
     home: str | Path = "",
     config_file: str | Path | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Prefix:
-    """What a new conversation of a host begins with, as `knowledge context` gives it.
+) -> Result[Prefix]:
+    """What a new conversation of a host begins with, as `knowledge context` gives it: `Ok` with it, or `Err`.
 
     `project` is the folder that the conversation works in, None for none. The home is `home`, else that of the
     environment (`MANUAL_SLOP_HOME`), of the settings, or the usual one; a home that does not exist gives "". The
     settings are `config_file`, else those that the program itself would find. Changes nothing on the disk.
 
-    Raises KnowledgeError for settings that are wrong or cannot be read and for a home that this person may not open,
-    and nothing else that a user can cause: `error.message` is a sentence, `error.path` where, `error.hint` what to do.
-    A file that cannot be read costs itself only: the rest is there, and `warnings` name it.
+    `Err`, never an exception, for settings that are wrong or cannot be read and for a home that the user may not open:
+    `error.message` is a sentence, `error.path` where, `error.hint` what to do. A file that cannot be read affects only
+    itself: the rest is there, and `warnings` name it.
     """
+    return attempt(_prompt_prefix, project, str(home), config_file, environment)
+
+
+def _prompt_prefix(
+    project: str | Path | None, home: str, config_file: str | Path | None, environment: Mapping[str, str] | None
+) -> Prefix:
     variables = os.environ if environment is None else environment
     try:
         folder = Path(os.path.abspath(os.path.expanduser(project))) if project is not None else None
@@ -98,7 +104,7 @@ def prompt_prefix(
             "no-folder", "the folder that you are in does not exist any more", hint="name the project's folder"
         ) from None
     loaded = load_config(Path(config_file) if config_file is not None else None, variables, here)
-    paths = Paths(choose_home(str(home), loaded.home_setting, variables))
+    paths = Paths(choose_home(home, loaded.home_setting, variables))
     closed = closed_folder(paths)
     if closed is not None:
         raise KnowledgeError("closed-home", "you do not have permission to open this home", closed, "name another home")

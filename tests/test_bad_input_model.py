@@ -30,7 +30,7 @@ def harvests(person: Person, *scripts: Script, seconds: float = 30.0) -> str:
         (person.folder / "config.toml").write_text(
             f'[ai_settings.knowledge]\nprovider = "ollama"\nmodel = "m"\nbase_url = "{server.url}"\n'
             "model_context_tokens = 32768\n"
-            f"request_timeout_seconds = {seconds}\nmax_answer_bytes = 3000000\n"
+            f"request_timeout_seconds = {seconds}\n"
         )
         return person.types("harvest", "--apply", "--quiet").replace(server.address, "HOST")
 
@@ -59,7 +59,7 @@ BROKEN: list[tuple[str, list[Script], str, str]] = [
     ("HTML", [reply(b"<html><body>Sign in</body></html>", content_type="text/html")],
      "ollama answered with a web page instead of JSON", "Check base_url: it may lead to a login page or a proxy."),
     ("huge", [endless(head(200, {"Content-Type": "application/json"}), b" " * 65536)],
-     "the answer of ollama at HOST is larger than 3000000 bytes", "Choose another model."),
+     "the answer of ollama at HOST is larger than 4194304 bytes", "Choose another model."),
     ("no object", [reply(b"[]")],
      "ollama answered with something that is not a JSON object", "Try again; if it stays, check base_url."),
     ("nested body", [reply(b"[" * 100_000)],

@@ -21,13 +21,17 @@ from core.base.config import (
     LoadedConfig,
     changed_config,
     load_config,
+    shown_value,
     user_config_file,
     writable_config_file,
 )
 from core.base.paths import APPLICATION, cache_folder, user_folder
 from core.base.result import KnowledgeError, Ok, attempt
-from core.base.settings import SETTINGS, parse_setting
+from core.base.settings import REMOVED, SETTINGS, Value, parse_setting
 from core.base.trust import allow
+from core.harvest.steps import DistilSettings
+from core.library.workers import MANNED_SECONDS
+from core.llm.wire import ModelSettings
 
 OURS = "[ai_settings.knowledge]\n"
 
@@ -165,6 +169,26 @@ def test_an_unknown_key_is_a_warning_with_the_nearest_known_one(tmp_path: Path) 
     assert len(loaded.warnings) == 2
     assert "line 2: unknown setting 'digest_enable'" in loaded.warnings[0]
     assert "'digest_enabled'" in loaded.warnings[0] and "nearest" not in loaded.warnings[1]
+
+
+@pytest.mark.parametrize(("key", "now"), sorted(REMOVED.items()))
+def test_a_setting_that_went_is_refused_where_it_asks_for_something_else(
+    tmp_path: Path, key: str, now: Value
+) -> None:
+    """Who switched something off would not learn that it is on; who left the line as it was loses nothing."""
+    kept = ok(load(tmp_path, f"{OURS}{key} = {shown_value(now)}\n"))
+    assert kept.warnings == () and kept.config == ok(load(tmp_path, OURS)).config
+    other = "false" if now is True else "12345"
+    told = str(load(tmp_path, f"{OURS}jobs = 3\n{key} = {other}\n"))
+    for words in (f"config.toml, line 3: {key} is", other, f"always {shown_value(now)}", "Take the line out."):
+        assert words in told
+
+
+def test_the_values_of_settings_that_went_are_those_in_force() -> None:
+    """The sentence about such a line would tell something else than what happens."""
+    assert ModelSettings("openai").max_answer_bytes == REMOVED["max_answer_bytes"]
+    assert DistilSettings(1, 1, "off", False).part_bytes == REMOVED["summary_part_bytes"]
+    assert REMOVED["workers_wait_seconds"] == MANNED_SECONDS
 
 
 def test_the_shipped_file_of_an_installation_is_never_written(tmp_path: Path) -> None:

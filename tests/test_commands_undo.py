@@ -10,7 +10,9 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from core.cli.history import missing_text, released_text, settled_text, undo_text
+from core.commands.history.ledger import undo_text
+from core.commands.history.missing import missing_text, settled_text
+from core.commands.history.trash import released_text
 
 from core.base import disk, locks
 from core.base.paths import project_paths

@@ -329,9 +329,14 @@ def test_a_project_below_a_home_is_found_all_the_same(person: Path, tmp_path: Pa
 def test_a_host_gets_the_homes_context_once(person: Path, tmp_path: Path) -> None:
     """A host passes the current folder as the project: in one's own folder the context must not stand there twice, and
     another home's must not stand there at all."""
-    own = prompt_prefix(person, home=person / ".manual_slop", environment={}).text
+    def text(home: Path) -> str:
+        found = prompt_prefix(person, home=home, environment={})
+        assert isinstance(found, Ok), found
+        return found.value.text
+
+    own = text(person / ".manual_slop")
     assert own.count("Answer in short sentences.") == 1 and "### Project Context" not in own
-    assert prompt_prefix(person, home=tmp_path / "other", environment={}).text == ""
+    assert text(tmp_path / "other") == ""
 
 
 # --- settings: Settings through a face that has seen the file: what somebody else wrote meanwhile must stay.

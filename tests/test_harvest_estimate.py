@@ -217,7 +217,6 @@ base_url = "{url}"
 long_conversations = "{way}"
 model_context_tokens = 8192
 summarize_threshold_bytes = 9000
-summary_part_bytes = 4000
 price_input_per_million = 1000.0
 price_output_per_million = 0.0
 """

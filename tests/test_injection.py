@@ -83,7 +83,9 @@ def settings(home: Path, text: str = "") -> Path:
 
 
 def asked(home: Path, project: Path | None = None, text: str = "") -> Prefix:
-    return prompt_prefix(project, home=home, config_file=settings(home, text), environment={})
+    found = prompt_prefix(project, home=home, config_file=settings(home, text), environment={})
+    assert isinstance(found, Ok), found
+    return found.value
 
 
 def prefix(home: Path, project: Path | None = None, text: str = "") -> str:
@@ -147,11 +149,11 @@ def test_secrets_and_marks_in_it_are_tamed(home: Path) -> None:
 def test_a_hosts_errors_are_values(home: Path) -> None:
     """An exception out of a memory would take the host's whole conversation with it."""
     for text, word in (("digest_enabled = 3", "digest_enabled"), ("digest_enabled = [", "TOML")):
-        broken = attempt(asked, home, text=text)
+        broken = prompt_prefix(home=home, config_file=settings(home, text), environment={})
         assert (
             isinstance(broken, KnowledgeError) and word in broken.error.message and "config.toml" in broken.error.path
         )
-    missing = attempt(prompt_prefix, home=home, config_file=home / "none.toml", environment={})
+    missing = prompt_prefix(home=home, config_file=home / "none.toml", environment={})
     assert isinstance(missing, KnowledgeError) and "does not exist" in missing.error.message
     assert prefix(home.parent / "nobody") == ""
 

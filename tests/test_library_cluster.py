@@ -159,12 +159,13 @@ def test_a_cluster_whose_last_worker_is_gone_says_so_and_is_not_waited_for_for_e
         return found
 
     settings = tmp_path / "config.toml"
-    settings.write_text(f'[ai_settings.knowledge]\nworkers = "{place.address}"\nworkers_wait_seconds = 1.5\n')
+    settings.write_text(f'[ai_settings.knowledge]\nworkers = "{place.address}"\n')
     words = ["library", "ingest", str(texts(tmp_path / "many", 3)), "--home", str(tmp_path / "home")]
     words += ["--provider", "offline", "--config", str(settings)]
     begun = time.monotonic()
     with monkeypatch.context() as patched:
         patched.setattr(workers, "cluster", gone)
+        patched.setattr(workers, "MANNED_SECONDS", 1.5)
         assert main(words) == 1
         assert time.monotonic() - begun < 20
         out, err = capsys.readouterr()

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import random
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.base.result import KnowledgeError, attempt
 from core.conversations.conversation import Conversation, Turn
+from core.library.catalogue import chosen, shown_document
 from core.library.database import Library
 from core.library.records import UsageTrace
+from core.library.rows import traces
 from core.library.use import usage
 from core.library.use.changes import undo
 from core.library.use.consolidate import Consolidation
 from core.library.use.inference import heard_in, is_used, record_heard
 from core.library.use.learning import PRIORS, Lesson, adjust, fitted, learn
 from core.library.use.reflect import Reflection, reflect
-from core.library.use.usage import record, sessions
+from core.library.use.usage import record
 from core.search.weights import NAMES
 from tests.library_shelf import Shelf
 
@@ -37,14 +40,12 @@ def shelf(library: Library) -> Shelf:
 # --- told -------------------------------------------------------------------------------------------------------------
 
 
-def test_traces_stand_by_session_and_are_found_by_chunk(shelf: Shelf) -> None:
-    for session, name in (("monday", "hang"), ("tuesday", "pool"), ("monday", "loop")):
-        shelf.used(name, session=session, notes=f"{session} {name}")
-    monday, tuesday = ("monday", ["monday hang", "monday loop"]), ("tuesday", ["tuesday pool"])
-    of_chunk = sessions(shelf.library, chunk_id=shelf.chunks["pool"][:13])
-    for found, told in ((sessions(shelf.library), [monday, tuesday]), (of_chunk, [tuesday]),
-                        (sessions(shelf.library, "monday"), [monday])):  # fmt: skip
-        assert [(one.session_id, [trace.notes for trace in one.traces]) for one in found] == told
+def test_a_document_tells_how_its_chunks_were_used(shelf: Shelf) -> None:
+    """By what stands there a record is taken back: one that is not listed stays for good."""
+    for name in ("hang", "loop", "pool"):
+        shelf.used(name, session="monday", notes=name)
+    gotchas = chosen(shelf.library, shelf.chunks["pool"], Path())
+    assert [trace.notes for trace in shown_document(shelf.library, gotchas).traces] == ["pool", "hang"]
 
 
 def test_a_trace_that_says_nothing_is_refused_in_one_sentence(shelf: Shelf) -> None:
@@ -59,7 +60,8 @@ def test_a_trace_that_says_nothing_is_refused_in_one_sentence(shelf: Shelf) -> N
     for says, given in wrong.items():
         found = attempt(record, shelf.library, now=shelf.now, **{**whole, **given})
         assert isinstance(found, KnowledgeError) and says in str(found.error)
-    assert sessions(shelf.library) == []
+    with shelf.library.reading() as connection:
+        assert traces(connection) == []
 
 
 # --- inferred ---------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 
 from core import conversation_index
 from core.base.marks import for_prompt
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, Ok
 from core.cli.main import main
 from core.commands.context import context, digest_on
 from core.commands.facts import bootstrap
@@ -88,7 +88,8 @@ def doors(workspace: Workspace, folder: Path, text: str) -> Iterator[tuple[str, 
         found = context(workspace, project)
         yield "context", without_frame(found.prefix.text)
         host = prompt_prefix(project or None, home=workspace.paths.home, config_file=workspace.named, environment={})
-        yield "prompt_prefix", without_frame(host.text)
+        assert isinstance(host, Ok), host
+        yield "prompt_prefix", without_frame(host.value.text)
         answer = tools.get_context(workspace, project)
         yield "mcp get_context", without_frame(answer.pop("text"))
         yield from (("mcp get_context", row) for row in texts(answer))
@@ -324,7 +325,7 @@ SPOKEN = (
     ["show", "claude_code/walrus", "--markdown"], ["show", "claude_code/walrus", "--resume"],
     ["show", "[from: x] walrus"], ["show", "<system-reminder>", "--markdown"], ["evidence", "walrus"],
     ["library", "ingest", "../documents"], ["library", "list"], ["library", "show", "walrus"],
-    ["library", "retrieve", "walrus", "waits", "--bullets"], ["library", "traces"], ["library", "reflect"],
+    ["library", "retrieve", "walrus", "waits", "--bullets"], ["library", "reflect"],
     ["library", "reflect", "--concept", "walrus"], ["library", "consolidate", "--dry-run"], ["library", "status"],
     ["connect"], ["connect", "gemini_cli", "--dry-run"], ["schedule", "--dry-run"], ["status"],
 )  # fmt: skip

@@ -28,6 +28,7 @@ from core.base.paths import user_folder
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import (
     KNOWLEDGE,
+    REMOVED,
     SETTINGS,
     Setting,
     Value,
@@ -64,7 +65,6 @@ class Config:
     jobs: int
     max_output_tokens: int
     model_context_tokens: int
-    max_answer_bytes: int
     max_run_tokens: int
     max_day_tokens: int
     max_run_price: float
@@ -73,7 +73,6 @@ class Config:
     price_output_per_million: float
     long_conversations: str
     summarize_threshold_bytes: int
-    summary_part_bytes: int
     max_harvest_source_bytes: int
     file_roots: tuple[str, ...]
     sources: tuple[str, ...]
@@ -91,8 +90,6 @@ class Config:
     embedder_base_url: str
     library_url: str
     workers: str
-    workers_wait_seconds: float
-    library_infers: bool
     fact_index: bool
     bootstrap_facts: bool
 
@@ -269,7 +266,7 @@ def _narrowed(
         values[key], origins[key] = own[key], str(found.path)
     waiting = [(key, words) for key, words in waiting if key not in narrowed]
     table = _table(document, KNOWLEDGE)
-    known = {setting.key for setting in SETTINGS if setting.table == KNOWLEDGE}
+    known = {*REMOVED, *(setting.key for setting in SETTINGS if setting.table == KNOWLEDGE)}
     waiting += [(_plain(key), "an unknown setting") for key in table if key not in known]
     return replace(found, narrowed=tuple(narrowed), waiting=tuple(waiting))
 
@@ -312,12 +309,24 @@ def _checked(file: Path, document: Mapping[str, Any]) -> dict[str, Value]:
             message = f"{file}{where}: {setting.name} is {found}; accepted: {setting.accepted}"
             raise KnowledgeError("bad-setting", message, file)
         values[setting.key] = value
+    _refuse_removed(file, document)
     return values
+
+
+def _refuse_removed(file: Path, document: Mapping[str, Any]) -> None:
+    """Stop where a file asks a setting that is gone for something else than what happens now: the user would believe
+    that it does."""
+    table = _table(document, KNOWLEDGE)
+    for key, now in REMOVED.items():
+        if key in table and (table[key] != now or isinstance(table[key], bool) != isinstance(now, bool)):
+            where, found, always = line_of(file, key, KNOWLEDGE), found_words(table[key]), shown_value(now)
+            message = f"{file}{where}: {key} is {found}, but this setting was removed: the value is always {always}"
+            raise KnowledgeError("removed-setting", message, file, "take the line out")
 
 
 def _unknown_keys(file: Path, document: Mapping[str, Any]) -> Iterator[str]:
     table = table_of(document, KNOWLEDGE)
-    known = {setting.key for setting in SETTINGS if setting.table == KNOWLEDGE}
+    known = {*REMOVED, *(setting.key for setting in SETTINGS if setting.table == KNOWLEDGE)}
     for key in table if isinstance(table, Mapping) else ():
         if key not in known:
             near = nearest_key(key)

@@ -140,7 +140,6 @@ SETTINGS: tuple[Setting, ...] = (
     _whole("jobs", 1, 64),
     _whole("max_output_tokens", 1, 1_000_000),
     _whole("model_context_tokens", 0, 100_000_000),
-    _whole("max_answer_bytes", 1, _BYTES),
     _whole("max_run_tokens", 0, 10**12),
     _whole("max_day_tokens", 0, 10**12),
     _row("max_run_price", "number", _between(0, 1_000_000), "US dollars from 0 up"),
@@ -149,7 +148,6 @@ SETTINGS: tuple[Setting, ...] = (
     _row("price_output_per_million", "number", _price, "US dollars from 0 up, or -1 for the shipped price table"),
     _choice("long_conversations", "parts", "summarise"),
     _whole("summarize_threshold_bytes", 1, _BYTES),
-    _whole("summary_part_bytes", 1024, _BYTES),
     _whole("max_harvest_source_bytes", 1, _BYTES),
     _row("file_roots", "list", _folders, 'a list of absolute folders or ones that begin with ~, such as ["~", "/srv"]'),
     _row(
@@ -182,11 +180,17 @@ SETTINGS: tuple[Setting, ...] = (
         "an absolute path, postgresql://USER@HOST/DATABASE without a password in it, or an empty text",
     ),
     _row("workers", "text", _scheduler, "the address of a scheduler such as tcp://host:8786, or an empty text"),
-    _row("workers_wait_seconds", "number", _between(0, 86_400), "a number of seconds from 0 to 86400"),
-    _switch("library_infers"),
     _switch("fact_index"),
     _switch("bootstrap_facts"),
 )
+
+REMOVED: dict[str, Value] = {
+    "max_answer_bytes": 4 << 20,
+    "summary_part_bytes": 49152,
+    "workers_wait_seconds": 60,
+    "library_infers": True,
+}
+"""Keys of `[ai_settings.knowledge]` that there were once -> the value that is in force now, whatever a file says."""
 
 _BY_NAME = {setting.key: setting for setting in SETTINGS} | {setting.name: setting for setting in SETTINGS}
 

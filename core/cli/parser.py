@@ -39,9 +39,9 @@ def parse(arguments: Sequence[str]) -> tuple[Command, dict[str, object]]:
     return leaf, given
 
 
-def build_parser(rows: Sequence[Command] = ()) -> argparse.ArgumentParser:
-    """A parser whose result has `row` and, by name, the arguments that were given. Without `rows` it has all commands,
-    for who asks what there is."""
+def build_parser(rows: Sequence[Command] = (), *, repeated: bool = True) -> argparse.ArgumentParser:
+    """A parser whose result has `row` and, by name, the arguments that were given. Without `rows` it lists all
+    commands, for whoever asks what there is. Not `repeated`: what every command takes is told once, for a page."""
     common = _common()
     parser = _Parser(
         prog="knowledge",
@@ -53,8 +53,9 @@ def build_parser(rows: Sequence[Command] = ()) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"knowledge {__version__}")
     group = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
+    shared = common if repeated else _Parser(add_help=False)
     for row in rows or commands():
-        _add_command(group, row, common, full=bool(rows))
+        _add_command(group, row, shared, full=bool(rows))
     return parser
 
 

@@ -112,8 +112,7 @@ def harvest(
 
 def _usage_reader(workspace: Workspace) -> UsageReader | None:
     """Who infers afterwards what conversations used of the library, where there is one."""
-    there = workspace.config.library_url or files.exists(workspace.paths.library)
-    if not (workspace.config.library_infers and there):
+    if not (workspace.config.library_url or files.exists(workspace.paths.library)):
         return None
     from core.commands.library.use import UsageReader
 

@@ -47,6 +47,7 @@ MODULE = {
     "supersede": "alike",
     "mcp": "..mcp_server.serve",
     "demo": "demo",
+    "completion": "..cli.completion",
     "help": "help",
 }
 """Command -> the module in this folder that has its row, in the order of `knowledge --help`."""

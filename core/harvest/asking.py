@@ -8,7 +8,7 @@ Long conversations, part by part: a part ends between turns, and quotes stay exa
 
 `long_conversations = "parts"` asks about each part that fits the model's window, with the header above it. With
 `"summarise"` the conversation is first shortened by `summarize.md`: `summarize_threshold_bytes`
-says what is long and how long the summary may be, `summary_part_bytes` how large a part is. Every call goes through the
+says what is long and how long the summary may be, `part_bytes` how large a part is. Every call goes through the
 run's meter, so its tokens count.
 
 What a model has answered about a conversation, until its harvest is proven: nobody pays for it twice.
@@ -158,7 +158,7 @@ def _summary(words: str, attempts: int, generate: Generate) -> str:
         if answer.truncated:
             message = "the model stopped at its output limit in the summary of a long conversation"
             problem = KnowledgeError(
-                "truncated-answer", message, hint="raise max_output_tokens, or lower summary_part_bytes"
+                "truncated-answer", message, hint="raise max_output_tokens"
             )
         elif answer.text.strip():
             return answer.text.strip()

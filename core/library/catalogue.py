@@ -13,7 +13,7 @@ from core.base.result import KnowledgeError
 from core.library import rows, schema
 from core.library.database import Library, version_of
 from core.library.fetch import is_address, shown, stored_name
-from core.library.records import Chunk, Document, SourceProfile
+from core.library.records import Chunk, Document, SourceProfile, UsageTrace
 from core.library.shelve import Shelved, counts_of, in_turn
 
 CONCEPTS_SHOWN = 20
@@ -41,14 +41,15 @@ def listed(library: Library, content_type: str, status: str, limit: int) -> tupl
 
 @dataclass(frozen=True)
 class Shown:
-    """One document with its source, chunks, the concepts that it speaks of most (name, in how many chunks), and where
-    it was found."""
+    """One document with its source, chunks, the concepts that it speaks of most (name, in how many chunks), where it
+    was found, and how its chunks were used, the latest first."""
 
     document: Document
     profile: SourceProfile | None
     chunks: tuple[Chunk, ...]
     concepts: tuple[tuple[str, int], ...]
     places: tuple[str, ...]
+    traces: tuple[UsageTrace, ...]
 
     def to_json(self) -> dict[str, Any]:
         """The document's fields, and the others beside them."""
@@ -58,12 +59,13 @@ class Shown:
             "chunks": [asdict(row) for row in self.chunks],
             "concepts": [{"name": name, "chunks": number} for name, number in self.concepts],
             "places": list(self.places),
+            "traces": [row.to_json() for row in self.traces],
         }
 
 
 def shown_document(library: Library, document: Document) -> Shown:
     """A document with all that belongs to it."""
-    m, c = schema.mention.c, schema.chunk.c
+    m, c, used = schema.mention.c, schema.chunk.c, schema.trace_chunk.c
     number = func.count().label("number")
     asked = (
         select(schema.concept.c.name, number)
@@ -74,6 +76,7 @@ def shown_document(library: Library, document: Document) -> Shown:
         .order_by(number.desc(), schema.concept.c.name)
         .limit(CONCEPTS_SHOWN)
     )
+    uses = select(used.trace_id).join(schema.chunk, c.id == used.chunk_id).where(c.document_id == document.id)
     with library.reading() as connection:
         profiles = rows.by_ids(connection, schema.source_profile, SourceProfile, [document.source_profile_id or ""])
         return Shown(
@@ -82,6 +85,7 @@ def shown_document(library: Library, document: Document) -> Shown:
             tuple(rows.chunks_of(connection, document.id)),
             tuple((row.name, row.number) for row in connection.execute(asked)),
             tuple(row.source for row in rows.locations_of(connection, document.id)),
+            tuple(reversed(rows.traces(connection, uses))),
         )
 
 

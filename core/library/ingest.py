@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import math
 import os
 import stat
 from collections import Counter
@@ -213,7 +212,6 @@ def ingest(
     content_type: str = "",
     open_executor: Callable[[], Executor] | None = None,
     at_once: int = 4,
-    patience: float = math.inf,
     worth: int = 1,
     again: bool = False,
     may_drop: Callable[[Sequence[Loss]], Container[str]] = lambda _losses: (),
@@ -222,10 +220,9 @@ def ingest(
     work: Prepare = prepare,
 ) -> IngestReport:
     """Take in what `names` name (files, folders, addresses). `folder` is what relative names are relative to; other
-    workers are begun from `worth` sources on, and a cluster without any is waited for `patience` seconds; with `again`
-    also what has not changed is prepared anew. A changed file whose new text would leave experience behind is held
-    until all others are done; then `may_drop` is asked which of such files (their sources) are taken in all the same.
-    `stopped` is asked between documents.
+    workers are begun from `worth` sources on; with `again` also what has not changed is prepared anew. A changed file
+    whose new text would leave experience behind is held until all others are done; then `may_drop` is asked which of
+    such files (their sources) are taken in all the same. `stopped` is asked between documents.
 
     Raises what the database raises when it cannot be written to at all; all that was stored before stays.
     """
@@ -234,7 +231,7 @@ def ingest(
     run = _Run(library, report, now, progress, len(sources))
     engine = open_executor if len(sources) >= worth else None
     workers: Workers[Item, Result[list[Prepared]]] = Workers(
-        partial(_prepared, work, way), engine, at_once, patience, run.told
+        partial(_prepared, work, way), engine, at_once, run.told
     )
     items = run.items(sources, again, content_type, stopped)
     try:

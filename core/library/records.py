@@ -177,6 +177,22 @@ class UsageTrace:
     retrieval_id: Id | None = None
     project: str | None = None
 
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return {
+            "id": self.id,
+            "at": self.timestamp.isoformat(timespec="seconds"),
+            "session": self.session_id,
+            "task_type": self.task_type,
+            "outcome": self.outcome,
+            "query": self.query,
+            "context": self.context_summary,
+            "notes": self.notes,
+            "chunks": list(self.chunk_ids),
+            "recorded": self.recorded,
+            "retrieval": self.retrieval_id,
+        }
+
 
 @dataclass(frozen=True)
 class Link:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import multiprocessing
 import os
 import threading
@@ -34,6 +33,8 @@ WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Seconds between attempts to reach a scheduler that is gone: about a minute in all."""
 ANSWER_SECONDS = 10.0
 """How long a scheduler may take to answer."""
+MANNED_SECONDS = 60.0
+"""How long a cluster whose last worker is gone is waited for before the work is given up; what was done stays."""
 
 
 class LostError(Exception):
@@ -43,8 +44,7 @@ class LostError(Exception):
 class _Manned:
     """Sees that somebody is there to do the work; `say` is told at once when nobody is."""
 
-    def __init__(self, patience: float, say: Callable[[str], None]) -> None:
-        self._patience = patience
+    def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._alone_since: float | None = None
         self._lock = threading.Lock()
@@ -58,28 +58,27 @@ class _Manned:
             now = time.monotonic()
             if self._alone_since is None:
                 self._alone_since = now
-                self._say(f"the cluster has no workers, waiting {self._patience:g} s")
-            if now - self._alone_since >= self._patience:
-                raise LostError(f"the cluster has had no workers for {self._patience:g} seconds")
+                self._say(f"the cluster has no workers, waiting {MANNED_SECONDS:g} s")
+            if now - self._alone_since >= MANNED_SECONDS:
+                raise LostError(f"the cluster has had no workers for {MANNED_SECONDS:g} seconds")
 
 
 class Workers(Generic[T, R]):
     """Hands tasks to an executor and gives back what became of each. `open_executor` is called anew when the executor
-    breaks; None for work in this process. A cluster without workers is waited for `patience` seconds, and `say` is told
-    of it at once."""
+    breaks; None for work in this process. A cluster without workers is waited for for a while, and `say` is told of it at
+    once."""
 
     def __init__(
         self,
         work: Callable[[T], R],
         open_executor: Callable[[], Executor] | None = None,
         at_once: int = 4,
-        patience: float = math.inf,
         say: Callable[[str], None] = lambda _words: None,
     ) -> None:
         self._work = work
         self._open = open_executor
         self._at_once = max(1, at_once)
-        self._manned = _Manned(patience, say)
+        self._manned = _Manned(say)
         self._executor: Executor | None = None
 
     def results(
@@ -164,12 +163,11 @@ def _shut(executor: Executor) -> None:
 
 class Elsewhere:
     """Single calls on an executor, from several threads: each waits for its own. A call whose worker or scheduler is
-    lost is made again, on a new connection; one for which no worker has been there for `patience` seconds is given
-    up."""
+    lost is made again, on a new connection; one for which no worker has been there for too long is given up."""
 
-    def __init__(self, open_executor: Callable[[], Executor], patience: float) -> None:
+    def __init__(self, open_executor: Callable[[], Executor]) -> None:
         self._open = open_executor
-        self._manned = _Manned(patience, lambda _words: None)
+        self._manned = _Manned(lambda _words: None)
         self._executor: Executor | None = None
         self._lock = threading.Lock()
 

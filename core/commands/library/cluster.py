@@ -70,7 +70,7 @@ def on_cluster(workspace: Workspace, provider: str, model: str) -> FarModel:
         provider,
         model,
         at_once,
-        Elsewhere(connect, workspace.config.workers_wait_seconds),
+        Elsewhere(connect),
     )
 
 

@@ -19,9 +19,11 @@ from core.knowledge.check import Finding
 if TYPE_CHECKING:
     from core.library.catalogue import Shown
     from core.library.database import Library
+    from core.library.records import UsageTrace
     from core.library.told import Told
 
 T = TypeVar("T")
+USES_SHOWN = 20
 
 
 # --- opening ----------------------------------------------------------------------------------------------------------
@@ -274,7 +276,22 @@ def show_text(shown: Shown) -> str:
         about = f"{row.chunk_type}, {row.rhetorical_mode}, {row.token_count} tokens{leans}"
         lines += ["", f"[{row.id[:8]}] {row.heading or '-'} ({about})", f"  {row.summary}"]
         lines += [f"  good for: {row.functional_profile}"] if row.functional_profile else []
+    if shown.traces:
+        lines += ["", "used ('knowledge library record --undo' takes one back):"]
+        lines += [f"  {trace_line(trace)}" for trace in shown.traces[:USES_SHOWN]]
+        more = len(shown.traces) - USES_SHOWN
+        lines += [f"  … and {more} more (--json)"] if more > 0 else []
     return "\n".join(lines) + "\n"
+
+
+def trace_line(trace: UsageTrace) -> str:
+    """A use on one line, with the beginning of its id in front."""
+    chunks = ", ".join(key[:8] for key in trace.chunk_ids)
+    said = f": {one_line(trace.notes)}" if trace.notes else ""
+    asked = f" {one_line(trace.query)!r}" if trace.query else ""
+    guessed = " (inferred)" if trace.recorded == "inferred" else ""
+    when = f"{trace.id[:8]}  {trace.timestamp:%Y-%m-%d %H:%M}"
+    return f"{when} [{trace.task_type}] {trace.outcome}{guessed}{asked} {chunks}{said}"
 
 
 def changed_text(changed: Changed) -> str:

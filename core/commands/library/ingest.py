@@ -82,7 +82,6 @@ def library_ingest(
             content_type=type,
             open_executor=open_executor,
             at_once=at_once,
-            patience=workspace.config.workers_wait_seconds,
             worth=1 if far or asked != "offline" else WORTH_PROCESSES,
             may_drop=lambda lost: {loss.source for loss in lost} if yes or _agreed(ask, lost) else (),
             again=again,

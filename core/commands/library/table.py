@@ -24,11 +24,9 @@ from core.commands.library.use import (
     library_record,
     library_reflect,
     library_retrieve,
-    library_traces,
     library_undo,
     recorded_text,
     reflected_text,
-    traces_text,
     undone_text,
 )
 from core.commands.row import (
@@ -114,7 +112,7 @@ COMMANDS = (
         ),
         single(
             "show",
-            "one document: its summary, source, concepts and chunks",
+            "one document: its summary, source, concepts, chunks, and how they were used",
             "3f2a91c0",
             library_show,
             show_text,
@@ -192,23 +190,13 @@ COMMANDS = (
             option("--query", "the question (default: that of the retrieval)", "TEXT"),
             _SESSION,
             option("--retrieval", "the retrieval that it is about, by its id", "ID"),
-            option("--undo", "take this record back, by its id ('knowledge library traces')", "TRACE"),
+            option("--undo", "take this record back, by its id ('knowledge library show ID')", "TRACE"),
             repeated(
                 "--from",
                 "read what this conversation used of what was retrieved in it (repeatable; a folder: all in it)",
                 "FILE",
                 dest="conversation",
             ),
-        ),
-        single(
-            "traces",
-            "what was recorded, by session",
-            "--session monday",
-            library_traces,
-            traces_text,
-            option("--session", "only this session", "S"),
-            option("--chunk", "only what this chunk was used for", "ID"),
-            whole_number("--limit", "at most N sessions (default: 20)", 20),
         ),
         single(
             "consolidate",

@@ -17,7 +17,7 @@ from core.base import reading
 from core.base.project import project_root
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.library.documents import errors_json, with_library
+from core.commands.library.documents import errors_json, trace_line, with_library
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
 from core.conversations.events import Call
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from core.library.use.inference import Heard
     from core.library.use.reflect import Reflection
     from core.library.use.retrieve import Retrieved
-    from core.library.use.usage import Session
     from core.library.use.vectors import Embedder
     from core.search.query import Hit
 
@@ -172,24 +171,7 @@ class Recorded:
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
-        return {**vars(self), "traces": [*map(trace_json, self.traces)], "errors": errors_json(self.errors)}
-
-
-def trace_json(trace: UsageTrace) -> dict[str, Any]:
-    """A trace with stable keys."""
-    return {
-        "id": trace.id,
-        "at": trace.timestamp.isoformat(timespec="seconds"),
-        "session": trace.session_id,
-        "task_type": trace.task_type,
-        "outcome": trace.outcome,
-        "query": trace.query,
-        "context": trace.context_summary,
-        "notes": trace.notes,
-        "chunks": list(trace.chunk_ids),
-        "recorded": trace.recorded,
-        "retrieval": trace.retrieval_id,
-    }
+        return {**vars(self), "traces": [trace.to_json() for trace in self.traces], "errors": errors_json(self.errors)}
 
 
 def library_record(
@@ -352,28 +334,6 @@ def _files(workspace: Workspace, names: Iterable[str], errors: list[ErrorInfo]) 
     return found
 
 
-@dataclass(frozen=True)
-class Traced:
-    """Sessions with their traces, that of the newest first."""
-
-    sessions: tuple[Session, ...]
-
-    def to_json(self) -> list[dict[str, Any]]:
-        """Stable keys for `--json`."""
-        return [{"session": one.session_id, "traces": [*map(trace_json, one.traces)]} for one in self.sessions]
-
-
-def library_traces(workspace: Workspace, session: str = "", chunk: str = "", limit: int = 20) -> Traced:
-    """What was recorded, by session."""
-
-    def work(library: Library) -> Traced:
-        from core.library.use.usage import sessions
-
-        return Traced(tuple(sessions(library, session, chunk, limit)))
-
-    return with_library(workspace, work)
-
-
 # --- learn ------------------------------------------------------------------------------------------------------------
 
 
@@ -462,28 +422,9 @@ def answered_text(answer: Answered) -> str:
 
 
 def recorded_text(done: Recorded) -> str:
-    rows = [f"taken back: {_trace(trace)}" if done.withdrawn else _trace(trace) for trace in done.traces]
+    rows = [f"taken back: {trace_line(trace)}" if done.withdrawn else trace_line(trace) for trace in done.traces]
     if done.conversations or done.errors:
         rows.append(f"{count(done.conversations, 'conversation')} read, {count(len(done.traces), 'trace')} inferred")
-    return "\n".join(rows) + "\n"
-
-
-def _trace(trace: UsageTrace) -> str:
-    chunks = ", ".join(key[:8] for key in trace.chunk_ids)
-    said = f": {one_line(trace.notes)}" if trace.notes else ""
-    asked = f" {one_line(trace.query)!r}" if trace.query else ""
-    guessed = " (inferred)" if trace.recorded == "inferred" else ""
-    when = f"{trace.id[:8]}  {trace.timestamp:%Y-%m-%d %H:%M}"
-    return f"{when} [{trace.task_type}] {trace.outcome}{guessed}{asked} {chunks}{said}"
-
-
-def traces_text(found: Traced) -> str:
-    if not found.sessions:
-        return "nothing was recorded yet: 'knowledge library record' writes down how a use went\n"
-    rows = []
-    for one in found.sessions:
-        rows.append(f"session {one_line(one.session_id) or '-'} ({count(len(one.traces), 'trace')})")
-        rows += [f"  {_trace(trace)}" for trace in one.traces]
     return "\n".join(rows) + "\n"
 
 

@@ -248,7 +248,7 @@ def withdraw(library: Library, which: str) -> UsageTrace:
         ids = _beginning(connection, _t.id, which)
     if len(ids) != 1:
         what = "the ids of several records begin" if ids else "no record's id begins"
-        raise KnowledgeError("no-trace", f"{what} with {which!r}", hint="'knowledge library traces' prints the ids")
+        raise KnowledgeError("no-trace", f"{what} with {which!r}", hint="'knowledge library show ID' prints those of a document")
     with library.writing() as connection:
         if not (found := traces(connection, select(_t.id).where(_t.id == ids[0]))):
             raise KnowledgeError("no-trace", "this record was taken back already", which)
@@ -268,28 +268,3 @@ def withdraw(library: Library, which: str) -> UsageTrace:
             stale = table.c.id.in_(about) & (table.c.profiled_traces > 0)
             connection.execute(update(table).where(stale).values(profiled_traces=OUTDATED))
     return trace
-
-
-@dataclass(frozen=True)
-class Session:
-    """The traces of one work session, oldest first."""
-
-    session_id: str
-    traces: tuple[UsageTrace, ...]
-
-
-def sessions(library: Library, session_id: str = "", chunk_id: str = "", limit: int = 20) -> list[Session]:
-    """Sessions with their traces, that of the newest trace first; a trace without a session stands alone."""
-    with library.reading() as connection:
-        newest = select(_t.id).order_by(_t.timestamp.desc(), _t.id)
-        if session_id:
-            newest = newest.where(_t.session_id == session_id)
-        if chunk_id:
-            ids = whole_ids(connection, [chunk_id])
-            newest = newest.where(_t.id.in_(select(_j.trace_id).where(_j.chunk_id == ids[0])))
-        found = traces(connection, newest.limit(max(limit, 1) * 50))
-    groups: dict[str, list[UsageTrace]] = {}
-    for trace in reversed(found):
-        groups.setdefault(trace.session_id or trace.id, []).append(trace)
-    made = [Session(rows[0].session_id, tuple(reversed(rows))) for rows in groups.values()]
-    return made[:limit]
