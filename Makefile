@@ -77,7 +77,7 @@ man: $(VENV)/.installed-dev
 
 # One file with the command line and the panel in it, for this system: dist/knowledge. About two minutes.
 binary: $(VENV)/.installed-dev
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[binary,mcp,library]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[binary,library]'
 	$(BIN)/python -m one_file.build
 
 clean:

@@ -172,9 +172,7 @@ def test_an_unknown_key_is_a_warning_with_the_nearest_known_one(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("key", "now"), sorted(REMOVED.items()))
-def test_a_setting_that_went_is_refused_where_it_asks_for_something_else(
-    tmp_path: Path, key: str, now: Value
-) -> None:
+def test_a_setting_that_went_is_refused_where_it_asks_for_something_else(tmp_path: Path, key: str, now: Value) -> None:
     """Who switched something off would not learn that it is on; who left the line as it was loses nothing."""
     kept = ok(load(tmp_path, f"{OURS}{key} = {shown_value(now)}\n"))
     assert kept.warnings == () and kept.config == ok(load(tmp_path, OURS)).config

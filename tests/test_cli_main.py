@@ -374,7 +374,7 @@ def test_a_strange_place_to_be_started_in_is_no_traceback(tmp_path: Path, line: 
         ("--hom /tmp/x status", "there is no option '--hom'; the nearest is --home."),
         ("--home /tmp/x stats", "there is no command 'stats'; the nearest is status."),
         ("status --jsn", "'knowledge status' has no option '--jsn'; the nearest is --json."),
-        ("trash lst", "'knowledge trash' has no 'lst', only list, restore, release, purge; the nearest is list."),
+        ("trash lst", "'knowledge trash' has no 'lst', only list, restore, purge; the nearest is list."),
         ("facts --domain list synk", "'knowledge facts' has no 'synk', only list, validate, sync,"),
         ("quarantine list --acept", "'knowledge quarantine' has no option '--acept'"),
         ("trash restore", "'knowledge trash restore' needs SHA. For example 'knowledge trash restore 3fa9'."),

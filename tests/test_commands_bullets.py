@@ -191,15 +191,6 @@ def test_no_match_names_the_nearest_bullet(workspace: Workspace) -> None:
     assert error(bullets.remove, workspace, "opinions", "x").code == "no-category"
 
 
-def test_words_bring_back_the_line_that_is_struck_and_not_the_one_that_replaced_it(workspace: Workspace) -> None:
-    """Who takes a strike-through back names it by words that the newer bullet has, too."""
-    path = write(workspace, "facts.md", "- ~~the port is 8080~~ [from: a, 2026-01-01]\n- the port is 8081\n")
-    bullets.unstrike(workspace, "facts", "the port")
-    assert path.read_text() == "- the port is 8080 [from: a, 2026-01-01]\n- the port is 8081\n"
-    assert error(bullets.unstrike, workspace, "facts", "the port").code == "no-match"
-    assert error(bullets.unstrike, workspace, "facts", "facts.md:1").code == "not-struck"
-
-
 def test_a_task_that_stands_under_done_is_opened_again_and_not_written_twice(workspace: Workspace) -> None:
     bullets.add(workspace, "tasks", "ask the users")
     bullets.done(workspace, "ask")
@@ -228,9 +219,9 @@ def test_an_edit_refreshes_a_digest_that_is_there(workspace: Workspace) -> None:
     write(workspace, "facts.md", "- old words\n- wrong\n")
     write(workspace, "digest.md", "stale")
     bullets.edit(workspace, "facts", "old", "new words")
-    bullets.remove(workspace, "facts", "wrong", strike=True)
+    struck = bullets.remove(workspace, "facts", "wrong", strike=True)
     assert "new words" in read(workspace, "digest.md") and "wrong" not in read(workspace, "digest.md")
-    bullets.unstrike(workspace, "facts", "wrong")
+    undo(workspace, struck.run)
     assert "wrong" in read(workspace, "digest.md")
 
 

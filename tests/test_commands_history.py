@@ -326,7 +326,7 @@ def test_a_trashed_conversation_is_listed_and_restored_by_a_prefix(workspace: Wo
     [row] = trash_list(workspace)
     assert (row.path, row.size) == (str(path), len(before)) and row.until.startswith("2026-05-15")
     back = trash_restore(workspace, row.sha256[:8], now=clock, editor_wait=HURRIED)
-    assert back.path == str(path) and path.read_bytes() == before and "release" in back.note
+    assert back.path == str(path) and path.read_bytes() == before and "until it changes" in back.note
     [entry] = entries(workspace).values()
     assert entry["deleted"] is False and "trash" not in entry
     assert trash_list(workspace) == []

@@ -10,9 +10,6 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from core.commands.history.ledger import undo_text
-from core.commands.history.missing import missing_text, settled_text
-from core.commands.history.trash import released_text
 
 from core.base import disk, locks
 from core.base.paths import project_paths
@@ -21,9 +18,10 @@ from core.commands import bullets
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history import trash as trash_commands
-from core.commands.history.missing import Settled, missing
+from core.commands.history.ledger import undo_text
+from core.commands.history.missing import Settled, missing, missing_text, settled_text
 from core.commands.history.runs import UndoReport, runs
-from core.commands.history.trash import trash_list, trash_purge, trash_release, trash_restore
+from core.commands.history.trash import trash_list, trash_purge, trash_restore
 from core.commands.history.undo import redo, undo
 from core.commands.memories import memories_edit, save
 from core.commands.quarantine import quarantine_accept
@@ -383,7 +381,7 @@ def test_a_restored_conversation_stays_through_any_number_of_harvests(workspace:
     for _ in range(3):
         report = harvested(workspace, model, clock)
         assert path.exists() and report.reclaimed == 0 and not report.errors
-    assert report.plan.counts["keep"] == 1 and "release" in report.plan.classified[0].reason
+    assert report.plan.counts["keep"] == 1 and "brought back by you" in report.plan.classified[0].reason
     harvested(workspace, model, clock, no_harvest=True)
     assert path.exists() and model.asked == 1
 
@@ -402,18 +400,6 @@ def test_another_copy_of_the_same_content_goes_as_ever(workspace: Workspace, clo
     other = converse(workspace, "two", "same")
     harvested(workspace, Model(), clock)
     assert path.exists() and not other.exists()
-
-
-def test_a_released_one_goes_with_the_next_harvest(workspace: Workspace, clock: Clock) -> None:
-    model = Model()
-    path = converse(workspace)
-    harvested(workspace, model, clock)
-    sha = restored(workspace, clock)
-    assert error(trash_release, workspace, "0000", now=clock, editor_wait=RESTORED_HURRIED).code == "not-restored"
-    let_go = trash_release(workspace, sha[:9], now=clock, editor_wait=RESTORED_HURRIED)
-    assert released_text(let_go).startswith(f"released: {path}\n") and let_go.to_json()["paths"] == [str(path)]
-    assert harvested(workspace, model, clock).reclaimed == 1 and not path.exists() and model.asked == 1
-    assert "nothing is kept" in error(trash_release, workspace, sha).hint
 
 
 def test_a_better_model_reads_it_and_leaves_it_there(workspace: Workspace, clock: Clock) -> None:

@@ -329,6 +329,7 @@ def test_a_project_below_a_home_is_found_all_the_same(person: Path, tmp_path: Pa
 def test_a_host_gets_the_homes_context_once(person: Path, tmp_path: Path) -> None:
     """A host passes the current folder as the project: in one's own folder the context must not stand there twice, and
     another home's must not stand there at all."""
+
     def text(home: Path) -> str:
         found = prompt_prefix(person, home=home, environment={})
         assert isinstance(found, Ok), found

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agents import hand_over, json_text, tools
+from core.agents import hand_over, json_text
 from core.agents.tools import AGENT, AGENTS, agent_name
 from core.cli.main import main
 from core.commands.daily.autopilot import sources_of
@@ -305,19 +305,6 @@ def test_a_program_that_moved_is_told_and_written_anew(person: Path, monkeypatch
     assert call("connect", "codex", "--remove", "--yes")[0] == 0 and not (person / ".codex").exists()
 
 
-def test_without_the_library_of_the_protocol_no_server_is_registered(
-    person: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A server that cannot start would show an error at every start of the tool."""
-    real = tools.find_spec
-    monkeypatch.setattr(tools, "find_spec", lambda name, *rest: None if name == "mcp" else real(name, *rest))
-    told = json.loads(call("connect", "opencode", "claude_code", "gemini", "--json", "--yes")[1])
-    assert {part for row in told["tools"] for part in row["parts"]} == {"start", "end"}
-    assert not any(row["missing"] for row in told["tools"]), "what was left out is not gone"
-    assert any("extra 'mcp'" in note for note in told["notes"])
-    assert "digest.md" in (person / ".config" / "opencode" / "AGENTS.md").read_text()
-
-
 def test_in_a_pipe_nothing_is_written_without_a_yes(person: Path) -> None:
     """A script that asks how things stand, or an agent, must not change the settings of seven tools."""
     before = snapshot(person)
@@ -571,7 +558,6 @@ def test_the_end_hook_does_nothing_where_we_asked_the_tool_ourselves(stand_in: t
 def test_a_server_for_tools_without_hooks_hands_over_at_its_end(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """VS Code and OpenCode have no hook for the end of a session; their server lives as long as it. Also where the tool
     ends it roughly."""
-    pytest.importorskip("mcp")
     freed: list[list[str]] = []
     monkeypatch.setattr("core.commands.daily.connect.set_free", lambda words: not freed.append(words))
 

@@ -20,6 +20,7 @@ from core.commands.conversations import index_folder, read
 from core.commands.workspace import Workspace
 from core.conversations.readable import without_codes, without_tags
 from core.conversations.searched import output
+from core.mcp_server import tools
 from core.mcp_server.pages import sentence
 from core.sources.tools import RESUME, resume_command
 from tests.harvest_world import FakeModel, World, workspace_of
@@ -278,8 +279,6 @@ def test_what_was_harvested_stands_beside_its_turn(world: World, monkeypatch: py
 
 
 # --- agents ----------------------------------------------------------------------------------------------------------
-
-tools = pytest.importorskip("core.mcp_server.tools", reason="the extra mcp is not installed")
 
 
 @pytest.fixture

@@ -496,14 +496,6 @@ def test_the_way_from_the_current_node_up_is_what_was_said() -> None:
     assert json.loads(data[asked.start : asked.end])["id"] == "q2"
 
 
-def test_without_a_current_node_the_leaf_written_last_is_it_and_a_circle_ends() -> None:
-    late = node("late", "q1", "user", "later", create_time=1758176999)
-    found = check_records(document([tree("x", None, None, *TALK, late)]), "chatgpt")
-    assert exports_said(found, "user") == ["draft", "later"]
-    ring = tree("x", None, "a", node("a", "b", "user", "one"), node("b", "a", "user", "two"))
-    assert exports_said(check_records(document([ring]), "chatgpt"), "user") == ["two", "one"]
-
-
 def test_an_export_gives_its_conversations_one_by_one_and_as_a_whole() -> None:
     """The file is reclaimed as a whole: what is read of it by default must be all of it."""
     newer = tree("New", 1758200000, "n", node("n", None, "user", "new words"))

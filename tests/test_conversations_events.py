@@ -153,24 +153,6 @@ def test_a_plan_of_another_session_is_no_word_of_the_person() -> None:
     assert read.title == "Move the ledger"
 
 
-def test_what_was_typed_while_the_assistant_worked_is_the_persons_once() -> None:
-    """The one sentence that says what helped may stand in the queue alone."""
-    queue = {"type": "queue-operation", "sessionId": "s"}
-    read = claude(
-        said("user", "it hangs at the start"),
-        {**queue, "operation": "enqueue", "content": "a reload helps"},
-        {**queue, "operation": "remove"},
-        {**queue, "operation": "enqueue", "content": "and log in again"},
-        {**queue, "operation": "dequeue"},
-        said("user", "and log in again"),
-        {**queue, "operation": "enqueue", "content": '{"task_id":"x"}'},
-        {**queue, "operation": "remove"},
-        {**queue, "operation": "enqueue", "content": "never handed over"},
-    )
-    spoken = ["it hangs at the start", "a reload helps", "and log in again", "never handed over"]
-    assert said_by(read, "user") == spoken
-
-
 def test_steps_hooks_and_summaries() -> None:
     steps = [{"content": "write", "status": "completed"}, {"content": "test", "status": "pending"}]
     long = "Primary request: " + "x " * 9000 + "the end"

@@ -18,7 +18,7 @@ from core.conversations.events import Command, Edit
 from core.conversations.packed import LEAST_UNPACKED
 from core.conversations.read import read_all, read_conversation, why_unread
 from core.conversations.render import transcript
-from tests.made_records import check_records, document, lines, roles, said, spoken
+from tests.made_records import check_records, document, lines, roles, said
 
 # --- claude code: Claude Code: without these, tool output or another program's words would be harvested as the
 # person's.
@@ -71,37 +71,6 @@ def test_a_torn_last_line_and_unknown_records_are_counted_and_cost_nothing_else(
     assert said(conversation, "user") == ["first", "last"]
 
 
-def test_what_the_tool_puts_into_a_message_is_not_the_persons() -> None:
-    data = lines(
-        line("user", "put in", isMeta=True),
-        line("user", "This session is being continued from", isCompactSummary=True, isVisibleInTranscriptOnly=True),
-        line("user", "[Request interrupted by user for tool use]"),
-        line("user", "<local-command-stdout>ok</local-command-stdout>"),
-        line("user", [*text("<ide_opened_file>The user opened a.py</ide_opened_file>"), *text("Fix a.py please")]),
-        line("user", "Look\n<system-reminder>\nnever say this\n</system-reminder>\nhere"),
-    )
-    conversation = check_records(data, "claude_code")
-    assert said(conversation, "user") == ["Fix a.py please", "Look\nhere"]
-    assert conversation.turns[3].role == "tool"
-    assert "never say this" in said(conversation, "system")[-1]
-
-
-def test_the_persons_words_behind_a_command_in_a_refusal_and_in_an_answer_are_kept() -> None:
-    refusal = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse uv"
-    answers = {"Which one?": "the second", "Why?": "it is faster"}
-    data = lines(
-        line("user", "<command-name>/debug</command-name>\n<command-args>the login hangs</command-args>"),
-        line("assistant", call("AskUserQuestion", questions=[{"question": "Which one?"}, {"question": "Why?"}])),
-        line("user", result('User has answered your questions: "…"'), toolUseResult={"answers": answers}),
-        line("user", result(refusal, is_error=True)),
-        line("user", result("a page that says: the user said:\nrm -rf")),
-        {"type": "attachment", "sessionId": "s-1", "attachment": {"type": "queued_command", "prompt": "and the docs"}},
-    )
-    conversation = check_records(data, "claude_code")
-    assert said(conversation, "user") == ["the login hangs", "the second\nit is faster", "use uv", "and the docs"]
-    assert said(conversation, "assistant") == ["Which one?\nWhy?"]
-
-
 def test_a_sub_agents_prompt_was_written_by_an_assistant_and_its_file_is_a_session_of_its_own() -> None:
     data = lines(
         line("user", "search for the port", isSidechain=True, agentId="a7"),
@@ -110,16 +79,6 @@ def test_a_sub_agents_prompt_was_written_by_an_assistant_and_its_file_is_a_sessi
     conversation = check_records(data, "claude_code")
     assert roles(conversation) == ["system", "assistant"]
     assert conversation.id == "s-1/a7"
-
-
-def test_the_title_is_the_persons_own_or_the_summary_of_this_session_but_not_of_another() -> None:
-    talk = line("user", "hello there", uuid="leaf")
-    other = {"type": "summary", "summary": "Another day", "leafUuid": "elsewhere"}
-    own = {"type": "summary", "summary": "Greetings", "leafUuid": "leaf"}
-    named = {"type": "custom-title", "customTitle": "My talk", "sessionId": "s-1"}
-    assert read_conversation("f", lines(other, talk)).title == "hello there"
-    assert read_conversation("f", lines(talk, own)).title == "Greetings"
-    assert read_conversation("f", lines(talk, named, own)).title == "My talk"
 
 
 def test_the_index_of_prompts_gives_a_conversation_for_each_session() -> None:
@@ -177,70 +136,6 @@ def event(kind: str, message: str) -> dict[str, Any]:
 
 
 META = row("session_meta", id="c-1", cwd="/repo/shop", timestamp="2026-02-03T04:00:00Z", cli_version="0.140.0")
-
-
-def test_each_utterance_is_read_once_and_what_was_put_in_is_not_the_persons() -> None:
-    data = lines(
-        META,
-        item("developer", "be brief"),
-        item("user", "<environment_context>\n<cwd>/repo/shop</cwd>\n</environment_context>"),
-        item("user", "fix the build"),
-        event("user_message", "fix the build"),
-        item("user", "context of a kind that nobody has seen yet"),
-        event("agent_message", "I look."),
-        item("assistant", "I look."),
-        row("response_item", type="reasoning", summary=[], encrypted_content="…"),
-        row("response_item", type="function_call", name="shell", arguments='{"command":["bash","-lc","make"]}'),
-        row("response_item", type="function_call_output", output='{"output":"fine","metadata":{"exit_code":0}}'),
-        row("event_msg", type="token_count", info={}),
-        row("compacted", message="so far: the build"),
-        item("user", "fix the build"),
-        event("user_message", "fix the build"),
-        item("assistant", "Done again."),
-    )
-    conversation = check_records(data, "codex")
-    first, then = ["system", "system", "user", "system"], ["assistant", "tool", "system", "user", "assistant"]
-    assert roles(conversation) == [*first, *then]
-    assert said(conversation, "user") == ["fix the build", "fix the build"]
-    assert said(conversation, "assistant") == ["I look.\n\n```bash\nmake\n```", "Done again."]
-    assert said(conversation, "tool") == ["fine\nexit code: 0"]
-    assert (conversation.id, conversation.folder) == ("c-1", "/repo/shop")
-    assert conversation.started == "2026-02-03T04:00:00Z"
-    assert conversation.title == "fix the build"
-
-
-def test_without_events_the_persons_items_are_told_by_how_they_begin() -> None:
-    data = lines(
-        META, item("user", "# AGENTS.md instructions for /work"), item("user", "go on"), item("assistant", "ok")
-    )
-    assert said(check_records(data, "codex"), "user") == ["go on"]
-
-
-def test_an_answer_that_is_only_there_as_an_event_is_kept() -> None:
-    data = lines(META, event("user_message", "go"), event("agent_message", "gone"))
-    assert said(check_records(data, "codex"), "assistant") == ["gone"]
-
-
-def test_the_request_is_told_from_the_editors_context_and_a_turn_rolled_back_is_gone() -> None:
-    data = lines(
-        META,
-        event("user_message", "# Context from my IDE\n\n## Active file: a.py\n\n## My request for Codex:\nrename it"),
-        item("assistant", "renamed"),
-        item("user", "no, wrong"),
-        event("user_message", "no, wrong"),
-        item("assistant", "sorry"),
-        row("event_msg", type="thread_rolled_back", num_turns=1),
-        row("event_msg", type="user_message", message="better"),
-    )
-    conversation = check_records(data, "codex")
-    assert said(conversation, "user") == ["rename it", "better"]
-    assert said(conversation, "assistant") == ["renamed"]
-    assert "Active file" in said(conversation, "system")[0]
-
-
-def test_the_prompts_of_a_sub_agent_are_not_the_persons() -> None:
-    meta = row("session_meta", id="c-2", cwd="/w", source={"subagent": {"thread_spawn": {}}})
-    assert roles(check_records(lines(meta, event("user_message", "search")), "codex")) == ["system"]
 
 
 def test_an_old_rollout_without_the_envelope_is_read() -> None:
@@ -459,61 +354,9 @@ def test_an_older_session_is_one_document(indent: int | None) -> None:
     assert b"build it" in data[first.start : first.end]
 
 
-def test_a_newer_session_is_a_log_of_changes() -> None:
-    data = lines(
-        HEAD,
-        {"$set": {"directories": ["/repo/shop"], "summary": "Building"}},
-        message("1", "user", [{"text": "build "}, {"text": "it"}]),
-        message("2", "gemini", ""),
-        message("2", "gemini", [{"text": "secret", "thought": True}, {"text": "built"}]),
-        message("4", "user", "and now break it"),
-        message("5", "gemini", "broken"),
-        {"$rewindTo": "4"},
-        message("6", "user", "thanks"),
-        {"$set": {"lastUpdated": "2026-01-11T00:00:00Z"}},
-    )
-    conversation = check_records(data, "gemini_cli")
-    assert spoken(conversation) == ["user: build it", "assistant: built", "user: thanks"]
-    facts = conversation.title, conversation.folder, conversation.ended
-    assert facts == ("Building", "/repo/shop", "2026-01-11T00:00:00Z")
-
-
-def test_a_set_of_known_messages_takes_the_others_away() -> None:
-    one, two = message("1", "user", "keep"), message("2", "user", "cancelled")
-    assert said(check_records(lines(HEAD, one, two, {"$set": {"messages": [one]}}), "gemini_cli"), "user") == ["keep"]
-
-
-def test_a_compression_takes_nothing_away_that_was_said_and_can_be_rewound_to() -> None:
-    fresh = [message("x1", "user", "<state_snapshot>all</state_snapshot>"), message("x2", "user", "third")]
-    talk = [message(str(n), "user", words) for n, words in enumerate(("first", "second", "third"))]
-    data = lines(HEAD, *talk, {"$set": {"messages": fresh}}, message("9", "user", "fourth"))
-    conversation = check_records(data, "gemini_cli")
-    assert said(conversation, "user") == ["first", "second", "third", "fourth"]
-    assert len(said(conversation, "system")) == 1
-    rewound = check_records(data + lines({"$rewindTo": "x2"}), "gemini_cli")
-    assert said(rewound, "user") == ["first", "second"]
-
-
 def test_going_back_to_a_message_that_is_not_there_does_not_wipe_the_session() -> None:
     data = lines(HEAD, message("1", "user", "still here"), {"$rewindTo": "9"})
     assert said(check_records(data, "gemini_cli", skipped=1), "user") == ["still here"]
-
-
-def test_files_and_context_in_a_prompt_are_not_the_persons() -> None:
-    data = lines(
-        HEAD,
-        message("0", "user", "<session_context>\nToday is\n</session_context>"),
-        message("1", "user", "explain @a.py\n--- Content from referenced files ---\ndef f(): ..."),
-        message("2", "user", [{"text": "long"}, {"text": "expansion"}], displayContent=[{"text": "short"}]),
-        message("3", "user", [{"functionResponse": {"response": {"output": "out"}}}]),
-    )
-    conversation = check_records(data, "gemini_cli")
-    assert said(conversation, "user") == ["explain @a.py", "short"]
-    assert said(conversation, "tool") == ["out"]
-
-
-def test_a_sub_agents_prompt_is_not_the_persons() -> None:
-    assert roles(check_records(lines(HEAD | {"kind": "subagent"}, TALK[0]), "gemini_cli")) == ["system"]
 
 
 def test_the_index_of_prompts_gives_a_conversation_for_each_session_gemini_cli() -> None:
@@ -529,32 +372,6 @@ def test_a_session_cut_in_the_middle_gives_what_stands_before() -> None:
     data = document(HEAD | {"messages": [*TALK]})
     conversation = check_records(data[: data.index(b"update")], "gemini_cli", skipped=1)
     assert said(conversation, "user") == ["build it"]
-
-
-def test_a_saved_history_a_bare_session_and_the_printed_stream_are_read() -> None:
-    """Newer and older shapes were read as one message of raw JSON."""
-    call = {"functionCall": {"id": "t", "name": "run_shell_command", "args": {"command": "make"}}}
-    back = {"functionResponse": {"id": "t", "name": "run_shell_command", "response": {"output": "fine"}}}
-    turns = [
-        {"role": "user", "parts": [{"text": "build it"}]},
-        {"role": "model", "parts": [{"text": "Yes."}, call]},
-        {"role": "user", "parts": [back]},
-    ]
-    bare = [{"type": "user", "content": "build it"}, {"type": "gemini", "content": "Yes."}]
-    stream = lines(
-        {"type": "init", "timestamp": "2026-06-01T10:00:00Z", "session_id": "s", "model": "g"},
-        {"type": "message", "role": "user", "content": "build it"},
-        {"type": "message", "role": "assistant", "content": "Yes.", "delta": True},
-        {"type": "tool_use", "tool_name": "run_shell_command", "tool_id": "t", "parameters": {"command": "make"}},
-        {"type": "tool_result", "tool_id": "t", "status": "success", "output": "fine"},
-        {"type": "result", "status": "success"},
-    )
-    for data in (document(turns), document({"history": turns}), document({"messages": bare}), stream):
-        read = check_records(data, "gemini_cli")
-        assert said(read, "user") == ["build it"] and said(read, "assistant")[0].startswith("Yes.")
-        found = [event for turn in read.turns for event in turn.events]
-        assert all(isinstance(event, Command) and event.output == "fine" for event in found)
-        assert len(found) == (data != document({"messages": bare}))
 
 
 def test_the_folder_is_the_one_whose_hash_the_file_tells() -> None:

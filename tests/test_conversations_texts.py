@@ -7,7 +7,7 @@ import pytest
 from core.conversations.events import Command, Commit, Edit
 from core.conversations.read import read_all, read_conversation
 from tests.made_records import roles as manual_slop_roles
-from tests.made_records import said, spoken
+from tests.made_records import spoken
 
 # --- aider: aider: what the person typed, what the tool printed and what the assistant answered must not be mixed up.
 
@@ -40,31 +40,8 @@ Here is the change.
 """.replace("@@", "  ")
 
 
-def test_prompts_of_several_lines_are_one_turn_and_a_heading_of_the_answer_is_none() -> None:
-    conversation = read_conversation("h", CHAT.encode())
-    said = [turn.text for turn in conversation.turns if turn.role == "user"]
-    assert said == ["add a comment\nat the top", "thanks", "next one"]
-    answers = [turn.text for turn in conversation.turns if turn.role == "assistant"]
-    assert answers == ["Here is the change.\n\n#### A heading of the answer"]
-    assert conversation.started == "2025-07-15T11:38:37"
-    assert conversation.title == "add a comment"
-
-
 def test_an_answer_to_a_question_of_the_tool_is_not_something_the_person_asked_for() -> None:
     assert not any("(Y)es" in turn.text for turn in read_conversation("h", CHAT.encode()).turns if turn.role == "user")
-
-
-def test_published_examples_without_a_banner_are_read_too() -> None:
-    page = (
-        b"---\nparent: Examples\n---\n\n# Hello\n\n"
-        b'<div class="chat-transcript" markdown="1">\n\n> $ aider  \n\n#### what is this?\n\nA game.\n</div>\n'
-    )
-    turns = read_conversation("h", page).turns
-    assert [(turn.role, turn.text) for turn in turns][1:] == [
-        ("tool", "$ aider"),
-        ("user", "what is this?"),
-        ("assistant", "A game."),
-    ]
 
 
 def test_a_file_with_nothing_but_a_start_is_an_empty_conversation() -> None:
@@ -98,29 +75,12 @@ Here is the change.
 """.replace("@@", "  ")
 
 
-def test_prompts_of_old_versions_without_blanks_at_their_end_are_the_persons() -> None:
-    turns = read_conversation("h", OLD.encode()).turns
-    assert [turn.text for turn in turns if turn.role == "user"] == [
-        "add a comment\nat the top", "/run make test", "thanks",
-    ]  # fmt: skip
-    assert [turn.text for turn in turns if turn.role == "assistant"] == [
-        "Here is the change.\n\n#### A heading of the answer"
-    ]
-
-
 def test_edits_commits_and_what_the_person_had_run_are_events() -> None:
     found = [event for turn in read_conversation("h", OLD.encode()).turns for event in turn.events]
     edit, commit, command = found
     assert isinstance(edit, Edit) and (edit.path, edit.failed) == ("app/main.py", False)
     assert isinstance(commit, Commit) and (commit.hash, commit.subject) == ("1a2b3c4", "feat: add a comment")
     assert isinstance(command, Command) and (command.words, command.output) == ("make test", "3 passed")
-
-
-def test_the_session_tells_its_model_and_folder() -> None:
-    told = "> Model: some/model with whole edit format  \n> Cur working dir: /srv/app  \n> Git repo"
-    chat = CHAT.replace("> Git repo", told, 1)
-    read = read_conversation("h", chat.encode())
-    assert (read.model, read.folder) == ("some/model", "/srv/app")
 
 
 # --- specstory: SpecStory: three generations of files; tool output must never pass for somebody's words.
@@ -171,35 +131,9 @@ HEADS = (
 )
 
 
-@pytest.mark.parametrize("head", HEADS)
-def test_each_generation_gives_the_same_turns(head: str) -> None:
-    conversation = read_conversation("f.md", (head + BODY).encode())
-    assert conversation.format == "specstory"
-    assert [turn.role for turn in conversation.turns] == ["user", "system", "tool", "assistant", "tool", "assistant"]
-    assert conversation.turns[0].text == "check the build"
-    assert conversation.started == "2026-05-04T13:00:00Z"
-    assert conversation.title.lower().startswith("check the build")
-    texts = [turn.text for turn in conversation.turns if turn.role in ("user", "assistant")]
-    assert not any("delete everything" in text for text in texts), "what a tool printed looks like a turn, and is none"
-    assert texts[1:] == [
-        "```bash\ngo vet ./...\ngo build ./...\n```",
-        "Above the line.\n\n---\n\nBelow the line: fixed after the vet pass.",
-    ]
-
-
 def test_the_session_id_is_taken_from_the_file() -> None:
     assert read_conversation("f.md", (HEADS[0] + BODY).encode()).id == "22222222-aaaa"
     assert read_conversation("f.md", (HEADS[2] + BODY).encode()).id == "f.md"
-
-
-def test_the_text_behind_a_slash_command_is_not_the_persons() -> None:
-    text = HEADS[0] + (
-        "\n_**User (2026-05-04 13:00:00Z)**_\n\n<command-message>review</command-message>\n\n"
-        "_**User (2026-05-04 13:00:00Z)**_\n\nA long prompt that the command stands for.\n\n"
-        "_**User (2026-05-04 13:09:00Z)**_\n\nreally mine\n"
-    )
-    turns = read_conversation("f.md", text.encode()).turns
-    assert [turn.text for turn in turns if turn.role == "user"] == ["really mine"]
 
 
 # --- plain: Plain text: speakers are heard where the text marks them, and nothing is made up where it does not.
@@ -216,33 +150,9 @@ STYLES = {
 }
 
 
-@pytest.mark.parametrize("style", STYLES)
-def test_speakers_are_told_apart_in_every_common_style(style: str) -> None:
-    turns = read_conversation("x", STYLES[style].encode()).turns
-    assert [(turn.role, turn.text.strip()) for turn in turns] == [("user", "fix it"), ("assistant", "done now")]
-
-
 def test_times_are_kept() -> None:
     conversation = read_conversation("x", STYLES["numbered"].encode())
     assert (conversation.started, conversation.ended) == ("2026-01-02T03:04", "2026-01-02T03:05")
-
-
-@pytest.mark.parametrize(
-    ("text", "speakers", "kept"),
-    [
-        ("# Notes\n\nUser: is a column here\n\nSecond paragraph.\n", "user", "User: is a column here"),
-        ("prompt: be brief\nmodel: small\noutput: text\n", "user", "model: small"),
-        ("User: look\n```yaml\nUser: bob\nAssistant: eve\n```\nAssistant: I see\n", "user assistant", "User: bob"),
-        ("User: look\n```\ncode\nAssistant: I see\nUser: thanks\n", "user assistant user", "code"),
-        ("User: go\nAssistant: ok\nTool: 3 files\nAssistant: fine\n<system-reminder>\nbe nice\n</system-reminder>\n",
-         "user assistant tool assistant system", "go"),
-    ],
-    ids=["a note", "lines of a form", "marks in code", "a fence that nothing closes", "tools and reminders"],
-)  # fmt: skip
-def test_nobody_is_made_up_and_nobody_is_missed(text: str, speakers: str, kept: str) -> None:
-    turns = read_conversation("x", text.encode()).turns
-    assert [turn.role for turn in turns] == speakers.split()
-    assert kept in turns[0].text
 
 
 def test_an_empty_file_is_an_empty_conversation() -> None:
@@ -313,29 +223,6 @@ def roles(text: str) -> list[tuple[str, str]]:
     conversation = read_conversation("latest", text.encode())
     assert conversation.format == "home"
     return [(turn.role, turn.text) for turn in conversation.turns]
-
-
-def test_the_three_tags_tell_who_spoke_and_text_between_them_is_a_tools() -> None:
-    text = (
-        "<initial_context>\n# Rules\n- [ ] not a task\n</initial_context>\n\n"
-        "<user-prompt>\nfix the parser\n</user-prompt>\n"
-        "<agent-response>\nReading it.\n</agent-response>\n\nparser.py: 12 lines\n\n"
-        '<agent-response model="m">Done.</agent-response>\n'
-    )
-    assert roles(text) == [
-        ("system", "<initial_context>\n# Rules\n- [ ] not a task\n</initial_context>"),
-        ("user", "fix the parser"),
-        ("assistant", "Reading it."),
-        ("tool", "parser.py: 12 lines"),
-        ("assistant", "Done."),
-    ]
-
-
-def test_where_only_prompts_are_tagged_the_rest_is_the_answer() -> None:
-    assert roles("<user-prompt>why?</user-prompt>\nBecause of the cache.\n") == [
-        ("user", "why?"),
-        ("assistant", "Because of the cache."),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -447,14 +334,6 @@ def test_each_discussion_with_its_speakers_and_times() -> None:
         ("system", "2026-06-13T10:00:05"),
     ]
     assert second.skipped == 1
-
-
-def test_the_file_as_a_whole_and_a_list_on_its_own() -> None:
-    assert said(read_conversation("shop.toml", PROJECT.encode()), "user")[-1] == "in a table"
-    alone = read_conversation("shop_history.toml", b'history = ["User:\\nhi", "AI:\\nhello"]\n')
-    assert (alone.format, manual_slop_roles(alone)) == ("manual_slop", ["user", "assistant"])
-    tables = read_conversation("h.toml", b'[[history]]\nrole = "AI"\ncontent = "hello"\n')
-    assert (tables.format, manual_slop_roles(tables)) == ("manual_slop", ["assistant"])
 
 
 def test_a_note_that_only_looks_like_it_stays_a_note() -> None:

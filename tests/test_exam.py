@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation

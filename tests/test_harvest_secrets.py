@@ -12,7 +12,7 @@ import pytest
 from core.base.answer import Answer
 from core.base.secrets import repeats
 from core.base.secrets.redact import Redacted, redact
-from core.commands import bullets
+from core.commands import bullets, status
 from core.commands.context import context
 from core.commands.conversations import ConversationFilters, find
 from core.commands.harvest import harvest
@@ -383,7 +383,7 @@ def test_an_unexpected_error_shows_no_control_characters(tmp_path: Path, monkeyp
     def broken(workspace: Workspace) -> None:
         raise ValueError("\x1b]0;owned\x07\nknowledge: all is well")
 
-    monkeypatch.setattr("core.commands.status.status", broken)
+    monkeypatch.setattr(status, "COMMANDS", tuple(row._replace(runs=broken) for row in status.COMMANDS))
     code, _, err = call("status", "--home", str(tmp_path))
     assert code == 1 and err.count("\n") == 1 and err.rstrip("\n").isprintable()
 

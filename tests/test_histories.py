@@ -172,6 +172,8 @@ def test_a_sample_of_hostile_inputs_breaks_no_promise(name: str) -> None:
 
 def test_a_target_that_breaks_a_promise_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test of the test: with the guard taken out of the parser, the sample goes red."""
-    monkeypatch.setattr("core.knowledge.ledger.fail", lambda *_: (_ for _ in ()).throw(ValueError("unguarded")))
+    monkeypatch.setattr(
+        "core.knowledge.ledger.KnowledgeError", lambda *_: (_ for _ in ()).throw(ValueError("unguarded"))
+    )
     with pytest.raises(ValueError, match="unguarded"):
         TARGETS["ledger"](b"{")

@@ -25,7 +25,6 @@ Provides-Extra: mcp
 Provides-Extra: postgres
 Provides-Extra: library
 Provides-Extra: here
-Requires-Dist: mcp-that-nobody-has>=2.0; extra == 'mcp'
 Requires-Dist: knowledge-memory[library]; extra == 'postgres'
 Requires-Dist: psycopg[binary]>=3.1; extra == 'postgres'
 Requires-Dist: alembic-that-nobody-has>=1.13; extra == 'library'
@@ -65,22 +64,20 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 
 def told(monkeypatch: pytest.MonkeyPatch) -> str:
-    """What `knowledge mcp` says where its package is missing."""
-    for name in {"mcp", *(name for name in sys.modules if name.startswith("mcp."))}:
-        monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "core.mcp_server.server", raising=False)
-    code, _, err = call("mcp")
-    assert code == 1 and "the package 'mcp'" in err
+    """What `knowledge library` says where its packages are missing."""
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    code, _, err = call("library", "ingest", "x", "--home", str(Path(sys.prefix) / "home"))
+    assert code == 1 and "sqlalchemy" in err
     return err
 
 
 CASES = {
-    "uv tool, editable": ("uv", "uv-receipt.toml", True, ["uv", "tool", "install", "--force", "-e", "CLONE[here,mcp]"]),
-    "uv tool": ("uv", "uv-receipt.toml", False, ["uv", "tool", "install", "--force", "CLONE[here,mcp]"]),
-    "pipx": ("pip", "pipx_metadata.json", False, ["pipx", "install", "--force", "CLONE[here,mcp]"]),
-    "pip in an environment, editable": ("pip", "", True, [*PIP, "-e", "CLONE[mcp]"]),
-    "pip in an environment": ("pip", "", False, [*PIP, "CLONE[mcp]"]),
-    "uv pip": ("uv", "", True, [*UV_PIP, "-e", "CLONE[mcp]"]),
+    "uv tool, editable": ("uv", "uv-receipt.toml", True, ["uv", "tool", "install", "--force", "-e", "CLONE[here,library]"]),
+    "uv tool": ("uv", "uv-receipt.toml", False, ["uv", "tool", "install", "--force", "CLONE[here,library]"]),
+    "pipx": ("pip", "pipx_metadata.json", False, ["pipx", "install", "--force", "CLONE[here,library]"]),
+    "pip in an environment, editable": ("pip", "", True, [*PIP, "-e", "CLONE[library]"]),
+    "pip in an environment": ("pip", "", False, [*PIP, "CLONE[library]"]),
+    "uv pip": ("uv", "", True, [*UV_PIP, "-e", "CLONE[library]"]),
 }
 
 
@@ -111,7 +108,7 @@ def test_a_source_that_is_no_folder_is_named(source: str, place: Place) -> None:
     direct, behind = SOURCES[source]
     place.install("pip", direct)
     place.runs_from(place.site)
-    assert installed.install_command("mcp") == shlex.join([*PIP, f"knowledge-memory[mcp]{behind}"])
+    assert installed.install_command("library") == shlex.join([*PIP, f"knowledge-memory[library]{behind}"])
 
 
 @pytest.mark.parametrize("source", ["an index", "a clone that is gone", "a wheel that is gone"])
@@ -132,10 +129,10 @@ def test_a_checkout_and_the_one_file(place: Place, monkeypatch: pytest.MonkeyPat
     other = place.clone.parent / "other"
     other.mkdir()
     place.install("pip", {"url": other.as_uri(), "dir_info": {"editable": True}})
-    assert installed.install_command("mcp") == shlex.join([*PIP, "-e", f"{place.clone}[mcp]"])
+    assert installed.install_command("library") == shlex.join([*PIP, "-e", f"{place.clone}[library]"])
     assert installed.uninstall_command() == f"delete {place.clone}"
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert installed.install_command("mcp") == "" and "from its source" in installed.how_to_install("mcp")
+    assert installed.install_command("library") == "" and "from its source" in installed.how_to_install("library")
     assert installed.uninstall_command() == f"delete {sys.executable}"
 
 

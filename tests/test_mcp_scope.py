@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
-
 from mcp import Client, StdioServerParameters
 from mcp_types import ListRootsResult, Root
 

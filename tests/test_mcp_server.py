@@ -31,8 +31,6 @@ from tests.waiting import PATIENCE_SECONDS
 
 # --- server: A coding agent's session: a real client of the protocol's SDK, a real server, real files.
 
-mcp = pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
-
 ROOT = Path(__file__).resolve().parents[1]
 OF_LIBRARY = {"retrieve", "record_usage", "withdraw_usage", "ingest", "reflect"}
 """There is one library for the home."""
@@ -451,7 +449,7 @@ def test_without_the_library_there_is_a_sentence(home: Path) -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_SECONDS
     )
     assert ended.returncode == 1 and ended.stdout == ""
-    assert ended.stderr.startswith("knowledge: the Model Context Protocol needs the package 'mcp'")
+    assert ended.stderr == "knowledge: the package 'mcp' is missing. Install the program again.\n"
     assert "Traceback" not in ended.stderr
 
 

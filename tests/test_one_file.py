@@ -73,7 +73,7 @@ def test_its_hooks_start_the_file_and_no_python(monkeypatch: pytest.MonkeyPatch)
     """The folder in which it unpacks itself is gone when a hook runs."""
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "executable", "/opt/knowledge")
-    program = own_program((), "")
+    program = own_program(())
     assert program.words == ("/opt/knowledge",)
     line = "/opt/knowledge -m core.agents.hand_over codex /opt/knowledge"
     assert program.end("codex").startswith(f"test ! -e /opt/knowledge || {line}")

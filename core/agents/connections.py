@@ -21,7 +21,6 @@ from core.agents.entries import as_row, has, is_changed, of_row, put, sha, take,
 from core.agents.tools import AGENT, END, PARTS, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
-from core.base.installed import how_to_install
 from core.base.paths import user_folder
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 
@@ -151,14 +150,8 @@ def _read(path: Path) -> bytes | None:
 def plan_connection(agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Plan:
     """What the files of a tool would become. Nothing is written."""
     notes, errors, changes = list[str](), list[ErrorInfo](), list[FileChange]()
-    wanted = agent.entries(program, environment)
-    if not program.with_server:
-        wanted = [entry for entry in wanted if entry.part != SERVER]
-        notes.append(
-            f"the MCP server is left out, for its package is missing ({how_to_install('mcp')}); connect once more then"
-        )
     known = record.tools.get(agent.name, {})
-    for file, entries in _by_file(wanted):
+    for file, entries in _by_file(agent.entries(program, environment)):
         try:
             current = _read(file)
             _require_writable(file)
@@ -451,7 +444,7 @@ def standing(agent: Agent, program: Program, environment: Mapping[str, str], rec
                 missing.append(entry.part)
                 continue
             parts.append(entry.part)
-            problems += _why_idle(entry, program, data or b"")
+            problems += _why_idle(entry, data or b"")
     order = (SERVER, START, END)
     return Standing(
         agent.name,
@@ -467,15 +460,13 @@ def standing(agent: Agent, program: Program, environment: Mapping[str, str], rec
     )
 
 
-def _why_idle(entry: Entry, program: Program, data: bytes) -> list[str]:
+def _why_idle(entry: Entry, data: bytes) -> list[str]:
     """Why an entry that stands does nothing: its program is gone, or the tool's hooks are off."""
     why = []
     words = json.dumps(entry.value)
     for name in _programs(entry):
         if not os.path.exists(name):
             why.append(f"it starts {name}, which is not there any more ('knowledge connect' writes it anew)")
-    if entry.part == SERVER and not program.with_server:
-        why.append(f"the MCP server needs the package 'mcp', which is not installed ({how_to_install('mcp')})")
     if entry.form == "json" and "command" in words and entry.part in (START, END):
         if json_text.value_at(data, ("disableAllHooks",)) is True:
             why.append(f"{entry.file} switches all hooks off (disableAllHooks)")

@@ -16,7 +16,6 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,9 +47,6 @@ class Program(NamedTuple):
 
     words: tuple[str, ...]
     home: tuple[str, ...] = ()
-    with_server: bool = True
-    """Whether the library of the protocol is installed: without it no server is registered."""
-    digest: str = ""
 
     def server(self, *more: str) -> list[str]:
         return [*self.words, *self.home, "mcp", *more]
@@ -156,15 +152,11 @@ def _hooks(
     ]
 
 
-def rules_line(program: Program, unless: str = "") -> str:
+def rules_line(unless: str = "") -> str:
     """The line of a file of rules, for tools that no hook can tell anything, or not each time (`unless`)."""
-    if program.with_server:
-        return (
-            f"At the beginning of a conversation{unless}, call the tool `get_context` of the MCP server `{NAME}` once, "
-            "and keep in mind what it returns: it is what earlier conversations taught."
-        )
     return (
-        f"At the beginning of a conversation{unless}, read {program.digest}: it is what earlier conversations taught."
+        f"At the beginning of a conversation{unless}, call the tool `get_context` of the MCP server `{NAME}` once, "
+        "and keep in mind what it returns: it is what earlier conversations taught."
     )
 
 
@@ -231,7 +223,7 @@ def _cursor(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     command, *words = program.server()
     # Of the answer of its hook Cursor loses what comes after the first question. A rule beside it asks for the context;
     # of the user's own rules it reads no files but those of a plugin.
-    line = rules_line(program, ", unless it begins with a text between {knowledge} and {/knowledge}")
+    line = rules_line(", unless it begins with a text between {knowledge} and {/knowledge}")
     text = f"---\ndescription: What earlier conversations taught\nalwaysApply: true\n---\n{line}\n"
     return [
         Entry(SERVER, servers, "json", {"command": command, "args": words}, ("mcpServers", NAME)),
@@ -246,7 +238,7 @@ def _cursor(program: Program, environment: Mapping[str, str]) -> list[Entry]:
 def _vscode(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     servers, rules = _files(_VSCODE, environment, "mcp.json", "prompts/knowledge-memory.instructions.md")
     command, *words = program.server(AT_END)
-    text = f"---\napplyTo: '**'\n---\n{rules_line(program)}\n"
+    text = f"---\napplyTo: '**'\n---\n{rules_line()}\n"
     return [
         Entry(SERVER, servers, "json", {"type": "stdio", "command": command, "args": words}, ("servers", NAME)),
         Entry(START, rules, "own", text),
@@ -259,7 +251,7 @@ def _opencode(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     settings = commented if commented.exists() and not plain.exists() else plain
     return [
         Entry(SERVER, settings, "json", server, ("mcp", NAME)),
-        Entry(START, rules, "rules", rules_line(program)),
+        Entry(START, rules, "rules", rules_line()),
     ]
 
 
@@ -277,7 +269,7 @@ def _copilot_cli(program: Program, environment: Mapping[str, str]) -> list[Entry
     }
     return [
         Entry(SERVER, servers, "json", server, ("mcpServers", NAME)),
-        Entry(START, rules, "rules", rules_line(program)),
+        Entry(START, rules, "rules", rules_line()),
         Entry("", hooks, "json", 1, ("version",)),
         Entry(END, hooks, "json", end, ("hooks", "sessionEnd"), True),
     ]
@@ -368,12 +360,12 @@ def agent_name(typed: str) -> str:
     return name if name in AGENT else ""
 
 
-def own_program(home: tuple[str, ...], digest: str) -> Program:
+def own_program(home: tuple[str, ...]) -> Program:
     """This program as others should start it: by its whole path, for what they start may have another PATH."""
 
     if is_one_file():
-        return Program((sys.executable,), home, find_spec("mcp") is not None, digest)
+        return Program((sys.executable,), home)
     folder = os.path.dirname(sys.executable)
     script = shutil.which("knowledge", path=folder)
     words = (script,) if script else (sys.executable, "-I", "-m", "core")
-    return Program(words, home, find_spec("mcp") is not None, digest)
+    return Program(words, home)

@@ -150,9 +150,10 @@ def _libraries(found: Distribution | None, extra: str) -> list[str]:
 
 
 def _present(found: Distribution | None) -> list[str]:
-    """The extras whose libraries are all there."""
+    """The extras whose libraries are all there; not one that needs none."""
     names = (found.metadata.get_all("Provides-Extra") if found is not None else None) or []
-    return [name for name in names if all(_is_there(row["name"]) for row in _requirements(found, name))]
+    wanted = {name: [row["name"] for row in _requirements(found, name)] for name in names}
+    return [name for name, libraries in wanted.items() if libraries and all(map(_is_there, libraries))]
 
 
 def _is_there(name: str) -> bool:

@@ -110,13 +110,6 @@ def strike(
     return _changed(workspace, "strike", category, match, seen, now)
 
 
-def unstrike(
-    workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
-) -> Edited:
-    """Take the strike-through of one bullet away: it is in the digest again. Words name struck lines only."""
-    return _changed(workspace, "unstrike", category, match, seen, now)
-
-
 def remove(
     workspace: Workspace,
     category: str,
@@ -131,7 +124,7 @@ def remove(
 
 
 def _changed(workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock) -> Edited:
-    found = resolve_bullet(workspace.paths, category, match, struck=act == "unstrike")
+    found = resolve_bullet(workspace.paths, category, match)
     return change_all(workspace, act, found.refs, note=found.note, seen=seen, now=now)
 
 
@@ -462,15 +455,6 @@ COMMANDS = (
         OF_BULLET,
         MATCH,
         flag("--strike", "strike it through instead of deleting it: it stays in the file but leaves the digest"),
-    ),
-    single(
-        "unstrike",
-        "take the strike-through of one bullet away",
-        'facts "port 8080"',
-        unstrike,
-        change_text,
-        OF_BULLET,
-        MATCH,
     ),
     single(
         "evidence",

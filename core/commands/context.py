@@ -17,7 +17,7 @@ from core.base.project import is_working_place
 from core.base.result import KnowledgeError
 from core.base.trust import allow_written
 from core.commands.project import find_project, places, project_warnings
-from core.commands.row import OURS, PROJECT_FOLDER, group, option, single
+from core.commands.row import OURS, PROJECT_OPTION, group, option, single
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
 from core.context_files import PROJECT as PROJECT
@@ -274,7 +274,7 @@ COMMANDS = (
         "> prefix.txt",
         context,
         context_text,
-        PROJECT_FOLDER,
+        PROJECT_OPTION,
         option("--hook", "as the hook of this tool wants it, such as claude_code", "TOOL"),
         words=OURS,
     ),

@@ -19,7 +19,7 @@ from core.base.result import ErrorInfo, KnowledgeError
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.history.runs import settled, undone_elsewhere
 from core.commands.project import find_project, may_read, places, project_problem
-from core.commands.row import PROJECT_FOLDER, SECRETS, group, needed, option, optional, repeated, single, whole_number
+from core.commands.row import PROJECT_OPTION, SECRETS, group, needed, option, optional, repeated, single, whole_number
 from core.commands.text import change_text
 from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
 from core.knowledge.edit import Edited, change_file
@@ -483,13 +483,13 @@ COMMANDS = (
         display_text,
         optional("query", "words, or nothing for all"),
         whole_number("--limit", "at most N memories (default: 5)", 5),
-        PROJECT_FOLDER,
+        PROJECT_OPTION,
     ),
     group(
         "memories",
         "the saved memories: list, edit ID TEXT, archive ID, restore ID",
         "archive 3",
-        single("list", "all memories of the home and of the project", "", memories_list, display_text, PROJECT_FOLDER),
+        single("list", "all memories of the home and of the project", "", memories_list, display_text, PROJECT_OPTION),
         single(
             "edit",
             "give one another text",
@@ -498,7 +498,7 @@ COMMANDS = (
             reworded_text,
             _WHICH,
             needed("text", "its new text"),
-            PROJECT_FOLDER,
+            PROJECT_OPTION,
             SECRETS,
         ),
         single(
@@ -508,8 +508,8 @@ COMMANDS = (
             memories_archive,
             moved_text,
             _WHICH,
-            PROJECT_FOLDER,
+            PROJECT_OPTION,
         ),
-        single("restore", "bring one back from the archive", "3", memories_restore, moved_text, _WHICH, PROJECT_FOLDER),
+        single("restore", "bring one back from the archive", "3", memories_restore, moved_text, _WHICH, PROJECT_OPTION),
     ),
 )

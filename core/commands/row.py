@@ -133,7 +133,7 @@ def listed(words: Sequence[str]) -> str:
 # --- arguments of several commands -----------------------------------------------------------------------------------
 
 CATEGORY_WORD = Argument(
-    ("category",), listed(BULLET_CATEGORIES), {"choices": BULLET_CATEGORIES, "metavar": "CATEGORY_WORD"}
+    ("category",), listed(BULLET_CATEGORIES), {"choices": BULLET_CATEGORIES, "metavar": "CATEGORY"}
 )
 OF_BULLET = Argument(
     CATEGORY_WORD.names,
@@ -146,7 +146,7 @@ MATCH = needed(
     "FILE:LINE (that line only)",
 )
 SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
-PROJECT_FOLDER = option("--project", "a project's folder (default: the one around this folder)", "DIR")
+PROJECT_OPTION = option("--project", "a project's folder (default: the one around this folder)", "DIR")
 
 _DRY_RUN = flag("--dry-run", "show the changes and make none")
 _YES = flag("--yes", "do not ask")

@@ -134,9 +134,8 @@ def said_with(rows: Sequence[Found], found: Found) -> Said:
     return Said(found)
 
 
-def resolve_bullet(paths: Paths, category: str, match: Match, struck: bool = False) -> Resolved:
-    """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" ("any") for all; with
-    `struck` words name only lines that are struck through.
+def resolve_bullet(paths: Paths, category: str, match: Match) -> Resolved:
+    """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" ("any") for all.
 
     Raises no-match, which names the nearest, or ambiguous, which lists the candidates.
     """
@@ -154,12 +153,11 @@ def resolve_bullet(paths: Paths, category: str, match: Match, struck: bool = Fal
         raise KnowledgeError(
             "unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or ""
         ) from error
-    return choose(rows, match, _WORDS_OF.get(category, category), struck)
+    return choose(rows, match, _WORDS_OF.get(category, category))
 
 
-def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> Resolved:
-    """Those of `rows` that `match` names, with `struck` only by the words of struck lines; `where` says in words what
-    was looked for, such as "open task"."""
+def choose(rows: list[Found], match: str, where: str) -> Resolved:
+    """Those of `rows` that `match` names; `where` says in words what was looked for, such as "open task"."""
     wanted = match.strip()
     if not wanted:
         raise KnowledgeError("no-match", "an empty text names no bullet", hint="give some words of it")
@@ -168,8 +166,6 @@ def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> R
         here = [row for row in rows if row.file == address["file"] and row.bullet.line == int(address["line"])]
         if here:
             return _very_line(rows, here[0])
-    if struck:
-        rows, where = [row for row in rows if row.bullet.struck], f"{where} that is struck through"
     exact = _named(rows, wanted)
     if not exact and len(wanted) < LEAST_CHARACTERS:
         message = f"{wanted!r} is too short to name a bullet"

@@ -25,7 +25,6 @@ MODULE = {
     "reopen": "bullets",
     "edit": "bullets",
     "rm": "bullets",
-    "unstrike": "bullets",
     "evidence": "bullets",
     "search": "search",
     "vectors": "vectors",

@@ -157,9 +157,7 @@ def _summary(words: str, attempts: int, generate: Generate) -> str:
             continue
         if answer.truncated:
             message = "the model stopped at its output limit in the summary of a long conversation"
-            problem = KnowledgeError(
-                "truncated-answer", message, hint="raise max_output_tokens"
-            )
+            problem = KnowledgeError("truncated-answer", message, hint="raise max_output_tokens")
         elif answer.text.strip():
             return answer.text.strip()
     raise problem

@@ -186,7 +186,7 @@ class _Choices:
     def _of_known(self, item: Artifact, sha: str, entry: Mapping[str, Any]) -> Step | Classified | None:
         """For content that is in the ledger; None where it is to be harvested as if it were new."""
         if item.path in restored_paths(entry) and _is_settled(entry, self.limits):
-            return Classified(item, "keep", f"{RESTORED}; 'knowledge trash release {sha[:12]}' lets it go")
+            return Classified(item, "keep", RESTORED)
         if not _is_harvested(entry, self.limits):
             return None
         if not may_reclaim(entry, self.limits, item):

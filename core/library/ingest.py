@@ -230,9 +230,7 @@ def ingest(
     sources = sources_of(names, report, folder, stored_name if way.redact else _as_it_is)
     run = _Run(library, report, now, progress, len(sources))
     engine = open_executor if len(sources) >= worth else None
-    workers: Workers[Item, Result[list[Prepared]]] = Workers(
-        partial(_prepared, work, way), engine, at_once, run.told
-    )
+    workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_prepared, work, way), engine, at_once, run.told)
     items = run.items(sources, again, content_type, stopped)
     try:
         for item, prepared in workers.results(items, _given_up, stopped):

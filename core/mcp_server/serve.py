@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from core.base.installed import how_to_install
 from core.base.result import KnowledgeError
 from core.commands.daily.connect import hand_over
 from core.commands.row import flag, single
@@ -17,8 +16,9 @@ def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: b
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "pydantic", "anyio"):
             raise
-        message = "the Model Context Protocol needs the package 'mcp'"
-        raise KnowledgeError("not-installed", message, hint=how_to_install("mcp")) from error
+        raise KnowledgeError(
+            "not-installed", "the package 'mcp' is missing", hint="install the program again"
+        ) from error
     try:
         build_server(workspace, allow_writes=allow_writes).run("stdio")
     finally:

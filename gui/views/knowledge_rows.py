@@ -240,7 +240,7 @@ def act_of(name: str, found: Found, seen: str, others: Sequence[Found] = ()) -> 
         "accept": ("Let in", lambda workspace: quarantine_accept(workspace, ref, seen=seen)),
         "strike": (
             "Took the line away" if struck else f"Struck the {noun} through",
-            lambda workspace: (bullets.unstrike if struck else bullets.strike)(workspace, category, ref, seen=seen),
+            lambda workspace: change_all(workspace, "unstrike" if struck else "strike", (ref,), seen=seen),
         ),
         "delete": (f"Deleted the {noun}", lambda workspace: bullets.remove(workspace, category, ref, seen=seen)),
     }

@@ -90,8 +90,8 @@ def category(data: bytes) -> None:
     assert join(mark, lines) == data
     for bullet in bullets[:3]:
         ref = BulletRef("facts.md", bullet.line, bullet.raw)
-        for hunks in (without(list(lines), (ref,)), with_text(list(lines), ref, "other words")):
-            assert isinstance(hunks, (Ok, KnowledgeError))
+        for act in (partial(without, list(lines), (ref,)), partial(with_text, list(lines), ref, "other words")):
+            assert isinstance(attempt(act), (Ok, KnowledgeError))
 
 
 def keeps(old: bytes, new: bytes, added: tuple[str, ...]) -> None:
@@ -155,7 +155,7 @@ def config(data: bytes) -> None:
         if isinstance(changed, KnowledgeError):
             told(changed)
         else:
-            assert changed_config(changed.value, setting.key, value) == changed  # type: ignore[arg-type]
+            assert changed_config(changed.value, setting.key, value) == changed.value  # type: ignore[arg-type]
 
 
 def told(problem: KnowledgeError) -> None:

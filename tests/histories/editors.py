@@ -11,19 +11,18 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from core.base.result import Ok, attempt
-from core.commands.history.missing import missing
-from core.knowledge.swap import EditorWait
-from tests.harvest_world import FakeModel, World, workspace_of
+from tests.harvest_world import FakeModel, World
+from tests.histories.ground import Face
 from tests.histories.look import HARVESTED, look, plan_lines
 from tests.histories.terminal import EDITORS, Terminal, is_there
 
 MINE = "# Facts\n\n- mine, written before\n\nProse of mine, with two spaces at its end  \n"
 TALKS = 6
+PATIENT = {"missing": 2.0, "settle": 0.02, "swap_file": 0.05, "step": 0.01, "sleep": time.sleep}
+"""How long a run waits for an editor here."""
 
 
 class Editing(Protocol):
@@ -71,8 +70,12 @@ def opened(name: str, path: Path, home: Path) -> Iterator[Editing]:
 
 def session(name: str, folder: Path, file: str = "facts.md") -> tuple[list[str], int]:
     """One editor beside one harvest; what is wrong afterwards, and how many lines its saves had swallowed."""
-    world = World(folder)
-    world.options = replace(world.options, editor_wait=EditorWait(missing=2.0, settle=0.02, swap_file=0.05, step=0.01))
+    with Face(folder, PATIENT) as face:
+        return _session(face, name, file)
+
+
+def _session(face: Face, name: str, file: str) -> tuple[list[str], int]:
+    world, folder = face.world, face.world.folder
     path = world.knowledge(file, MINE)
     for number in range(TALKS):
         world.converse(f"User: talk {number}\n")
@@ -81,7 +84,7 @@ def session(name: str, folder: Path, file: str = "facts.md") -> tuple[list[str],
     with opened(name, path, folder / "person") as editor:
         editor.line(typed[0])
         editor.save(typed[0])
-        child = _harvest_beside(world, file)
+        child = _harvest_beside(face, file)
         for text in typed[1:]:
             before = path.read_bytes()
             while path.read_bytes() == before and not _has_ended(child):
@@ -90,15 +93,13 @@ def session(name: str, folder: Path, file: str = "facts.md") -> tuple[list[str],
             editor.save(text)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     wrong = _persons_bytes(world, file, typed)
-    report = world.run(_answers(file, 1))
-    swallowed = sum(len(row) for row in _missing(world))
-    if swallowed and not any("'knowledge missing restore'" in note for note in report.notes):
-        wrong.append(f"{swallowed} lines are gone, and the report says only {report.notes}")
-    back = attempt(
-        missing, workspace_of(world), "restore", now=lambda: world.clock, editor_wait=world.options.editor_wait
-    )
-    wrong += [] if isinstance(back, Ok) else [str(back.error)]
-    world.run(_answers(file, 2))
+    notes = face.harvest(_answers(file, 1)).document["notes"]
+    swallowed = sum(len(row["lines"]) for row in face.listed("missing", "list"))
+    if swallowed and not any("'knowledge missing restore'" in note for note in notes):
+        wrong.append(f"{swallowed} lines are gone, and the report says only {notes}")
+    back = face.knowledge("missing", "restore")
+    wrong += [] if back.code == 0 else [back.err]
+    face.harvest(_answers(file, 2))
     now = look(world.paths)
     planned = {line for plans in plan_lines(world.paths).values() for plan in plans for line in plan}
     found = [line for line in now.lines(file) if HARVESTED.match(line)]
@@ -108,12 +109,13 @@ def session(name: str, folder: Path, file: str = "facts.md") -> tuple[list[str],
     return wrong + _persons_bytes(world, file, typed), swallowed
 
 
-def _harvest_beside(world: World, file: str) -> int:
+def _harvest_beside(face: Face, file: str) -> int:
     """A harvest in another process, whose model takes its time."""
     child = os.fork()
     if child == 0:
         try:
-            world.run(_answers(file, 0, 0.08))
+            told = face.harvest(_answers(file, 0, 0.08))
+            assert told.document is not None, told
             os._exit(0)
         except BaseException:  # noqa: BLE001 - the child must not go on as if it were the tests
             import traceback
@@ -145,9 +147,3 @@ def _persons_bytes(world: World, file: str, typed: list[str]) -> list[str]:
     mine = [line for line in lines if line not in ("", "## Open", "## Done")]
     wanted = [*reversed(typed), *(line for line in MINE.split("\n") if line)]
     return [] if mine == wanted else [f"the person's lines are {mine}"]
-
-
-def _missing(world: World) -> list[tuple[str, ...]]:
-    found = attempt(missing, workspace_of(world), now=lambda: world.clock)
-    assert isinstance(found, Ok) and isinstance(found.value, list)
-    return [row.lines for row in found.value]

@@ -1,13 +1,20 @@
-"""The ground on which the histories are played: one home, one step of it, and what must hold afterwards."""
+"""The ground on which the histories are played: one home, one step of it, and what must hold afterwards.
+
+Every step of the program is a command line (`Told`); what leads inside stands in `stand_ins`, and the disk itself.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,9 +23,8 @@ from unittest.mock import patch
 from hypothesis.stateful import RuleBasedStateMachine, initialize
 
 from core.base import disk
-from core.base.answer import Answer
-from core.base.result import Result
-from core.commands.workspace import Workspace, open_workspace
+from core.knowledge.swap import EDITOR_WAIT
+from tests.cli_call import call
 from tests.faults.fault import Counter as Faults
 from tests.faults.fault import Fault
 from tests.harvest_world import FakeModel, World
@@ -36,6 +42,84 @@ from tests.histories.person import Person
 STEPS: Counter[str] = Counter()
 """How often each step was taken in this process, for the report of a campaign."""
 PLACE = "/dev/shm" if os.path.isdir("/dev/shm") else None
+HURRIED = {"missing": 0, "settle": 0, "swap_file": 0, "sleep": lambda _: None}
+"""Nobody waits for an editor."""
+
+
+@contextmanager
+def stand_ins(model: FakeModel | None, clock: datetime | None, wait: dict[str, Any]) -> Iterator[None]:
+    """The seams: who stands in for the language model that the settings name, what time it is (None: what it is), and
+    how long a run waits for an editor."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return clock if clock is not None else datetime.now(tz)
+
+    with ExitStack() as stack:
+        stack.enter_context(patch("core.commands.workspace.datetime", Clock))
+        stack.enter_context(patch.dict(vars(EDITOR_WAIT), wait))
+        if model is not None:
+            stack.enter_context(patch("core.commands.harvest.connect_or_refuse", lambda *_: model))
+        yield
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a command line gave: its exit status, its JSON document (None where it was refused) and its errors."""
+
+    code: int
+    document: Any
+    err: str
+
+
+SETTINGS = """[ai_settings.knowledge]
+provider = "command"
+command = ["nobody"]
+file_roots = ["{folder}"]
+max_run_tokens = 0
+trash_days = 14
+digest_max_bytes = 4096
+jobs = 1
+"""
+
+
+class Face:
+    """One home and the command line in front of it. Used as a context: inside, the folders of the person are there."""
+
+    def __init__(self, folder: Path, wait: dict[str, Any] = HURRIED) -> None:
+        self.world, self.wait = World(folder), wait
+        self.config = folder / "config.toml"
+        self.config.write_text(SETTINGS.format(folder=folder))
+        names = {"HOME": "", "USERPROFILE": "", **{f"XDG_{name}_HOME": name.lower() for name in _XDG}}
+        self._places = patch.dict(os.environ, {name: str(folder / below) for name, below in names.items()})
+
+    def __enter__(self) -> Face:
+        self._places.start()
+        return self
+
+    def __exit__(self, *rest: object) -> None:
+        self._places.stop()
+
+    def knowledge(self, *words: str, model: FakeModel | None = None, now: bool = False) -> Told:
+        """One command line, asked for its JSON. `now`: at the time that it is, not at that of the world."""
+        place = ("--home", str(self.world.paths.home), "--config", str(self.config), "--json")
+        with stand_ins(model, None if now else self.world.clock, self.wait):
+            code, out, err = call(*words, *place)
+        assert "unexpected" not in err and "Traceback" not in err, err
+        return Told(code, json.loads(out) if out else None, err)
+
+    def listed(self, *words: str) -> list[Any]:
+        """What a command lists."""
+        told = self.knowledge(*words)
+        assert told.code == 0 and isinstance(told.document, list), told
+        return told.document
+
+    def harvest(self, model: FakeModel, *words: str) -> Told:
+        return self.knowledge("harvest", "--apply", *words, model=model)
+
+
+_XDG = ("CACHE", "CONFIG", "DATA", "STATE")
 
 
 class Between:
@@ -60,15 +144,16 @@ class Ground(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="histories-", dir=PLACE))
-        self.world = World(self.folder)
+        self.face = Face(self.folder)
+        self.world = self.face.world
         self.person = Person(self.world.paths)
         self.left: Counter[str] = Counter()
         self.touched: set[str] = set()
         self.numbers, self.hexes, self.talks = count(1), count(1), count(1)
         self.hurt = False
-        self._patches = [patch("secrets.token_hex", lambda size=3: f"{next(self.hexes):06x}")]
-        for one in self._patches:
-            one.start()
+        self.stack = ExitStack()
+        self.stack.enter_context(self.face)
+        self.stack.enter_context(patch("secrets.token_hex", lambda size=3: f"{next(self.hexes):06x}"))
 
     @initialize()
     def home(self) -> None:
@@ -81,8 +166,7 @@ class Ground(RuleBasedStateMachine):
         try:
             self._come_to_rest()
         finally:
-            for one in self._patches:
-                one.stop()
+            self.stack.close()
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _come_to_rest(self) -> None:
@@ -106,21 +190,13 @@ class Ground(RuleBasedStateMachine):
         STEPS[name] += 1
         STEPS["steps"] += 1
 
-    def _now(self) -> Any:
-        return self.world.clock
-
     def _conversations(self) -> list[Path]:
         return sorted(self.world.paths.conversations.glob("talk-*"))
-
-    def _workspace(self) -> Workspace:
-        return open_workspace(
-            str(self.world.paths.home), environment={"XDG_CONFIG_HOME": str(self.folder)}, cwd=self.folder
-        )
 
     def _model(self) -> FakeModel:
         first = next(self.numbers) * 100
 
-        def answer(number: int, prompt: str) -> dict[str, Any] | Result[Answer]:
+        def answer(number: int, prompt: str) -> dict[str, Any]:
             at = first + number
             return {
                 "facts": [f"Fact {at}", f"Fact {at} again"],
@@ -138,7 +214,8 @@ class Ground(RuleBasedStateMachine):
 
     def _harvest(self, model: FakeModel) -> None:
         before = self._look()
-        self.world.try_run(model)
+        told = self.face.harvest(model)
+        assert told.document is not None, told
         wrong = changed_by_harvest(before, self._look())
         self.hurt = False
         self._check(wrong)
@@ -165,11 +242,16 @@ class Ground(RuleBasedStateMachine):
             seen.append(self._look())
 
         with patch.object(disk, "perform", Between(at, with_look)):
-            self.world.try_run(self._model())
+            told = self.face.harvest(self._model())
+        assert told.document is not None, told
         self._check(only_added(seen[-1], self._look()), resting=False)
 
-    def _command(self, name: str, work: Callable[[], object], kill: int | None) -> None:
+    def _command(self, name: str, kill: int | None, *words: str) -> None:
         self._step(name if kill is None else f"{name}, killed")
+
+        def work() -> None:
+            self.face.knowledge(*words)
+
         if kill is not None:
             self._killed(kill, "after", work, command=True)
             return

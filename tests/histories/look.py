@@ -19,12 +19,14 @@ from core.knowledge.journal import decode, states_by_sha
 
 HARVESTED = re.compile(r"- .* \[from: talk-[^,\]]+, \d{4}-\d\d-\d\d\]\Z")
 KNOWN = ("facts.md", "decisions.md", "questions.md", "playbooks.md", "tasks.md", "quarantine.md")
+OWN = ("digest.md", "SCHEMA.md")
+"""Pages that the program writes anew, or leaves there once."""
 HEADINGS = frozenset(("", "## Open", "## Done", "# Facts", "# Decisions", "# Questions", "# Tasks", "# Quarantine"))
 
 
 @dataclass(frozen=True)
 class Look:
-    """Bytes of every markdown file below the knowledge folder (without the digest), and the conversations by hash."""
+    """Bytes of every markdown file below the knowledge folder (without `OWN`), and the conversations by hash."""
 
     texts: dict[str, bytes] = field(default_factory=dict)
     held: Counter[str] = field(default_factory=Counter)
@@ -43,7 +45,7 @@ def look(paths: Paths) -> Look:
     if paths.knowledge.is_dir():
         for path in sorted(paths.knowledge.rglob("*.md")):
             name = str(path.relative_to(paths.knowledge))
-            if name != "digest.md" and not name.startswith(".") and files.TEMPORARY_MARK not in name:
+            if name not in OWN and not name.startswith(".") and files.TEMPORARY_MARK not in name:
                 texts[name] = path.read_bytes()
     held: Counter[str] = Counter()
     for folder in (paths.conversations, paths.trash):

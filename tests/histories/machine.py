@@ -7,7 +7,6 @@ what it was (`look.py`); at the end of a history two further runs must bring it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from itertools import takewhile
 from unittest.mock import patch
@@ -16,13 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from core.base import disk
-from core.base.result import KnowledgeError, Ok, attempt, refuse
-from core.commands import bullets, quarantine
-from core.commands.history import missing, runs, trash
-from core.commands.history.undo import undo
 from tests.faults.fault import Counter as Faults
 from tests.faults.fault import Fault
-from tests.harvest_world import HURRIED, FakeModel, sha256
+from tests.harvest_world import FakeModel, sha256, unreachable
 from tests.histories.ground import Ground, in_child_whole, only_added
 from tests.histories.person import ACTS, FILES
 
@@ -107,21 +102,21 @@ class Histories(Ground):
     @rule(at=operations, kind=st.sampled_from(("before", "half", "after")))
     def harvest_is_killed(self, at: int, kind: str) -> None:
         self._step("harvest killed")
-        self._killed(at, kind, lambda: self.world.try_run(self._model()))
+        self._killed(at, kind, lambda: self.face.harvest(self._model()))
 
     @rule(at=operations, kind=st.sampled_from(("EIO", "ENOSPC", "EACCES")), forever=st.booleans())
     def harvest_meets_an_error(self, at: int, kind: str, forever: bool) -> None:
         self._step("harvest with an error of the disk")
         before = self._look()
         with patch.object(disk, "perform", Faults(Fault(at, kind, forever))):
-            self.world.try_run(self._model())
+            self.face.harvest(self._model())
         self.hurt = True
         self._check(only_added(before, self._look()), resting=False)
 
     @rule()
     def harvest_without_a_model(self) -> None:
         self._step("harvest, model unreachable")
-        self._harvest(FakeModel(lambda number, prompt: refuse(KnowledgeError("no-credentials", "no key"))))
+        self._harvest(FakeModel(unreachable))
 
     @rule(at=operations, name=names, act=st.sampled_from(sorted(ACTS)), line=places, how=saves)
     def harvest_while_the_person_saves(self, at: int, name: str, act: str, line: int, how: str) -> None:
@@ -146,14 +141,12 @@ class Histories(Ground):
         def other() -> None:
             with patch.object(disk, "perform", lambda name, call, *rest, **named: call(*rest, **named)):
                 if act == "add":
-                    bullets.add(self._workspace(), "facts", f"panel-{next(self.numbers)}")
+                    self.face.knowledge("add", "facts", f"panel-{next(self.numbers)}")
                 elif act == "harvest":
-                    result = attempt(self.world.try_run, self._model())
-                    assert isinstance(result, Ok) or result.error.code == "lock-held", result
+                    self.face.harvest(self._model())
                 else:
-                    listed = runs.runs(self._workspace())
-                    name = listed[0].run if listed else "none"
-                    undo(self._workspace(), name, editor_wait=HURRIED)
+                    known = self.face.listed("undo")
+                    self.face.knowledge("undo", known[0]["run"] if known else "none")
 
         self._interrupted(at, lambda: in_child_whole(other))
 
@@ -161,43 +154,29 @@ class Histories(Ground):
 
     @rule(at=places, kill=st.none() | operations)
     def undo_a_run(self, at: int, kill: int | None) -> None:
-        listed = runs.runs(self._workspace())
-        if listed:
-            run = listed[at % len(listed)].run
-            self._command("undo", lambda: undo(self._workspace(), run, now=self._now, editor_wait=HURRIED), kill)
+        known = self.face.listed("undo")
+        if known:
+            self._command("undo", kill, "undo", known[at % len(known)]["run"])
 
     @rule(at=places, kill=st.none() | operations)
     def restore_a_conversation(self, at: int, kill: int | None) -> None:
         held = self.world.trash()
         if held:
-            name = held[at % len(held)].name
-            self._command(
-                "trash restore",
-                lambda: trash.trash_restore(self._workspace(), name, now=self._now, editor_wait=HURRIED),
-                kill,
-            )
+            self._command("trash restore", kill, "trash", "restore", held[at % len(held)].name)
 
     @rule(everything=st.booleans(), kill=st.none() | operations)
     def purge_the_trash(self, everything: bool, kill: int | None) -> None:
-        self._command(
-            "trash purge",
-            lambda: trash.trash_purge(self._workspace(), everything=everything, now=self._now, editor_wait=HURRIED),
-            kill,
-        )
+        self._command("trash purge", kill, "trash", "purge", *["--all"] * everything)
 
     @rule(act=st.sampled_from(("restore", "accept")), kill=st.none() | operations)
     def settle_what_is_missing(self, act: str, kill: int | None) -> None:
-        self._command(
-            f"missing {act}",
-            lambda: missing.missing(self._workspace(), act, now=self._now, editor_wait=HURRIED),
-            kill,
-        )
+        self._command(f"missing {act}", kill, "missing", act)
 
     @rule(act=st.sampled_from(("add", "edit", "rm", "strike", "done")), at=places, kill=st.none() | operations)
     def edit_a_bullet(self, act: str, at: int, kill: int | None) -> None:
-        workspace, words = self._workspace(), f"panel-{next(self.numbers)}"
+        words = f"panel-{next(self.numbers)}"
         if act == "add":
-            self._command("add", lambda: bullets.add(workspace, "facts", words, now=self._now), kill)
+            self._command("add", kill, "add", "facts", words)
             return
         file = "tasks.md" if act == "done" else "facts.md"
         text = self.person.text(file).decode("utf-8", "replace")
@@ -207,20 +186,18 @@ class Histories(Ground):
         number, line = refs[at % len(refs)]
         details = takewhile(lambda below: below[:1] in (" ", "\t"), text.split("\n")[number:])  # they go with it
         self.touched.update(part for row in (line, *details) for part in row.split() if part.startswith("me-"))
-        match, category = f"{file}:{number}", "tasks_open" if act == "done" else "facts"
-        acts: dict[str, Callable[[], object]] = {
-            "edit": lambda: bullets.edit(workspace, category, match, words, now=self._now),
-            "rm": lambda: bullets.remove(workspace, category, match, now=self._now),
-            "strike": lambda: bullets.strike(workspace, category, match, now=self._now),
-            "done": lambda: bullets.done(workspace, match, now=self._now),
+        match = f"{file}:{number}"
+        typed = {
+            "edit": ("edit", "facts", match, words),
+            "rm": ("rm", "facts", match),
+            "strike": ("rm", "facts", match, "--strike"),
+            "done": ("done", match),
         }
-        self._command(act, acts[act], kill)
+        self._command(act, kill, *typed[act])
 
     @rule(accept=st.booleans(), at=places, kill=st.none() | operations)
     def judge_a_held_item(self, accept: bool, at: int, kill: int | None) -> None:
-        held = attempt(quarantine.quarantine_list, self._workspace())
-        if isinstance(held, Ok) and held.value:
-            ref = held.value[at % len(held.value)].ref
-            act = quarantine.quarantine_accept if accept else quarantine.quarantine_drop
-            words = "quarantine accept" if accept else "quarantine drop"
-            self._command(words, lambda: act(self._workspace(), ref, now=self._now), kill)
+        held = self.face.knowledge("quarantine", "list").document
+        if held:
+            act = "accept" if accept else "drop"
+            self._command(f"quarantine {act}", kill, "quarantine", act, str(held[at % len(held)]["number"]))

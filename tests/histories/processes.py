@@ -16,31 +16,34 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.base.result import KnowledgeError, Ok, attempt
-from core.commands import bullets
 from core.knowledge.changes import read_changes
-from tests.harvest_world import FakeModel, World, sha256, snapshot, workspace_of
+from tests.harvest_world import FakeModel, sha256, snapshot
+from tests.histories.ground import PLACE, Face
 from tests.histories.look import doubled, look, torn
 from tests.waiting import PATIENCE_SECONDS
 
 TALKS, EDITS = 12, 16
-PLACE = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 
 def one_round(folder: Path, number: int) -> list[str]:
     """What is wrong after one round, in words."""
-    world = World(folder)
+    with Face(folder) as face:
+        return _round(face, number)
+
+
+def _round(face: Face, number: int) -> list[str]:
+    world = face.world
     texts = [f"User: talk {number} {at}\n" for at in range(TALKS)]
     for text in [*texts, texts[0]]:
         world.converse(text)
     world.knowledge("facts.md", "# Facts\n\n- mine, always\n- old words\n")
     world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- a task of mine\n\n## Done\n")
-    (folder / "code.py").write_text("pass\n")
-    works = [lambda: _harvests(world, 1), lambda: _harvests(world, 2), lambda: _edits(world, number)]
+    (world.folder / "code.py").write_text("pass\n")
+    works = [lambda: _harvests(face, 1), lambda: _harvests(face, 2), lambda: _edits(face, number)]
     ended = _together(works)
     if ended != [0, 0, 0]:
         return [f"the processes ended with {ended}"]
-    return _wrong(world, texts)
+    return _wrong(face, texts)
 
 
 def _together(works: list[Callable[[], None]]) -> list[int]:
@@ -63,60 +66,53 @@ def _together(works: list[Callable[[], None]]) -> list[int]:
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
 
-def _harvests(world: World, who: int) -> None:
+def _harvests(face: Face, who: int) -> None:
     """Until nothing is left, with words of its own in every answer."""
 
     def answer(number: int, prompt: str) -> dict[str, Any]:
         at = f"{who}-{os.getpid()}-{number}"
-        note = {"path": str(world.folder / "code.py"), "note": f"note {at}"}
+        note = {"path": str(face.world.folder / "code.py"), "note": f"note {at}"}
         return {"facts": [f"fact {at}"], "tasks_open": [f"task {at}"], "tasks_done": [f"done {at}"], "files": [note]}
 
     model = FakeModel(answer)
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:  # how often the other one holds the lock depends on the machine
-        result = attempt(world.try_run, model, limits=_limited(world, 3))
-        if isinstance(result, KnowledgeError):
-            assert result.error.code == "lock-held", result
+        told = face.harvest(model, "--limit", "3")
+        if told.document is None:
+            assert "at work" in told.err, told  # the other one holds the lock
             time.sleep(0.002)
             continue
-        assert not result.value.errors, result.value.errors
-        if not list(world.paths.conversations.glob("talk-*")):
+        assert told.code == 0, told
+        if not list(face.world.paths.conversations.glob("talk-*")):
             return
     raise AssertionError("the conversations never ended")
 
 
-def _limited(world: World, limit: int) -> Any:
-    from dataclasses import replace
+def _edits(face: Face, number: int) -> None:
+    """A person who types while all this runs; a refused edit is tried again, as they would."""
 
-    return replace(world.options.limits, limit=limit)
-
-
-def _edits(world: World, number: int) -> None:
-    """The panel of a person who types while all this runs; a refused edit is tried again, as they would."""
-    workspace = workspace_of(world)
-
-    def until(work: Callable[[], Any]) -> None:
+    def until(*words: str) -> None:
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
-            result = attempt(work)
-            if isinstance(result, Ok):
-                assert not result.value.warning, result.value.warning
+            told = face.knowledge(*words, now=True)
+            if told.document is not None:
+                assert not told.document["warning"], told.document["warning"]
                 return
-            met = result.error.code == "unreadable" and "changed while it was read" in result.error.message
-            assert met or result.error.code in ("changed-outside", "edit-failed", "ambiguous"), result
+            assert told.code == 1, told
         raise AssertionError("an edit was refused for ever")
 
     def add(at: int) -> None:
-        until(lambda: bullets.add(workspace, ("facts", "tasks", "decisions")[at % 3], f"panel {number} {at}"))
+        until("add", ("facts", "tasks", "decisions")[at % 3], f"panel {number} {at}")
 
     for at in range(EDITS):
         add(at)
-    until(lambda: bullets.edit(workspace, "facts", "old words", "new words"))
-    until(lambda: bullets.done(workspace, "a task of mine"))
-    until(lambda: bullets.remove(workspace, "facts", f"panel {number} 0"))
+    until("edit", "facts", "old words", "new words")
+    until("done", "a task of mine")
+    until("rm", "facts", f"panel {number} 0")
 
 
-def _wrong(world: World, texts: list[str]) -> list[str]:
+def _wrong(face: Face, texts: list[str]) -> list[str]:
+    world = face.world
     now = look(world.paths)
     wrong = torn(now) + doubled(now, now)
     lines = [line for name in now.texts for line in now.lines(name)]
@@ -139,7 +135,7 @@ def _wrong(world: World, texts: list[str]) -> list[str]:
     told = Counter((row.file, line) for row in read_changes(world.paths) for line in row.added)
     wrong += [f"changes.jsonl tells {number} times of {line}" for line, number in told.items() if number > 1]
     before = snapshot(world.paths.home)
-    world.run(FakeModel(lambda number, prompt: {"facts": ["never asked"]}))
+    face.harvest(FakeModel(lambda number, prompt: {"facts": ["never asked"]}))
     after = snapshot(world.paths.home)
     changed = {name for name in before | after if before.get(name) != after.get(name)}
     told = ("lock", "digest.md", ".state/log")  # the last edit may have come after the last run, which empties the log

@@ -12,7 +12,7 @@ from typing import Any
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.row import NAMED, flag, group, needed, single
-from core.commands.text import KEY_CHARACTERS, count, one_line, size
+from core.commands.text import KEY_CHARACTERS, count, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Proofs
 from core.harvest.prune import why_not_purge
@@ -64,18 +64,6 @@ class Restored:
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
         return {**vars(self), "note": self.note or None}
-
-
-@dataclass(frozen=True)
-class ReleasedFromTrash:
-    """A restored conversation, at one or several `paths`, is the harvest's again."""
-
-    paths: tuple[str, ...]
-    sha256: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return {"paths": list(self.paths), "sha256": self.sha256}
 
 
 @dataclass
@@ -183,36 +171,10 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Restored:
     write_ledger(paths, store.entries)
     if isinstance(back, KnowledgeError):
         raise back
-    note = f"it stays there until it changes or 'knowledge trash release {row.sha256[:12]}' lets it go"
+    note = "it stays there until it changes"
     if entry.get("status") == "harvested":
         note += f"; 'knowledge undo {entry.get('run', 'RUN')}' takes its harvest back"
     return Restored(str(back.value), row.sha256, note)
-
-
-def trash_release(
-    workspace: Workspace, which: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
-) -> ReleasedFromTrash:
-    """Let the next harvest take a restored conversation away again. `which` begins its hash."""
-    return with_store(
-        workspace.paths, "trash", now(), lambda store: _release(workspace.paths, which.strip(), store), editor_wait
-    )
-
-
-def _release(paths: Paths, which: str, store: Recovered) -> ReleasedFromTrash:
-    kept = {sha: entry for sha, entry in store.entries.items() if restored_paths(entry)}
-    found = [sha for sha in kept if which and sha.startswith(which.lower())]
-    if len(found) != 1:
-        what = "nothing that was restored" if not found else f"{len(found)} restored conversations"
-        known = "; ".join(f"{sha[:12]} ({', '.join(sorted(restored_paths(kept[sha])))})" for sha in list(kept)[:SHOWN])
-        hint = f"restored are: {known}" if known else "nothing is kept as restored"
-        raise KnowledgeError(
-            "ambiguous" if found else "not-restored", f"{what} begin{'s' * (not found)} with {which!r}", hint=hint
-        )
-    entry = kept[found[0]]
-    places = sorted(restored_paths(entry))
-    forget_restored(entry, places)
-    write_ledger(paths, store.entries)
-    return ReleasedFromTrash(tuple(places), found[0])
 
 
 # --- for good --------------------------------------------------------------------------------------------------------
@@ -303,11 +265,6 @@ def restored_text(value: Restored) -> str:
     return f"restored: {value.path}\n" + (f"note: {value.note}\n" if value.note else "")
 
 
-def released_text(value: ReleasedFromTrash) -> str:
-    rows = [f"released: {one_line(path)}" for path in value.paths]
-    return "\n".join([*rows, "note: the next 'knowledge harvest --apply' may take it away again"]) + "\n"
-
-
 def purged_text(value: PurgeReport) -> str:
     kept = f", {value.waiting} still in their grace period" if value.waiting else ""
     return f"purged: {count(len(value.purged), 'conversation')}, {size(value.bytes)}{kept}\n"
@@ -319,7 +276,7 @@ _SHA = needed("which", "the beginning of its hash, as 'knowledge trash' lists it
 COMMANDS = (
     group(
         "trash",
-        "reclaimed conversations: list, restore SHA, release SHA, purge",
+        "reclaimed conversations: list, restore SHA, purge",
         "restore 3fa9",
         single("list", "what lies in the trash, and until when", "", trash_list, trash_text, words=NAMED),
         single(
@@ -331,7 +288,6 @@ COMMANDS = (
             _SHA,
             words=NAMED,
         ),
-        single("release", "let a restored one go again", "3fa9", trash_release, released_text, _SHA, words=NAMED),
         single(
             "purge",
             "remove for good what has outlived its grace period",

@@ -248,7 +248,9 @@ def withdraw(library: Library, which: str) -> UsageTrace:
         ids = _beginning(connection, _t.id, which)
     if len(ids) != 1:
         what = "the ids of several records begin" if ids else "no record's id begins"
-        raise KnowledgeError("no-trace", f"{what} with {which!r}", hint="'knowledge library show ID' prints those of a document")
+        raise KnowledgeError(
+            "no-trace", f"{what} with {which!r}", hint="'knowledge library show ID' prints those of a document"
+        )
     with library.writing() as connection:
         if not (found := traces(connection, select(_t.id).where(_t.id == ids[0]))):
             raise KnowledgeError("no-trace", "this record was taken back already", which)
