@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
 from tests.quality.exam.__main__ import BOTH, COMMAND, DOORS, TOOLS, problems, questions, rows_of, run, sessions, table

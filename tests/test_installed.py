@@ -65,14 +65,20 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 def told(monkeypatch: pytest.MonkeyPatch) -> str:
     """What `knowledge library` says where its packages are missing."""
-    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    for name in ("sqlalchemy", "sqlalchemy.exc"):
+        monkeypatch.setitem(sys.modules, name, None)
     code, _, err = call("library", "ingest", "x", "--home", str(Path(sys.prefix) / "home"))
     assert code == 1 and "sqlalchemy" in err
     return err
 
 
 CASES = {
-    "uv tool, editable": ("uv", "uv-receipt.toml", True, ["uv", "tool", "install", "--force", "-e", "CLONE[here,library]"]),
+    "uv tool, editable": (
+        "uv",
+        "uv-receipt.toml",
+        True,
+        ["uv", "tool", "install", "--force", "-e", "CLONE[here,library]"],
+    ),
     "uv tool": ("uv", "uv-receipt.toml", False, ["uv", "tool", "install", "--force", "CLONE[here,library]"]),
     "pipx": ("pip", "pipx_metadata.json", False, ["pipx", "install", "--force", "CLONE[here,library]"]),
     "pip in an environment, editable": ("pip", "", True, [*PIP, "-e", "CLONE[library]"]),

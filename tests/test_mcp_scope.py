@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from mcp import Client, StdioServerParameters
 from mcp_types import ListRootsResult, Root
 

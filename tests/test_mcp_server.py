@@ -439,7 +439,7 @@ def test_what_nobody_could_read_in_that_moment_is_refused(home: Path, text: str,
 
 
 def test_without_the_library_there_is_a_sentence(home: Path) -> None:
-    """Whoever installed the program without the extra is told what to install."""
+    """Whoever has half an installation is told what to do, and no traceback."""
     code = (
         "import sys; sys.modules['mcp'] = None\n"
         "from core.cli.main import main\n"

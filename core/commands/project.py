@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from core.base import files
 from core.base.homes import is_home, why_foreign_file, why_refused
 from core.base.markdown import Bullet, parse_bullets, split_lines, split_provenance
-from core.base.paths import PROJECT_OPTION, Paths, choose_home, project_paths
+from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
 from core.base.project import GLOBAL, folders_around, is_below, project_root, repository_root
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.trust import REFUSED, left_out, read_trust
@@ -36,11 +36,11 @@ def find_project(workspace: Workspace, asked: str = "") -> Path | None:
         folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(asked)))
         if not folder.is_dir():
             raise KnowledgeError("no-project", "there is no folder of that name", folder, "name the project's folder")
-        if os.path.realpath(folder / PROJECT_OPTION) == os.path.realpath(workspace.paths.home):
+        if os.path.realpath(folder / PROJECT_FOLDER) == os.path.realpath(workspace.paths.home):
             return None
         if _holds_home(workspace, folder):
             message = "this folder holds another home, so it is no project"
-            raise KnowledgeError("no-project", message, folder, f"use that home with --home {folder / PROJECT_OPTION}")
+            raise KnowledgeError("no-project", message, folder, f"use that home with --home {folder / PROJECT_FOLDER}")
         return folder
     return next((folder for folder in _candidates(workspace) if not why_refused(folder)), None)
 
@@ -78,7 +78,7 @@ def project_warnings(workspace: Workspace, asked: str = "", *, refused: bool = F
 def _holds_home(workspace: Workspace, folder: Path) -> bool:
     """Whether the knowledge of a folder is a home's: of the one in use, the one that is set, or any other."""
     usual = choose_home("", workspace.loaded.home_setting, workspace.environment)
-    return is_home(folder / PROJECT_OPTION, workspace.paths.home, usual)
+    return is_home(folder / PROJECT_FOLDER, workspace.paths.home, usual)
 
 
 def places(workspace: Workspace, project: Path | None) -> list[tuple[str, Paths]]:

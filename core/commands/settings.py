@@ -14,7 +14,7 @@ from typing import Any
 from core.base import files
 from core.base.config import NEW_FILE, Config, FolderFile, changed_config, load_config, writable_config_file
 from core.base.homes import is_home, why_refused
-from core.base.paths import PROJECT_OPTION, project_paths
+from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.project import folders_around
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
@@ -198,9 +198,9 @@ def trust_forget(workspace: Workspace, file: str = "") -> TrustReport:
     known = read_trust(workspace.environment)
     if file:
         path = place_of(Path(os.path.abspath(workspace.cwd / os.path.expanduser(file))))
-        inside = {str(path), str(path / "config.toml"), str(path / PROJECT_OPTION), str(path / ".git")}
-        gone = [name for name in known.rows if name in inside or name.startswith(f"{path}{os.sep}{PROJECT_OPTION}")]
-        gone += [name for name in known.rows if path.name == PROJECT_OPTION and name.startswith(f"{path}{os.sep}")]
+        inside = {str(path), str(path / "config.toml"), str(path / PROJECT_FOLDER), str(path / ".git")}
+        gone = [name for name in known.rows if name in inside or name.startswith(f"{path}{os.sep}{PROJECT_FOLDER}")]
+        gone += [name for name in known.rows if path.name == PROJECT_FOLDER and name.startswith(f"{path}{os.sep}")]
     else:
         around = {row.path for row in here(workspace)}
         gone = [name for name in known.rows if any(name == row or name.startswith(row + os.sep) for row in around)]
@@ -215,7 +215,7 @@ def here(workspace: Workspace) -> list[TrustRow]:
     """What lies around the current folder and needs a yes, or has one: its settings, and the project's knowledge."""
     rows = [_settings_row(found)] if (found := _settings(workspace, workspace.cwd)) is not None else []
     for folder in folders_around(workspace.cwd):
-        if files.exists(project_paths(folder).home) and not is_home(folder / PROJECT_OPTION, workspace.paths.home):
+        if files.exists(project_paths(folder).home) and not is_home(folder / PROJECT_FOLDER, workspace.paths.home):
             rows += [row] if (row := _project_row(workspace, folder)) is not None else []
     return [*rows, *_repository_rows(workspace, workspace.cwd)]
 
@@ -293,16 +293,16 @@ def _named(workspace: Workspace, file: str) -> list[TrustRow]:
     """What a person means by a path: a settings file, a project's folder or its `.manual_slop`, a file in that, or a
     folder with any of them."""
     path = Path(os.path.abspath(workspace.cwd / os.path.expanduser(file)))
-    inside = next((folder for folder in path.parents if folder.name == PROJECT_OPTION), None)
+    inside = next((folder for folder in path.parents if folder.name == PROJECT_FOLDER), None)
     if not files.exists(path):
         raise KnowledgeError(
             "no-file", "there is nothing of that name", path, "'knowledge trust' lists what waits here"
         )
-    if is_home(path if path.name == PROJECT_OPTION else inside or path / PROJECT_OPTION, workspace.paths.home):
+    if is_home(path if path.name == PROJECT_FOLDER else inside or path / PROJECT_FOLDER, workspace.paths.home):
         raise KnowledgeError("usage", "a home is your own and needs no yes", path)
     if path.name == ".git" and (rows := _repository_rows(workspace, path.parent)):
         return rows
-    if path.name == PROJECT_OPTION:
+    if path.name == PROJECT_FOLDER:
         path = path.parent
     elif inside is not None:
         if refused := why_refused(inside.parent):
@@ -316,14 +316,14 @@ def _named(workspace: Workspace, file: str) -> list[TrustRow]:
     if path.name == "config.toml" or path.is_dir():
         found = _settings(workspace, folder)
         rows += [_settings_row(found)] if found is not None else []
-    if path.is_dir() and files.exists(folder / PROJECT_OPTION):
+    if path.is_dir() and files.exists(folder / PROJECT_FOLDER):
         refused = why_refused(folder)
-        place = str(place_of(folder / PROJECT_OPTION))
+        place = str(place_of(folder / PROJECT_FOLDER))
         state, says = (REFUSED, (refused,)) if refused else (WAITING, ())
         rows.append(TrustRow(place, PROJECT, state, says, mark=folder_mark(folder)))
     rows += _repository_rows(workspace, folder) if path.is_dir() else []
     if not rows:
-        hint = f"name a config.toml with settings of ours, or a project that has {PROJECT_OPTION}"
+        hint = f"name a config.toml with settings of ours, or a project that has {PROJECT_FOLDER}"
         raise KnowledgeError("no-file", "there is nothing in it that needs a yes", path, hint)
     return rows
 

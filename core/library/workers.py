@@ -65,8 +65,7 @@ class _Manned:
 
 class Workers(Generic[T, R]):
     """Hands tasks to an executor and gives back what became of each. `open_executor` is called anew when the executor
-    breaks; None for work in this process. A cluster without workers is waited for for a while, and `say` is told of it at
-    once."""
+    breaks; None for work in this process. A cluster without workers is given MANNED_SECONDS, and `say` is told at once."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from core.commands.workspace import Workspace
 
 def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: bool = False) -> str:
     """Serve until the client goes; with `harvest_at_end` a harvest of its own process begins then. Raises
-    KnowledgeError when the protocol's library is not installed."""
+    KnowledgeError when the protocol's library is gone."""
     try:
         from core.mcp_server.server import build_server
     except ModuleNotFoundError as error:
