@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from platformdirs import user_state_path
-
+from core.base.paths import state_folder
 from core.base.result import KnowledgeError
 
 FILE_NAME = "panel.json"
@@ -43,18 +42,12 @@ class Geometry:
         return (self.width, self.height) == (Geometry.width, Geometry.height)
 
 
-def state_folder() -> Path:
-    """The folder that the system keeps for such things, outside of the person's own files."""
-
-    return user_state_path("manual_slop", appauthor=False)
-
-
 def read_geometry(folder: Path | None = None) -> tuple[Geometry, str]:
     """What was remembered, and a sentence about what had to be ignored ("" for nothing).
 
     Never fails: a missing, torn or foreign file gives the defaults, value by value.
     """
-    path = (folder or state_folder()) / FILE_NAME
+    path = (folder or state_folder(os.environ)) / FILE_NAME
     try:
         raw = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -101,7 +94,7 @@ def words(raw: object) -> dict[str, str]:
 
 def write_geometry(geometry: Geometry, folder: Path | None = None) -> Path:
     """Remember `geometry`: written beside the old file, then put in its place at once."""
-    place = folder or state_folder()
+    place = folder or state_folder(os.environ)
     path = place / FILE_NAME
     record = {**geometry.__dict__, "layout": dict(geometry.layout), "choices": dict(geometry.choices)}
     temporary = ""

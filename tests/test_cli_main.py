@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 from core.base import figures
 from core.base.paths import Paths
 from core.cli.main import main
-from core.cli.progress import reporter
+from core.cli.terminal import reporter
 from core.commands.demo import make_demo_home
 from core.commands.row import Command
 from core.commands.table import command, commands
@@ -468,11 +469,19 @@ def test_an_option_of_a_subcommand_may_stand_before_it(tmp_path: Path) -> None:
     assert code == 1 and "list: no run of that name" in err
 
 
+def test_the_help_begins_with_what_comes_first() -> None:
+    """A new user reads the first lines, and the last one."""
+    _, shown, _ = call("--help")
+    assert re.findall(r"^    (\w+) ", shown, re.M)[:2] == ["setup", "harvest"]
+    last = shown.strip().rpartition("\n\n")[2]
+    assert last.startswith("Begin with 'knowledge setup', then 'knowledge harvest'")
+
+
 @pytest.mark.parametrize("row", [row for row in commands() if row.subcommands], ids=lambda row: row.name)
-def test_help_names_every_subcommand_and_each_helps(row: Command, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(row.name, "--help")[0] == 0
-    shown = capsys.readouterr().out
+def test_help_names_every_subcommand_and_each_helps(row: Command) -> None:
+    code, shown, _ = call(row.name, "--help")
+    assert code == 0
     for leaf in row.subcommands:
         assert f"\n    {leaf.name} " in shown and f"Without one: {row.subcommands[0].name}." in shown
-        assert call(row.name, leaf.name, "--help")[0] == 0
-        assert f"example: knowledge {row.name} {leaf.name} {leaf.example}".rstrip() in capsys.readouterr().out
+        code, helped, _ = call(row.name, leaf.name, "--help")
+        assert code == 0 and f"example: knowledge {row.name} {leaf.name} {leaf.example}".rstrip() in helped

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.commands import facts
+from core.commands import fact_edits
 from core.commands.context import context
 from core.commands.fact_edits import delete_fact, edit_fact, merge_facts
 from core.commands.fact_feed import sync_facts
@@ -114,7 +114,7 @@ def test_a_confidence_of_many_digits_is_written(by_hand: World) -> None:
 
 
 def test_what_cannot_be_written_is_not_said_to_stand_there(by_hand: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts, "with_values", lambda *_: None)
+    monkeypatch.setattr(fact_edits, "with_values", lambda *_: None)
     before = by_hand.text(YAML)
     refused = error(edit_fact, workspace_of(by_hand), "global:fact:001", {"fact": "Other"})
     assert refused.code == "not-editable"
@@ -169,7 +169,7 @@ def test_a_merge_that_was_cut_is_done_again(taught: World, monkeypatch: pytest.M
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(facts, step, cut)
+        patched.setattr(fact_edits, step, cut)
         merge_facts(workspace, "global:fact:001", "global:fact:002")
     assert merge_facts(workspace, "global:fact:001", "global:fact:002").into.source_count == 2
     assert merged_records(taught) == {"global:fact:002": "global:fact:001"}

@@ -13,7 +13,7 @@ import pytest
 
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import SETTINGS
-from core.cli.parser import UsageError, parse
+from core.cli.parser import parse
 from core.commands.help import show_help
 from core.commands.table import commands
 from tests.architecture import modules
@@ -102,7 +102,7 @@ def test_commands_in_the_documents_parse() -> None:
         words = shlex.split(line.replace("\n", " ").replace("…", "x"))[1:]
         try:
             parse(words)
-        except UsageError as error:  # in a sentence a command may stand without what it needs
+        except KnowledgeError as error:  # in a sentence a command may stand without what it needs
             assert len(words) <= 2 and " needs " in str(error), f"{line}: {error}"
 
 

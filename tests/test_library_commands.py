@@ -736,7 +736,7 @@ def test_what_a_new_text_would_leave_behind_is_asked_about(
         return asker
 
     for answer, left in ((0, {key: {"win": 6}}), (1, {})):
-        monkeypatch.setattr("core.cli.progress.asker", person(answer))
+        monkeypatch.setattr("core.cli.terminal.asker", person(answer))
         call("library", "ingest", str(file), "--home", str(home))
         assert counts_of(home) == left and "6 usage records" in asked[-1] and str(file) in asked[-1]
     file.write_text(f"# Async deadlocks\n\n{GOTCHA}\n")  # and back again

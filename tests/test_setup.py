@@ -156,10 +156,13 @@ def test_yes_turns_on_nothing_that_costs_money_no_hook_and_no_timer(
     assert "made-up-" not in json.dumps(told) + call("setup")[1], "no key is printed"
 
 
-def test_a_key_in_a_file_that_others_can_read_is_a_clear_problem(person: Path) -> None:
+@pytest.mark.parametrize("settings", [True, False], ids=["beside settings", "without settings"])
+def test_a_key_in_a_file_that_others_can_read_is_a_clear_problem(person: Path, settings: bool) -> None:
+    """And one in a file that is right is found, whether or not there is a config.toml beside it."""
     folder = person / ".config" / "manual_slop"
     folder.mkdir(parents=True)
-    (folder / "config.toml").write_text("")
+    if settings:
+        (folder / "config.toml").write_text("")
     keys = folder / "credentials.toml"
     keys.write_text('[keys]\nanthropic = "made-up"\n')
     keys.chmod(0o644)

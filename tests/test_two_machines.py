@@ -357,6 +357,18 @@ def test_the_doctor_keeps_what_another_machine_has_harvested(tmp_path: Path) -> 
     assert len(after) == 2 and all(after[sha]["status"] == "harvested" for sha in entries)
 
 
+def test_the_library_is_not_carried_once_the_doctor_has_told_git(machines: Machines) -> None:
+    """A database does not merge: whichever version git takes, what the other machine learned is gone."""
+    world = machines.one
+    doctor(workspace_of(world), repair=True, editor_wait=HURRIED)
+    folder = world.paths.knowledge
+    (folder / "backups").mkdir()
+    for name in ("library.db", "library.db-wal", "backups/library-1.db"):
+        (folder / name).write_bytes(b"x")
+    git(folder, "add", "-A")
+    assert not [name for name in git(folder, "ls-files").split() if "library" in name]
+
+
 def test_a_digest_of_each_machine_is_no_conflict_once_the_doctor_has_told_git(machines: Machines) -> None:
     for world in (machines.one, machines.two):
         told = [row for row in doctor(workspace_of(world)).findings if row.code == "git-rows"]

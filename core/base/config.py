@@ -1,15 +1,13 @@
 """Config: the settings in force, found in `config.toml` and checked.
 
 The file is shared with the host application and edited by hand: tables that are not ours are never judged. How a file
-becomes tables is in config_text.py. `change_setting` below changes one value and keeps every other byte.
+becomes tables is in config_text.py. `changed_config` below changes one value and keeps every other byte; each candidate
+is read back before it is believed. Nothing is written here; that is `core.base.files`.
 
 Whose word a file is depends on where it lies. `--config`, the environment's `SLOP_CONFIG` and the file in the person's
 own settings folder are theirs: who can set their environment can run programs as them anyway (`direnv`, which sets it
 by folder, asks for a yes of its own). `config.toml` of the folder in which the program runs may be anybody's: unless
 the person has allowed that very content (trust.py), it only narrows what holds without it; see `narrows`.
-
-Where the value stands and what the text becomes is in config_text.py; here each candidate is read back before it is
-believed. Nothing is written here; that is `core.base.files`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Writing durably. What changes knowledge on disk goes through here, and from here through disk.py.
 
 Durable means, after borg and SQLite: write a temporary file in the same folder, fsync it, rename it, fsync the folder.
-Everything here raises OSError; the rooms above turn that into an `ErrorInfo`. The safe reads of reading.py are handed
-on under their own names, so that a room imports one module for its files.
+Everything here raises OSError; the rooms above turn that into a `KnowledgeError`. The safe reads of reading.py are
+handed on under their own names, so that a room imports one module for its files.
 """
 
 from __future__ import annotations

@@ -102,6 +102,16 @@ def asking_folder(environment: Mapping[str, str]) -> Path:
     return cache_folder(Path(), environment).parent.parent / ASKED
 
 
+def state_folder(environment: Mapping[str, str]) -> Path:
+    """Where the panel remembers the size and place of its window."""
+    named = environment.get("XDG_STATE_HOME", "")
+    if os.path.isabs(named):
+        return Path(named) / APPLICATION
+    import platformdirs
+
+    return platformdirs.user_state_path(APPLICATION, appauthor=False)
+
+
 def cache_folder(home: Path, environment: Mapping[str, str]) -> Path:
     """Where the projections of one home live; deleting it loses nothing."""
     key = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]

@@ -46,29 +46,22 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
     """Run one command line and return its exit status. Streams are those of the process unless given."""
     out, err = out or sys.stdout, err or sys.stderr
     _tolerate_any_text(out, err)
-    from core.cli.parser import UsageError, build_parser
+    from core.cli.parser import build_parser
 
     if not arguments:
         build_parser().print_help(out)
         return 2
-    try:
-        row, options = _parsed(arguments)
-    except UsageError as error:
-        _tell(str(error), err)
-        return 2
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 2
-    return _guarded(row, options, out, err)
+    return _guarded(arguments, out, err)
 
 
 def _parsed(arguments: Sequence[str]) -> tuple[Command, dict[str, Any]]:
-    """The row to run with what was given. Raises UsageError, and SystemExit after help."""
-    from core.cli.parser import UsageError, build_parser, parse
-    from core.cli.typos import by_first_name, command_word, suggestion
+    """The row to run with what was given. Raises KnowledgeError, and SystemExit after help."""
+    from core.cli.parser import build_parser, parse
+    from core.cli.words import command_word, suggestion, without_alias
 
-    arguments = by_first_name(arguments)
+    arguments = without_alias(arguments)
     if reported := suggestion(arguments):
-        raise UsageError(reported)
+        raise KnowledgeError("usage", reported)
     first = command_word(arguments)
     before = arguments[: list(arguments).index(first)] if first else arguments
     if not first or {"-h", "--help", "--version"} & set(before):
@@ -76,13 +69,17 @@ def _parsed(arguments: Sequence[str]) -> tuple[Command, dict[str, Any]]:
     return parse(arguments)
 
 
-def _guarded(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
-    """Run it; what nobody foresaw is one sentence, unless the person wants to see it."""
-    debug = options.pop("debug", False)
+def _guarded(arguments: Sequence[str], out: IO[str], err: IO[str]) -> int:
+    """Run it; what nobody foresaw is one sentence, unless the user wants to see where it happened."""
+    row, debug = None, "--debug" in arguments
     try:
+        row, options = _parsed(arguments)
+        debug = bool(options.pop("debug", False))
         return _dispatch(row, options, out, err)
     except BrokenPipeError:
         raise
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
     except KnowledgeError as error:
         _tell(_cleared(row, str(error)), err)
         return 2 if error.error.code == "usage" else 1
@@ -97,7 +94,6 @@ def _guarded(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) 
     except Exception as error:
         if debug:
             raise
-        from core.commands.text import one_line
 
         _tell(one_line(f"unexpected {type(error).__name__}: {error}. Run it with --debug to see where."), err)
         return 1
@@ -116,7 +112,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
     """Open the home, run the command, print what came of it."""
     from pathlib import Path
 
-    from core.cli.progress import asker, interruptible, reporter
+    from core.cli.terminal import asker, interruptible, reporter
     from core.commands.workspace import open_workspace
 
     home, config = options.pop("home", ""), options.pop("config", "")
@@ -205,11 +201,11 @@ def _report_problems(
     return bool(errors)
 
 
-def _cleared(row: Command, sentence: str) -> str:
+def _cleared(row: Command | None, sentence: str) -> str:
     """A sentence about files that others named, without a secret in such a name: what is printed ends in logs."""
     from core.commands.row import NAMED
 
-    if row.words != NAMED:
+    if row is None or row.words != NAMED:
         return sentence
     from core.base.secrets.redact import redact
 

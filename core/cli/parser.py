@@ -6,10 +6,12 @@ import argparse
 import os
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import NoReturn
 
 from core import __version__
-from core.cli.typos import command_word, completed, not_taken
+from core.base.result import KnowledgeError
+from core.cli.words import command_word, completed, not_taken
 from core.commands.row import Command
 from core.commands.table import command, commands
 
@@ -21,12 +23,9 @@ _CHOICE = re.compile(r"argument (?P<name>\S+): invalid choice: (?P<typed>.+) \(c
 _NO_NUMBER = re.compile(r"argument (?P<name>\S+): invalid int value: (?P<typed>.+)")
 
 
-class UsageError(Exception):
-    """Words that cannot be understood; its text is a sentence for the person."""
-
-
 def parse(arguments: Sequence[str]) -> tuple[Command, dict[str, object]]:
-    """The row to run, and by name what was given. Raises UsageError, and SystemExit after help."""
+    """The row to run, and by name what was given. Raises KnowledgeError for words that
+    cannot be understood, and SystemExit after help."""
     row = command(command_word(arguments))
     words = completed(arguments)
     options, left = build_parser([row]).parse_known_args(words)
@@ -35,7 +34,7 @@ def parse(arguments: Sequence[str]) -> tuple[Command, dict[str, object]]:
     del given["command"]
     given.pop("subcommand", None)
     if left:
-        raise UsageError(not_taken(row, leaf, left))
+        raise KnowledgeError("usage", not_taken(row, leaf, left))
     return leaf, given
 
 
@@ -46,7 +45,8 @@ def build_parser(rows: Sequence[Command] = (), *, repeated: bool = True) -> argp
     parser = _Parser(
         prog="knowledge",
         description=DESCRIPTION,
-        epilog="Begin with 'knowledge demo', or with 'knowledge harvest': it changes nothing without --apply.",
+        epilog="Begin with 'knowledge setup', then 'knowledge harvest', which changes nothing without --apply. "
+        "'knowledge demo' shows it on samples.",
         parents=[common],
         allow_abbrev=False,
         formatter_class=_formatter,
@@ -69,16 +69,19 @@ class _Parser(argparse.ArgumentParser):
         more = f"'{self.prog} --help' tells more."
         if found := _CHOICE.match(message):
             choices = ", ".join(re.findall(r"[^\s',]+", found["choices"]))
-            raise UsageError(f"{found['typed']} is no {found['name']}; choose one of {choices}. {more}")
+            near = get_close_matches(found["typed"].strip("'"), choices.split(", "), n=1)
+            nearest = f"; the nearest is {near[0]}" if near else ""
+            what = found["name"].lower()
+            raise KnowledgeError("usage", f"there is no {what} {found['typed']}, only {choices}{nearest}. {more}")
         if found := _NO_NUMBER.match(message):
-            raise UsageError(f"{found['name']} takes a whole number, and {found['typed']} is none. {more}")
+            raise KnowledgeError("usage", f"{found['name']} takes a whole number, and {found['typed']} is none. {more}")
         found = _REQUIRED.match(message)
         if found is None:
-            raise UsageError(f"'{self.prog}': {message}. {more}")
+            raise KnowledgeError("usage", f"'{self.prog}': {message}. {more}")
         example = (self.epilog or "").removeprefix("example: ")
         listing = f" {self.listing!r} lists them." if self.listing else ""
         hint = f"For example '{example}'." if example.startswith("knowledge ") else "'knowledge --help' lists them."
-        raise UsageError(f"'{self.prog}' needs {found['names'].replace(', ', ' and ')}. {hint}{listing}")
+        raise KnowledgeError("usage", f"'{self.prog}' needs {found['names'].replace(', ', ' and ')}. {hint}{listing}")
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:

@@ -203,9 +203,8 @@ def window_tokens(workspace: Workspace, provider: str, model: str) -> int:
 
 
 def keys_of(workspace: Workspace) -> KeyFinder:
-    """Where keys of providers are looked for: the environment, and `credentials.toml` beside the settings."""
-
-    return keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
+    """Where keys of providers are looked for: the environment, and `credentials.toml` beside the user's settings."""
+    return keys_from(workspace.credentials, workspace.environment)
 
 
 def _settings(workspace: Workspace, provider: str, model: str) -> ModelSettings:

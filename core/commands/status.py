@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from core.base import files
+from core.base.homes import ADVICE
 from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError
@@ -110,25 +111,27 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
     paths, errors = workspace.paths, list[ErrorInfo]()
     stands, made = _stands(workspace, problem, errors)
     counts = _counted(workspace, errors)
+    context, memories = _put_into_prompts(workspace)
     return Status(
-        str(paths.home),
-        _digest_now(workspace, stands),
-        stands,
-        [_store_file(workspace, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
-        _tasks(workspace, errors),
-        counts,
-        _pending(workspace, stands.run, now, errors, few=sum(counts.values()) < FEW),
-        _trash(paths),
-        len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
-        sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
-        *_put_into_prompts(workspace),
-        _outdated(workspace),
-        errors,
-        files.exists(paths.home),
-        (*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
-        read_autopilot(paths),
-        made,
-        workspace.loaded.warnings,
+        home=str(paths.home),
+        digest=_digest_now(workspace, stands),
+        stands=stands,
+        files=[_store_file(workspace, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
+        tasks=_tasks(workspace, errors),
+        ledger=counts,
+        pending=_pending(workspace, stands.run, now, errors, few=sum(counts.values()) < FEW),
+        trash=_trash(paths),
+        quarantined=len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
+        prompts=sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
+        context=context,
+        memories=memories,
+        outdated=_outdated(workspace),
+        errors=errors,
+        exists=files.exists(paths.home),
+        warnings=(*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
+        autopilot=read_autopilot(paths),
+        made=made,
+        settings_warnings=workspace.loaded.warnings,
     )
 
 
@@ -201,7 +204,12 @@ def _store_file(workspace: Workspace, name: str, errors: list[ErrorInfo]) -> Sto
 
 def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
     size, bullets, modified = 0, 0, 0.0
-    notes = note_files(paths)
+    try:
+        notes = note_files(paths)
+    except OSError as error:
+        message = f"the notes on files cannot be read: {error.strerror}"
+        errors.append(ErrorInfo("unreadable", message, str(paths.file_notes), ADVICE))
+        notes = []
     for note in notes:
         bullets += len(bullets_in(_text(paths, f"files/{note.name}", errors), "facts"))
         found = note.stat()
@@ -282,7 +290,7 @@ def _trash(paths: Paths) -> dict[str, int]:
 
 def status_text(state: Status) -> str:
     new = "" if state.exists else " (does not exist yet: the first 'knowledge add' or 'harvest --apply' makes it)"
-    from core.knowledge.run_state import DELETED, DIFFERENT, INTERRUPTED
+    from core.knowledge.run_state import DELETED, DIFFERENT
 
     rows = [f"home: {state.home}{new}", ""]
     if any(row.exists for row in state.files):

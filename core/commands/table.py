@@ -8,8 +8,8 @@ from types import ModuleType
 from core.commands.row import Command
 
 MODULE = {
-    "harvest": "harvest",
     "setup": "daily.questions",
+    "harvest": "harvest",
     "connect": "daily.connect",
     "schedule": "daily.schedule",
     "uninstall": "daily.uninstall",

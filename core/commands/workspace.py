@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.base import files
-from core.base.config import Config, LoadedConfig, load_config
+from core.base.config import Config, LoadedConfig, load_config, writable_config_file
 from core.base.homes import ADVICE, closed_folder, refuse_newer, why_foreign
 from core.base.paths import Paths, cache_folder, choose_home
 from core.base.result import KnowledgeError
@@ -37,6 +37,11 @@ class Workspace:
     @property
     def config(self) -> Config:
         return self.loaded.config
+
+    @property
+    def credentials(self) -> Path:
+        """Where keys of providers are written: beside the user's own settings, whether or not these exist yet."""
+        return writable_config_file(self.loaded, self.environment).with_name("credentials.toml")
 
     @property
     def cache(self) -> Path:
@@ -68,9 +73,10 @@ def open_workspace(
     if closed is not None:
         raise KnowledgeError("closed-home", "you do not have permission to open this home", closed, ADVICE)
     if files.exists(paths.home) and not paths.home.is_dir():
-        raise KnowledgeError(
-            "bad-home", "the home must be a folder, and this is none", paths.home, "name another with --home"
-        )
+        raise KnowledgeError("bad-home", "the home is a file, not a folder", paths.home, "name another with --home")
+    above = next(folder for folder in paths.home.parents if files.exists(folder))
+    if not above.is_dir():
+        raise KnowledgeError("bad-home", "the home would lie below a file", above, "name another with --home")
     for part in (paths.home, paths.knowledge, paths.memories):
         if os.path.islink(part) and os.path.exists(part) and (why := why_foreign(os.stat(part))):
             message = f"the home is, or holds, a symbolic link to {os.path.realpath(part)}, which {why}"
@@ -104,7 +110,7 @@ def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Embed:
     from core.llm.credentials import keys_from
     from core.llm.openai_compatible import connect_embeddings
 
-    keys = keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
+    keys = keys_from(workspace.credentials, workspace.environment)
     embed = connect_embeddings(
         config.embedder_model,
         config.embedder_base_url,

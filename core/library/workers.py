@@ -65,7 +65,7 @@ class _Manned:
 
 class Workers(Generic[T, R]):
     """Hands tasks to an executor and gives back what became of each. `open_executor` is called anew when the executor
-    breaks; None for work in this process. A cluster without workers is given MANNED_SECONDS, and `say` is told at once."""
+    breaks; None for work in this process. `say` is told at once when a cluster has no workers."""
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
 """Finds the key of a provider: in the environment, else in `credentials.toml`. A key is never printed.
 
-The file stands beside config.toml, belongs to its owner alone (mode 0600) and looks like this:
+The file stands beside the user's own config.toml, or where that would be. It belongs to its owner alone (mode 0600) and
+looks like this:
 
     [keys]
     openai = "…"

@@ -121,8 +121,7 @@ def _about_keys(workspace: Workspace) -> list[str]:
     named = [name for name in (spec.key_variables if spec is not None else ()) if workspace.environment.get(name)]
     if not named:
         return []
-    place = workspace.loaded.file.with_name("credentials.toml")
-    return [f"the timer does not see {named[0]} of your shell; write the key into [keys] of {place}"]
+    return [f"the timer does not see {named[0]} of your shell; write the key into [keys] of {workspace.credentials}"]
 
 
 def check_schedule(workspace: Workspace) -> list[Finding]:

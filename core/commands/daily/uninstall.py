@@ -10,7 +10,7 @@ from typing import Any
 
 from core.agents.timers import NO_SCHEDULER
 from core.base.installed import uninstall_command
-from core.base.paths import user_folder
+from core.base.paths import state_folder, user_folder
 from core.base.result import Ok, Result, attempt
 from core.commands.daily.connect import Ask, ChangeReport, connect, nobody
 from core.commands.daily.schedule import schedule
@@ -46,6 +46,7 @@ def uninstall(workspace: Workspace, *, dry_run: bool = False, yes: bool = False,
         "what you know, and your conversations": workspace.paths.home,
         "your settings and keys": user_folder(workspace.environment),
         "what can be made again": workspace.cache.parent.parent,
+        "the panel's window": state_folder(workspace.environment),
     }
     connections = connect(workspace, everything=True, remove=True, dry_run=True)
     timer = attempt(schedule, workspace, remove=True, dry_run=True)
@@ -68,7 +69,9 @@ def uninstall(workspace: Workspace, *, dry_run: bool = False, yes: bool = False,
                 report.take(part.value)
             else:
                 report.errors.append(part.error)
-    report.stays = {str(path): what for what, path in places.items() if path.exists()}
+    for what, path in places.items():
+        if path.exists():
+            report.stays.setdefault(str(path), what)  # on macOS two of them are one folder
     return report
 
 

@@ -21,7 +21,7 @@ def command_word(arguments: Sequence[str]) -> str:
     return next((word for _, word in _words(arguments) if not word.startswith("-")), "")
 
 
-def by_first_name(arguments: Sequence[str]) -> list[str]:
+def without_alias(arguments: Sequence[str]) -> list[str]:
     """The words with the name of a command where they have its second one."""
     words = list(arguments)
     name = command_word(words)
