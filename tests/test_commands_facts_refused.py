@@ -161,7 +161,7 @@ def test_a_merge_into_which_nothing_can_be_taken_changes_neither_fact(taught: Wo
 def test_a_merge_that_was_cut_is_done_again(taught: World, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     """Before its record, or before the second fact goes: counts are not added up twice, and what the second fact's
     words say later confirms the first."""
-    workspace, real = workspace_of(taught), getattr(facts, step)
+    workspace, real = workspace_of(taught), getattr(fact_edits, step)
 
     def cut(*arguments: Any) -> Any:
         if step == "_change" and arguments[2] is not None:
