@@ -1,7 +1,7 @@
 """Context files: `context.md` of the home and of a project, in front of every conversation.
 
 They are loaded once at the start of a session, global first, under fixed headings, in `<system-reminder>` tags.
-A project's file comes with its repository and is as little to be trusted as one: it is read only where the person has
+A project's file comes with its repository and is as little to be trusted as one: it is read only where the user has
 said that it may be (core/base/trust.py), and even then cannot close the tags, open a fence of ours, or hide text.
 """
 
@@ -48,7 +48,7 @@ class ContextFile:
     sha256: str = ""
     problems: tuple[str, ...] = ()
     trusted: bool = True
-    """False for one of a project that the person has not allowed; then its text is not here."""
+    """False for one of a project that the user has not allowed; then its text is not here."""
 
     def to_json(self) -> dict[str, Any]:
         """Without the text: `knowledge context` prints that."""
@@ -75,7 +75,7 @@ def load_context(
     environment: Mapping[str, str] | None = None,
 ) -> Context:
     """Read both files and join them. `secrets` replaces passwords and keys by placeholders;
-    `environment` tells where the person's own record of what they trust lies (None: that of the process).
+    `environment` tells where the user's own record of what they trust lies (None: that of the process).
 
     A file that cannot be read, or a project's that is not trusted, is a warning, never an error: a conversation starts
     without it.
@@ -91,7 +91,7 @@ def load_context(
 def read_context(scope: str, path: Path, environment: Mapping[str, str] | None = None) -> ContextFile:
     """One file, its frontmatter checked. What is wrong with it stands in `problems`; the body is there all the same.
 
-    The home's file may be a link to one that is the person's own, as those who keep such files in one place have it. A
+    The home's file may be a link to one that is the user's own, as those who keep such files in one place have it. A
     project's is none, and its text stays out while it is not trusted.
     """
     budget = BUDGET_BYTES[scope]

@@ -57,7 +57,7 @@ WHOLE_BYTES = 48 << 20
 EDGE_BYTES = 4096
 APPENDED = {"claude_code": (b'"queue-operation"', b'"queued_command"', b'"summary"', b"-title"), "codex": ()}
 """Formats whose files only grow at their end, one record a line, and in which a turn is in its own records; a file
-in whose new part one of these words stands is read anew all the same."""
+in whose new part one of these words stands is read again all the same."""
 RATE, SHARE = 5e6, 0.4
 """Bytes of files that are read in a second, and bytes of index for each, before anything was measured here."""
 
@@ -245,7 +245,7 @@ class _Look:
                 index.remember(self._database, "folders", state)
 
     def _walked(self) -> list[Artifact]:
-        """What lies in project folders and at the paths that the person named; remembered for the looks to come."""
+        """What lies in project folders and at the paths that the user named; remembered for the looks to come."""
         found = survey(self._where.walked)
         self._brought.notes += [*found.notes, *map(str, found.errors)]
         rows = json.dumps([(row.path, row.source, row.name, row.kind) for row in found.artifacts])
@@ -374,7 +374,7 @@ class _Look:
                 return
 
     def _add(self, item: Artifact, old: index.Held | None, free: int, stores: Any) -> None:
-        """Read one conversation and put it in. One that cannot be read costs itself only."""
+        """Read one conversation and put it in. One that cannot be read affects only itself."""
         number = old.id if old is not None else free
         state = "" if time.time_ns() - max(item.mtime_ns, item.ctime_ns) < SETTLED_NS else _state(item)
         row = index.Held(number, item.path, state, item.name, item.source, bytes=item.size, trash=item.kind == "trash")
@@ -507,7 +507,7 @@ def _bytes_from(path: str, start: int) -> bytes:
 
 
 def _cut(turns: Sequence[Turn], first: int) -> tuple[int, int]:
-    """Where reading may begin anew, and the number of the turn there: the last one that a person or a tool spoke, which
+    """Where reading may begin again, and the number of the turn there: the last one that a user or a tool spoke, which
     no record before or behind it is a part of. (0, first) where there is none."""
     ends = 0
     at = (0, first)

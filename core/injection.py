@@ -131,9 +131,9 @@ def stable_prefix(
 ) -> Prefix:
     """The context files of the home and of a project, the digest, and the facts where the settings want them.
 
-    `around` is the folder in which the person works when they have named no project. `facts` are handed in by a caller
+    `around` is the folder in which the user works when they have named no project. `facts` are handed in by a caller
     that has read them itself; None reads them from the index. A `project` whose folder holds a home, as `~` does, has
-    no context of its own; that of another one is there only where the person trusts it (`environment` tells where their
+    no context of its own; that of another one is there only where the user trusts it (`environment` tells where their
     record of that lies, and the cache; None: that of the process). `users_only` as in `shown_digest`. What cannot be
     read is left out and reported.
     """
@@ -162,8 +162,8 @@ def shown_digest(
 ) -> ShownDigest:
     """The digest for a conversation in `project`, or in the known project around a folder, by the settings.
 
-    The file is the switch: without one, or with an empty one, there is nothing. In a project its text is made anew by
-    `digest_scope`, as long as it is a projection: one that a person wrote with their own hand (it lacks the lines that
+    The file is the switch: without one, or with an empty one, there is nothing. In a project its text is made again by
+    `digest_scope`, as long as it is a projection: one that a user wrote with their own hand (it lacks the lines that
     the program begins with), or one with nothing left to make it from, is shown as it is; under `project` it is not,
     for nobody knows which words are this project's. Outside of projects it is all that is known, with `users_only` what
     is the user's alone. A file that cannot be read costs the digest, and is reported.

@@ -1,4 +1,4 @@
-"""One memory: a short text that an agent or a person saved, in a markdown file of its own.
+"""One memory: a short text that an agent or a user saved, in a markdown file of its own.
 
     memories/001-user-prefers-async.md      the id, and the first 50 characters as a slug
     ---

@@ -37,7 +37,7 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "palette": ("Search everything, and all commands", "search"),
     "digest.toggle": ("Digest in prompt on or off", "toggle-right"),
     "digest.delete": ("Delete the digest", "trash-2"),
-    "digest.write": ("Write the digest anew", "sparkles"),
+    "digest.write": ("Write the digest again", "sparkles"),
     "refresh": ("Refresh: read everything again", "refresh-cw"),
     "pane.rail": ("Hide or show the left column", "panel-left"),
     "pane.inspector": ("Hide or show the inspector", "panel-right"),

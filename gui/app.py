@@ -82,7 +82,7 @@ def refuse(error: ErrorInfo, status: int = 1) -> int:
 
 
 def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Workspace | None = None) -> int:
-    """One window with the panel in it; remembers its place at the end. `own` is the person's home beside a demo's."""
+    """One window with the panel in it; remembers its place at the end. `own` is the user's home beside a demo's."""
     from gui.panel import KnowledgePanel
 
     wakes: list[FrameLoop] = []

@@ -207,7 +207,7 @@ class Homes:
 
     @property
     def away(self) -> bool:
-        """Whether another home than the person's own is shown."""
+        """Whether another home than the user's own is shown."""
         return self._shell.workspace.paths.home != self.own.paths.home
 
     def use(self, workspace: Workspace) -> None:
@@ -227,7 +227,7 @@ class Homes:
         self._ask()
 
     def back(self) -> None:
-        """Show the person's own home again."""
+        """Show the user's own home again."""
         if not self.away:
             self._shell.toast("This is your own home", icon="house", color="accent")
             return

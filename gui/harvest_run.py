@@ -27,7 +27,7 @@ HELD_UP = "held up"
 """Another program is at work: nothing can begin before it has ended."""
 WAITING, READING, READ, BROKEN, LEFT = "waiting", "being read", "read", "failed", "left"
 BEST = 60
-"""So many of the best new lines are kept for the list, and of each conversation so many."""
+"""This many of the best new lines are kept for the list, and of each conversation so many."""
 BEST_OF_ONE = 4
 
 
@@ -47,7 +47,7 @@ class Talk:
 
     @property
     def title(self) -> str:
-        """What a person calls it."""
+        """What a user calls it."""
         return self.called.title or plain_name(self.name)
 
 
@@ -159,7 +159,7 @@ class Run:
     lines_out: int = 0
     restored: int = 0
     stayed: int = 0
-    """So many of its lines the undo left, because the person has changed them since."""
+    """This many of its lines the undo left, because the user has changed them since."""
     sources: tuple[str, ...] = ()
     workspace: Workspace | None = None
     """What the dry run looked at; the harvest is of the same, whatever the window shows by then."""

@@ -44,7 +44,7 @@ from gui.workbench import VIEWS, Workbench
 GAP = 8
 SCALE_STEP = 0.125
 PANES = ("rail", "inspector")  # those that can be hidden
-AGES_SECONDS = 60  # how often times like "5 min" are counted anew
+AGES_SECONDS = 60  # how often times like "5 min" are counted again
 _living: WeakSet[KnowledgePanel] = WeakSet()  # for whoever measures them
 
 
@@ -318,7 +318,7 @@ class KnowledgePanel:
         self.header.show_pane(name, on)
 
     def _give_room(self, state: State) -> None:
-        """The inspector is there while there is something to inspect, unless the person has hidden it."""
+        """The inspector is there while there is something to inspect, unless the user has hidden it."""
         on = state.selected != NOTHING and self.shell.choice("pane.inspector") != "hidden"
         if on != self._inspects:
             self._inspects = on

@@ -1,4 +1,4 @@
-"""What a view may ask of the panel (state, work, speaking to the person), and what a view looks like.
+"""What a view may ask of the panel (state, work, speaking to the user), and what a view looks like.
 
 **What a view looks like.** Views never know each other, nor the panel: they ask the shell.
 
@@ -29,14 +29,14 @@ A view is a class with this shape (all on the interface thread, except `gather`)
 The inspector has the same shape (its name is "inspector") and shows `state.selected`; it is always open.
 
 **Reading.** `gather(workspace, before)` runs after every change on disk, after every edit and harvest; `before` is what
-it returned last (None at first): return that very object when nothing has changed, so that nothing is drawn anew. An
+it returned last (None at first): return that very object when nothing has changed, so that nothing is drawn again. An
 exception or a KnowledgeError from it becomes a sentence at the top of the middle. What is wanted for one selection only
 (a conversation's turns, the text of a source file) is read on demand with `shell.submit`.
 
 **Writing.** `shell.write(name, act, ...)` runs `act(workspace)`, a command of `core/commands`, on the worker, with the
 sha256 of what was seen. On success the store is gathered again and `said` appears as a toast, with Undo when the answer
 has a `run`. On failure `failed(error)` is called, or the error stands at the top of the middle; "changed-outside" also
-gathers again, so that the person sees what is there now. Until a write has been read back keys wait by themselves; an
+gathers again, so that the user sees what is there now. Until a write has been read back keys wait by themselves; an
 act by mouse begins with `if shell.defers(again): return`, else it would be refused as if another had changed the
 file. What is edited in the place of its row: gui/views/list_view.py.
 
@@ -68,7 +68,7 @@ from gui.toolkit.theme import Look
 QUICK, GATHER, RUN, COMPARE, READ, INDEX = "quick", "gather", "run", "compare", "read", "index"
 LIBRARY, INGEST = "library", "ingest"
 NAMED = 60
-"""So many characters of a line a toast names."""
+"""This many characters of a line a toast names."""
 LANES = (QUICK, GATHER, RUN, COMPARE, READ, INDEX, LIBRARY, INGEST)
 """Workers: single edits and small reads; the gathering of the store; harvests; comparing; whole conversations; the
 index of conversations; questions to the library; documents that it takes in. None waits for another."""
@@ -337,7 +337,7 @@ class Shell:
             self.toast(none, icon="info", color="accent", seconds=3.0)
 
     def open_settings(self) -> None:
-        """Open the person's own settings file; the first time it is made."""
+        """Open the user's own settings file; the first time it is made."""
         workspace = self.workspace
 
         def act() -> str:
@@ -378,7 +378,7 @@ class Shell:
         """Other words for an action: what it does depends on what goes on."""
         self.actions[name] = replace(self.actions[name], words=words)
 
-    # --- speaking to the person ---
+    # --- speaking to the user ---
 
     def toast(
         self,
@@ -511,7 +511,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Action:
-    """Something that a person can do anywhere in the panel: in the palette, by a shortcut, from a button.
+    """Something that a user can do anywhere in the panel: in the palette, by a shortcut, from a button.
 
     `name` is dotted (`harvest`, `view.ledger`, `digest.toggle`); `words` say what it does; `shortcut` is how its key is
     written, "" for none.

@@ -89,7 +89,7 @@ class Activity:
 class State:
     """Everything that a view may show.
 
-    `away` says that the home is not the person's own but the demo's. `data` holds what the `gather` function of each
+    `away` says that the home is not the user's own but the demo's. `data` holds what the `gather` function of each
     view returned, by the view's name; `view` names the view that is open; `event` is the last thing that happened, in
     words; `problem` is why nothing could be gathered. `shown` is the number of rows that the open view shows and how
     many there are. `first_rows` stand for a large ledger until there is a snapshot.

@@ -299,7 +299,7 @@ class Workbench:
         self._problems = problems
 
     def _question(self) -> TrustRow | None:
-        """What the first problem asks the person about, None when it is no question."""
+        """What the first problem asks the user about, None when it is no question."""
         found = self._shell.state.snapshot
         if found is None or not found.problems or found.problems[0].code != NOT_TRUSTED:
             return None

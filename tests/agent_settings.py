@@ -83,7 +83,7 @@ def files_of(tool: str) -> list[Path]:
     """The files that a connection of the tool writes."""
     rows = json.loads(works("connect", tool, "--dry-run", "--json"))["files"]
     found = list(dict.fromkeys(Path(row["path"]) for row in rows))
-    assert all(path.is_relative_to(os.environ["HOME"]) for path in found), "only the person's own folders"
+    assert all(path.is_relative_to(os.environ["HOME"]) for path in found), "only the user's own folders"
     return found
 
 

@@ -229,7 +229,7 @@ def told(source: Iterable[Module]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Print the shape; with --forgive, write the list of debts anew."""
+    """Print the shape; with --forgive, write the list of debts again."""
     parser = argparse.ArgumentParser(prog="python -m tests.architecture", description=__doc__)
     parser.add_argument("--forgive", action="store_true", help=f"write {LIST.name} as the source stands now")
     if parser.parse_args().forgive:

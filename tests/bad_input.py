@@ -1,4 +1,4 @@
-"""A home in a folder of its own and the real command line over it: what a person sees, with the places taken out."""
+"""A home in a folder of its own and the real command line over it: what a user sees, with the places taken out."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ NOBODY = 65534
 
 
 def closed_to_nobody() -> str:
-    """The first folder on the way to this program and its Python that a person without rights may not enter, "" for
+    """The first folder on the way to this program and its Python that a user without rights may not enter, "" for
     none: root may run the tests from such a place, and what they start without rights could load nothing there."""
     if os.name == "nt" or os.geteuid() != 0:
         return ""

@@ -40,7 +40,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 gc.set_threshold(20_000, 20, 20)
 
 # A program that is installed has been compiled; where Python may not keep what it compiled, each of the hundreds of
-# processes that tests start would do it anew.
+# processes that tests start would do it again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -143,7 +143,7 @@ def _own_folders(
 
 
 object.__setattr__(EDITOR_WAIT, "sleep", lambda seconds: None)
-"""A harvest waits for a person who may be writing in the file: in the tests' homes nobody is, but where a test says how
+"""A harvest waits for a user who may be writing in the file: in the tests' homes nobody is, but where a test says how
 long to wait."""
 _DURABLE = ("test_base_files", "test_faults", "test_system")
 

@@ -1,4 +1,4 @@
-"""A knowledge folder with one file, and a person who edits its bullets, for the tests of edits."""
+"""A knowledge folder with one file, and a user who edits its bullets, for the tests of edits."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ HAND = '---\ndomain: global\ncategory: question\n---\n\n- {id: global:question:0
 
 
 def build(folder: Path) -> Shelf:
-    """Facts that a person has edited, one of them deleted; then new, confirming, undone and expired ones to come."""
+    """Facts that a user has edited, one of them deleted; then new, confirming, undone and expired ones to come."""
     shelf = Shelf(folder / "knowledge")
     shelf.teach("One", "Two", "Deleted", lesson("Three", "pitfall", "the-nexus"))
     undone = shelf.teach("Taken back", "One")
@@ -93,7 +93,7 @@ def try_point(folder: Path, faults: Sequence[Fault], wanted: dict[str, bytes]) -
         if in_child(work) not in (0, 3, -9):
             return ["the sync ended with a traceback"]
         if shelf.text("global/facts.yaml").count("# my own remark") != 2:
-            return ["a person's remark is lost"]
+            return ["a user's remark is lost"]
     try:
         recovered(shelf)
         after = knowledge_of(shelf)

@@ -41,7 +41,7 @@ class Shelf:
         return run
 
     def silence(self, conversations: int) -> None:
-        """So many further conversations that teach nothing."""
+        """This many further conversations that teach nothing."""
         for _ in range(conversations):
             self.teach()
 
@@ -74,7 +74,7 @@ class Shelf:
         return (self.knowledge / name).read_bytes().decode()
 
     def write(self, name: str, text: str) -> None:
-        """Write a file as a person would."""
+        """Write a file as a user would."""
         (self.knowledge / name).parent.mkdir(parents=True, exist_ok=True)
         (self.knowledge / name).write_bytes(text.encode())
 

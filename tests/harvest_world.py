@@ -117,7 +117,7 @@ class World:
         return path
 
     def knowledge(self, name: str, text: str | bytes) -> Path:
-        """Write a knowledge file as the person would."""
+        """Write a knowledge file as the user would."""
         path = self.paths.knowledge / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode() if isinstance(text, str) else text)
@@ -168,7 +168,7 @@ class World:
 
 
 def nobody_waits_for_editors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if no editor had anything open: a file that a test has just written looks like one that a person saves."""
+    """As if no editor had anything open: a file that a test has just written looks like one that a user saves."""
     for name in ("missing", "settle", "swap_file"):
         monkeypatch.setitem(vars(EDITOR_WAIT), name, 0.0)
 

@@ -65,7 +65,7 @@ def make_home(tmp_path: Path, settings: str = "", home: str = "home") -> Workspa
 
 
 def trusted(project: Path, environment: Mapping[str, str] = os.environ) -> Path:
-    """A project whose `.manual_slop` the person has said yes to."""
+    """A project whose `.manual_slop` the user has said yes to."""
     allow_project(project, environment)
     return project
 
@@ -126,5 +126,5 @@ def read(workspace: Workspace, name: str) -> str:
 
 
 def allow_project(project: Path, environment: Mapping[str, str]) -> None:
-    """The person's yes to a project's folder, as `knowledge trust allow` records it."""
+    """The user's yes to a project's folder, as `knowledge trust allow` records it."""
     allow(environment, {project_paths(project).home: folder_mark(project)})

@@ -59,7 +59,7 @@ class Seat:
         from gui.panel import KnowledgePanel
 
         self.desk, self.workspace = desk, workspace
-        options.setdefault("choices", {"view": "ledger"})  # most tests begin there, the person with the first view
+        options.setdefault("choices", {"view": "ledger"})  # most tests begin there, the user with the first view
         self.page = int(desk.dpg.add_child_window(parent=desk.page, border=False, width=width, height=-1))
         self.panel = KnowledgePanel(workspace, wake=desk.loop.wake, **options)
         self.panel.build(self.page)

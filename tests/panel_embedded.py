@@ -206,7 +206,7 @@ def typed(host: Host, seconds: float, seed: int = 28) -> tuple[int, list[str]]:
 
 
 def main() -> int:
-    """Every host for so many seconds; 1 where anything changed."""
+    """Every host for this many seconds; 1 where anything changed."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
     desk, failed = open_desk(paints=False), 0
     for name in HOSTS:

@@ -1,6 +1,6 @@
 """A long working day in the panel: `python -m tests.panel_endurance [500] [beside]`.
 
-A harvest of that many small conversations, four at a time, by a model that answers as the person goes on: they write
+A harvest of that many small conversations, four at a time, by a model that answers as the user goes on: they write
 and edit bullets, scroll and filter the ledger with real keys and mouse. With `beside` a second program harvests, and
 the panel only looks on. What many harvests leave behind in memory is told by `tests/bench/bench_panel.py`.
 """
@@ -36,15 +36,15 @@ We decided to put the hash of the lock file {number} there instead
 Nobody has measured the second stage of build {number} so far
 """
 LONG_FRAME = 10
-"""A frame that takes so many times the usual one is a stutter that a person sees."""
+"""A frame that takes so many times the usual one is a stutter that a user sees."""
 
 
 STEPS = 45
-"""So many steps a person makes while a harvest goes on: fifteen bullets written and edited."""
+"""This many steps a user makes while a harvest goes on: fifteen bullets written and edited."""
 
 
 class Pace:
-    """Lets a model answer only as the person goes on."""
+    """Lets a model answer only as the user goes on."""
 
     def __init__(self, answers: int, steps: int) -> None:
         self._answers, self._each = answers, max(1, answers // max(1, steps))
@@ -55,7 +55,7 @@ class Pace:
         self._free.acquire()
 
     def step(self) -> None:
-        """The person has done something."""
+        """The user has done something."""
         self._free.release(self._each)
 
     def open(self) -> None:
@@ -65,8 +65,8 @@ class Pace:
 
 @dataclass
 class Day:
-    """What came of it: the person's bullets as they must stand, their refused saves (the file had changed meanwhile),
-    seconds of each frame while the harvest ran, and how far the harvest was before each of the person's steps."""
+    """What came of it: the user's bullets as they must stand, their refused saves (the file had changed meanwhile),
+    seconds of each frame while the harvest ran, and how far the harvest was before each of the user's steps."""
 
     bullets: list[str] = field(default_factory=list)
     refused: int = 0
@@ -129,8 +129,8 @@ def watched_frames(desk: Desk, frames: list[float]) -> Iterator[None]:
 def working_day(
     desk: Desk, folder: Path, conversations: int, beside: bool = False, steps: int = STEPS
 ) -> tuple[Day, Workspace]:
-    """The harvest and the person, who makes so many steps while it goes on; returns when both are done and everything
-    is drawn. The model answers as the person goes on, however slow the machine is."""
+    """The harvest and the user, who makes so many steps while it goes on; returns when both are done and everything
+    is drawn. The model answers as the user goes on, however slow the machine is."""
     day = Day(pace=Pace(conversations, steps))
     with model_home(folder, day.pace.wait) as (workspace, model):
         converse(workspace, conversations)
@@ -151,7 +151,7 @@ def working_day(
 
 
 def by_the_panel(desk: Desk, seat: Seat, day: Day) -> None:
-    """The person has the panel harvest, and works on in it."""
+    """The user has the panel harvest, and works on in it."""
     desk.press("ctrl+h")
     seat.until(lambda: seat.panel.run.now.phase == "planned")
     desk.press("Return")
@@ -168,7 +168,7 @@ def by_the_panel(desk: Desk, seat: Seat, day: Day) -> None:
 
 
 def by_another_program(desk: Desk, seat: Seat, day: Day) -> None:
-    """`knowledge harvest --apply` in a terminal, and a person who goes on writing; the panel tells that it runs."""
+    """`knowledge harvest --apply` in a terminal, and a user who goes on writing; the panel tells that it runs."""
     workspace, said = seat.workspace, set[str]()
     command = [sys.executable, "-m", "core", "--home", str(workspace.paths.home), "harvest", "--apply", "--json"]
     environment = {**os.environ, **workspace.environment, "SLOP_CONFIG": str(workspace.loaded.file)}

@@ -76,7 +76,7 @@ RICH = [
     "Checkout sometimes charges twice. Find out why, and write down what we decide.",
     (
         "I read the gateway's log of Monday. The second call comes 30 s after the first, from the same cart: "
-        "the browser gives up, the person clicks again.\n\n```python\ndef charge(cart):\n    key = cart.id\n    "
+        "the browser gives up, the user clicks again.\n\n```python\ndef charge(cart):\n    key = cart.id\n    "
         "return gateway.post('/charge', json=cart.total, headers={'Idempotency-Key': key})\n```"
     ),
     "So is the key sent on the second call as well?",
@@ -97,7 +97,7 @@ RICH = [
         "tag v2.4.1`, then `git push --tags`."
     ),
 ]
-"""A conversation in which much was decided, for the reader: the person first, then the assistant, in turns."""
+"""A conversation in which much was decided, for the reader: the user first, then the assistant, in turns."""
 
 
 LEARNED: dict[str, Any] = {}
@@ -263,7 +263,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
 
     def with_panel(on: Workspace, act: Callable[[Seat], object], own: Workspace | None = None) -> None:
         desk.fresh(scale, theme)
-        os.environ["HOME"] = str((own or on).paths.home.parent)  # paths are shown as a person sees their own
+        os.environ["HOME"] = str((own or on).paths.home.parent)  # paths are shown as a user sees their own
         seat = Seat(desk, on, scale=scale, palette=theme, own=own)
         try:
             seat.settle()

@@ -76,7 +76,7 @@ def entries(name: str, data: bytes) -> Sequence[SearchEntry]:
 
 
 def answers(shelf: Shelf, queries: Sequence[str]) -> list[list[dict[str, object]]]:
-    """What a person sees for each query."""
+    """What a user sees for each query."""
     return [[hit.to_json() for hit in shelf.find(query)] for query in queries]
 
 

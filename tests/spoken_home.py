@@ -1,4 +1,4 @@
-"""A person's disk with conversations of several tools, made by the tests that search and read them."""
+"""A user's disk with conversations of several tools, made by the tests that search and read them."""
 
 from __future__ import annotations
 

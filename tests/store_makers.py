@@ -139,7 +139,7 @@ def goose(path: Path, *, wal: bool = True) -> sqlite3.Connection:
     rows = (
         ("20260101_1", "user", [{"type": "text", "text": "Which port?"}], {"userVisible": True}),
         ("20260101_1", "assistant", [{"type": "text", "text": "Port 8080."}], {"userVisible": True}),
-        ("20260101_1", "user", [{"type": "text", "text": "Hidden from the person"}], {"userVisible": False}),
+        ("20260101_1", "user", [{"type": "text", "text": "Hidden from the user"}], {"userVisible": False}),
         ("20260101_2", "user", [{"type": "text", "text": "Do it."}], None),
     )
     for session, role, content, about in rows:

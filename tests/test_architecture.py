@@ -283,7 +283,7 @@ def test_a_new_circle_crowd_giant_or_crumb_is_told_and_a_paid_debt_too(tmp_path:
 
 
 def test_looking_costs_no_heavy_import(tmp_path: Path) -> None:
-    """A person who asks for help does not wait for the network, the window or a library; nor for a dry run, or any
+    """A user who asks for help does not wait for the network, the window or a library; nor for a dry run, or any
     other command: tests/test_startup.py."""
     script = (
         "import sys\nfrom core.cli.main import main\nmain(['--help'])\n"

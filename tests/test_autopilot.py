@@ -1,6 +1,6 @@
 """Harvests that nobody waits for: a day of sessions, budgets, a server that is down, a laptop that sleeps.
 
-What a person would lose: money beyond their cap, conversations that a tool deletes before anybody read them, lines that
+What a user would lose: money beyond their cap, conversations that a tool deletes before anybody read them, lines that
 stand twice, or a store that silently stopped learning weeks ago.
 """
 
@@ -74,7 +74,7 @@ class Model:
 
 
 class Day:
-    """A person's tools on a simulated clock: sessions that begin, grow and end."""
+    """A user's tools on a simulated clock: sessions that begin, grow and end."""
 
     def __init__(self, home: Path) -> None:
         self.home, self.now = home, START
@@ -281,7 +281,7 @@ class Worker(Model):
 
 
 def work(number: int, steps: int, folder: str) -> str:
-    """A session of Claude Code after so many of its steps: a commit is called for in each even one, and its result
+    """A session of Claude Code after this many of its steps: a commit is called for in each even one, and its result
     comes in the odd one after it. `begun-…` and `ended-…` say the same in words."""
     rows: list[tuple[str, Any]] = [("user", f"Work on shop {number} and commit each part.")]
     for step in range(steps):

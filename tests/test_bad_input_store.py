@@ -199,7 +199,7 @@ def test_no_knowledge_file_may_be_something_else(person: Person, name: str, make
 
 
 def test_an_archive_of_any_name_does_not_stop_the_list_of_runs(person: Person) -> None:
-    """A copy that a person made beside the archives, with a date that no calendar has."""
+    """A copy that a user made beside the archives, with a date that no calendar has."""
     write_talk(person)
     person.types("harvest", "--apply")
     plans = person.knowledge / ".state" / "plans"

@@ -155,7 +155,7 @@ def test_lines_are_found_in_dotted_and_inline_forms(tmp_path: Path) -> None:
 
 
 def test_unreadable_text_is_one_sentence(tmp_path: Path) -> None:
-    """A traceback tells a person nothing."""
+    """A traceback tells a user nothing."""
     assert "line 3, column 8" in str(load(tmp_path, f"{OURS}jobs = 4\njobs = = 4\n"))
     assert "UTF-8 text (line 2)" in str(load(tmp_path, OURS.encode() + b'model = "\xff"\n'))
     assert "nested too deeply" in str(load(tmp_path, "ai_settings.x = " + "[" * 100_000))
@@ -328,7 +328,7 @@ def test_switching_the_digest_changes_that_value_and_no_other_byte(pair: tuple[b
 def test_a_home_that_is_no_place_does_not_move_the_settings_to_where_the_work_is(
     home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder somebody else filled must not become the person's own, just because a variable is empty or relative."""
+    """A folder somebody else filled must not become the user's own, just because a variable is empty or relative."""
     monkeypatch.setenv("HOME", home)
     for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)

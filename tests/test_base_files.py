@@ -1,4 +1,4 @@
-"""Durable files and locks: what is refused, and what a person's file survives."""
+"""Durable files and locks: what is refused, and what a user's file survives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.knowledge.swap import replace_expected
 from tests.harvest_world import NOW, World, sha256
 from tests.waiting import PATIENCE_SECONDS
 
-# --- refusals: A disk that refuses in the middle, a system that lacks a call: a person would lose the old file or the
+# --- refusals: A disk that refuses in the middle, a system that lacks a call: a user would lose the old file or the
 # new.
 
 

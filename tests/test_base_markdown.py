@@ -79,7 +79,7 @@ def test_a_long_statement_is_cut_at_a_word() -> None:
 
 
 def test_what_spells_a_word_or_an_emoji_stays() -> None:
-    """Joiners are part of Persian words and of family emoji; taking them out would misspell the person's text."""
+    """Joiners are part of Persian words and of family emoji; taking them out would misspell the user's text."""
     for text in ("می\u200cخواهم", "👩\u200d👩\u200d👧", "نامه\u200cای 👍🏽", "naïve Ωμέγα 漢字"):
         assert sanitise_line(text) == text
     assert sanitise_line("pass\u200dword") == "password"
@@ -109,7 +109,7 @@ def test_bullets_keep_what_belongs_to_them() -> None:
 
 
 def test_only_the_last_origin_counts() -> None:
-    """A line of the person's own may quote another one."""
+    """A line of the user's own may quote another one."""
     text, origin = split_provenance("see [from: old, 2026-01-01] again [from: new, 2026-02-02]")
     assert text == "see [from: old, 2026-01-01] again" and origin == Provenance("new", "2026-02-02")
 
@@ -146,7 +146,7 @@ def test_the_nearest_git_folder_names_the_repository(tmp_path: Path) -> None:
      "C:\\", "C:\\Users\\somebody", "/home/somebody/x\0y", "/" + "a" * 5000, "/home/somebody/..", "~"],
 )  # fmt: skip
 def test_what_is_no_repository_is_global(folder: str) -> None:
-    """A person's own name must not become a repository, and a hostile path no look at the disk."""
+    """A user's own name must not become a repository, and a hostile path no look at the disk."""
     assert domain_of(folder) == "global"
 
 

@@ -7,13 +7,13 @@ only the exit code counts, and that it says something.
 is the knowledge home), those in `aged` as of yesterday, `cut` takes a
 line out of one, and `gone` are missed; `before` are commands that are not looked at, `with` names what
 a command gives, `answers` are what a model answers, in turn, `stdin` is typed. Of `prose` no JSON is asked, and a
-`silent` command says nothing to a person. `RECORD_CASES=1` writes `expect` again.
+`silent` command says nothing to a user. `RECORD_CASES=1` writes `expect` again.
 
 `tests/cases/formats/*.yaml` hold what other tools keep, and who said what in it.
 
-`tests/golden/*.txt` are whole sessions, to the letter, each on the samples: what a person types and what they see. A
+`tests/golden/*.txt` are whole sessions, to the letter, each on the samples: what a user types and what they see. A
 line `$ …` is a command; what follows is its output, then its errors (marked `! `), then `[exit n]` when that is not 0.
-`UPDATE_GOLDEN=1` writes them anew. Both go through the same player and the same mask.
+`UPDATE_GOLDEN=1` writes them again. Both go through the same player and the same mask.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ VARYING = re.compile(
 
 
 SENTENCES = frozenset(("error", "message", "warning", "warnings", "notes", "hint", "problem", "display"))
-"""Keys below which stands prose for a person: that there is some is enough."""
+"""Keys below which stands prose for a user: that there is some is enough."""
 
 
 def plain(value: Any, person: Path, key: str = "") -> Any:
@@ -210,7 +210,7 @@ def plain(value: Any, person: Path, key: str = "") -> Any:
     if isinstance(value, list):
         words = key in SENTENCES
         return ["{words}" if words and isinstance(row, str) else plain(row, person, key) for row in value]
-    if key in SENTENCES and key != "notes" and isinstance(value, str) and value:  # one alone is what the person noted
+    if key in SENTENCES and key != "notes" and isinstance(value, str) and value:  # one alone is what the user noted
         return "{words}"
     if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and VARYING.search(key)):
         return "{n}"

@@ -29,7 +29,7 @@ def told(tmp_path: Path, *words: str, code: int = 0) -> str:
 
 
 def test_memories_of_two_places_are_told_apart(tmp_path: Path) -> None:
-    """Both count from 1; the person must see which is which, and how to name the one they mean."""
+    """Both count from 1; the user must see which is which, and how to name the one they mean."""
     told(tmp_path, "save", "Prefers tabs in Makefiles")
     assert "**001** (" in told(tmp_path, "memories") and "**Memory 1**" in told(tmp_path, "recall", "tabs")
     told(tmp_path, "save", "Builds with ninja, tabs or not", "--project", ".")
@@ -158,7 +158,7 @@ def test_a_context_file_from_an_editor_is_no_damage(tmp_path: Path) -> None:
     context.parent.chmod(0o755)
     (context.parent / "facts.md").chmod(0o644)
     said = told(tmp_path, "doctor", code=1)
-    assert "2 problems left" in said and "facts.md" in said, "a person who is to close files must know which"
+    assert "2 problems left" in said and "facts.md" in said, "a user who is to close files must know which"
 
 
 def test_an_index_that_is_behind_is_told_in_plain_words(tmp_path: Path) -> None:

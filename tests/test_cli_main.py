@@ -163,7 +163,7 @@ def test_ctrl_c_stops_after_a_durable_step_and_the_next_run_goes_on(home: Path, 
     assert "nothing is lost" in err and "Traceback" not in err and out.startswith("reclaimed: ")
     trash = home / "conversations" / ".trash"
     assert len(list(trash.iterdir())) == 1
-    assert len(list(trash.parent.glob("*-*-*-*-*-*"))) == 6  # five to harvest and one that the person saved
+    assert len(list(trash.parent.glob("*-*-*-*-*-*"))) == 6  # five to harvest and one that the user saved
     (tmp_path / "enough").touch()
     code, _, err = call("harvest", "--apply", "--quiet", "--home", str(home), "--config", str(config))
     assert code == 0, err
@@ -253,7 +253,7 @@ def test_what_the_system_says_is_passed_on_in_plain_words(
     )
 
 
-# --- closed home: A home that this person may not open or not write: if these fail, the answer is a crash or a wrong
+# --- closed home: A home that this user may not open or not write: if these fail, the answer is a crash or a wrong
 # hint.
 
 IS_ROOT = os.name != "nt" and os.geteuid() == 0
@@ -261,7 +261,7 @@ UNPRIVILEGED = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] if IS
 ADVICE = "Check its owner and rights, or name another with --home."
 
 needs_privileges = pytest.mark.skipif(
-    os.name == "nt" or (IS_ROOT and shutil.which("setpriv") is None), reason="needs a person without root's privileges"
+    os.name == "nt" or (IS_ROOT and shutil.which("setpriv") is None), reason="needs a user without root's privileges"
 )
 
 
@@ -309,7 +309,7 @@ def test_every_command_names_the_folder_that_is_closed(paths: Paths, words: str,
 @needs_privileges
 @pytest.mark.parametrize("closed", ["home", "knowledge"])
 def test_a_home_that_cannot_be_written_is_told_before_it_is_needed(paths: Paths, closed: str) -> None:
-    """The doctor and the dry run say it; otherwise a person learns it from an --apply that fails."""
+    """The doctor and the dry run say it; otherwise a user learns it from an --apply that fails."""
     folder: Path = getattr(paths, closed)
     folder.chmod(0o500)
     ended = knowledge(paths.home, "doctor")

@@ -1,4 +1,4 @@
-"""What a person does with bullets: editing, deciding on statements, letting held ones in."""
+"""What a user does with bullets: editing, deciding on statements, letting held ones in."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from tests.made_home import (
 
 __all__ = ["workspace_fixture"]
 
-# --- bullets: Commands on single bullets: if these fail, a person changes another bullet than the one they named.
+# --- bullets: Commands on single bullets: if these fail, a user changes another bullet than the one they named.
 
 FACTS = "# Facts\n\n- The server listens on port 8080 [from: a, 2026-01-01]\n- The client uses port 9090\n- Port\n"
 
@@ -258,7 +258,7 @@ def test_a_file_without_notes_has_none(workspace: Workspace) -> None:
     assert found.bullets == () and found.note == ""
 
 
-# --- statements: Several lines that say the same, changed as one: if these fail, a statement that a person deleted
+# --- statements: Several lines that say the same, changed as one: if these fail, a statement that a user deleted
 # comes back.
 
 STATEMENTS_FACTS = """# Facts
@@ -358,7 +358,7 @@ def test_the_same_words_in_another_order_are_alike_and_the_very_same_are_not_lis
     assert [(row.first.bullet.line, row.second.bullet.line) for row in pairs] == [(1, 4), (3, 4)]
 
 
-# --- actions: What an action does not take is refused: it would be done to more than the person named.
+# --- actions: What an action does not take is refused: it would be done to more than the user named.
 
 
 @pytest.mark.parametrize(
@@ -383,7 +383,7 @@ def test_what_an_action_does_not_take_is_refused(words: str, told: str, tmp_path
     assert told in err.getvalue() and out.getvalue() == "" and not (home / "knowledge").exists()
 
 
-# --- quarantine: The quarantine: if these fail, an item that the person let in is lost, or one that was held back
+# --- quarantine: The quarantine: if these fail, an item that the user let in is lost, or one that was held back
 # gets in unasked.
 
 TOLD = "[from: chat, 2026-05-01]"
@@ -487,7 +487,7 @@ def test_the_quote_is_shown_and_does_not_go_into_the_file(workspace: Workspace) 
 def test_many_are_let_in_or_dropped_at_once_and_one_undo_takes_it_back(
     tmp_path: Path, workspace: Workspace, action: str
 ) -> None:
-    """A person with forty held items had to type the words of each."""
+    """A user with forty held items had to type the words of each."""
     source = tmp_path / "a.py"
     source.write_text("")
     lines = [f"- [no-quote] {name}: item {at} {TOLD}" for at, name in enumerate(("facts", "facts", "tasks_done"), 1)]

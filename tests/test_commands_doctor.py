@@ -343,7 +343,7 @@ def test_a_torn_line_that_no_plan_tells_or_that_stands_whole_is_left_to_the_pers
 
 
 def test_of_several_damages_in_one_file_each_is_counted(workspace: Workspace) -> None:
-    """Told of one where there are two, a person mends that one and believes the file whole."""
+    """Told of one where there are two, a user mends that one and believes the file whole."""
     write(workspace, "digest.md", "").unlink()
     glued = "- one [from: a, 2026-01-01]- two [from: a, 2026-01-01]\n"
     write(workspace, "facts.md", f"# Facts\n\n{glued}{glued}")

@@ -1,4 +1,4 @@
-"""What a person does with facts from the command line and the panel."""
+"""What a user does with facts from the command line and the panel."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_switched_off_nothing_is_made_and_switched_on_all_is_caught_up(world: Wo
     assert not (world.paths.knowledge / "global").exists()
     world.knowledge("global/pitfalls.yaml", "- id: global:pitfall:001\n  fact: Mine\n  confidence: 1\n")
     report = sync_facts(workspace_of(world, fact_index=False), now=lambda: world.clock)
-    assert (report.new, report.total) == (0, 1), "what a person writes reaches the index all the same"
+    assert (report.new, report.total) == (0, 1), "what a user writes reaches the index all the same"
     assert learn(world, "User: b\n", facts=["Two"]).facts == {"new": 2, "confirmed": 0, "total": 3, "too_long": 0}
 
 
@@ -217,12 +217,12 @@ def test_an_undo_that_was_cut_before_the_facts_is_finished_by_the_next_sync(
     assert facts_of(world) == []
 
 
-# --- lists: What the fact index shows: lists, validation, context, search, the doctor. If these fail, a person sees
+# --- lists: What the fact index shows: lists, validation, context, search, the doctor. If these fail, a user sees
 # other facts than their files hold.
 
 
 def test_validate_ends_with_1_and_names_every_error(taught: World) -> None:
-    """A person mends a file in one go, not error by error."""
+    """A user mends a file in one go, not error by error."""
     assert cli(taught, "facts", "validate")[0] == 0
     path = taught.knowledge(
         "global/pitfalls.yaml",
@@ -309,7 +309,7 @@ def test_what_did_not_change_is_not_read_again_and_what_did_is(taught: World, mo
 
 
 def test_the_doctor_sees_an_index_that_is_not_what_the_files_say(taught: World) -> None:
-    """And mends it; what only the person can mend it names."""
+    """And mends it; what only the user can mend it names."""
     assert cli(taught, "doctor")[0] == 0
     index = taught.paths.knowledge / "index.json"
     whole = index.read_bytes()
@@ -534,14 +534,14 @@ def test_a_file_saved_in_the_moment_of_its_removal_stays(tmp_path: Path, monkeyp
 
     def saved_meanwhile(source: Path, target: Path) -> None:
         if source == path:
-            path.write_bytes(b"a person's words")
+            path.write_bytes(b"a user's words")
         rename(source, target)
 
     monkeypatch.setattr(files, "rename_without_replacing", saved_meanwhile)
-    assert not replace_expected(path, None, b"ours") and path.read_bytes() == b"a person's words"
+    assert not replace_expected(path, None, b"ours") and path.read_bytes() == b"a user's words"
     monkeypatch.undo()
     assert not replace_expected(path, None, b"ours") and path.exists()
-    assert replace_expected(path, None, b"a person's words") and list(tmp_path.iterdir()) == []
+    assert replace_expected(path, None, b"a user's words") and list(tmp_path.iterdir()) == []
 
 
 # --- what a harvest writes beside the facts of repositories ----------------------------------------------------------

@@ -1,5 +1,5 @@
 """What the fact index says when it cannot do what was asked. If these fail, one odd line or file takes all facts away,
-or a person is told something that is not so."""
+or a user is told something that is not so."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_id_of_thousands_of_digits_costs_only_its_own_item(taught: World) -> 
 
 
 def test_after_the_highest_number_that_an_id_can_have_new_facts_still_come_in(taught: World) -> None:
-    """Counting on from a number that a person made up must not give new facts an id that is not valid."""
+    """Counting on from a number that a user made up must not give new facts an id that is not valid."""
     taught.knowledge(YAML, taught.text(YAML) + "\n" + ITEM.format(id=f"global:fact:{'9' * 18}", fact='"far"'))
     learn(taught, "User: b\n", facts=["Three"])
     assert {fact.fact: fact.id for fact in facts_of(taught)}["Three"] == "global:fact:003"
@@ -108,7 +108,7 @@ def by_hand(world: World) -> World:
 
 
 def test_a_confidence_of_many_digits_is_written(by_hand: World) -> None:
-    """It was rounded on paper, did not compare equal, and the person was told that it stood there already."""
+    """It was rounded on paper, did not compare equal, and the user was told that it stood there already."""
     edit_fact(workspace_of(by_hand), "global:fact:001", {"confidence": 0.1234567})
     assert "confidence: 0.123457\n" in by_hand.text(YAML) and "# why" in by_hand.text(YAML)
 
@@ -138,7 +138,7 @@ def merged_records(world: World) -> dict[str, str]:
 
 
 def test_a_merge_that_was_refused_leaves_no_trace(taught: World) -> None:
-    """Else a later deletion by hand counts as a merge: what the person deleted would go on confirming another fact."""
+    """Else a later deletion by hand counts as a merge: what the user deleted would go on confirming another fact."""
     workspace = workspace_of(taught)
     assert code_of(merge_facts, workspace, "global:fact:001", "global:fact:002", seen="0" * 64) == "changed-outside"
     assert merged_records(taught) == {}

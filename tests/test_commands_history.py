@@ -1,4 +1,4 @@
-"""What was done and what lies in the trash, as a person asks for it."""
+"""What was done and what lies in the trash, as a user asks for it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from tests.made_home import (
 
 __all__ = ["clock_fixture", "workspace_fixture"]
 
-# --- history: Ledger, trash, runs and undo: if these fail, a person cannot get back what a run took, or loses what
+# --- history: Ledger, trash, runs and undo: if these fail, a user cannot get back what a run took, or loses what
 # they wrote.
 
 

@@ -1,4 +1,4 @@
-"""Taking back, doing again and putting back: the person's own lines survive each of them."""
+"""Taking back, doing again and putting back: the user's own lines survive each of them."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_a_second_undo_says_that_there_was_nothing_to_do(world: World, kind: str
 
 
 def test_the_list_of_runs_says_what_each_one_changed(world: World) -> None:
-    """A list of bare ids does not tell which of ten edits the person wants back."""
+    """A list of bare ids does not tell which of ten edits the user wants back."""
     world.knowledge("facts.md", "# Facts\n\n- the port is 8080\n- other\n")
     workspace = workspace_of(world)
     bullets.edit(workspace, "facts", "8080", "the port is 8081")
@@ -183,7 +183,7 @@ def test_the_list_of_runs_says_what_each_one_changed(world: World) -> None:
 
 
 def test_a_run_of_which_every_conversation_failed_is_not_offered(world: World) -> None:
-    """Five runs with a wrong key stood above the one that the person wanted back."""
+    """Five runs with a wrong key stood above the one that the user wanted back."""
     world.converse("a")
     for _ in range(5):
         world.run(FakeModel(lambda number, prompt: "no json"))
@@ -285,7 +285,7 @@ def test_an_edit_that_was_killed_can_be_taken_back_in_the_project(
     assert not paths.log.exists() or not made
 
 
-# --- redo: Taken back and done again: a person's edits, one at a time, beside somebody who writes in the same file.
+# --- redo: Taken back and done again: a user's edits, one at a time, beside somebody who writes in the same file.
 
 FACTS = "# Facts\n\n- one [from: by-hand, 2026-05-01]\n- two [from: by-hand, 2026-05-01]\n"
 TASKS = "# Tasks\n\n## Open\n\n- buy tea\n- clean the kettle\n\n## Done\n\n- boil water\n"
@@ -362,7 +362,7 @@ def test_the_history_of_a_window_goes_back_and_on_and_forgets_what_was_left_behi
     assert not history.taken_back
 
 
-# --- restored: A person who brings a conversation back from the trash wants to have it: no later harvest takes it
+# --- restored: A user who brings a conversation back from the trash wants to have it: no later harvest takes it
 # away again.
 
 
@@ -403,7 +403,7 @@ def test_another_copy_of_the_same_content_goes_as_ever(workspace: Workspace, clo
 
 
 def test_a_better_model_reads_it_and_leaves_it_there(workspace: Workspace, clock: Clock) -> None:
-    """The harvest of the rules is done again by a model; the conversation is still the person's."""
+    """The harvest of the rules is done again by a model; the conversation is still the user's."""
     model = Model()
     path = converse(workspace)
     with patch("core.harvest.distil.distil_offline", lambda conversation: {"facts": ["by rule"]}):
@@ -490,7 +490,7 @@ def test_lines_that_vanish_a_second_time_are_told_again(world: World) -> None:
 
 
 def test_what_is_gone_on_purpose_is_never_spoken_of_again(world: World) -> None:
-    """A person who empties a file in an editor is not asked for ever, and the trash goes when its time has come."""
+    """A user who empties a file in an editor is not asked for ever, and the trash goes when its time has come."""
     swallowed(world)
     gone = settled(world, "accept")
     assert isinstance(gone, Settled) and "gone on purpose" in settled_text(gone)

@@ -39,7 +39,7 @@ from core.injection import prompt_prefix
 from core.knowledge.run_state import DIFFERENT
 from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home
 
-# --- view: What a window reads: if it is wrong, a person edits a line that is not the one they saw, or looks in vain.
+# --- view: What a window reads: if it is wrong, a user edits a line that is not the one they saw, or looks in vain.
 
 
 def knowledge(workspace: Workspace, name: str, text: str) -> Path:
@@ -76,7 +76,7 @@ def test_a_file_that_is_not_there_can_be_added_to(tmp_path: Path) -> None:
 
 
 def test_what_did_not_change_is_the_same_object(tmp_path: Path) -> None:
-    """Else every harvest would draw every view anew."""
+    """Else every harvest would draw every view again."""
     workspace = make_home(tmp_path)
     knowledge(workspace, "facts.md", "# Facts\n\n- one\n")
     before = category_views(workspace)
@@ -237,7 +237,7 @@ def test_a_conversation_is_found_in_the_trash_and_back_in_its_place(tmp_path: Pa
 
 
 def test_the_sections_at_a_glance_add_up_to_the_digest_on_the_disk(tmp_path: Path) -> None:
-    """A person adds lines between two harvests: what is shown of digest.md must still be what lies there."""
+    """A user adds lines between two harvests: what is shown of digest.md must still be what lies there."""
     workspace = make_home(tmp_path)
     bullets.add(workspace, "facts", "water boils")
     knowledge(workspace, "digest.md", "# Knowledge digest\n(old)\n\n## Facts\n- water boils\n")
@@ -262,7 +262,7 @@ def opened(home: Path, cwd: Path) -> Workspace:
 
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A person's folder with the default home in it, which knows of port 8080, tabs and a context."""
+    """A user's folder with the default home in it, which knows of port 8080, tabs and a context."""
     folder = tmp_path / "person"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
@@ -360,7 +360,7 @@ def test_a_switch_is_refused_when_the_file_changed_since_it_was_seen(tmp_path: P
 
 
 def test_settings_that_are_gone_are_no_longer_in_force(tmp_path: Path) -> None:
-    """A person deletes their settings file while the panel or the server runs: the shipped ones count, and nobody is
+    """A user deletes their settings file while the panel or the server runs: the shipped ones count, and nobody is
     told of a --config that was never given."""
     environment = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
     file = tmp_path / "config" / "manual_slop" / "config.toml"
@@ -377,7 +377,7 @@ def test_settings_that_are_gone_are_no_longer_in_force(tmp_path: Path) -> None:
 
 
 def test_the_file_that_is_opened_for_settings_is_ones_own(tmp_path: Path) -> None:
-    """What a person writes into the shipped file is gone with the next update."""
+    """What a user writes into the shipped file is gone with the next update."""
     environment = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
     workspace = open_workspace(str(tmp_path / "home"), None, environment, tmp_path)
     assert workspace.loaded.found_by == "shipped"
@@ -403,7 +403,7 @@ BOLD = (
 
 
 def bold(tmp_path: Path) -> tuple[Workspace, Path]:
-    """A person whose harvests take everything away at once, and a conversation of theirs in another tool."""
+    """A user whose harvests take everything away at once, and a conversation of theirs in another tool."""
     theirs = tmp_path / ".claude" / "projects" / "-w" / f"{SESSION}.jsonl"
     theirs.parent.mkdir(parents=True)
     theirs.write_text(LINE % SESSION)
@@ -458,7 +458,7 @@ def test_a_demo_that_is_open_elsewhere_is_not_cleared(temporary: Path, monkeypat
     assert second != first and (first / "conversations").is_dir() and len(list(temporary.iterdir())) == 2
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="temporary files are the person's own there")
+@pytest.mark.skipif(sys.platform == "win32", reason="temporary files are the user's own there")
 @pytest.mark.parametrize("how", ["open", "link"])
 def test_a_folder_that_others_can_reach_is_not_taken(how: str, temporary: Path, tmp_path: Path) -> None:
     """Anybody may put something of that name among the temporary files, and what lies behind it would be removed."""

@@ -1,4 +1,4 @@
-"""`knowledge connect`: a person lets other tools use their knowledge, and gets their files back as they were.
+"""`knowledge connect`: a user lets other tools use their knowledge, and gets their files back as they were.
 
 What they would lose: their own settings in those files, which hold keys, years of habits and other people's servers.
 """

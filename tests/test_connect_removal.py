@@ -61,7 +61,7 @@ EDITED = {
 @pytest.mark.parametrize("tool", list(AGENT))
 @pytest.mark.parametrize("number", range(max(map(len, EDITED.values()))))
 def test_what_was_edited_in_between_stays_and_all_else_is_as_before(tool: str, number: int, person: Path) -> None:
-    """To the byte, as if the person had edited the file that they had before."""
+    """To the byte, as if the user had edited the file that they had before."""
     own = [path for path in files_of(tool) if path.parent.name != "prompts" and "plugins" not in path.parts]
     wanted: dict[Path, bytes] = {}
     for path in own:
@@ -119,7 +119,7 @@ def test_connecting_again_brings_back_the_version_that_cursor_needs(person: Path
 
 
 def test_what_a_tool_adds_to_our_entry_stays_and_goes_with_it(person: Path) -> None:
-    """Codex writes there which calls were allowed, a person a time-out: still ours, and not "gone"."""
+    """Codex writes there which calls were allowed, a user a time-out: still ours, and not "gone"."""
     config = put(person / ".codex" / "config.toml", 'model = "x"\n')
     works("connect", "codex", "--yes")
     more = (
@@ -136,7 +136,7 @@ def test_what_a_tool_adds_to_our_entry_stays_and_goes_with_it(person: Path) -> N
 @pytest.mark.parametrize("more", ["", '\n[mcp_servers.knowledge.tools.search]\napproval_mode = "approve"\n'])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_a_comment_behind_our_table_belongs_to_the_next_one(line_end: str, more: str, person: Path) -> None:
-    """Whatever order the tables have: Codex writes what was allowed between ours and what the person had said there."""
+    """Whatever order the tables have: Codex writes what was allowed between ours and what the user had said there."""
     config = files_of("codex")[0]
     config.parent.mkdir()
     theirs = '\n# mine\n[tui]\na = 1 # why\n\n[mcp_servers.other]\ncommand = "x"\n'
@@ -162,7 +162,7 @@ def test_an_entry_that_starts_something_else_now_stays_and_is_named(person: Path
 
 
 def test_a_server_that_was_registered_by_hand_stays_when_the_rest_goes(person: Path) -> None:
-    """The same words as ours, typed before us: theirs, also after the tool wrote its file anew."""
+    """The same words as ours, typed before us: theirs, also after the tool wrote its file again."""
     settings = files_of("gemini_cli")[0]
     settings.parent.mkdir()
     made = json.loads(json.loads(call("connect", "gemini", "--dry-run", "--json")[1])["files"][0]["after"])
@@ -213,7 +213,7 @@ def test_what_was_written_into_our_entry_goes_with_it_and_nowhere_else(case: str
 
 
 def test_a_hook_beside_ours_stays_where_it_was_written(person: Path) -> None:
-    """A hook of the start that runs at the end instead does something else than the person wanted."""
+    """A hook of the start that runs at the end instead does something else than the user wanted."""
     hooks = put(
         next(row for row in files_of("codex") if row.name == "hooks.json"),
         '{\n  "hooks": {\n    "SessionEnd": [\n      // none\n    ],\n  },\n}\n',

@@ -1,4 +1,4 @@
-"""Context files: what a person wrote for every conversation reaches it whole, in order, and cannot break out."""
+"""Context files: what a user wrote for every conversation reaches it whole, in order, and cannot break out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write(path: Path, body: str) -> Path:
 
 
 def of_project(tmp_path: Path, body: str, name: str = "app") -> Path:
-    """The context file of a project that the person trusts, with that body below good frontmatter."""
+    """The context file of a project that the user trusts, with that body below good frontmatter."""
     path = project_paths(tmp_path / name).context
     path.parent.mkdir(parents=True)
     trusted(tmp_path / name)
@@ -57,7 +57,7 @@ def block(tmp_path: Path, body: str) -> tuple[str, tuple[str, ...]]:
 
 
 def test_no_files_leave_no_trace(tmp_path: Path) -> None:
-    """A person without context files gets the prompt of a program that never had them."""
+    """A user without context files gets the prompt of a program that never had them."""
     loaded = load_context(tmp_path / "a.md", project_paths(tmp_path).context)
     assert (loaded.text, loaded.bytes, loaded.warnings) == ("", 0, ())
 
@@ -110,7 +110,7 @@ def test_cut_inside_a_character_leaves_whole_ones(tmp_path: Path, character: str
 
 
 def test_no_file_takes_the_others_room() -> None:
-    """A person whose own file had grown to 25 KB worked in every project without that project's context."""
+    """A user whose own file had grown to 25 KB worked in every project without that project's context."""
     for own, theirs in ((25_000, 900), (25_000, 30_000), (900, 25_000), (9_000, 12_000), (25_000, 0)):
         block, size, sentence = join_context([
             ContextFile("global", Path("g"), True, "g" * own, own, BUDGET_BYTES["global"]),
@@ -152,7 +152,7 @@ def test_fences_secrets_and_hidden_text_are_taken_out(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_field_is_named_and_the_text_is_used(tmp_path: Path, head: str, field: str, line: int) -> None:
-    """A slip in the frontmatter must not cost a person the context of a whole day."""
+    """A slip in the frontmatter must not cost a user the context of a whole day."""
     path = tmp_path / "context.md"
     path.write_text(f"---\n{head}---\nText.\n", encoding="utf-8")
     found = read_context("global", path)

@@ -1,4 +1,4 @@
-"""One conversation is read: by its name, page by page, without its secrets, by a person and by an agent."""
+"""One conversation is read: by its name, page by page, without its secrets, by a user and by an agent."""
 
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ def test_an_agent_gets_the_conversations_of_its_project_alone(disk: Disk, agent:
     assert "mcp_all_conversations" in refused(lambda: tools.search_conversations(agent(Path("/")), "pelican"))
     allowed = disk.folder / "named.toml"
     allowed.write_text(allowed.read_text() + "mcp_all_conversations = true\n")
-    assert len(tools.search_conversations(here, "pelican")["hits"]) == 2, "all of them only for who asks"
+    assert len(tools.search_conversations(here, "pelican")["hits"]) == 2, "all of them only for whoever asks"
     assert len(tools.search_conversations(here, "pelican", all_projects=True)["hits"]) == 4
     assert [hit["name"] for hit in tools.search_conversations(here, "pelican", project=str(pay))["hits"]] == [
         "claude_code/of-pay"
@@ -398,6 +398,6 @@ def test_a_folder_belongs_to_one_project(tmp_path: Path) -> None:
 def test_a_page_is_not_read_anew(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second page of a long conversation does not wait for the whole of it again."""
     read(disk.workspace, "claude_code/leaky", 1, 1)
-    monkeypatch.setattr("core.conversations.read.read_conversation", lambda *_: pytest.fail("read anew"))
+    monkeypatch.setattr("core.conversations.read.read_conversation", lambda *_: pytest.fail("read again"))
     read(disk.workspace, "claude_code/leaky", 2, 1)
     assert len(transcript._kept) <= transcript.KEPT

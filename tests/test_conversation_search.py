@@ -63,7 +63,7 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 
 def test_a_conversation_is_one_row_with_its_best_turn(disk: Disk) -> None:
-    """A person sees at once which session it was, when, where, and what was said."""
+    """A user sees at once which session it was, when, where, and what was said."""
     [hit] = disk.find("frozen clock fixture").hits
     assert (hit.name, hit.turn, hit.role, hit.day) == ("claude_code/flaky", 2, "assistant", "2026-05-04")
     assert hit.text.startswith("Two clocks") and "words:" in " ".join(hit.why)
@@ -359,8 +359,8 @@ def test_two_programs_at_once(disk: Disk) -> None:
 
 
 def test_the_bench_runs_what_a_search_runs(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was fitted on conversations with known answers is what a person gets: the same conversations in the same
-    order, with vectors and without; and where the search of a person breaks, the figures of the bench fall."""
+    """What was fitted on conversations with known answers is what a user gets: the same conversations in the same
+    order, with vectors and without; and where the search of a user breaks, the figures of the bench fall."""
     dice = random.Random(2)
     words = [f"{a}{b}{c}" for a in ("ba", "do", "ki") for b in ("lu", "me", "ro") for c in ("na", "ti", "so")]
     for number in range(12):

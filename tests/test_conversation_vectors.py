@@ -1,5 +1,5 @@
 """Vectors of what was said: a conversation is found by what it means, whatever words it used; words never wait for it,
-and nothing stays that the files or the person took back."""
+and nothing stays that the files or the user took back."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from tests.made_records import check_records, document, roles, spoken
 from tests.made_records import said as exports_said
 from tests.store_makers import MAKERS, say_in_opencode
 
-# --- stores: Databases of other tools. A person would lose history to a lock or a stray file of ours, or not see it
+# --- stores: Databases of other tools. A user would lose history to a lock or a stray file of ours, or not see it
 # read.
 
 SAID = {
@@ -43,7 +43,7 @@ SAID = {
         "ses_3": ["user:Newer question?", "assistant:Newer answer."],
     },
     "goose": {
-        "20260101_1": ["user:Which port?", "assistant:Port 8080.", "system:Hidden from the person"],
+        "20260101_1": ["user:Which port?", "assistant:Port 8080.", "system:Hidden from the user"],
         "20260101_2": ["system:Do it."],
     },
     "cursor": {
@@ -208,7 +208,7 @@ def test_odd_values_in_a_store_are_counted_and_not_fatal(kind: str, tmp_path: Pa
                 read_conversation(id, data)
                 looked += 1
     made.close()
-    # An odd value costs itself, not the list of sessions; of Cursor's only column it costs the session's name as well.
+    # An odd value affects only itself, not the list of sessions; of Cursor's only column the session's name as well.
     assert looked > (0 if kind == "cursor" else 9)
 
 
@@ -227,7 +227,7 @@ def test_a_chain_of_messages_that_bites_its_tail_ends(tmp_path: Path) -> None:
     assert contents(path, tmp_path)["both"].count(b"\n") == 5
 
 
-# --- exports: Exports of ChatGPT and Claude.ai, each conversation on its own. A person would lose the conversations
+# --- exports: Exports of ChatGPT and Claude.ai, each conversation on its own. A user would lose the conversations
 # behind a damaged one, or a program that unpacks what a stranger packed would take their memory or their disk.
 
 EXPORTS_MAKERS = {"chatgpt": chat, "claude_ai": claude_chat}
@@ -450,7 +450,7 @@ def test_an_odd_archive_is_a_sentence_or_read(tmp_path: Path) -> None:
 
 
 # --- chatgpt ---------------------------------------------------------------------------------------------------------
-# ChatGPT's export: without these, drafts that the person replaced are harvested, or 36 of 37 conversations lost.
+# ChatGPT's export: without these, drafts that the user replaced are harvested, or 36 of 37 conversations lost.
 
 
 def node(
@@ -520,7 +520,7 @@ def test_an_export_that_breaks_off_gives_what_was_whole() -> None:
 
 
 # --- claude ai -------------------------------------------------------------------------------------------------------
-# Claude.ai's export: without these, an attached file passes for the person's words.
+# Claude.ai's export: without these, an attached file passes for the user's words.
 
 
 def message(sender: str, text: str, *blocks: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Every real conversation beside the checkout: read as what its folder says, with the turns of the person counted a
+"""Every real conversation beside the checkout: read as what its folder says, with the turns of the user counted a
 second time, from the raw records, by the simplest rule that could be right."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def rows(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def in_claude_code(data: bytes) -> int:
-    """User lines with text of their own; refusals with a reason and answers to questions are the person's as well, and
+    """User lines with text of their own; refusals with a reason and answers to questions are the user's as well, and
     so is what was typed into the queue and taken out of it in the middle of a turn."""
     count, queue = 0, []
     for row in rows(data):
@@ -80,7 +80,7 @@ def in_gemini_cli(data: bytes) -> int:
 
 
 def in_opencode(data: bytes) -> int:
-    """Sessions below another one were opened by the assistant, and nobody speaks in them as a person."""
+    """Sessions below another one were opened by the assistant, and nobody speaks in them as a user."""
     value = json.loads(data)
     return 0 if value["info"].get("parentID") else sum(row["info"]["role"] == "user" for row in value["messages"])
 
@@ -113,7 +113,7 @@ def in_aider(data: bytes) -> int:
 
 
 def in_specstory(data: bytes) -> int:
-    """Messages of the person with words outside of tags, but for what a slash command expands to."""
+    """Messages of the user with words outside of tags, but for what a slash command expands to."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     parts = re.split(r"(?m)^_\*\*(User|Assistant|Agent)(.*?)\*\*_$", text)[1:]
     count, called = 0, ""
@@ -125,7 +125,7 @@ def in_specstory(data: bytes) -> int:
 
 
 def in_cline(data: bytes) -> int:
-    """What stands in the tags that Cline puts around the person's words, in messages of theirs."""
+    """What stands in the tags that Cline puts around the user's words, in messages of theirs."""
     parts = re.split(r"(?m)^\*\*(?=(?:User|Assistant):\*\*)", data.decode("utf-8", "replace"))
     said = [part for part in parts if part.startswith("User:**")]
     return sum(len(re.findall(r"<(?:task|feedback|answer|user_message)>\s*[^<\s]", part)) for part in said)

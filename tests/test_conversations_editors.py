@@ -16,7 +16,7 @@ from core.conversations.read import read_conversation, why_unread
 from tests.made_records import check_records, document, lines, roles, said, spoken
 from tests.store_makers import MAKERS, opencode_files
 
-# --- cline: Cline: most of a user message is machinery; only the person's words may become knowledge.
+# --- cline: Cline: most of a user message is machinery; only the user's words may become knowledge.
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_the_clock_of_the_environment_dates_the_task(clock: str, day: str) -> No
     assert found.ended[:10] == found.started[:10] == day
 
 
-# --- cline tasks: Cline and Roo: without these, the environment that the editor sends passes for what the person asked.
+# --- cline tasks: Cline and Roo: without these, the environment that the editor sends passes for what the user asked.
 
 
 def text(words: str) -> dict[str, str]:
@@ -85,7 +85,7 @@ def test_what_the_person_saw() -> None:
     assert said(conversation, "assistant") == ["I look.\n\n```bash\nmake test\n```", "Which one?", "Done."]
 
 
-# --- cursor: Cursor: without these, a chat that a person exported, or their agent's transcript, has no speakers.
+# --- cursor: Cursor: without these, a chat that a user exported, or their agent's transcript, has no speakers.
 
 BODY = (
     "\n\n---\n\n**User**\n\nfix @a.py\n\n---\n\n**Cursor**\n\nAbove.\n\n---\n\nBelow.\n\n**User**\n\nstill me\n\n---\n"
@@ -132,7 +132,7 @@ def test_of_a_transcript_only_the_query_is_the_persons() -> None:
     assert said(conversation, "assistant") == ["I fix.\n\n```bash\nmake\n```"]
 
 
-# --- goose: Goose: without these, what it hides from the person is harvested as theirs.
+# --- goose: Goose: without these, what it hides from the user is harvested as theirs.
 
 ABOUT = {"working_dir": "/repo/shop", "description": "The login", "message_count": 4}
 
@@ -168,7 +168,7 @@ def test_seconds_and_milliseconds_give_the_same_time_and_the_first_line_may_be_m
     assert conversation.started == "2025-09-27T19:06:40Z"
 
 
-# --- opencode: OpenCode: without these, reviews by sub-agents pass for the person, and what was called when.
+# --- opencode: OpenCode: without these, reviews by sub-agents pass for the user, and what was called when.
 
 INFO = {"id": "ses_1", "slug": "calm-owl", "title": "The port", "directory": "/repo/shop", "projectID": "p"}
 BASH = {"status": "completed", "input": {"command": "make"}, "output": "fine", "metadata": {"exit": 0}}
@@ -284,7 +284,7 @@ def test_a_message_of_the_first_versions_holds_its_parts_opencode_files(tmp_path
 
 
 def test_links_are_never_read_as_a_session(tmp_path: Path) -> None:
-    """A link could bring any file of the person's into a prompt."""
+    """A link could bring any file of the user's into a prompt."""
     storage = opencode_files(tmp_path / "storage")
     (tmp_path / "secret.json").write_text('{"type": "text", "text": "mine"}')
     os.symlink(tmp_path / "secret.json", storage / "part/msg_ses_1-0001/prt_x.json")
@@ -301,7 +301,7 @@ def test_another_folder_is_no_storage(tmp_path: Path) -> None:
         OpenFolder(str(tmp_path))
 
 
-# --- swe agent: SWE-agent: without these, the template around an issue passes for what the person asked.
+# --- swe agent: SWE-agent: without these, the template around an issue passes for what the user asked.
 
 
 def swe_agent_message(role: str, content: Any, **more: Any) -> dict[str, Any]:

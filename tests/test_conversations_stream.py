@@ -1,4 +1,4 @@
-"""Very long transcripts, line by line. A person with months of work in one session would run out of memory."""
+"""Very long transcripts, line by line. A user with months of work in one session would run out of memory."""
 
 from __future__ import annotations
 

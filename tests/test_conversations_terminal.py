@@ -119,7 +119,7 @@ def test_a_command_that_was_run_is_told_from_one_that_was_shown() -> None:
     ]  # fmt: skip
 
 
-# --- codex: Codex: without these, everything is harvested twice, and its instructions as if the person had said them.
+# --- codex: Codex: without these, everything is harvested twice, and its instructions as if the user had said them.
 
 
 def row(kind: str, **payload: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Real conversations and real memory files through the fact index: what a person's own store would look like.
+"""Real conversations and real memory files through the fact index: what a user's own store would look like.
 
 `pytest -s tests/test_corpus_facts.py` prints the ten most confirmed facts of each.
 """

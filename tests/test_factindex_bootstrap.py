@@ -123,7 +123,7 @@ def test_a_damaged_index_is_an_error_not_an_exception(tmp_path: Path, data: byte
 
 
 def test_near_duplicates_are_paired_within_what_belongs_together() -> None:
-    """Else a person finds the doubles one by one; another repository's fact is not a double."""
+    """Else a user finds the doubles one by one; another repository's fact is not a double."""
     facts = [
         fact(1, "The session store keeps its files for ninety days"),
         fact(2, "The session store keeps files for ninety days."),

@@ -25,7 +25,7 @@ from tests.facts_home import facts_of as decay_facts_of
 from tests.facts_home import harvested
 from tests.harvest_world import FakeModel, World
 
-# --- items: Facts in files that people edit: whatever a person does to such a file, its facts are found again, and
+# --- items: Facts in files that people edit: whatever a user does to such a file, its facts are found again, and
 # what the program writes into it leaves every other byte as it was.
 
 SEED = Path(__file__).resolve().parents[2] / "shared" / "seeds" / "5-compounding-intelligence-schema.md"
@@ -170,7 +170,7 @@ def test_hostile_items_are_problems_or_plain_text_never_an_exception(item: str) 
 
 
 def test_a_new_value_touches_nothing_else() -> None:
-    """A confirmation must not reformat what a person has written: not their quotes, not their remarks."""
+    """A confirmation must not reformat what a user has written: not their quotes, not their remarks."""
     for text in (FLUSH, WILD, WILD.replace("\n", "\r\n")):
         for at, item in enumerate(scan(text).items):
             changed = with_values(text, item, {"confidence": 0.75, "source_count": 77, "last_confirmed": "2026-09-09"})
@@ -184,7 +184,7 @@ def test_a_new_value_touches_nothing_else() -> None:
 
 
 def test_tags_and_words_in_any_style_can_be_replaced() -> None:
-    """The panel edits what a person wrote as a list of lines or as folded text."""
+    """The panel edits what a user wrote as a list of lines or as folded text."""
     item = scan(WILD).items[0]
     changed = with_values(WILD, item, {"fact": 'New "words"', "tags": ("a", "true"), "expires": "2027-01-01"})
     assert changed is not None
@@ -210,11 +210,11 @@ def test_operations_are_done_once_however_often_they_are_carried_out() -> None:
     removal = [{"op": "remove", "id": fact.id, "raw": item_text(fact)}]
     assert fact.id not in [row.id for row in facts_of(apply_operations(once, removal))]
     mine = once.replace('"new"', '"mine"')
-    assert apply_operations(mine, removal) == mine, "what a person has changed is not taken out"
+    assert apply_operations(mine, removal) == mine, "what a user has changed is not taken out"
 
 
 def test_new_facts_come_to_the_section_of_harvested_ones() -> None:
-    """A person's headings keep what the person put under them."""
+    """A user's headings keep what the user put under them."""
     fact = Fact("global:pitfall:009", "new", "pitfall", "global", 0.5, (), 1)
     operations = [{"op": "add", "fact": fact.to_json()}]
     text = "# T\n\n## Harvested\n\n- id: global:pitfall:001\n  fact: a\n  confidence: 1\n\n## Mine\n\nwords\n"
@@ -391,7 +391,7 @@ def test_an_id_of_one_digit_is_named_with_what_is_allowed() -> None:
 
 
 def test_a_problem_names_file_line_id_and_what_is_allowed() -> None:
-    """Without the line a person searches a file of hundreds of facts."""
+    """Without the line a user searches a file of hundreds of facts."""
     data = b"---\ndomain: global\ncategory: fact\n---\n# T\n\n- id: global:fact:001\n  fact: a\n  confidence: 1.01\n"
     (problem,) = read_one("global/facts.yaml", data).problems
     assert str(problem.error) == (
@@ -454,7 +454,7 @@ def shelf(tmp_path: Path) -> Shelf:
 
 
 def test_confidence_fades_once_at_each_crossing(shelf: Shelf) -> None:
-    """Ten runs in a row must not fade it ten times, and the person's number in the file stays."""
+    """Ten runs in a row must not fade it ten times, and the user's number in the file stays."""
     shelf.teach("One")
     shelf.silence(29)
     shelf.sync()
@@ -484,7 +484,7 @@ def test_a_confirmation_ends_the_fading(shelf: Shelf) -> None:
 
 
 def test_conversations_fed_one_by_one_fade_as_all_at_once(shelf: Shelf, tmp_path: Path) -> None:
-    """Whether a person runs the harvest daily or once a year, the index is the same."""
+    """Whether a user runs the harvest daily or once a year, the index is the same."""
     other = Shelf(tmp_path / "other")
     for number in range(70):
         for one in (shelf, other):
@@ -514,7 +514,7 @@ def test_last_updated_never_goes_back(shelf: Shelf) -> None:
 
 
 def test_an_item_that_cannot_be_changed_in_place_is_left_as_it_is_and_told(shelf: Shelf) -> None:
-    """A person's bytes are worth more than a count; but nothing is passed over in silence."""
+    """A user's bytes are worth more than a count; but nothing is passed over in silence."""
     text = '- {id: global:fact:001, fact: "One", confidence: 1} # a remark with a brace }\n'
     shelf.write("global/facts.yaml", text)
     shelf.teach("One")
@@ -525,7 +525,7 @@ def test_an_item_that_cannot_be_changed_in_place_is_left_as_it_is_and_told(shelf
 
 
 def test_what_a_person_writes_counts_from_then_on(shelf: Shelf) -> None:
-    """A confidence that a person sets is not faded for the time before."""
+    """A confidence that a user sets is not faded for the time before."""
     shelf.teach("One")
     shelf.silence(45)
     shelf.sync()
@@ -556,7 +556,7 @@ def test_an_expired_fact_is_stale_and_a_clock_set_back_does_not_revive_it(shelf:
     assert shelf.files() == before
     shelf.edit("global/facts.yaml", "2026-06-12", "2026-12-31")
     shelf.sync()
-    assert not shelf.fact("global:fact:001").stale, "a later date is the person's word"
+    assert not shelf.fact("global:fact:001").stale, "a later date is the user's word"
 
 
 def test_a_harvest_of_old_conversations_ages_nothing_at_birth(tmp_path: Path) -> None:

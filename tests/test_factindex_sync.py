@@ -87,7 +87,7 @@ def test_what_is_known_everywhere_is_confirmed_from_a_repository(shelf: Shelf) -
 
 
 def test_an_old_file_for_a_whole_repository_is_used(shelf: Shelf) -> None:
-    """Seed 5 has `repos/<name>.yaml`; a person who has one finds new facts there, not beside it."""
+    """Seed 5 has `repos/<name>.yaml`; a user who has one finds new facts there, not beside it."""
     shelf.write("repos/the-nexus.yaml", "---\ndomain: the-nexus\ncategory: pitfall\n---\n# Mine\n")
     shelf.write("agents/claude.yaml", "---\ndomain: claude\n---\n")
     shelf.teach(lesson("A", "pitfall", "the-nexus"), lesson("B", "fact", "the-nexus"), lesson("C", "fact", "claude"))
@@ -97,7 +97,7 @@ def test_an_old_file_for_a_whole_repository_is_used(shelf: Shelf) -> None:
     assert shelf.text("repos/the-nexus.yaml").startswith("---\ndomain: the-nexus\ncategory: pitfall\n---\n# Mine\n")
 
 
-# --- what a person does ----------------------------------------------------------------------------------------------
+# --- what a user does ----------------------------------------------------------------------------------------------
 
 
 def test_an_edit_reaches_the_index_and_stays_in_the_file(shelf: Shelf) -> None:
@@ -113,7 +113,7 @@ def test_an_edit_reaches_the_index_and_stays_in_the_file(shelf: Shelf) -> None:
 
 
 def test_other_words_for_a_fact_keep_its_confirmations(shelf: Shelf) -> None:
-    """A fact that a person has reworded must not come back in the old words."""
+    """A fact that a user has reworded must not come back in the old words."""
     shelf.teach("The prot is 8080")
     shelf.sync()
     shelf.edit("global/facts.yaml", "The prot is 8080", "The port is 8080")
@@ -302,7 +302,7 @@ def test_lessons_of_one_text_in_one_conversation_are_one(shelf: Shelf) -> None:
 
 
 # --- held: A YAML file that is damaged or gone: it is named and left out, all others work, and the facts that it held
-# stay in the index until a person says that they may go. If these fail, a bad block or a lost folder empties what is
+# stay in the index until a user says that they may go. If these fail, a bad block or a lost folder empties what is
 # known.
 
 DAMAGE = {
@@ -490,7 +490,7 @@ def test_nine_hundred_of_a_thousand_files_overwritten_are_all_named(tmp_path: Pa
 
 
 # --- crash: A sample of the crash campaign of the fact index (tests/factindex_crashes.py). If it fails, a kill or a
-# full disk costs a person a fact, doubles one, or brings back one that they deleted.
+# full disk costs a user a fact, doubles one, or brings back one that they deleted.
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

@@ -1,4 +1,4 @@
-"""Samples of the campaigns of tests/faults: if these fail, a kill, an error or a power cut costs a person something."""
+"""Samples of the campaigns of tests/faults: if these fail, a kill, an error or a power cut costs a user something."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_removal_of_splits_that_was_cut_is_finished(world: World) -> None:
 
 
 # --- power: Samples of the power cuts, of meddling and of the bugs sown on purpose (tests/faults). If these fail, a
-# power cut costs a person a conversation, or the campaigns would not notice if it did.
+# power cut costs a user a conversation, or the campaigns would not notice if it did.
 
 SPARSER = {"power": 6, "errors": 4}
 """Campaign -> how many points of its sample are left out where one sown bug is looked for."""

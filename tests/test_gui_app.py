@@ -33,7 +33,7 @@ WITHOUT_PRIVILEGES = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    """The environment of a person whose settings, caches and windows are in `folder`."""
+    """The environment of a user whose settings, caches and windows are in `folder`."""
     found = {**os.environ, **more, "HOME": str(folder), "PYTHONPATH": str(ROOT)}
     for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         found[name] = str(folder / name.lower())
@@ -50,7 +50,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 def test_where_no_window_can_be_it_says_so_in_one_sentence(
     tmp_path: Path, words: list[str], display: dict[str, str], status: int, says: str
 ) -> None:
-    """Otherwise the person sees an abort inside a graphics library, or a window of unreadable size."""
+    """Otherwise the user sees an abort inside a graphics library, or a window of unreadable size."""
     done = subprocess.run(
         [sys.executable, "-m", "gui", *words], env=environment(tmp_path, **display), cwd=tmp_path,
         capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False,

@@ -1,4 +1,4 @@
-"""The text of an editor without a window: without these, a person loses letters, or the caret stands where they are
+"""The text of an editor without a window: without these, a user loses letters, or the caret stands where they are
 not."""
 
 from __future__ import annotations

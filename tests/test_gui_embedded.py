@@ -1,4 +1,4 @@
-"""The panel inside of a host: if these fail, what is typed into the host's own fields changes the person's tasks."""
+"""The panel inside of a host: if these fail, what is typed into the host's own fields changes the user's tasks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_what_lies_over_the_panel_stays_inside_of_it(desk: Desk, at_home: Path) 
             shell = seat.panel.shell
             desk.click(seat.panel.header.mark)
             shell.toast("Saved, with a sentence that has some words in it", action="Undo", on_action=lambda: None)
-            shell.ask("Delete the digest?", "It is made anew by the next harvest.", "Delete", lambda: None)
+            shell.ask("Delete the digest?", "It is made again by the next harvest.", "Delete", lambda: None)
             desk.frames(8)
             toast, question = shell._toast, shell._question
             assert toast is not None and question is not None

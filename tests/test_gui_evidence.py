@@ -1,4 +1,4 @@
-"""Evidence, offers and the quarantine in the window: if these fail, a person decides without seeing why, or pastes a
+"""Evidence, offers and the quarantine in the window: if these fail, a user decides without seeing why, or pastes a
 playbook that is not what was run."""
 
 from __future__ import annotations

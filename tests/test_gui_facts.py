@@ -1,4 +1,4 @@
-"""Facts in the window: if these fail, a person's words go into the wrong fact, or overwrite somebody else's."""
+"""Facts in the window: if these fail, a user's words go into the wrong fact, or overwrite somebody else's."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_pairs_and_what_is_not_valid_stand_where_they_can_be_mended(home: Worksp
 
 
 def test_the_same_object_comes_back_until_something_changes(home: Workspace) -> None:
-    """Else everything is drawn anew after every change of anything."""
+    """Else everything is drawn again after every change of anything."""
     data: Facts = value_of(gather(home, None))
     assert gather(home, data) is data  # also while the files are still fresh
     write(home, TEAPOT, PITFALLS.replace("0.9", "0.5", 1))
@@ -114,7 +114,7 @@ def test_chips_choose_by_category_and_domain(home: Workspace) -> None:
 
 
 def test_only_what_was_changed_is_written(home: Workspace) -> None:
-    """Else a person's own way of writing the other fields would be lost."""
+    """Else a user's own way of writing the other fields would be lost."""
     row = facts_view(home).rows[0]
     same = ("The kettle boils at 100", "0.8", "kettle tea", "")
     assert values_of(row, *same) == {}
@@ -231,11 +231,11 @@ def test_chips_keys_and_words_filter_and_esc_shows_all(stand: Stand, home: Works
         write(home, GLOBAL, FACTS + f"\n# mine {number}\n")
         stand.read_again()
         items.append(stand.desk.items())
-    assert items[0] == items[1], "what is read anew is shown by the items that are there"
+    assert items[0] == items[1], "what is read again is shown by the items that are there"
 
 
 def test_a_fact_and_both_of_a_pair_are_copied_by_key(stand: Stand) -> None:
-    """What a person takes into another program must be the words that were chosen, and all of them."""
+    """What a user takes into another program must be the words that were chosen, and all of them."""
     stand.press("Down", "Down", "ctrl+c")
     assert stand.desk.dpg.get_clipboard_text() == "The kettle boils at 101" and "Copied" in stand.toast()[0]
     stand.press("a", "Down", "ctrl+c")

@@ -1,4 +1,4 @@
-"""Notes beside their source files: if these fail, a person cannot see what a note is about, or loses it on a rename."""
+"""Notes beside their source files: if these fail, a user cannot see what a note is about, or loses it on a rename."""
 
 from __future__ import annotations
 

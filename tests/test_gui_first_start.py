@@ -38,7 +38,7 @@ def talks_of_three_tools(folder: Path) -> None:
 
 
 def test_the_first_start_names_what_is_here_and_harvests_it_with_one_button(desk: Desk, at_home: Path) -> None:
-    """A person who has just installed it sees their own conversations, and is two clicks from the first line."""
+    """A user who has just installed it sees their own conversations, and is two clicks from the first line."""
     talks_of_three_tools(at_home)
     workspace = workspace_at(at_home, demo=False)
     with seated(desk, workspace) as seat:
@@ -85,7 +85,7 @@ def test_in_a_narrow_window_the_one_button_stays_in_sight(desk: Desk, at_home: P
 
 
 def test_dots_stand_on_their_days_and_none_is_left_out() -> None:
-    """A person sees what is old, what is new, and how near the day is when a tool begins to delete."""
+    """A user sees what is old, what is new, and how near the day is when a tool begins to delete."""
     today = date(2026, 11, 22)
     days = {today: 3, today - timedelta(days=10): 1, date(2021, 1, 1): 2, today + timedelta(days=900): 1}
     many, few = Dots(days, "1KB", 7, today + timedelta(days=20)), Dots({today: 40}, "1KB", 40)
@@ -104,7 +104,7 @@ def test_dots_stand_on_their_days_and_none_is_left_out() -> None:
 
 
 def test_a_model_that_is_not_ready_is_not_taken(desk: Desk, at_home: Path) -> None:
-    """It says why instead: a person who chose it would wait for a harvest that cannot begin."""
+    """It says why instead: a user who chose it would wait for a harvest that cannot begin."""
     talks_of_three_tools(at_home)
     with seated(desk, workspace_at(at_home, demo=False)) as seat:
         page = seat.panel.first_start
@@ -132,7 +132,7 @@ def test_a_model_that_is_not_ready_is_not_taken(desk: Desk, at_home: Path) -> No
 
 
 def test_the_harvest_that_nobody_waited_for_tells_the_panel(desk: Desk, at_home: Path) -> None:
-    """What came overnight, or why nothing did: else a person believes that all is read."""
+    """What came overnight, or why nothing did: else a user believes that all is read."""
     workspace = workspace_at(at_home)
     paths = workspace.paths
     paths.state.mkdir(parents=True, exist_ok=True)

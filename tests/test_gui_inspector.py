@@ -1,4 +1,4 @@
-"""The inspector: if these fail, a person cannot see where a bullet came from, or get a conversation back."""
+"""The inspector: if these fail, a user cannot see where a bullet came from, or get a conversation back."""
 
 from __future__ import annotations
 

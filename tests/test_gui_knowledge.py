@@ -1,4 +1,4 @@
-"""Bullets in the window: if these fail, a person's words are lost, or go into the wrong line."""
+"""Bullets in the window: if these fail, a user's words are lost, or go into the wrong line."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_a_file_changed_outside_refuses_the_edit_and_loses_nothing(stand: Stand,
     outside = FACTS + "- from outside\n"  # the bullet's own line is as it was: only the hash tells
     write(home, "facts.md", outside)
     stand.press("ctrl+Return")
-    assert "from outside" in stand.texts(), "the person sees what is there now"
+    assert "from outside" in stand.texts(), "the user sees what is there now"
     stand.answer(choice, "The kettle boils at 100 deg", lambda: read(home, "facts.md"), before=outside,
                  after=outside.replace("at 100 [", "at 100 deg ["))  # fmt: skip
 
@@ -284,7 +284,7 @@ def test_what_is_empty_teaches(stand: Stand) -> None:
 
 
 def elsewhere(home: Workspace, *arguments: str) -> None:
-    """Another process of the program, as a person or an agent starts it in a terminal."""
+    """Another process of the program, as a user or an agent starts it in a terminal."""
     command = [sys.executable, "-m", "core", "--home", str(home.paths.home), *arguments]
     environment = os.environ | {"XDG_CONFIG_HOME": str(home.paths.home.parent)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, env=environment)

@@ -150,7 +150,7 @@ def test_a_pair_is_copied_by_key(stand: Stand) -> None:
 
 
 def test_a_click_on_a_confirmation_goes_to_its_line(desk: Desk, home: Workspace) -> None:
-    """Else a person cannot see the older lines that say the same, nor where they came from."""
+    """Else a user cannot see the older lines that say the same, nor where they came from."""
     from gui.views.inspector.view import Inspector
 
     stand = Stand(desk, home, Inspector, width=352)

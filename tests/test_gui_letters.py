@@ -1,4 +1,4 @@
-"""Words in too little room: if these fail, a person sees half a word, a path without its file, or a number in two."""
+"""Words in too little room: if these fail, a user sees half a word, a path without its file, or a number in two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library in the window: if these fail, a person cannot ask it, or what they said of an answer is not counted."""
+"""The library in the window: if these fail, a user cannot ask it, or what they said of an answer is not counted."""
 
 from __future__ import annotations
 
@@ -341,7 +341,7 @@ def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
     begun, real = threading.Event(), library_ingest
 
     def slow(workspace: Workspace, paths: list[str], *, yes: bool, progress: Any, cancelled: Any) -> Any:
-        """The real one, which after the first document waits for the person."""
+        """The real one, which after the first document waits for the user."""
 
         def told(step: Any) -> None:
             progress(step)
@@ -385,7 +385,7 @@ def test_what_hides_in_a_document_is_seen_and_a_long_title_is_cut(home: Workspac
 
 
 def test_a_change_is_told_in_words() -> None:
-    """A person decides by it whether to consolidate: braces, column names and clocks would say nothing to them."""
+    """A user decides by it whether to consolidate: braces, column names and clocks would say nothing to them."""
     before = {"profiled_traces": 0, "updated_at": "2026-11-23T02:35:38.701472+00:00"}
     assert value_lines(before) == []
     after = {

@@ -66,7 +66,7 @@ def run_for(played: Played, loop: FrameLoop, seconds: float) -> int:
 
 
 def test_an_idle_panel_draws_no_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loop that spins takes a whole core of the person's machine for nothing, and one frame a second some of it."""
+    """A loop that spins takes a whole core of the user's machine for nothing, and one frame a second some of it."""
     played, loop = played_loop(monkeypatch)
     run_for(played, loop, 2.0)
     assert run_for(played, loop, 60.0) == 0

@@ -1,4 +1,4 @@
-"""Memories and context files in the window: if these fail, a person's words are lost, or stand in no conversation."""
+"""Memories and context files in the window: if these fail, a user's words are lost, or stand in no conversation."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_the_filter_takes_letters_and_a_tag_chip_narrows_the_list(stand: Stand, 
         memories_edit(home, "1", words)
         stand.read_again()
         items.append(stand.desk.items())
-    assert "Use tabs" in stand.texts() and items[0] == items[1], "no item is made for what is read anew"
+    assert "Use tabs" in stand.texts() and items[0] == items[1], "no item is made for what is read again"
 
 
 def test_context_files_are_begun_and_opened(stand: Stand, home: Workspace) -> None:

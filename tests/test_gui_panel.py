@@ -1,4 +1,4 @@
-"""The whole panel in a real window, with real clicks and keys: what a person does in their first quarter of an hour."""
+"""The whole panel in a real window, with real clicks and keys: what a user does in their first quarter of an hour."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
 
         def slowly(prompt: str) -> tuple[int, str]:
             if model.calls >= 2:
-                stopped.wait(PATIENCE_SECONDS)  # the third one thinks until the person has had enough
+                stopped.wait(PATIENCE_SECONDS)  # the third one thinks until the user has had enough
             return quick(prompt)
 
         monkeypatch.setattr(model, "answer", slowly)
@@ -142,7 +142,7 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
 
 
 def test_the_switch_changes_one_word_of_the_settings_file(desk: Desk, at_home: Path) -> None:
-    """Comments, order and spaces of config.toml are the person's own; a plain letter writes nothing into it."""
+    """Comments, order and spaces of config.toml are the user's own; a plain letter writes nothing into it."""
     workspace = harvested_at(at_home)
     file = workspace.loaded.file
     before = file.read_bytes()
@@ -191,7 +191,7 @@ def test_the_digest_is_deleted_by_a_second_yes_and_written_by_the_switch(desk: D
 
 
 def test_the_ledger_is_filtered_by_chips_and_words_and_sorted_by_a_click(desk: Desk, at_home: Path) -> None:
-    """A person looks for the three failures among hundreds."""
+    """A user looks for the three failures among hundreds."""
     workspace = workspace_at(at_home)
     rows = [
         {
@@ -467,7 +467,7 @@ def test_the_first_start_leads_to_the_sources(desk: Desk, at_home: Path) -> None
 
 
 def test_an_error_of_one_act_goes_with_the_next_one_and_a_state_stays(desk: Desk, at_home: Path) -> None:
-    """A sentence of an hour ago above everything makes a person doubt what works."""
+    """A sentence of an hour ago above everything makes a user doubt what works."""
     with seated(desk, workspace_at(at_home)) as seat:
         shell, banner = seat.panel.shell, seat.panel.workbench.banner
         shell.error(ErrorInfo("made-up", "The kettle is cold"))

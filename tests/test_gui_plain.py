@@ -235,7 +235,7 @@ def test_plain_letters_belong_to_the_text_while_somebody_types() -> None:
     ],
 )
 def test_what_is_wrong_is_opened_at_its_line_where_the_editor_knows_how(chosen: str, command: list[str]) -> None:
-    """Else a person looks for one wrong character in a thousand lines."""
+    """Else a user looks for one wrong character in a thousand lines."""
     assert editor_at("/a b.yaml", 7, {"VISUAL": chosen}, lambda name: name) == command
     assert editor_at("/a b.yaml", 7, {"EDITOR": chosen}, lambda name: name) == command
     assert editor_at("/a b.yaml", 7, {"VISUAL": chosen}, lambda _name: None) == []

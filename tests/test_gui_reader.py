@@ -1,4 +1,4 @@
-"""The reader: if these fail, a person reads something else than what was said, or waits for it."""
+"""The reader: if these fail, a user reads something else than what was said, or waits for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search in the window: if these fail, a person does not find what they know is there, or lands elsewhere."""
+"""The search in the window: if these fail, a user does not find what they know is there, or lands elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The panel at every size: if these fail, a person with a small window or large letters reads half a word, or cannot
+"""The panel at every size: if these fail, a user with a small window or large letters reads half a word, or cannot
 reach a button."""
 
 from __future__ import annotations

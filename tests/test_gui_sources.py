@@ -1,4 +1,4 @@
-"""Other tools' conversations in the window: if these fail, a person does not see what will be deleted unread."""
+"""Other tools' conversations in the window: if these fail, a user does not see what will be deleted unread."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_what_was_found_comes_first_and_the_settings_say_what_is_read() -> None:
 
 
 def test_switching_changes_one_word_of_the_setting_and_keeps_the_others() -> None:
-    """Else a folder that a person named by hand would no longer be read."""
+    """Else a folder that a user named by hand would no longer be read."""
     assert switched(("home", "~/notes"), "codex", True) == ["home", "~/notes", "codex"]
     assert switched(("home", "claude-code", "~/x"), "claude_code", False) == ["home", "~/x"]
     assert switched(("home", "claude-code"), "claude_code", True) == ["home", "claude-code"]

@@ -92,7 +92,7 @@ def test_an_empty_home_is_a_first_start_and_one_with_conversations_is_none(at_ho
 
 
 def test_what_did_not_change_is_the_same_object(home: Workspace) -> None:
-    """Otherwise every look at the disk would draw everything anew."""
+    """Otherwise every look at the disk would draw everything again."""
     harvested(home)
     first = gathered(home)
     again = gathered(home, first.snapshot, first.ledger_seen)
@@ -237,7 +237,7 @@ def test_the_sentence_about_a_run_counts_what_its_window_shows() -> None:
 
 
 def test_the_dry_run_threatens_no_conversation_that_stays(home: Workspace) -> None:
-    """A person's first harvest is of other tools' conversations: these are not taken, whoever reads them."""
+    """A user's first harvest is of other tools' conversations: these are not taken, whoever reads them."""
     planned = attempt(harvest, home, HarvestRequest())
     assert isinstance(planned, Ok) and planned.value.plan is not None
     own = planned.value.plan.steps
@@ -280,7 +280,7 @@ def test_the_best_bullets_say_how_long_ago_they_came() -> None:
 
 
 def test_code_in_the_best_bullets_has_no_backticks() -> None:
-    """These are the first lines that a person sees of the whole: signs around a name look like a mistake."""
+    """These are the first lines that a user sees of the whole: signs around a name look like a mistake."""
     words = "Name a module with `snake_case`, never `__cache__`."
     came = Came(NewLine("facts", words, "", 1), Talk("/t", "talk"), 30.0)
     report = HarvestReport(True, lines=[("facts", words, 1)])

@@ -195,7 +195,7 @@ def test_lines_written_by_hand_stand_on_their_day(desk: Desk, at_home: Path) -> 
 
 
 def test_the_titles_of_a_huge_ledger_come_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More old conversations than titles are remembered of: each look began anew, and the store was read for ever."""
+    """More old conversations than titles are remembered of: each look began again, and the store was read for ever."""
     monkeypatch.setattr(titles_module, "KEPT", 5)
     monkeypatch.setattr(titles_module, "FIRST_SECONDS", 9.0)
     workspace = workspace_at(tmp_path, demo=False)

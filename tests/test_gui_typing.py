@@ -69,7 +69,7 @@ def value_of(seat: Seat, item: int) -> str:
 
 
 def test_search_takes_every_word_however_one_came_there(desk: Desk, at_home: Path) -> None:
-    """A person opens Search and types: by number, by mouse, and again after a look at the list."""
+    """A user opens Search and types: by number, by mouse, and again after a look at the list."""
     workspace = workspace_at(at_home)
     before = workspace.loaded.file.read_bytes()
     with seated(desk, workspace) as seat:

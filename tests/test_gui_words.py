@@ -1,4 +1,4 @@
-"""Small words on the screen: what stands in a file is shown as a person reads it, and counts are grammatical."""
+"""Small words on the screen: what stands in a file is shown as a user reads it, and counts are grammatical."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_selection_belongs_to_the_view_that_shows_it() -> None:
 
 
 def test_a_file_that_is_not_there_says_why_and_takes_no_room_from_the_others() -> None:
-    """A digest that the person deleted is not one that was never written."""
+    """A digest that the user deleted is not one that was never written."""
     files = [
         FileState("facts.md", "/k/facts.md", "category", True, 900, 12, 100.0, 2, 1),
         FileState("digest.md", "/k/digest.md", "digest", False),
@@ -86,7 +86,7 @@ def test_a_file_that_is_not_there_says_why_and_takes_no_room_from_the_others() -
 
 
 def test_of_a_harvest_that_failed_nobody_says_that_there_was_nothing_new() -> None:
-    """The person would believe that their conversations had been read."""
+    """The user would believe that their conversations had been read."""
     refused = ErrorInfo("no-model", "the model cannot be reached")
     assert nothing_words(HarvestReport(True, failed=2, errors=[refused])) == (
         "No conversation was read: the model cannot be reached"
@@ -95,7 +95,7 @@ def test_of_a_harvest_that_failed_nobody_says_that_there_was_nothing_new() -> No
 
 
 def test_the_end_of_a_failed_run_says_one_thing() -> None:
-    """ "Harvested: 0 conversations" beside "Harvest failed": the person would have to guess which of them holds."""
+    """ "Harvested: 0 conversations" beside "Harvest failed": the user would have to guess which of them holds."""
     refused = ErrorInfo("no-model", "the model cannot be reached")
     report = HarvestReport(True, failed=1, kept=5, errors=[refused])
     assert [line.words for line in result_lines(report)] == [
@@ -118,7 +118,7 @@ def test_an_empty_ledger_does_not_ask_for_a_harvest_that_runs() -> None:
 
 
 def test_a_dry_run_says_in_one_column_what_happens_and_why() -> None:
-    """Two columns, one of them empty, cut the titles that a person looks for."""
+    """Two columns, one of them empty, cut the titles that a user looks for."""
     what = [column.key for column in PLAN_COLUMNS].index("what")
     said = {row.action: plan_cell(row, what) for row in (
         PlanRow("harvest", "a", 1, ""), PlanRow("user-kept", "b", 1, "saved by you"), PlanRow("keep", "c", 1, ""),

@@ -373,7 +373,7 @@ def test_any_answer_is_items_or_one_declared_error(text: str, quotes: str) -> No
 
 
 # --- playbooks -------------------------------------------------------------------------------------------------------
-# Playbooks: a person pastes them. A command that lost its line break, or its end, does something else.
+# Playbooks: a user pastes them. A command that lost its line break, or its end, does something else.
 
 
 def playbook(steps: Any) -> Any:

@@ -328,7 +328,7 @@ def test_what_is_past_its_time_and_still_stands_goes(world: World, purge: Purge)
 
 
 def test_a_conversation_saved_meanwhile_stays(world: World, purge: Purge) -> None:
-    """The person clicks "keep" in the host application while the conversation waits in the trash."""
+    """The user clicks "keep" in the host application while the conversation waits in the trash."""
     path = harvested(world)
     world.converse(json.dumps({"conversations": [{"path": str(path)}]}), "index-saved-conversations-9.json")
     assert "saved" in " ".join(purge(world)) and len(world.trash()) == 1
@@ -398,7 +398,7 @@ def test_both_purges_agree_on_a_date_that_cannot_be_read(world: World, purge: Pu
 
 
 def test_a_bullet_that_the_person_removed_does_not_come_back_from_a_model(world: World) -> None:
-    """The rules harvested it first, the person took it out, then a model reads the same conversation."""
+    """The rules harvested it first, the user took it out, then a model reads the same conversation."""
     world.converse("User: We decided to use sqlite because it is small.\n\nAssistant: fine\n")
     world.run(None)
     line = lines_of(world, "decisions.md")[0]

@@ -43,7 +43,7 @@ from tests.harvest_world import (
 )
 from tests.waiting import PATIENCE_SECONDS
 
-# --- committer: What may be taken away, and when: the same content again, the settings, the person's own doing in
+# --- committer: What may be taken away, and when: the same content again, the settings, the user's own doing in
 # between.
 
 DATE = "2026-06-12"
@@ -95,10 +95,10 @@ def test_a_harvest_that_vanished_from_the_files_keeps_the_conversation(world: Wo
     again = world.converse("same")
     report = world.run(FakeModel(never))
     assert again.exists() and report.errors[0].code == "harvest-vanished"
-    assert world.text("facts.md") == "# Empty\n"  # and nothing was put back behind the person's back
+    assert world.text("facts.md") == "# Empty\n"  # and nothing was put back behind the user's back
     assert "'knowledge missing restore' puts them back" in report.notes[0]
     world.clock = NOW + timedelta(days=99)
-    for _ in range(2):  # said once; kept as long as the person says nothing
+    for _ in range(2):  # said once; kept as long as the user says nothing
         report = world.run(FakeModel(never))
         assert (report.errors, report.notes) == ([], []) and again.exists() and len(world.trash()) == 1
 
@@ -194,7 +194,7 @@ def test_without_grace_period_a_conversation_is_unlinked(world: World) -> None:
 
 
 def test_a_conversation_saved_while_the_model_was_thinking_stays(world: World) -> None:
-    """The person clicks "keep" during a long run: the plan was made before that."""
+    """The user clicks "keep" during a long run: the plan was made before that."""
     path = world.converse("a")
 
     def save(number: int, prompt: str) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def test_a_limit_counts_copies_of_one_content(world: World) -> None:
     assert (report.harvested, report.reclaimed, report.deferred) == (1, 2, 1)
 
 
-# --- the person's own doing ------------------------------------------------------------------------------------------
+# --- the user's own doing ------------------------------------------------------------------------------------------
 
 
 def test_what_the_person_deletes_leaves_the_digest_and_does_not_come_back(world: World) -> None:
@@ -280,7 +280,7 @@ def text(number: int) -> str:
 
 
 def by_rules(world: World, number: int) -> None:
-    """So many conversations harvested in one thread."""
+    """This many conversations harvested in one thread."""
     for one in range(number):
         world.converse(text(one))
     report = world.run(None)
@@ -291,7 +291,7 @@ def by_rules(world: World, number: int) -> None:
 
 
 def spent(folder: Path, number: int, clock: Callable[[], float]) -> tuple[float, float]:
-    """Bytes written and read for each of so many conversations."""
+    """Bytes written and read for each of that many conversations."""
     counted, real = Counter[str](), disk.perform
 
     def perform(name: str, call: Any, *arguments: Any, **named: Any) -> Any:
@@ -554,7 +554,7 @@ def test_a_run_writes_its_ledger_once(world: World) -> None:
 
 
 def test_what_a_batch_wrote_is_journaled_once_a_file_not_once_a_conversation(world: World) -> None:
-    """And what gets a new name last of all, with DONE: until then a bullet that the person deletes may come back."""
+    """And what gets a new name last of all, with DONE: until then a bullet that the user deletes may come back."""
     world.knowledge("facts.md", "# Facts\n")
     rows: list[list[str]] = []
     plans = [
@@ -595,7 +595,7 @@ def test_the_same_words_of_two_conversations_of_one_name_are_told_once(world: Wo
 
 
 def test_thousands_of_lines_that_a_user_deleted_are_told_at_once(tmp_path: Path) -> None:
-    """All changes and all files were read anew for each harvest that lost one: 48 seconds for 1,600 of them."""
+    """All changes and all files were read again for each harvest that lost one: 48 seconds for 1,600 of them."""
     paths = Paths(tmp_path / "home")
     paths.knowledge.mkdir(parents=True)
     proofs, entries, changes, left = Proofs(paths), {}, [], []

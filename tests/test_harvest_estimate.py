@@ -32,7 +32,7 @@ from tests.cli_call import call
 from tests.harvest_world import World
 from tests.waiting import wait_until
 
-# --- estimate: What the dry run says a harvest will cost. A person decides by it: seven calls announced as one are
+# --- estimate: What the dry run says a harvest will cost. A user decides by it: seven calls announced as one are
 # seven times the bill.
 
 PROMPTS = Path(__file__).resolve().parents[1] / "assets" / "prompts"

@@ -50,7 +50,7 @@ def test_a_path_below_a_root_is_allowed() -> None:
 
 
 def test_what_is_no_regular_file_below_a_root_is_not_bound(tmp_path: Path) -> None:
-    """A link out of the roots would put a note on a file the person never opened to it; a FIFO would hang."""
+    """A link out of the roots would put a note on a file the user never opened to it; a FIFO would hang."""
     root, outside = tmp_path / "root", tmp_path / "outside.py"
     root.mkdir()
     outside.write_text("x")
@@ -125,7 +125,7 @@ def test_the_quotes_of_what_was_let_in_stay_in_the_plan(world: World) -> None:
 
 
 def test_held_items_wait_in_the_quarantine_and_nowhere_else(world: World) -> None:
-    """And their conversation in the trash, where it can be looked at until the person has decided."""
+    """And their conversation in the trash, where it can be looked at until the user has decided."""
     path = world.converse("User: we use SQLite here, always have\n")
     report = world.run(says(
         facts=[{"statement": "made up", "quote": "a sentence that nobody has ever said"}, {"statement": "right"}],
@@ -233,7 +233,7 @@ def wait_for_a_plan(world: World) -> None:
 
 
 def test_a_note_that_an_edit_binds_during_a_run_gets_the_harvest_too(world: World) -> None:
-    """The inode was another file's when the run began; the person's note on the new file was written since."""
+    """The inode was another file's when the run began; the user's note on the new file was written since."""
     code = world.folder / "code.py"
     code.write_text("pass\n")
     name = note_name(code)
@@ -242,12 +242,12 @@ def test_a_note_that_an_edit_binds_during_a_run_gets_the_harvest_too(world: Worl
     merge_records(world.paths, {name: stranger})
 
     def answer(number: int, prompt: str) -> dict[str, Any]:
-        assert isinstance(attempt(add_bullet, world.paths, "files", "by the person", NOW, path=str(code)), Ok)
+        assert isinstance(attempt(add_bullet, world.paths, "files", "by the user", NOW, path=str(code)), Ok)
         return {"files": [{"path": str(code), "note": "by the model"}]}
 
     world.converse("a")
     world.run(FakeModel(answer))
-    assert "by the person" in world.text(f"files/{name}") and "by the model" in world.text(f"files/{name}")
+    assert "by the user" in world.text(f"files/{name}") and "by the model" in world.text(f"files/{name}")
     assert len(list(world.paths.file_notes.glob("*.md"))) == 2
     assert read_records(world.paths)[name]["path"] == str(code)
 
@@ -260,7 +260,7 @@ def test_what_the_run_itself_has_bound_is_still_known_after_an_edit(world: World
     def answer(number: int, prompt: str) -> dict[str, Any]:
         if number == 2:
             wait_for_a_plan(world)
-            add_bullet(world.paths, "files", "by the person", NOW, path=str(second))
+            add_bullet(world.paths, "files", "by the user", NOW, path=str(second))
             os.replace(first, world.folder / "renamed.py")
         path = first if number == 1 else world.folder / "renamed.py"
         return {"files": [{"path": str(path), "note": f"note {number}"}]}
@@ -275,7 +275,7 @@ def test_what_the_run_itself_has_bound_is_still_known_after_an_edit(world: World
 
 
 def test_the_end_of_a_run_does_not_bring_an_old_path_back(world: World) -> None:
-    """The person renamed the file and wrote on it after the run had read its name."""
+    """The user renamed the file and wrote on it after the run had read its name."""
     old, new = world.folder / "old.py", world.folder / "new.py"
     old.write_text("x")
 
@@ -284,7 +284,7 @@ def test_the_end_of_a_run_does_not_bring_an_old_path_back(world: World) -> None:
             return {"files": [{"path": str(old), "note": "note"}]}
         wait_for_a_plan(world)
         os.replace(old, new)
-        add_bullet(world.paths, "files", "by the person", NOW, path=str(new))
+        add_bullet(world.paths, "files", "by the user", NOW, path=str(new))
         return {}
 
     world.converse("a")
@@ -453,7 +453,7 @@ def test_a_root_that_is_a_link_itself_is_a_root(tmp_path: Path) -> None:
     found = source_file(f"{tmp_path}/alias/stays.py", roots)
     assert found is not None and found.path == str(root / "inside.py")
     assert source_file(f"{tmp_path}/alias/leads-out.py", roots) is None
-    assert source_file(f"{root}/inside.py", roots) is None, "only what the person named is a root"
+    assert source_file(f"{root}/inside.py", roots) is None, "only what the user named is a root"
 
 
 def test_a_link_into_another_root_is_followed_and_a_chain_without_end_is_not(tmp_path: Path) -> None:

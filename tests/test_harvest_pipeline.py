@@ -32,7 +32,7 @@ from core.llm.wire import ModelSettings
 from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot, workspace_of
 from tests.waiting import wait_until
 
-# --- pipeline: A whole harvest, from what lies in the home to what stands in the files: each test is a thing a person
+# --- pipeline: A whole harvest, from what lies in the home to what stands in the files: each test is a thing a user
 # would lose.
 
 DATE = "2026-06-12"
@@ -169,7 +169,7 @@ def test_a_cap_of_tokens_stops_the_asking_and_is_no_failure(world: World) -> Non
 
 
 def session(folder: Path, number: int, *said: str, day: str = "2026-06-01") -> str:
-    """A transcript of Claude Code in which a person and the assistant take turns."""
+    """A transcript of Claude Code in which a user and the assistant take turns."""
     folder.mkdir(exist_ok=True)
     rows = []
     for at, text in enumerate(said):
@@ -190,7 +190,7 @@ def known_id(prompt: str, words: str) -> str:
 
 
 def test_a_fact_of_three_sessions_stands_once_with_three_confirmations(world: World) -> None:
-    """ "36 new, 36 in all": each session had found it anew, in words of its own."""
+    """ "36 new, 36 in all": each session had found it again, in words of its own."""
     wordings = (
         "The queue worker listens on port 7700",
         "Port 7700 is where the worker of the queue listens",
@@ -334,7 +334,7 @@ def test_what_the_person_prefers_goes_along_and_a_projects_lines_do_not(world: W
     world.converse(session(world.folder / "one", 1, "hi", "On this machine gh needs its token in the keyring."))
     rows = [
         {"statement": "The ledger of this project is sealed at night", "quote": ""},
-        {"statement": "The person wants answers in two sentences", "quote": "", "scope": "person"},
+        {"statement": "The user wants answers in two sentences", "quote": "", "scope": "person"},
     ]
     world.run(FakeModel(lambda number, prompt: {"facts": rows, "decisions": [f"Release number {number} waits"]}))
     new = world.folder / "new"

@@ -106,7 +106,7 @@ def test_the_journal_is_not_written_after_a_torn_line(world: World) -> None:
 
 
 def test_a_bullet_deleted_after_a_crash_does_not_come_back(world: World) -> None:
-    """Its file was applied before the crash: the person has seen the line and did not want it."""
+    """Its file was applied before the crash: the user has seen the line and did not want it."""
     path = world.converse("a")
     world.knowledge("facts.md", "# Facts\n")
     with patch.object(files, "create_atomic", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
@@ -527,7 +527,7 @@ def test_an_interrupt_in_the_middle_leaves_a_store_that_the_next_run_finishes(wo
 
 
 def test_an_unfinished_line_of_the_person_is_not_taken_for_a_torn_one(world: World) -> None:
-    """It stood there before the harvest; completing it would turn the person's words into the model's."""
+    """It stood there before the harvest; completing it would turn the user's words into the model's."""
     mine = b"# Facts\n\n- Fact"
     world.knowledge("facts.md", mine)
     world.converse("a")
@@ -541,7 +541,7 @@ def test_an_unfinished_line_of_the_person_is_not_taken_for_a_torn_one(world: Wor
 
 @pytest.mark.parametrize("tail", ["", "- mi", "- Fa", "- \udcff"])
 def test_a_line_torn_by_a_crash_is_completed_whatever_stood_above_it(world: World, tail: str) -> None:
-    """The person's last line had no line break; what a crash tore is ours, and no half line may stay."""
+    """The user's last line had no line break; what a crash tore is ours, and no half line may stay."""
     above = ("# Facts\n\n" + tail).encode("utf-8", "surrogateescape")
     world.knowledge("facts.md", above)
     world.converse("a")
@@ -557,7 +557,7 @@ def test_a_line_torn_by_a_crash_is_completed_whatever_stood_above_it(world: Worl
     assert len(lines) == 2 and lines[0].startswith(b"- Fact 1 about the cache [from: ")
 
 
-# --- struck: What a person has struck through stays struck: a harvest that reads the conversation once more does not
+# --- struck: What a user has struck through stays struck: a harvest that reads the conversation once more does not
 # bring it back beside itself.
 
 
@@ -567,7 +567,7 @@ def opened(world: World) -> Workspace:
 
 @pytest.mark.parametrize(("category", "file"), [("facts", "facts.md"), ("tasks_open", "tasks.md")])
 def test_a_struck_line_is_not_written_beside_itself_after_an_undo(world: World, category: str, file: str) -> None:
-    """Undo leaves it, for the person has changed it; the next harvest reads the conversation again."""
+    """Undo leaves it, for the user has changed it; the next harvest reads the conversation again."""
     world.converse("a")
     first = world.run(says(**{category: ["one", "two"]}))
     assert isinstance(attempt(bullets.strike, opened(world), category, "one"), Ok)

@@ -1,4 +1,4 @@
-"""Passwords and keys in a conversation: they reach no model, no file of ours and no screen, and the person is told."""
+"""Passwords and keys in a conversation: they reach no model, no file of ours and no screen, and the user is told."""
 
 from __future__ import annotations
 
@@ -329,7 +329,7 @@ def test_of_made_up_secrets_of_many_kinds_hardly_one_gets_through() -> None:
     assert len(kept.wire) + len(kept.disk) <= kept.tried // 20, sorted(leaked)
 
 
-# --- what a person writes --------------------------------------------------------------------------------------------
+# --- what a user writes --------------------------------------------------------------------------------------------
 
 
 def test_adding_and_editing_replace_secrets_and_say_so(tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ def test_a_conversation_whose_items_are_all_held_back_is_not_told_as_items_or_as
 
 
 def test_after_a_run_its_new_lines_are_shown_grouped_and_the_best_first(world: World) -> None:
-    """A person who must open five files to see what a run found does not look."""
+    """A user who must open five files to see what a run found does not look."""
     from core.commands.harvest import _new_lines
 
     world.knowledge("facts.md", "# Facts\n\n- Said before [from: x, 2026-01-01]\n- Stands [from: x, 2026-01-01]\n")

@@ -341,7 +341,7 @@ def _ledger(desk: Desk) -> list[dict[str, Any]]:
 
 
 def _say_more(desk: Desk, number: int) -> None:
-    """So many sessions more, each with words of its own."""
+    """This many sessions more, each with words of its own."""
     for at in range(number):
         path = desk.session.with_name(f"s{at}.jsonl")
         path.write_text(BEGUN.replace("orders", f"orders {at}"))

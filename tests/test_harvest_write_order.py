@@ -218,7 +218,7 @@ def test_a_disk_that_refuses_costs_nothing_in_the_trash(world: World) -> None:
 
 
 def test_only_folders_of_splits_are_purged_as_such(world: World, tmp_path: Path) -> None:
-    """A folder that the person keeps in the trash, or a link to one, is nobody else's to remove."""
+    """A folder that the user keeps in the trash, or a link to one, is nobody else's to remove."""
     (world.paths.trash / "mine").mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()
     (world.paths.trash / "split.20260101.cut").symlink_to(tmp_path / "elsewhere")
@@ -305,7 +305,7 @@ def test_a_file_that_is_being_saved_is_waited_for(tmp_path: Path, monkeypatch: p
 
 
 def test_only_proven_plans_of_a_proper_run_are_read(tmp_path: Path) -> None:
-    """A run's name stands in the ledger, which a person may edit: it must not lead to another file."""
+    """A run's name stands in the ledger, which a user may edit: it must not lead to another file."""
     plan = FrozenPlan((PlannedFile("facts.md", "# Facts", ("- a",)),), {})
     intent = {"t": "intent", "sha": "a", "path": "/x", "plan": plan_to_json(plan)}
     done = {"t": "done", "sha": "a", "entry": {}}
@@ -372,7 +372,7 @@ def test_what_stands_above_the_roots_is_not_looked_at(tmp_path: Path, monkeypatc
 
 
 def test_an_older_date_is_taken_from_this_conversations_line_alone(world: World) -> None:
-    """The same words of another conversation, or of the person, have a provenance of their own."""
+    """The same words of another conversation, or of the user, have a provenance of their own."""
     world.knowledge("facts.md", "# Facts\n\n- a [from: theirs, 2020-01-01]\n- b\n- c [from: mine, 2021-01-01]\n")
     lines = tuple(f"- {text} [from: mine, 2026-06-12]" for text in "abc")
     plan = FrozenPlan((PlannedFile("facts.md", "# Facts", lines),), {"facts": 3})
@@ -398,7 +398,7 @@ def test_the_ledger_counts_what_it_does_not_know_and_forgets_an_empty_trash() ->
     assert entry == {}
 
 
-# --- branches: Rare turns of the modules that write: a person would lose the proof that a line is there, or a line
+# --- branches: Rare turns of the modules that write: a user would lose the proof that a line is there, or a line
 # itself.
 
 MINE, THEIRS = "- a fact [from: mine, 2026-01-01]", "- another [from: theirs, 2026-01-01]"
@@ -424,7 +424,7 @@ def test_lines_that_are_not_there_after_writing_are_no_proof(world: World, monke
 
 
 def test_only_what_was_removed_of_this_conversation_stays_away(world: World) -> None:
-    """A line that the person removed from another conversation's harvest says nothing about this one's."""
+    """A line that the user removed from another conversation's harvest says nothing about this one's."""
     removed = Change("2026-01-02", "edit-1", "facts.md", removed=(THEIRS, MINE, "- by nobody"))
     world.paths.knowledge.mkdir(parents=True)
     append_changes(world.paths, [removed])

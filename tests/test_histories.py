@@ -1,4 +1,4 @@
-"""Samples of tests/histories and tests/fuzz: what a person, editors and hostile bytes do to one home."""
+"""Samples of tests/histories and tests/fuzz: what a user, editors and hostile bytes do to one home."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.histories import editors, processes
 from tests.histories.ground import STEPS, in_child
 from tests.histories.machine import Histories
 
-# --- sample: A small, always equal sample of tests/histories: what a person, their editors and other processes do to
+# --- sample: A small, always equal sample of tests/histories: what a user, their editors and other processes do to
 # one home.
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -54,7 +54,7 @@ def test_three_processes_leave_the_home_as_if_one_after_the_other() -> None:
 @needs_fork
 @pytest.mark.parametrize("name", editors.NAMES)
 def test_an_editor_beside_a_harvest_loses_nothing_for_good(name: str, tmp_path: Path) -> None:
-    """The person's bytes stay, and what a stale save swallowed is told and brought back by the command it names."""
+    """The user's bytes stay, and what a stale save swallowed is told and brought back by the command it names."""
     if not editors.can_run(name):
         pytest.skip(f"{name} is not installed")
     wrong, _ = editors.session(name, tmp_path)
@@ -69,7 +69,7 @@ def test_an_editor_beside_a_harvest_loses_nothing_for_good(name: str, tmp_path: 
 @pytest.mark.parametrize("at", range(1, 12))
 @pytest.mark.parametrize("kind", ["before", "half", "after"])
 def test_a_half_written_copy_never_takes_the_place_of_the_file(world: World, at: int, kind: str) -> None:
-    """An edit was killed while it wrote its copy, the person made the same edit again, and the next run took the torn
+    """An edit was killed while it wrote its copy, the user made the same edit again, and the next run took the torn
     copy for a text that somebody had saved in the moment of the swap: it put an empty file in place of quarantine.md.
     """
     path = world.knowledge("facts.md", "# Facts\n\n- one\n- two\n")
@@ -89,7 +89,7 @@ def test_a_half_written_copy_never_takes_the_place_of_the_file(world: World, at:
 
 @needs_fork
 def test_a_line_that_was_moved_after_a_crash_does_not_come_back_in_its_old_place(world: World) -> None:
-    """It was written, the run was killed before it could say so, and the person sorted the line into another file: the
+    """It was written, the run was killed before it could say so, and the user sorted the line into another file: the
     next run wrote it a second time."""
     world.knowledge("decisions.md", "# Decisions\n")
     world.knowledge("facts.md", "# Facts\n\n")

@@ -116,7 +116,7 @@ def home(tmp_path: Path) -> Workspace:
 
 
 def test_status_counts_what_is_there_now(tmp_path: Path) -> None:
-    """The second look is as true as the first: a person sees what an editor and a harvest have just done."""
+    """The second look is as true as the first: a user sees what an editor and a harvest have just done."""
     workspace = home(tmp_path)
 
     def seen() -> tuple[int, dict[str, int], int]:
@@ -190,7 +190,7 @@ def asked_singly(workspace: Workspace, wanted: dict[str, dict[str, Any]]) -> boo
 
 @pytest.mark.parametrize("seed", range(6))
 def test_single_entries_are_those_of_the_ledger(seed: int, tmp_path: Path) -> None:
-    """What a person sees as waiting, or as harvested, must not hang on whether the ledger was read as a whole."""
+    """What a user sees as waiting, or as harvested, must not hang on whether the ledger was read as a whole."""
     chance, workspace = random.Random(seed), home(tmp_path)
     wanted = large_ledger(chance)
     write_ledger(workspace.paths, wanted)
@@ -201,7 +201,7 @@ def test_single_entries_are_those_of_the_ledger(seed: int, tmp_path: Path) -> No
         data = bytearray(place.read_bytes())
         data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
         place.write_bytes(data[: chance.choice([len(data), len(data) // 2])])
-        assert asked_singly(workspace, wanted), "what is damaged is made anew"
+        assert asked_singly(workspace, wanted), "what is damaged is made again"
 
 
 def test_a_ledger_that_somebody_changed_is_seen_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -204,7 +204,7 @@ def test_what_differs_in_meaning_is_never_one(other: str) -> None:
 
 
 def test_details_are_never_hidden() -> None:
-    """A person's own lines below a bullet stay in sight."""
+    """A user's own lines below a bullet stay in sight."""
     rows = bullets("- Same [from: a, 2026-06-01]\n  with a detail", "- Same [from: b, 2026-06-02]")
     assert len(statements(rows)) == 2
 
@@ -214,7 +214,7 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
     assert normalised(normalised(text)) == normalised(text)
 
 
-# --- alike: Alike and outdated bullets: a person hears of them, and nothing is done without their word.
+# --- alike: Alike and outdated bullets: a user hears of them, and nothing is done without their word.
 
 
 def pair(old: str, new: str) -> list[str]:
@@ -267,7 +267,7 @@ def test_the_newer_one_wins_wherever_it_stands() -> None:
     ],
 )
 def test_what_is_left_alone(text: str) -> None:
-    """One conversation may weigh both; a person's own line has no date; what is struck through is decided."""
+    """One conversation may weigh both; a user's own line has no date; what is struck through is decided."""
     assert superseding(placed("facts", "facts.md", parse_bullets(text))) == []
 
 

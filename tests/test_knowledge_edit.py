@@ -1,4 +1,4 @@
-"""A person's edit of a file of bullets, beside editors and other processes."""
+"""A user's edit of a file of bullets, beside editors and other processes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from tests.edited import (
     unstrike,
 )
 
-# --- edit: A person's own edits: if these fail, an edit damages a line that nobody touched, or cannot be taken back.
+# --- edit: A user's own edits: if these fail, an edit damages a line that nobody touched, or cannot be taken back.
 
 
 def test_new_words_keep_provenance_details_and_odd_spacing(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def operate(paths: Paths, name: str, operation: str, number: int) -> object:
 def test_every_other_line_keeps_its_bytes_and_undo_gives_back_the_file(
     old: bytes, operation: str, number: int, tasks: bool
 ) -> None:
-    """Any bytes, any operation: a person would otherwise lose what stands beside the edited bullet."""
+    """Any bytes, any operation: a user would otherwise lose what stands beside the edited bullet."""
     name = "facts.md" if operation == "add" or not (tasks or operation.startswith("add_")) else "tasks.md"
     with tempfile.TemporaryDirectory() as folder:
         paths = home(Path(folder), name, old)
@@ -307,7 +307,7 @@ def others(text: bytes, touched: set[bytes]) -> list[bytes]:
     return [line for line in lines if line.decode("utf-8", "replace").strip() and line not in touched]
 
 
-# --- swap: Files are exchanged in one step, and what a crash leaves beside them is cleared without losing a person's
+# --- swap: Files are exchanged in one step, and what a crash leaves beside them is cleared without losing a user's
 # byte.
 
 
@@ -326,7 +326,7 @@ def leftover(path: Path, expected: bytes, put_in: bytes, holds: bytes, pid: int 
     [
         (b"old", b"new", b"old"),  # before the exchange
         (b"new", b"old", b"new"),  # after it
-        (b"new", b"theirs", b"theirs"),  # a person's save came out: it goes back
+        (b"new", b"theirs", b"theirs"),  # a user's save came out: it goes back
     ],
 )
 def test_a_leftover_goes_where_it_belongs(tmp_path: Path, stands: bytes, holds: bytes, wanted: bytes) -> None:

@@ -140,7 +140,7 @@ def test_the_states_of_a_conversation() -> None:
     state = states_by_sha(RECORDS)["a"]
     assert (state.plan, state.done, state.applied, state.path) == (PLAN, True, {"facts.md"}, "/c/a")
     again = states_by_sha([*RECORDS, RECORDS[1]])["a"]
-    assert not again.done and not again.applied  # a new plan for the same content begins anew
+    assert not again.done and not again.applied  # a new plan for the same content begins again
 
 
 def test_after_a_failed_record_no_other_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_a_damaged_ledger_is_never_an_empty_one(data: bytes) -> None:
 
 @given(st.binary(max_size=100))
 def test_any_bytes_are_a_ledger_or_an_error(data: bytes) -> None:
-    """A ledger that a crash or a person spoilt is told as such; none may end the program."""
+    """A ledger that a crash or a user spoilt is told as such; none may end the program."""
     found = attempt(parse_ledger, data, Path("ledger.json"))
     assert isinstance(found, Ok) or found.error.code == "ledger-corrupt"
 

@@ -1,4 +1,4 @@
-"""Lines that must be there, exactly once, and not one other byte: the person edits these files too."""
+"""Lines that must be there, exactly once, and not one other byte: the user edits these files too."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def without(data: bytes, lines: list[str]) -> list[bytes]:
 @given(st.one_of(bodies, binaries), ours, ours)
 @example(b"", ["- ours 1 [from: talk, 2026-01-01]"], [])
 def test_inserting_tasks_only_inserts(data: bytes, opened: list[str], done: list[str]) -> None:
-    """Every line of the person stays, in its order and with its bytes; ours stand there once; again changes nothing."""
+    """Every line of the user stays, in its order and with its bytes; ours stand there once; again changes nothing."""
     done = [line.replace("ours", "done") for line in done]
     planned = PlannedFile("tasks.md", "# Tasks", tuple(opened), tuple(done))
     new = with_lines(data, planned)

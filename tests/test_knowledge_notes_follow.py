@@ -1,5 +1,5 @@
 """A note follows its source file through renames, saves, moves, harvests and reused inodes, in any order: real
-files against a plain model of what a person would expect. What fails here is a note shown for a stranger, or for
+files against a plain model of what a user would expect. What fails here is a note shown for a stranger, or for
 nobody."""
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def teach(world: World, path: Path, text: str) -> None:
 
 
 def shown(world: World, path: Path) -> list[str]:
-    """The notes that a person sees who asks for a file; facts that name it are none."""
+    """The notes that a user sees who asks for a file; facts that name it are none."""
     found = notes(workspace_of(world), str(path))
     return [row.bullet.text for row in found.bullets if row.category == "files"]
 
@@ -198,7 +198,7 @@ names, words = st.sampled_from(NAMES), st.integers(0, 10**6)
 
 @dataclass
 class Source:
-    """A file as a person thinks of it. `path` is where the program has last seen it, "" for never; `inode` likewise.
+    """A file as a user thinks of it. `path` is where the program has last seen it, "" for never; `inode` likewise.
     `lost` says that it changed both its name and its inode between two looks, or left while another came: then nobody
     can tell any more, and its notes may be shown for it or not, but must still be there."""
 
@@ -243,7 +243,7 @@ class Notes(RuleBasedStateMachine):
         if source.seen is not None and source.seen[0] != name and source.seen[1] != self.inode(name):
             source.lost = True
 
-    # --- what a person does with files ---
+    # --- what a user does with files ---
 
     @rule(name=names)
     def create(self, name: str) -> None:

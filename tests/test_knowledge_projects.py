@@ -28,7 +28,7 @@ from core.knowledge.projects import NONE, OTHER, OWN, Here, here_in, nearness, p
 from core.knowledge.same import Statement
 from tests.harvest_world import FakeModel, World, workspace_of
 
-# --- projects: Items know their project. A person would find one project's knowledge pushed out, or leaking into,
+# --- projects: Items know their project. A user would find one project's knowledge pushed out, or leaking into,
 # another's.
 
 
@@ -278,7 +278,7 @@ def entries(number: int, folder: str) -> Entries:
 
 
 def told(workspace: Workspace, rows: Entries, seconds: int) -> None:
-    """A ledger that was written so many seconds after 1970."""
+    """A ledger that was written this many seconds after 1970."""
     write_ledger(workspace.paths, rows)
     os.utime(workspace.paths.ledger, (seconds, seconds))
 

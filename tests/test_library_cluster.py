@@ -113,7 +113,7 @@ def test_a_scheduler_that_is_not_there_is_one_sentence(monkeypatch: pytest.Monke
 
 
 def test_workers_that_never_come_back_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was done stays done, and the person is told; nobody waits for ever."""
+    """What was done stays done, and the user is told; nobody waits for ever."""
     monkeypatch.setattr("core.library.workers.WAITS", (0.01, 0.01))
 
     def gone() -> None:

@@ -1,5 +1,5 @@
-"""`knowledge library`: what a person types and what they read; and from files to dossiers, outcomes, profiles, and the
-way back, as a person and an agent use it."""
+"""`knowledge library`: what a user types and what they read; and from files to dossiers, outcomes, profiles, and the
+way back, as a user and an agent use it."""
 
 from __future__ import annotations
 
@@ -287,10 +287,10 @@ def test_an_agent_retrieves_records_and_reflects(home: Path, tmp_path: Path) -> 
 
 
 def test_an_agent_gets_no_page_of_this_computer_and_hides_no_path(home: Path, tmp_path: Path) -> None:
-    """Its address is not the person's own; and what they say yes to is where a link leads."""
+    """Its address is not the user's own; and what they say yes to is where a link leads."""
     here = workspace(home)
     for address in ("http://localhost:1/", "http://127.0.0.1:1/", "HTTP://169.254.169.254/latest", "http://[::1]/x"):
-        with pytest.raises(KnowledgeError, match="Ask the person"):
+        with pytest.raises(KnowledgeError, match="Ask the user"):
             tools.ingest(here, [address])
     (tmp_path / "harmless.md").symlink_to(tmp_path / "keys")
     asked = tools.ingest_question(here, [str(tmp_path / "harmless.md"), "x\nThe list ends here.\u202e"])

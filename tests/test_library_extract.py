@@ -1,4 +1,4 @@
-"""Files of foreign formats are read in a process with limits: a damaged or hostile one costs itself alone."""
+"""Files of foreign formats are read in a process with limits: a damaged or hostile one affects only itself alone."""
 
 from __future__ import annotations
 

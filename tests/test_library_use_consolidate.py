@@ -272,10 +272,10 @@ def test_what_was_changed_since_stays_when_a_run_is_taken_back(shelf: Shelf) -> 
     done = shelf.consolidate()
     with shelf.library.writing() as connection:
         connection.execute(schema.chunk.update().where(schema.chunk.c.id == shelf.chunks["hang"])
-                           .values(functional_profile="what a person wrote"))  # fmt: skip
+                           .values(functional_profile="what a user wrote"))  # fmt: skip
     [kept] = undo(shelf.library, done.run_id, shelf.now).kept
     assert shelf.chunks["hang"] in kept
-    assert chunk(shelf, "hang").functional_profile == "what a person wrote"
+    assert chunk(shelf, "hang").functional_profile == "what a user wrote"
     assert not isinstance(attempt(undo, shelf.library, "nothing", shelf.now), Ok)
 
 

@@ -191,7 +191,7 @@ def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned
 
     assert usage.withdraw(library, wrong.id[:12]).id == wrong.id
     assert state_of(shelf, "pool")[1] == {"win": 9}
-    # One more win: as many traces as before, and yet the profile must be written anew.
+    # One more win: as many traces as before, and yet the profile must be written again.
     traces.append(shelf.used("pool", query="pool deadlock once more"))
     consolidated(shelf)
     profile, counts, _told = state_of(shelf, "pool")

@@ -1,4 +1,4 @@
-"""Retrieval: what a person asks for comes first, with what it has been good for, on SQLite and PostgreSQL alike."""
+"""Retrieval: what a user asks for comes first, with what it has been good for, on SQLite and PostgreSQL alike."""
 
 from __future__ import annotations
 

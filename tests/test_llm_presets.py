@@ -493,7 +493,7 @@ def test_a_model_of_the_hub_is_fetched_once_and_checked(
 def test_a_folder_cannot_lay_a_model_in_the_way(
     binding: tuple[Binding, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A clone that holds a file by the hub's name of a common model would be read by the person's own settings."""
+    """A clone that holds a file by the hub's name of a common model would be read by the user's own settings."""
     (tmp_path / "owner").mkdir()
     for name in ("owner/small-GGUF", "x.gguf"):
         (tmp_path / name).write_bytes(b"GGUF of a stranger")

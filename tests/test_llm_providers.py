@@ -278,7 +278,7 @@ _LIMITED = [
 
 @pytest.mark.parametrize(("provider", "said", "most"), _LIMITED)
 def test_a_model_that_writes_less_is_asked_for_less_and_remembered(provider: str, said: str, most: int) -> None:
-    """Every conversation failed until the person had found max_output_tokens."""
+    """Every conversation failed until the user had found max_output_tokens."""
     answers = [reply(success(provider, "a")), reply(success(provider, "b"))]
     with model_server(reply({"error": {"message": said}}, 400), *answers) as server:
         generate = asking(provider, server.url, max_output_tokens=8192)

@@ -541,7 +541,7 @@ def test_a_kept_connection_that_the_server_has_closed_is_not_used() -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 that signs itself, with its key in the same file; made anew for each run."""
+    """A certificate for 127.0.0.1 that signs itself, with its key in the same file; made again for each run."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("the program openssl is not installed")

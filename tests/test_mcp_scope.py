@@ -310,7 +310,7 @@ def test_a_server_in_no_project_asks_the_client_for_its_folders(birds: World, mo
 
 
 def test_more_is_told_where_the_user_allowed_it(birds: World) -> None:
-    """One setting, and then only for who asks."""
+    """One setting, and then only for whoever asks."""
     server = build_server(workspace(birds, "src/shop", allowed=True))
     secret = {"project": str(birds.folder / "src/shop-secret")}
     assert not [word for word in HIDDEN if word in "".join(asked(server, [PLAIN[0], ("list_tasks", {})]))]

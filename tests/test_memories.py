@@ -38,7 +38,7 @@ FILE = "---\nid: {id}\ncreated: {created}\ntags: {tags}\n---\n\n{body}\n"
 
 
 def put(folder: Path, number: int, body: str, *, created: str = "2026-02-09T14:00:00Z", tags: str = "[]") -> Path:
-    """A memory on disk, as a person may have written it."""
+    """A memory on disk, as a user may have written it."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{number:03d}-x{len(list(folder.iterdir()))}.md"
     path.write_text(FILE.format(id=number, created=created, tags=tags, body=body), encoding="utf-8")
@@ -142,7 +142,7 @@ def test_display_texts_are_the_seeds(home: Path) -> None:
 
 
 def test_words_that_no_memory_has_all_of_are_searched_for(home: Path) -> None:
-    """A person remembers the sense and not the words: other forms of a word and some of the words are enough."""
+    """A user remembers the sense and not the words: other forms of a word and some of the words are enough."""
     run(home, "save", "Releases are cut on Fridays")
     run(home, "save", "Tabs in every Makefile")
     assert "Releases are cut" in run(home, "recall", "release zebra")[1]
@@ -249,7 +249,7 @@ def test_two_processes_never_give_one_id_twice(tmp_path: Path) -> None:
     assert {row.content for row in loaded.memories} == {f"text {number}" for number in range(6)}
 
 
-# --- told: What `save`, `recall` and `memories` tell a person beside the memories themselves. If these fail,
+# --- told: What `save`, `recall` and `memories` tell a user beside the memories themselves. If these fail,
 # something was changed, left out or not found, and nobody was told.
 
 
@@ -300,7 +300,7 @@ def files_of(home: Path) -> str:
 @pytest.mark.parametrize("text", [f"token {KEY}", f"token {KEY[:12]}\u200b{KEY[12:]}"])
 def test_a_secret_is_replaced_in_a_memory_and_the_person_hears_of_it(home: Path, text: str) -> None:
     """A memory is recalled into every later conversation: a key in it would travel with it. And a text that was
-    changed without a word is not the text that the person saved."""
+    changed without a word is not the text that the user saved."""
     code, _, err = run(home, "save", text)
     assert code == 0 and KEY not in files_of(home) and TOLD in err
     assert run(home, "save", "Plain")[2] == ""
@@ -460,7 +460,7 @@ def test_tags_are_bounded() -> None:
     ],
 )  # fmt: skip
 def test_an_invalid_field_is_named_with_file_and_line(tmp_path: Path, head: str, field: str, line: int) -> None:
-    """A person finds the slip at once; the other memories are used meanwhile."""
+    """A user finds the slip at once; the other memories are used meanwhile."""
     bad = tmp_path / "001-bad.md"
     bad.write_text(f"---\n{head}\n---\n\nText.\n", encoding="utf-8")
     put(tmp_path, 2, "good")

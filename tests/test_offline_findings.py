@@ -291,7 +291,7 @@ def test_numbered_findings_stay_open_when_nobody_speaks_of_them() -> None:
     assert [text.split(":")[0] for text in said(found, "tasks_open")] == ["Silent error in `load_rates` (medium)"]
     other = (user("Only the taxes"), edited("tax.py"), says("Added a column to `tax.py` for the report."))
     found = harvest(user("Review my branch"), FEED, says(REVIEW), *other)
-    assert not any("save_rates" in text for text in said(found, "tasks_open")), "the person chose what to mend"
+    assert not any("save_rates" in text for text in said(found, "tasks_open")), "the user chose what to mend"
     found = harvest(user("Review"), FEED, says(REVIEW), user("`load_rates` and `save_rates` are fine"), says("Good."))
     assert said(found, "tasks_open") == []
 
@@ -472,7 +472,7 @@ def test_open_work_behind_a_label_is_open_work() -> None:
 
 
 def test_a_chat_gives_no_fact_of_what_its_assistant_says_of_code() -> None:
-    """It never saw the person's machine: what it says of their files it guesses, also beside a sandbox's output."""
+    """It never saw the user's machine: what it says of their files it guesses, also beside a sandbox's output."""
     text = "`RateFeed` reads its rates from `self._cache`, which `load_rates` fills at noon."
     turns = (user("where do the rates come from?"), FEED, says(text))
     facts = [distil_offline(Conversation("s1", tool, turns))["facts"] for tool in ("codex", "chatgpt", "claude_ai")]

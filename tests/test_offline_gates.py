@@ -221,7 +221,7 @@ def test_an_answer_counts_when_a_tool_showed_it_and_nothing_changed_it() -> None
     assert harvest(user("rates"), shown, says("OK"), world, told)["facts"] == []
 
 
-# --- the person's words ---
+# --- the user's words ---
 
 
 def test_a_sentence_that_shows_a_file_is_no_decision() -> None:

@@ -94,7 +94,7 @@ def test_a_marked_decision_needs_no_vote() -> None:
 
 
 def test_a_question_that_nobody_took_up_stays_and_one_that_was_answered_goes() -> None:
-    """A person looks for what was left open; a list that also holds what was answered is not read."""
+    """A user looks for what was left open; a list that also holds what was answered is not read."""
     assert statements("\n".join(CHANNEL), "questions") == ["Does anybody know why my scanner is only found by root?"]
 
 

@@ -1,4 +1,4 @@
-"""The embedded distiller: what a person would miss if it were not found, each in the plainest form it comes in."""
+"""The embedded distiller: what a user would miss if it were not found, each in the plainest form it comes in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules over the structure of a coding session: what a person would miss, and what they would be told wrongly."""
+"""Rules over the structure of a coding session: what a user would miss, and what they would be told wrongly."""
 
 from __future__ import annotations
 
@@ -383,7 +383,7 @@ def test_options_that_nobody_chose_from_are_a_question_with_its_subject() -> Non
     ]
 
 
-# --- the person ---
+# --- the user ---
 
 
 @pytest.mark.parametrize(

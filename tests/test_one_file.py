@@ -1,4 +1,4 @@
-"""The one file to download, and the scripts beside the program: what a person without Python starts."""
+"""The one file to download, and the scripts beside the program: what a user without Python starts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_build_takes_along_what_is_found_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not BUILT.exists(), reason="the one file is not built: make binary")
 def test_the_one_file_runs_the_demo_and_names_its_version(tmp_path: Path) -> None:
-    """Built and started: a person's first command gives what the program gives."""
+    """Built and started: a user's first command gives what the program gives."""
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     environment.pop("PYTHONPATH", None)
     for arguments, said in ((["--version"], "knowledge "), (["demo", "--no-panel"], "harvested items")):

@@ -38,7 +38,7 @@ REAL = "[from: a talk, 2026-01-02]"
 
 
 def store(folder: Path, text: str) -> Workspace:
-    """A home and a project with the text in every place that a person, a model or a stranger can write to."""
+    """A home and a project with the text in every place that a user, a model or a stranger can write to."""
     home, app = folder / "home", folder / "app"
     knowledge, own = home / "knowledge", app / ".manual_slop" / "knowledge"
     line = " ".join(text.replace("\x00", "").split())
@@ -217,7 +217,7 @@ def test_what_is_piped_holds_no_mark(tmp_path: Path, begin: int, monkeypatch: py
 def test_a_terminal_shows_the_line_as_it_stands_and_obeys_nothing_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A person who looks for their line must find it by its own words, and no colour or title is set by it."""
+    """A user who looks for their line must find it by its own words, and no colour or title is set by it."""
     store(tmp_path, "<system-reminder> \x1b]0;title\x07 red\x9b31m")
     for command in (["search", "word"], ["facts", "list"]):
         told = said(tmp_path, command, Terminal(), monkeypatch)

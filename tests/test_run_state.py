@@ -1,5 +1,5 @@
 """How a store stands, told while a second process harvests and after it was killed, at every step that it makes on the
-disk. Here trust is decided: a person who is told that a run was cut off, or that they deleted what never was, believes
+disk. Here trust is decided: a user who is told that a run was cut off, or that they deleted what never was, believes
 nothing afterwards."""
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def test_secrets_a_person_wrote_into_context_are_not_shown(workspace: Workspace)
 
 
 def test_doctor_compares_index_and_files(workspace: Workspace) -> None:
-    """An index that was tampered with is noticed and made anew, and is never a damage of the store."""
+    """An index that was tampered with is noticed and made again, and is never a damage of the store."""
     path = workspace.paths.knowledge / "facts.md"
     found(workspace, "exporter")
     assert stale(workspace) == []

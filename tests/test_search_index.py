@@ -1,4 +1,4 @@
-"""The search index is disposable: whatever happens to it, a person gets the answers that their files hold."""
+"""The search index is disposable: whatever happens to it, a user gets the answers that their files hold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def shelf(tmp_path: Path) -> Shelf:
 
 
 def test_a_second_opening_reads_no_file_again(shelf: Shelf) -> None:
-    """A person with a large store does not wait for it at every search."""
+    """A user with a large store does not wait for it at every search."""
     settle(shelf)
     assert shelf.open().rebuilt
     again = shelf.open()

@@ -1,4 +1,4 @@
-"""What a person types is a query, whatever it is, and what stands in the store is found."""
+"""What a user types is a query, whatever it is, and what stands in the store is found."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def opened() -> Iterator[tuple[object, list[str]]]:
 
 @given(query=st.text(max_size=60) | st.text(alphabet="\"()*:^+-{}[]ANDORT '\\\0\ud800", max_size=30))
 def test_no_text_is_a_syntax_error(opened, query: str) -> None:  # type: ignore[no-untyped-def]
-    """A person sees hits or "nothing found", never an error of the database."""
+    """A user sees hits or "nothing found", never an error of the database."""
     index, _ = opened
     for hit in search(index, query):
         assert hit.why and hit.score == hit.score
@@ -205,7 +205,7 @@ def test_an_answer_is_found_beside_its_question(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_word_is_taken_for_the_nearest_one(tmp_path: Path) -> None:
-    """A person who types fast finds what they meant; what is spelled right is never taken for something else."""
+    """A user who types fast finds what they meant; what is spelled right is never taken for something else."""
     texts = ("The authentication token is rotated", "The oven is hot", "Sessions are kept", "An error of the exporter")
     meant = {"autentication": "0", "errror with tokn": "03", "sess": "2", "kepd": "2", "ovem": "1"}
     meant |= {"tokn42": "", "zzzz": ""}

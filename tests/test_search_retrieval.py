@@ -1,4 +1,4 @@
-"""The benchmark judges rightly, what it judges is what a person's search does, and on real questions of every kind that
+"""The benchmark judges rightly, what it judges is what a user's search does, and on real questions of every kind that
 search stays ahead of plain full text."""
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def test_what_was_fitted_is_what_a_search_reads() -> None:
 
 
 def test_left_out_conversations_are_ranked_by_the_features_of_the_product() -> None:
-    """What the fitting script measures is what a person's search does, not a copy of it that has moved on."""
+    """What the fitting script measures is what a user's search does, not a copy of it that has moved on."""
     entries = [
         SearchEntry("document", f"{thread}{at}", who, text, "2024-06-03", thread=thread, position=at)
         for thread in "ab"

@@ -52,7 +52,7 @@ def test_what_says_the_same_in_other_words_is_found(shelf: Shelf) -> None:
 
 
 def test_a_text_is_embedded_once(shelf: Shelf) -> None:
-    """A server that asks money for each text is asked for new ones alone; a damaged file is made anew."""
+    """A server that asks money for each text is asked for new ones alone; a damaged file is made again."""
     embed = Topics()
     meant(shelf, "car", embed)
     assert len(embed.texts) == 6
@@ -110,7 +110,7 @@ def test_an_embedder_that_is_down_leaves_the_words_and_says_so(tmp_path: Path, h
 
 
 def test_no_secret_is_sent_to_an_embeddings_server(tmp_path: Path, httpserver: HTTPServer) -> None:
-    """Everything that is searched goes there, also what the person wrote by hand, and the words that they look for."""
+    """Everything that is searched goes there, also what the user wrote by hand, and the words that they look for."""
     key = "ghp_" + "a1B2" * 9
     knowledge = tmp_path / "home" / "knowledge"
     knowledge.mkdir(parents=True)

@@ -29,7 +29,7 @@ from core.sources.tools import FILES, Place
 from tests.harvest_world import FakeModel, World, never, sha256
 from tests.store_makers import MAKERS, opencode_files, say_in_opencode
 
-# --- incremental: Conversations that go on after their harvest. A person would pay twice, read everything twice, or
+# --- incremental: Conversations that go on after their harvest. A user would pay twice, read everything twice, or
 # see what they deleted come back; or a conversation would go although half of what it taught is nowhere.
 
 NAME = "talk-11111111-1111-4111-8111-111111111111"
@@ -301,7 +301,7 @@ def test_a_damaged_cache_is_an_empty_one(world: World, damage: str) -> None:
     assert world.run(FakeModel(), HashCache.from_bytes(data)).harvested == 1
 
 
-# --- sessions: Conversations inside other tools' databases, harvested. A person would lose rows of a store, or pay
+# --- sessions: Conversations inside other tools' databases, harvested. A user would lose rows of a store, or pay
 # twice.
 
 
@@ -371,7 +371,7 @@ def test_a_store_anywhere_can_be_named(tmp_path: Path) -> None:
 
 
 def test_a_tool_that_moves_from_files_to_a_database_is_not_paid_for_again(tmp_path: Path) -> None:
-    """OpenCode leaves its files behind: each session is one, and after the move only what is said anew is read."""
+    """OpenCode leaves its files behind: each session is one, and after the move only what is said again is read."""
     world = World(tmp_path)
     path = tmp_path / "theirs" / "opencode.db"
     storage = opencode_files(path.parent / "storage")

@@ -1,4 +1,4 @@
-"""Conversations of other tools, harvested where they lie. A person would lose another tool's files, or miss theirs."""
+"""Conversations of other tools, harvested where they lie. A user would lose another tool's files, or miss theirs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Stores of earlier formats are carried over at the first write, with what a crash of the earlier program had cut off;
-those of later formats are refused. If these fail, an upgrade costs a person lines, or the undo of an edit.
+those of later formats are refused. If these fail, an upgrade costs a user lines, or the undo of an edit.
 
 `stores/format_1.json` was made by the last program of that format, killed in a sync of the fact index, in a harvest and
 in an edit. A log is a list of records there, so that it can be put into any folder."""

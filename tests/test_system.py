@@ -1,4 +1,4 @@
-"""What differs between Linux, macOS and Windows, played: a person on each loses no line and no note."""
+"""What differs between Linux, macOS and Windows, played: a user on each loses no line and no note."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Connections: what was written into the files of other tools, planned as plain data, carried out, and taken back.
 
-The record lies in the person's settings folder with a copy of each file as it was. Whoever takes a connection back gets
+The record lies in the user's settings folder with a copy of each file as it was. Whoever takes a connection back gets
 that copy where nobody has changed the file since, to the byte; else only our own parts leave it. A file of another tool
 is written only whole, and only where it still is what the plan saw.
 """
@@ -124,7 +124,7 @@ class Record:
 
 
 def read_record(environment: Mapping[str, str]) -> Record:
-    """The record of this person; an empty one where there is none, or none that can be read."""
+    """The record of this user; an empty one where there is none, or none that can be read."""
     record = Record(user_folder(environment) / "connections")
     try:
         found = json.loads(files.read_file(record.file, RECORD_BYTES).data)
@@ -137,7 +137,7 @@ def read_record(environment: Mapping[str, str]) -> Record:
 
 
 def _read(path: Path) -> bytes | None:
-    """The bytes of a file of the person's own, None where there is none. Raises OSError."""
+    """The bytes of a file of the user's own, None where there is none. Raises OSError."""
     try:
         return files.read_file(own_target(path), MAX_BYTES).data
     except FileNotFoundError:
@@ -274,7 +274,7 @@ def carry_out(plan: Plan, agent: Agent, program: Program, environment: Mapping[s
         files.make_folder(record.folder)
         for change in plan.changes:
             if not change.is_change and str(change.path) not in rows:
-                continue  # it was like that before: by the person's own hand
+                continue  # it was like that before: by the user's own hand
             written = [row for row in entries.get(change.path, []) if row.part in ("", *change.parts)]
             rows[str(change.path)] = _noted(change, written, rows.get(str(change.path)), record)
         record.tools[agent.name] = rows
@@ -466,7 +466,7 @@ def _why_idle(entry: Entry, data: bytes) -> list[str]:
     words = json.dumps(entry.value)
     for name in _programs(entry):
         if not os.path.exists(name):
-            why.append(f"it starts {name}, which is not there any more ('knowledge connect' writes it anew)")
+            why.append(f"it starts {name}, which is not there any more ('knowledge connect' writes it again)")
     if entry.form == "json" and "command" in words and entry.part in (START, END):
         if json_text.value_at(data, ("disableAllHooks",)) is True:
             why.append(f"{entry.file} switches all hooks off (disableAllHooks)")

@@ -1,9 +1,9 @@
 """Entries: one thing in a file of another tool, looked for, put in, and taken out again.
 
 Two ways lead out. Three texts are known: as it was before us, as we left it, as it is now. Each piece that we put in is
-cut out where nobody has touched it; whatever else differs is the person's, and stays. So comments, commas and a missing
+cut out where nobody has touched it; whatever else differs is the user's, and stays. So comments, commas and a missing
 line end come back as they were, which no look at the text as it is now could tell. Where that does not go, as where the
-tool has written its file anew, each entry is looked for by its value.
+tool has written its file again, each entry is looked for by its value.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def sha(data: bytes | None) -> str:
 
 
 def _standing(entry: Entry, data: bytes | None) -> Any:
-    """What a file has of an entry, None for nothing: also one to which the tool or the person has added something, such
+    """What a file has of an entry, None for nothing: also one to which the tool or the user has added something, such
     as a time-out or what is allowed, for it starts the same."""
     if data is None:
         return None
@@ -59,7 +59,7 @@ def has(entry: Entry, data: bytes | None) -> bool:
 
 
 def is_changed(entry: Entry, data: bytes | None) -> bool:
-    """Whether a file has an entry, but not in our words: without a record of it, it may be the person's own."""
+    """Whether a file has an entry, but not in our words: without a record of it, it may be the user's own."""
     return _standing(entry, data) not in (None, entry.value)
 
 
@@ -78,7 +78,7 @@ def _starts(value: Any) -> list[Any]:
 
 def put(entry: Entry, data: bytes | None) -> bytes:
     """The file with an entry. Errors: those of its form; `taken` where something else has its name."""
-    if entry.append and has(entry, data):  # one of the person's own, which runs the same: twice would be once too often
+    if entry.append and has(entry, data):  # one of the user's own, which runs the same: twice would be once too often
         return data or b""
     match entry.form:
         case "json":
@@ -95,7 +95,7 @@ def put(entry: Entry, data: bytes | None) -> bytes:
 
 def take(entry: Entry, data: bytes, before: bytes | None) -> bytes | None:
     """The file without one entry; None where nothing is left of what was not there before we came."""
-    if has(entry, before):  # it was the person's own before
+    if has(entry, before):  # it was the user's own before
         return data
     standing = _standing(entry, data)
     found = entry.value if standing is None else standing  # where it is gone, a file that cannot be read is still told

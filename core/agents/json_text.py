@@ -1,8 +1,8 @@
 """Adds a value to a JSON file of another tool and takes it out again; every other byte stays.
 
 Such files are edited by hand and by their tools: comments, commas behind the last member, tabs and CRLF are all met, so
-the text is read into places instead of being written anew. Both ways end with a proof: what comes out is read again and
-must hold what was there before and the one value more or less, else nothing is given back.
+the text is read into places instead of being written again. Both ways end with a proof: what comes out is read again
+and must hold what was there before and the one value more or less, else nothing is given back.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The system's own scheduler, so that a harvest comes by itself: a systemd user timer, launchd, or the Task Scheduler.
 
-Each is files of the person's own and two commands that tell the system of them. A run that was missed, because the
+Each is files of the user's own and two commands that tell the system of them. A run that was missed, because the
 computer slept or was off, is made up for by the scheduler: `Persistent=true` (systemd.timer(5)), launchd's own way with
 `StartCalendarInterval` (launchd.plist(5)), `StartWhenAvailable` (Task Scheduler schema).
 """
@@ -65,11 +65,11 @@ def _quoted(word: str) -> str:
 def _systemd(words: Sequence[str], folder: Path) -> Timer:
     quoted = " ".join(map(_quoted, words))
     service = (
-        "[Unit]\nDescription=Harvest the AI conversations of this person\n\n"
+        "[Unit]\nDescription=Harvest the AI conversations of this user\n\n"
         f"[Service]\nType=oneshot\nExecStart={quoted}\nNice=10\n"
     )
     timer = (
-        "[Unit]\nDescription=Harvest the AI conversations of this person each hour\n\n"
+        "[Unit]\nDescription=Harvest the AI conversations of this user each hour\n\n"
         "[Timer]\nOnCalendar=hourly\nRandomizedDelaySec=10min\nPersistent=true\n\n[Install]\nWantedBy=timers.target\n"
     )
     unit, base = f"{NAME}.timer", ("systemctl", "--user")

@@ -113,7 +113,7 @@ class Agent(NamedTuple):
     less: str = ""
 
     def is_there(self, environment: Mapping[str, str]) -> bool:
-        """Whether this person uses it: its folder exists, or its program is found."""
+        """Whether this user uses it: its folder exists, or its program is found."""
         folder = self.folder(environment)
         search = environment.get("PATH", "")
         return (folder is not None and folder.is_dir()) or any(shutil.which(row, path=search) for row in self.commands)

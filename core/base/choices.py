@@ -1,4 +1,4 @@
-"""The words that a person may choose from, one tuple each, for the table of commands, the settings and the rooms.
+"""The words that a user may choose from, one tuple each, for the table of commands, the settings and the rooms.
 
 Plain tuples in a module that imports nothing: `knowledge --help` shows them, and may not load a room for it.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 # What can be found, in the order in which people look for it. Each kind is made by a room; see core/commands/search.py.
 ENTRY_KINDS = ("bullet", "note", "memory", "context", "fact")
-# What a person may look for: these, and what was said in conversations.
+# What a user may look for: these, and what was said in conversations.
 SEARCH_KINDS = (*ENTRY_KINDS, "conversation")
 # Who can have said what a search finds in a conversation.
 SPOKEN_ROLES = ("user", "assistant", "tool")

@@ -4,10 +4,10 @@ The file is shared with the host application and edited by hand: tables that are
 becomes tables is in config_text.py. `changed_config` below changes one value and keeps every other byte; each candidate
 is read back before it is believed. Nothing is written here; that is `core.base.files`.
 
-Whose word a file is depends on where it lies. `--config`, the environment's `SLOP_CONFIG` and the file in the person's
+Whose word a file is depends on where it lies. `--config`, the environment's `SLOP_CONFIG` and the file in the user's
 own settings folder are theirs: who can set their environment can run programs as them anyway (`direnv`, which sets it
 by folder, asks for a yes of its own). `config.toml` of the folder in which the program runs may be anybody's: unless
-the person has allowed that very content (trust.py), it only narrows what holds without it; see `narrows`.
+the user has allowed that very content (trust.py), it only narrows what holds without it; see `narrows`.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class FolderFile:
     """`config.toml` of the folder in which the program runs, where it speaks of us.
 
     `sha256` is that of its content. With `trusted` all of it counts. Else `narrowed` names the keys that count all the
-    same, and `waiting` those that wait for the person's word with what they would say, `allowed_before` tells that
+    same, and `waiting` those that wait for the user's word with what they would say, `allowed_before` tells that
     other content was allowed once, `problem` is a sentence about why nothing in it counts, and `record` one about why
     the record of what was allowed cannot be used.
     """
@@ -113,7 +113,7 @@ class FolderFile:
 
     @property
     def warning(self) -> str:
-        """What a person is told about it, "" while nothing of it is left out."""
+        """What a user is told about it, "" while nothing of it is left out."""
         if self.problem or not self.waiting:
             return self.problem
         names = [name for name, _ in self.waiting]
@@ -196,7 +196,7 @@ def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Loa
 
 
 def _named(explicit: Path | None, env: Mapping[str, str]) -> tuple[str, str] | None:
-    """The rule and the path of the file that the person named, None for none."""
+    """The rule and the path of the file that the user named, None for none."""
     if explicit is not None:
         return "--config", str(explicit)
     return ("SLOP_CONFIG", env["SLOP_CONFIG"]) if env.get("SLOP_CONFIG") else None
@@ -279,7 +279,7 @@ def _plain(name: object) -> str:
 
 
 def shown_value(value: Value) -> str:
-    """A value as a person would write it, not longer than a line."""
+    """A value as a user would write it, not longer than a line."""
 
     words = json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
     return words if len(words) <= 120 else words[:117] + "..."
@@ -343,7 +343,7 @@ def writable_config_file(loaded: LoadedConfig, env: Mapping[str, str]) -> Path:
     """The file that `config set` changes: the one that was found, or the user's own where only the shipped one was.
 
     In a checkout of this program that is the user's own too: its `config.toml` is the shipped one, under version
-    control. A folder's own file is changed only where the person has allowed it.
+    control. A folder's own file is changed only where the user has allowed it.
     """
     return user_config_file(env) if loaded.found_by == "shipped" else loaded.file
 

@@ -69,7 +69,7 @@ def parsed(data: bytes, file: Path | str) -> tuple[str, dict[str, Any]]:
 
 
 def table_of(document: Mapping[str, Any], dotted: str) -> object:
-    """What stands under a dotted name: a table, {} where nothing does, or whatever a person put there instead."""
+    """What stands under a dotted name: a table, {} where nothing does, or whatever a user put there instead."""
     table: object = document
     for part in dotted.split("."):
         if not isinstance(table, Mapping):

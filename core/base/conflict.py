@@ -8,7 +8,7 @@
     what stands there
     >>>>>>> their-branch
 
-Both versions are somebody's words, so both count until a person has decided; the marks, and what both versions had
+Both versions are somebody's words, so both count until a user has decided; the marks, and what both versions had
 before, are no text of anybody. See git-merge(1), "How conflicts are presented".
 """
 

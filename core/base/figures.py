@@ -1,4 +1,4 @@
-"""Numbers as a person reads them."""
+"""Numbers as a user reads them."""
 
 from __future__ import annotations
 

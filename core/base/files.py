@@ -218,7 +218,7 @@ def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
 @at_work
 def write_atomic(path: Path, data: bytes, mode: int | None = None, *, lasting: bool = True) -> None:
     """Replace `path` by `data`: a reader sees the old bytes or the new, also after a power cut; not `lasting`, maybe
-    the old ones still, which is enough for what is made anew from other files.
+    the old ones still, which is enough for what is made again from other files.
 
     Keeps the permissions of what was there (a new file is 0600) and writes through a symbolic link to its target.
     """

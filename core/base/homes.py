@@ -1,4 +1,4 @@
-"""What a folder is: a home, or the `.manual_slop` of a project; whether this person may use it, and whose it is.
+"""What a folder is: a home, or the `.manual_slop` of a project; whether this user may use it, and whose it is.
 
 A home has the same name as a project's folder (`~/.manual_slop`), so the name alone does not tell them apart.
 
@@ -31,11 +31,11 @@ def is_home(folder: Path, *known: Path) -> bool:
 
 
 ADVICE = "check its owner and rights, or name another with --home"
-"""What helps where this person may not do what the program has to."""
+"""What helps where this user may not do what the program has to."""
 
 
 def closed_folder(paths: Paths) -> Path | None:
-    """The first folder of a home that this person may not enter, None for none. What is absent is not closed."""
+    """The first folder of a home that this user may not enter, None for none. What is absent is not closed."""
     for folder in (paths.home, paths.knowledge, paths.state):
         try:
             os.lstat(os.path.join(folder, "."))
@@ -47,7 +47,7 @@ def closed_folder(paths: Paths) -> Path | None:
 
 
 def unwritable_folder(paths: Paths) -> Path | None:
-    """The first folder of a home in which this person may not make files, None for none."""
+    """The first folder of a home in which this user may not make files, None for none."""
     for folder in (paths.home, paths.knowledge, paths.state):
         if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
             return folder
@@ -63,7 +63,7 @@ def advice(error: OSError) -> str:
 
 
 def why_foreign(found: os.stat_result) -> str:
-    """Why a file or folder is not this person's alone, "" when it is: `belongs to another user`."""
+    """Why a file or folder is not this user's alone, "" when it is: `belongs to another user`."""
     if not hasattr(os, "geteuid"):
         return ""
     if found.st_uid != os.geteuid():
@@ -82,7 +82,7 @@ def why_foreign_file(path: Path) -> str:
 
 
 def _is_private(group: int) -> bool:
-    """Whether nobody but this person is in a group: many systems give each user one of the same name, and let it write
+    """Whether nobody but this user is in a group: many systems give each user one of the same name, and let it write
     all that they make (umask 002)."""
     import grp
     import pwd
@@ -96,7 +96,7 @@ def _is_private(group: int) -> bool:
 
 def why_refused(project: Path, *, to_write: bool = False) -> str:
     """Why the `.manual_slop` of a project may not be used at all, as a sentence with the way out, "" when it may or
-    there is none. It must be this person's own, folder by folder, writable by nobody else, and not in a place that is
+    there is none. It must be this user's own, folder by folder, writable by nobody else, and not in a place that is
     (`/tmp`). No symbolic link is followed: one in a repository leads where somebody else wants it to. With `to_write`
     it is also said of one that would be made."""
     place = project_paths(project)
@@ -109,7 +109,7 @@ def why_refused(project: Path, *, to_write: bool = False) -> str:
         try:
             found = os.lstat(part)
         except OSError:
-            continue  # absent, or closed to this person: then nothing is read or written there
+            continue  # absent, or closed to this user: then nothing is read or written there
         if stat.S_ISLNK(found.st_mode):
             return f"{part} is a symbolic link, which is not followed in a project: put a folder there instead"
         if why := why_foreign(found):
@@ -126,7 +126,7 @@ def _is_everybodys(folder: Path) -> bool:
 
 
 def own_target(path: Path) -> Path:
-    """Where a file of the person's own home really lies: people keep such files elsewhere and link to them. What is no
+    """Where a file of the user's own home really lies: people keep such files elsewhere and link to them. What is no
     link comes back as it is; OSError for a link to what is not theirs alone."""
     if not os.path.islink(path):
         return path

@@ -52,7 +52,7 @@ def install_command(extra: str) -> str:
         libraries = _libraries(found, extra)
         return shell_line([*_pip(found, "install"), *libraries]) if libraries else ""
     tool = _tool()
-    if tool:  # each makes its environment anew: what was in it is named again
+    if tool:  # each makes its environment again: what was in it is named again
         wanted = f"{source[0]}[{','.join(sorted({*_present(found), extra}))}]{source[1]}"
         return shell_line([*tool, "install", "--force", *editable, wanted])
     return shell_line([*_pip(found, "install"), *editable, f"{source[0]}[{extra}]{source[1]}"])

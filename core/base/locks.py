@@ -59,7 +59,7 @@ def at_work(holder: str) -> str:
 
 
 def refused(error: LockHeldError) -> KnowledgeError:
-    """What a person is told whose command needs the lock for itself."""
+    """What a user is told whose command needs the lock for itself."""
     hint = "wait until it is done; nothing was changed"
     return KnowledgeError("lock-held", at_work(error.holder), error.filename or "", hint)
 

@@ -21,7 +21,7 @@ _SPACE = re.compile(r"[\s\x85\u2028\u2029\x1c-\x1f]+")
 
 
 BY_HAND = "by-hand"
-"""The source of what the person wrote themselves."""
+"""The source of what the user wrote themselves."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The gate into a prompt: takes the power out of marks that a model, a host or this program would act on.
 
-Whatever a conversation, a file, a web page or a person wrote may stand in front of a model: in `knowledge context`, the
+Whatever a conversation, a file, a web page or a user wrote may stand in front of a model: in `knowledge context`, the
 digest, the facts, an answer over MCP, an imported line. There it must not pass for the program's own voice. `tame` is
 the one function for that and `MARKS` the one table of what it knows. Brackets of a mark become round ones
 (`<system-reminder>` reads `(system-reminder)`), an image gets a backslash, a script link a space; no word is taken
@@ -243,7 +243,7 @@ def for_prompt(text: str, *, secrets: bool = True, origins: bool = False) -> str
     to hide one; and it tames once more, because a placeholder has brackets."""
     if not secrets:
         return tame(text, origins=origins)
-    from core.base.secrets.redact import redact  # five hundred shapes: only for who fills a prompt
+    from core.base.secrets.redact import redact  # five hundred shapes: only for whoever fills a prompt
 
     plain = text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
     safe = tame(text if plain else redact(text).text, origins=origins)

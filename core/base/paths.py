@@ -45,7 +45,7 @@ class Paths:
     quarantine = _Below("knowledge/quarantine.md")
     changes = _Below("knowledge/changes.jsonl")
     library = _Below("knowledge/library.db")
-    # Copies of the library: one before each migration, and those that a person asks for.
+    # Copies of the library: one before each migration, and those that a user asks for.
     backups = _Below("knowledge/backups")
     state = _Below("knowledge/.state")
     lock = _Below("knowledge/.state/lock")
@@ -80,7 +80,7 @@ def choose_home(explicit: str, setting: str, environment: Mapping[str, str]) -> 
 
 
 def user_folder(environment: Mapping[str, str]) -> Path:
-    """The person's own settings folder (on Linux ~/.config/manual_slop): config.toml, credentials.toml and what they
+    """The user's own settings folder (on Linux ~/.config/manual_slop): config.toml, credentials.toml and what they
     have allowed (trust.py). It need not exist."""
     named = environment.get("XDG_CONFIG_HOME", "")
     if os.path.isabs(named):

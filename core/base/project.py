@@ -190,7 +190,7 @@ def _ceilings() -> frozenset[str]:
 
 def folders_around(folder: Path) -> list[Path]:
     """The folder and those above it that may speak for it: up to the root of its repository (the nearest `.git`, a
-    folder or the file of a work tree) or to the person's home, whichever comes first. Where neither is above, the
+    folder or the file of a work tree) or to the user's home, whichever comes first. Where neither is above, the
     folder alone: what lies further up (`/tmp`, `/`) is anybody's."""
     home, ceilings = os.path.realpath(os.path.expanduser("~")), _ceilings()
     found: list[Path] = []

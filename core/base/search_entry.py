@@ -18,7 +18,7 @@ class SearchEntry(NamedTuple):
     `kind` is one of ENTRY_KINDS; `key` names it within its kind and stays the same while the text changes (`facts:…`, a
     memory's id, a fact's id); `title` is a short heading or "", `text` all that is searched. `date` is YYYY-MM-DD or
     "", `provenance` the bracketed source as it stands in a file or "". `project` is a folder's path or "" for what
-    belongs to no project; `path` is the file in which a person can read it.
+    belongs to no project; `path` is the file in which a user can read it.
 
     `thread` names the conversation or document that this is a piece of ("" for what stands alone) and `position` its
     place in it, counted from 0: what stands beside a hit, and the whole it is a part of, speak for it. `role` is who

@@ -247,7 +247,7 @@ def found_words(raw: object) -> str:
 
 
 def _without_secrets(text: str) -> str:
-    """What a person wrote as a value, for a message that may end up in a ticket: no password of an address, no key."""
+    """What a user wrote as a value, for a message that may end up in a ticket: no password of an address, no key."""
     from core.base.secrets.redact import redact
 
     return redact(re.sub(r"://[^/\s]*@", "://[redacted: url-password]@", text)).text

@@ -1,17 +1,17 @@
-"""What a person has said yes to: settings of a folder, and the knowledge that lies in a project.
+"""What a user has said yes to: settings of a folder, and the knowledge that lies in a project.
 
 A folder that somebody else made (a clone, an archive) must not decide what is run, what is sent, what is deleted or
-what a conversation is told. So its `config.toml` may only narrow until the person has allowed it (config.py), and what
+what a conversation is told. So its `config.toml` may only narrow until the user has allowed it (config.py), and what
 lies in its `.manual_slop` is not read at all. There are two kinds of a yes:
 
 - **a file with its content**: path and sha256. Settings name programs and addresses, so every other content is asked
-  about anew, as direnv does. What this program itself writes into a project for the person is recorded in this way too.
+  about again, as direnv does. What this program itself writes into a project for the user is recorded in this way too.
 - **a project's folder**: its path and which folder that is (inode and time of birth), whatever its `.manual_slop` will
   hold, as VS Code trusts a workspace. People edit `context.md` and memories with their editor all day, and a question
   after each save would be answered without being read. A new clone in the same place is another folder.
 
-The record lies in the person's own settings folder, `trusted.json`, 0600. It is no secret, but who can write it can say
-yes: so one that is not this person's alone, or cannot be understood, counts as empty and is told.
+The record lies in the user's own settings folder, `trusted.json`, 0600. It is no secret, but who can write it can say
+yes: so one that is not this user's alone, or cannot be understood, counts as empty and is told.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LOCK_SECONDS = 5.0
 ALLOW = "'knowledge trust allow'"
 OWN_FILE = "make them yours (chown), or take the right to write them from others (chmod go-w)"
 REFUSED = "not-own"
-"""The code of an error about a folder that no yes helps: it is not this person's own."""
+"""The code of an error about a folder that no yes helps: it is not this user's own."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def read_trust(environment: Mapping[str, str] | None = None) -> Trust:
             str(path): Yes(str(row["mark"]), str(row["at"])) for path, row in dict(json.loads(data)["trusted"]).items()
         }
     except (ValueError, TypeError, KeyError, RecursionError, AttributeError):
-        return Trust(file, problem=f"{file} is damaged, so nothing in it counts: move it away and allow anew")
+        return Trust(file, problem=f"{file} is damaged, so nothing in it counts: move it away and allow again")
     return Trust(file, rows)
 
 
@@ -196,7 +196,7 @@ def unread(project: Path, environment: Mapping[str, str] | None = None) -> list[
 
 
 def allow_written(project: Path, environment: Mapping[str, str], paths: Iterable[Path]) -> None:
-    """What this program has just written into a project for the person needs no further word: these files, as they are.
+    """What this program has just written into a project for the user needs no further word: these files, as they are.
     Nothing to do where the whole folder is trusted."""
     if read_trust(environment).has_folder(project):
         return

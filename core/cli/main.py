@@ -170,7 +170,7 @@ def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: b
 
 
 def _paged(text: str) -> bool:
-    """Show a text page by page with the pager of the person's choice. False where there is none, or no need."""
+    """Show a text page by page with the pager of the user's choice. False where there is none, or no need."""
     import shutil
     import subprocess
 

@@ -39,7 +39,7 @@ def reporter(stream: IO[str], quiet: bool) -> Report:
 
 
 def asker(stream: IO[str], quiet: bool) -> Callable[[str, str, Sequence[str], int], int | None]:
-    """Asks a person at a terminal about a text that it shows: the number of the choice (Enter and whatever is no answer
+    """Asks a user at a terminal about a text that it shows: the number of the choice (Enter and whatever is no answer
     mean `default`), or None where nobody sits there. Of two choices, no and yes, the letters will do."""
 
     def ask(shown: str, question: str, choices: Sequence[str], default: int) -> int | None:

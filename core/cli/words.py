@@ -1,5 +1,5 @@
 """The words of a command line before they are parsed: a name that there is not is answered with the nearest one, and
-what a person may leave out is put in. Looks at words only; what else is wrong, the parser tells."""
+what a user may leave out is put in. Looks at words only; what else is wrong, the parser tells."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _with_category(arguments: Sequence[str]) -> list[str]:
 
 def not_taken(row: Command, leaf: Command, left: Sequence[str]) -> str:
     """A sentence about words that a subcommand does not take, and which of the others takes them: an option that does
-    nothing would let a person believe that it did."""
+    nothing would let a user believe that it did."""
     others = [one for one in row.subcommands if one is not leaf]
     spare = max((_positionals(one)[len(_positionals(leaf)) :] for one in others), key=len, default=[])
     names: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""`knowledge similar` and `knowledge supersede`: what is alike and what seems outdated, for a person to decide."""
+"""`knowledge similar` and `knowledge supersede`: what is alike and what seems outdated, for a user to decide."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Proposals:
-    """What seems to be outdated; nothing of it is done before the person says so."""
+    """What seems to be outdated; nothing of it is done before the user says so."""
 
     proposals: tuple[Superseding, ...]
 
@@ -125,7 +125,7 @@ def supersede_dismiss(workspace: Workspace, match: str | BulletRef) -> Dismissed
 
 
 def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Superseding]:
-    """What seems to be outdated, without what the person has dismissed. `problems` hears of a ledger whose offers could
+    """What seems to be outdated, without what the user has dismissed. `problems` hears of a ledger whose offers could
     not be read; the others are given all the same."""
     rows = _placed(paths, CONTRADICTED)
     dismissed = _dismissed(paths)

@@ -1,4 +1,4 @@
-"""What a person does to single bullets: add, edit, strike, done, remove, and back; and what they ask for without a
+"""What a user does to single bullets: add, edit, strike, done, remove, and back; and what they ask for without a
 change: what is known of a source file, and the tasks of a project.
 
 Which one is meant, and that all lines of one statement are changed together, statements.py tells; the panel adds the
@@ -56,7 +56,7 @@ def add(
     now: Clock = utc_now,
 ) -> Edited:
     """Write a bullet by hand. `file` names the source file of a note (category `files`). Secrets in the text are
-    replaced and reported as a warning, unless the person insists with `keep_secrets` or the setting `redact` is off."""
+    replaced and reported as a warning, unless the user insists with `keep_secrets` or the setting `redact` is off."""
     name = {"tasks": "tasks_open"}.get(category, category)
     source = str(workspace.cwd / file) if file and not file.startswith("~") else file
     words, note = without_secrets(workspace, text, keep_secrets)

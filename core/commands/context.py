@@ -79,7 +79,7 @@ def digest_show(workspace: Workspace, project: str = "") -> DigestState:
 
 
 def digest_on(workspace: Workspace) -> DigestState:
-    """Write it anew. Raises KnowledgeError while the settings switch it off, or where there is nothing to write."""
+    """Write it again. Raises KnowledgeError while the settings switch it off, or where there is nothing to write."""
     paths, config = workspace.paths, workspace.config
     if not config.digest_enabled:
         hint = "'knowledge config set digest_enabled true' first"
@@ -120,7 +120,7 @@ class ContextPrefix:
     project: str
     notes: tuple[str, ...] = ()
     hook: str = ""
-    """The tool whose hook asks, "" for a person."""
+    """The tool whose hook asks, "" for a user."""
     message: str = ""
     """What its person is shown beside it, "" for nothing."""
 
@@ -255,7 +255,7 @@ def context_text(context: ContextPrefix) -> str:
 COMMANDS = (
     group(
         "digest",
-        "show the digest, write it anew (on), or delete it (off)",
+        "show the digest, write it again (on), or delete it (off)",
         "on",
         single(
             "show",
@@ -265,7 +265,7 @@ COMMANDS = (
             digest_text,
             option("--project", "as a conversation in this folder would see it", "DIR"),
         ),
-        single("on", "write it anew", "", digest_on, digest_text),
+        single("on", "write it again", "", digest_on, digest_text),
         single("off", "delete it: no new conversation gets one", "", digest_off, digest_text),
     ),
     single(

@@ -127,7 +127,7 @@ class ConversationHits:
     """What was found, best first (without words: newest first). `conversations` and `turns` are how many there are to
     be found; `waiting` conversations of `waiting_bytes` are not read yet, which would take about `seconds`. `note` says
     how a question was understood, `nothing` why nothing was found, `folder` which project was meant. `warnings` are for
-    the person."""
+    the user."""
 
     query: str
     hits: tuple[ConversationHit, ...] = ()
@@ -163,14 +163,15 @@ class BuildReport:
 
 
 def forget_all(workspace: Workspace) -> None:
-    """Take the words of conversations out of the cache: the person has switched the search off. Where another program
+    """Take the words of conversations out of the cache: the user has switched the search off. Where another program
     writes the index just now, the next search does it."""
     if files.exists(index_folder(workspace) / store.FILE):
         _throw_away(workspace)
 
 
 def _throw_away(workspace: Workspace, seconds: float = 0.0) -> None:
-    """The index is made anew by the next search, unless another program writes it for longer than so many seconds."""
+    """The index is made again by the next search, unless another program writes it for longer than this many
+    seconds."""
     folder = index_folder(workspace)
     with suppress(OSError), locks.locked(folder / store.LOCK, work="search", editor_wait=seconds):
         stored.throw_away(folder)
@@ -340,7 +341,7 @@ def find(
                 raise
             if stored.is_damage(error):  # where no look noticed
                 _throw_away(workspace, 2.0)
-            message = f"the index of conversations could not be read ({error}); the next search makes it anew"
+            message = f"the index of conversations could not be read ({error}); the next search makes it again"
             return ConversationHits(words, warnings=(message,))
     if brought.waiting:
         warnings.append(f"not searched yet: {what_it_takes(brought)}; 'knowledge search --build' reads all of it")
@@ -379,7 +380,7 @@ def _why_nothing(database: Database, wanted: Filters, brought: Brought) -> str:
 
 
 def first_day(text: str, today: date) -> str:
-    """The day on which begins what a person calls a day, a month, a year or last week; "" for no words."""
+    """The day on which begins what a user calls a day, a month, a year or last week; "" for no words."""
     span = day_span(text, today) if text else Span()
     if span is None:
         hint = "write it as 2026-06-12, 2026-06 or 2026, or as yesterday, monday, last week, '3 days ago'"

@@ -1,6 +1,6 @@
 """`knowledge demo`: the whole journey on shipped sample conversations, in a home of its own.
 
-A person has one temporary folder for it. Every demo begins it anew, so that many tries leave one behind; while a demo
+A user has one temporary folder for it. Every demo begins it again, so that many tries leave one behind; while a demo
 or its window is open there, the next one gets a folder of its own.
 """
 
@@ -54,7 +54,7 @@ def held_locks() -> tuple[int, ...]:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether the folder is this person's alone: anybody could have put one of that name among the temporary files."""
+    """Whether the folder is this user's alone: anybody could have put one of that name among the temporary files."""
     if not files.exists(folder):
         files.make_folder(folder, durable=False)
     found = folder.lstat()
@@ -103,8 +103,8 @@ def demo(
 ) -> Demo:
     """Make a home from `assets/demo`, harvest it with the offline rules, and say what is there now.
 
-    The home is a temporary folder that every demo begins anew, or `into`, which must not exist yet. Nothing else is
-    read or changed: the settings are the shipped ones, because the person's own may name the stores of other tools, and
+    The home is a temporary folder that every demo begins again, or `into`, which must not exist yet. Nothing else is
+    read or changed: the settings are the shipped ones, because the user's own may name the stores of other tools, and
     what to take away.
     """
     made = make_demo_home(into)
@@ -153,7 +153,7 @@ def demo_home(workspace: Workspace) -> Workspace:
     """Make a new demo home, harvest it by the rules, and open it with settings of its own.
 
     They lie in the demo's home and name nothing but the switch of the digest: a change of a setting there does not
-    reach the person's own file, and what that one says of other tools' conversations does not reach the demo.
+    reach the user's own file, and what that one says of other tools' conversations does not reach the demo.
     """
     made = demo(workspace, no_panel=True)
     own = Path(made.home) / SETTINGS_NAME
@@ -179,7 +179,7 @@ def demo_text(demo: Demo) -> str:
     shown = "\n".join(f"{prompt}\n{text}" for prompt, text in parts)
     home = demo.home
     return (
-        f"{shown}\nThe demo's home is {home}: look around, edit it, delete it. The next demo makes it anew.\n"
+        f"{shown}\nThe demo's home is {home}: look around, edit it, delete it. The next demo makes it again.\n"
         f"Next: {_program()} status --home {home}\n"
     )
 

@@ -364,7 +364,7 @@ def _check_digest(workspace: Workspace) -> Iterator[Finding]:
         wanted = current_digest(paths, config.digest_max_bytes, secrets=config.redact)
         data = wanted.text.encode("utf-8", "replace") if wanted is not None else None
         if files.read_or_empty(paths.digest) != data:
-            message = "the digest is older than the category files ('knowledge digest on' writes it anew)"
+            message = "the digest is older than the category files ('knowledge digest on' writes it again)"
             mend = partial(regenerate_digest, paths, config.digest_max_bytes, secrets=config.redact)
             yield Finding("digest-stale", message, str(paths.digest), mend, note=True)  # an edit by hand does that
     except OSError as error:

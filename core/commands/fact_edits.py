@@ -145,7 +145,7 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
         if failed.error.code != "unchanged":  # that is how the crash left it
             raise
     # After the first step, so that a refused merge is none; before the second, so that no harvest in between takes the
-    # words of `gone` for ones that a person has deleted.
+    # words of `gone` for ones that a user has deleted.
     record: Record = {"t": "merged", "from": b.id, "into": a.id}
     with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), [record]))
     again = _placed(workspace, gone)

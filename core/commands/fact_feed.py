@@ -3,7 +3,7 @@
 Everything is computed from the archived plans and the record of the fact index, so a feed that a crash cut off is made
 up for by the next one. It blocks nothing: a failure is reported, and the next run tries again.
 
-What a person let out of the quarantine counts as taught by its conversation. Nothing is kept of it beside
+What a user let out of the quarantine counts as taught by its conversation. Nothing is kept of it beside
 changes.jsonl: an edit that took a held line out, and one that put what it says into its file; the archived plan that
 the line came with tells the conversation and the repository.
 
@@ -185,7 +185,7 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
                 read.error.code, read.error.message, str(place), _mend(workspace), note=not files.exists(place)
             )
     elif read.value != sorted(facts, key=sort_key):
-        message = "the fact index is older than its YAML files ('knowledge facts sync' writes it anew)"
+        message = "the fact index is older than its YAML files ('knowledge facts sync' writes it again)"
         yield Finding("facts-stale", message, str(place), _mend(workspace), note=True)  # an edit by hand does that
 
 
@@ -307,7 +307,7 @@ SCHEMA = "SCHEMA.md"
 
 
 def _leave_schema(paths: Paths) -> None:
-    """The page that says what the YAML files hold, beside the first index: written once. What the person has there
+    """The page that says what the YAML files hold, beside the first index: written once. What the user has there
     already, changes or deletes is theirs. Raises OSError."""
     mark = paths.state / "schema_written"
     if files.exists(mark) or not files.exists(paths.knowledge / index.NAME):
@@ -469,7 +469,7 @@ def taught_by(
 def taught_by_hand(
     paths: Paths, changes: list[Change], history: History, known: KnownProjects, secrets: bool, too_long: list[str]
 ) -> list[Taught]:
-    """What a person let out of the quarantine and is no fact yet, one conversation for each item. That they let it in
+    """What a user let out of the quarantine and is no fact yet, one conversation for each item. That they let it in
     is worth as much as a quote that was found. Raises OSError."""
     found = []
     for row in accepted_items(paths, changes, (run for _, run in history.fed)) if changes else ():

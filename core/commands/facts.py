@@ -1,5 +1,5 @@
 """`knowledge facts`: the fact index, looked at, checked, brought up to date, put before a conversation;
-and what a person does to single facts: change, delete, merge, renumber.
+and what a user does to single facts: change, delete, merge, renumber.
 
 A change goes into the YAML file, is refused when that is no longer the one that was seen (`seen`, its sha256), can be
 taken back with `knowledge undo`, and reaches the index at once.
@@ -48,7 +48,7 @@ from core.factindex.sync import project
 from core.knowledge.projects import domains_in, here_in, known_projects
 
 FEW = 5
-"""So many damaged files are named one by one."""
+"""This many damaged files are named one by one."""
 fact_yaml = item_text
 """A fact as an item of a YAML list."""
 
@@ -114,7 +114,7 @@ def facts_list(
 
 
 def current_facts(workspace: Workspace, now: datetime) -> tuple[list[Fact], list[Problem]]:
-    """All facts as the YAML files have them now, aged as in the index, in its order; nothing is written. What a person
+    """All facts as the YAML files have them now, aged as in the index, in its order; nothing is written. What a user
     has edited shows at once, and a missing index.json is no loss."""
     if fact_feed.unchanged(workspace, now) is not None:
         with contextlib.suppress(KnowledgeError):
@@ -253,7 +253,7 @@ def _validate_folder(folder: Path, state: Path | None) -> Validation:
     return Validation(str(folder), len(read.placed), number, tuple(problems))
 
 
-# --- what a person does to single facts -------------------------------------------------------------------------------
+# --- what a user does to single facts -------------------------------------------------------------------------------
 
 
 # --- numbers that stand twice ----------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ def _usage_reader(workspace: Workspace) -> UsageReader | None:
 
 
 def _little_found(report: HarvestReport) -> list[str]:
-    """What a person should know when the offline rules read much and found next to nothing."""
+    """What a user should know when the offline rules read much and found next to nothing."""
     if report.harvested < MANY or report.empty * 4 <= report.harvested * 3:
         return []
     return [
@@ -283,7 +283,7 @@ def _dry_run(
 
 
 def _before_applying(workspace: Workspace, request: HarvestRequest, options: HarvestOptions) -> list[str]:
-    """What a person should know before they say --apply."""
+    """What a user should know before they say --apply."""
     limits, notes = options.limits, []
     unwritable = unwritable_folder(workspace.paths)
     if unwritable is not None:
@@ -390,7 +390,7 @@ def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]
 # --- at the command line --------------------------------------------------------------------------------------------
 
 
-# What a step of the plan does, as a person says it; the order is that of the line.
+# What a step of the plan does, as a user says it; the order is that of the line.
 
 
 COMMANDS = (

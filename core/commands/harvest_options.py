@@ -1,4 +1,4 @@
-"""What the person asked of a harvest, and the settings, as the options of a run; and the provider that they name, made
+"""What the user asked of a harvest, and the settings, as the options of a run; and the provider that they name, made
 ready for calls.
 """
 
@@ -38,7 +38,7 @@ SUMMARIZE_PROMPT = "summarize.md"
 
 @dataclass(frozen=True)
 class HarvestRequest:
-    """What the person asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
+    """What the user asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
     `core.sources.tools.known_name` gives them; `look_around`: a dry run also tells what it did not look at;
     `rough`: it estimates tokens from sizes alone and reads nothing for it; `at_once`: also what a tool may still be
     writing; `again`: also what was harvested and undone. `unattended`: a hook or a timer began it, so a digest that the
@@ -151,7 +151,7 @@ def _caps(workspace: Workspace, asked: str, usage: Path) -> Caps:
 
 
 def price_of(workspace: Workspace, provider: str, model: str, tokens_in: int, tokens_out: int) -> float | None:
-    """What tokens cost in US dollars, by the person's own prices where they have set them; None: nobody knows."""
+    """What tokens cost in US dollars, by the user's own prices where they have set them; None: nobody knows."""
     own = (workspace.config.price_input_per_million, workspace.config.price_output_per_million)
     return price(provider, model, tokens_in, tokens_out, own)
 

@@ -9,11 +9,11 @@ from core.harvest.report import HarvestReport
 from core.knowledge.categories import CATEGORIES
 
 SHOWN, NAME_CHARACTERS = 20, 80
-"""So many conversations are named before a run, and so much of a name."""
+"""This many conversations are named before a run, and so much of a name."""
 
 
 LINES, LINE_CHARACTERS = 10, 300
-"""So many new lines of a category are shown, and so much of one."""
+"""This many new lines of a category are shown, and so much of one."""
 HEADINGS = {
     "facts": "facts",
     "decisions": "decisions",
@@ -201,7 +201,7 @@ def _named(report: HarvestReport) -> list[str]:
 
 
 def _local_day(when: str) -> str:
-    """The day of an ISO 8601 time as the person's clock has it; what cannot be read comes back as it is."""
+    """The day of an ISO 8601 time as the user's clock has it; what cannot be read comes back as it is."""
 
     try:
         return f"{datetime.fromisoformat(when).astimezone():%Y-%m-%d}"
@@ -210,7 +210,7 @@ def _local_day(when: str) -> str:
 
 
 def _day(mtime_ns: int) -> str:
-    """The day as the person's clock has it, "" for a time that no calendar has."""
+    """The day as the user's clock has it, "" for a time that no calendar has."""
 
     try:
         return f"{datetime.fromtimestamp(mtime_ns / 1e9):%Y-%m-%d}" if mtime_ns > 0 else ""

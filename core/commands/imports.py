@@ -39,7 +39,7 @@ def import_memories(
 
 
 ITEMS_SHOWN = 200
-"""So many items are shown before an import."""
+"""This many items are shown before an import."""
 
 
 def imports_text(report: ImportReport) -> str:

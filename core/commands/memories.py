@@ -1,4 +1,4 @@
-"""`knowledge save`, `recall` and `memories`: three tools of an agent with their display texts, and what a person needs
+"""`knowledge save`, `recall` and `memories`: three tools of an agent with their display texts, and what a user needs
 beside them.
 """
 
@@ -227,7 +227,7 @@ def save(
     now: Clock = utc_now,
 ) -> Saved:
     """Write a memory, into the home or with `project` into that project's folder. Secrets in it are replaced and
-    reported, unless the person insists with `keep_secrets` or the setting `redact` is off. `source` is one of AGENTS
+    reported, unless the user insists with `keep_secrets` or the setting `redact` is off. `source` is one of AGENTS
     where an agent saves it: what such a one says is not yet said by the user, who may still save the same."""
     content, tags, note = words_of(workspace, text, tag or (), keep_secrets)
     where = workspace.paths
@@ -301,7 +301,7 @@ def memories_edit(
     seen: str | None = None,
     now: Clock = utc_now,
 ) -> Edited:
-    """Give one other words. `which` is its id or file name, `seen` the sha256 of the file that the person looked at.
+    """Give one other words. `which` is its id or file name, `seen` the sha256 of the file that the user looked at.
     Secrets in the new words: as in `save`."""
     # Saving, recalling and listing need nothing of edits and their history.
 
@@ -334,7 +334,7 @@ def memories_restore(workspace: Workspace, which: str, *, project: str = "") -> 
 def _chosen(
     workspace: Workspace, which: str, project: str, *, seen: str | None = None, archived: bool = False
 ) -> Memory:
-    """The memory that the person means. Raises KnowledgeError when it is another by now than they have `seen`."""
+    """The memory that the user means. Raises KnowledgeError when it is another by now than they have `seen`."""
     if not which.strip():
         raise KnowledgeError("usage", "which memory? give its id", hint="'knowledge memories' lists the ids")
     found = all_memories(workspace, project, archived=archived)
@@ -354,7 +354,7 @@ def _moved(workspace: Workspace, memory: Memory, move: Callable[[Path], Path], *
 
 def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Memories:
     """Those of the home and of the project (the one asked for, or the one around the current folder), or the ones that
-    were archived there. What a project has and the person does not trust is among the skipped."""
+    were archived there. What a project has and the user does not trust is among the skipped."""
     shelves, left_out = _shelves(workspace, project, archived=archived)
     read = all_of(shelves)
     return replace(read, skipped=(*read.skipped, *left_out)) if left_out else read
@@ -376,7 +376,7 @@ def _shelves(workspace: Workspace, project: str, *, archived: bool = False) -> t
 
 
 def _kept_trusted(workspace: Workspace, where: Paths, *written: Path) -> str:
-    """What was written into a project for the person is read there from now on, whatever else lies in it. Returns a
+    """What was written into a project for the user is read there from now on, whatever else lies in it. Returns a
     sentence about why it is not, or ""."""
     if where == workspace.paths:
         return ""
@@ -407,7 +407,7 @@ def choose_memory(found: Memories, which: str) -> Memory:
 
 
 def _with_body(lines: list[str], content: str) -> list[Hunk]:
-    """Other text below the frontmatter, which stays as the person has it."""
+    """Other text below the frontmatter, which stays as the user has it."""
 
     close = next((at for at, line in enumerate(lines[1:], start=1) if bare(line).rstrip() == "---"), None)
     if close is None:

@@ -1,7 +1,7 @@
 """Which project a command speaks of: the folder that has knowledge of its own, `<project>/.manual_slop/knowledge`; and
 what an agent that works in a project may be told.
 
-It is looked for from the current folder up to the root of the repository or the person's home, and must be this
+It is looked for from the current folder up to the root of the repository or the user's home, and must be this
 person's own (homes.py); what lies in it is read only where they trust it (trust.py).
 """
 
@@ -47,7 +47,7 @@ def find_project(workspace: Workspace, asked: str = "") -> Path | None:
 
 def _candidates(workspace: Workspace) -> list[Path]:
     """The folders around the current one that have knowledge of their own, the nearest first."""
-    # os.path: a folder above that is closed to this person is no project, and no error
+    # os.path: a folder above that is closed to this user is no project, and no error
     return [
         folder
         for folder in folders_around(workspace.cwd)
@@ -56,7 +56,7 @@ def _candidates(workspace: Workspace) -> list[Path]:
 
 
 def project_problem(workspace: Workspace, asked: str = "") -> ErrorInfo | None:
-    """What of a project's own knowledge is left out here and why: it waits for the person's word, or it is not theirs.
+    """What of a project's own knowledge is left out here and why: it waits for the user's word, or it is not theirs.
     None when nothing is left out."""
     found = attempt(find_project, workspace, asked)
     if isinstance(found, KnowledgeError) or (asked and found.value is None):
@@ -90,7 +90,7 @@ def places(workspace: Workspace, project: Path | None) -> list[tuple[str, Paths]
 
 
 def may_read(workspace: Workspace, project: Path | None) -> Callable[[Path], bool]:
-    """Whether a file in the `.manual_slop` of a project may be read: the person trusts the folder, or it as it is."""
+    """Whether a file in the `.manual_slop` of a project may be read: the user trusts the folder, or it as it is."""
     if project is None or why_refused(project):
         return lambda path: False
     trust = read_trust(workspace.environment)

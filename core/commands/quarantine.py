@@ -1,4 +1,4 @@
-"""The quarantine: items that a harvest held back, until the person lets them in or drops them.
+"""The quarantine: items that a harvest held back, until the user lets them in or drops them.
 
 A line there is `- [why] category: text (quote: "…") [from: …]`, for a file note `- [why] files PATH: text …`, as
 `harvest/freeze.py` writes it; the quote is there when the item came with one. An accepted item leaves quarantine.md
@@ -33,7 +33,7 @@ from core.knowledge.file_notes import bind_note
 from core.knowledge.lines import missing_lines
 
 Takes = Mapping[str, Collection[str]]
-"""Action -> the names of its arguments as a person writes them: `--domain`, `ID`."""
+"""Action -> the names of its arguments as a user writes them: `--domain`, `ID`."""
 
 
 def refuse_others(command: str, action: str, takes: Takes, given: Mapping[str, object]) -> None:
@@ -247,7 +247,7 @@ def held_runs(workspace: Workspace) -> dict[str, str]:
 
 
 def accept_seen(workspace: Workspace, items: Sequence[HeldItem], *, drop: bool = False) -> ReleasedMany:
-    """Let in (or `drop`) items as a person saw them; raises changed-outside, and nothing is done, when one is not there
+    """Let in (or `drop`) items as a user saw them; raises changed-outside, and nothing is done, when one is not there
     any more."""
     listed = quarantine_list(workspace)
     now = {item.ref: item for item in listed}
@@ -277,7 +277,7 @@ def _of_run(workspace: Workspace, items: list[HeldItem], run: str) -> list[HeldI
 
 
 def _chosen(paths: Paths, match: Match, seen: str | None) -> HeldItem:
-    """The item that `match` names, in the file as the person saw it."""
+    """The item that `match` names, in the file as the user saw it."""
     if not files.exists(paths.quarantine):
         raise KnowledgeError("no-match", "the quarantine is empty", paths.quarantine)
     read = read_editable(paths, QUARANTINE)

@@ -68,7 +68,7 @@ class Command(NamedTuple):
     """Whose its text is, since what is piped may end in a prompt. OURS: our own, or it went through the gate already;
     FOREIGN: it loses its marks; NAMED: it names files that other programs made, so it loses secrets as well."""
     afterwards: Callable[[Any, IO[str]], None] | None = None
-    """What follows a report without errors, for a person; gets the result and stderr."""
+    """What follows a report without errors, for a user; gets the result and stderr."""
     subcommands: tuple[Command, ...] = ()
 
     @property

@@ -1,4 +1,4 @@
-"""`knowledge search`: ranked over everything that a person's store holds, and over what was said in conversations.
+"""`knowledge search`: ranked over everything that a user's store holds, and over what was said in conversations.
 Here rooms say where entries come from.
 
 The index lies in the cache folder, one for the home alone and one for each project that it was used in (those hold what
@@ -133,7 +133,7 @@ def _context_sources(paths: Paths, project: str) -> list[SearchSource]:
 
 
 def _linked(path: Path, project: str) -> Path:
-    """Where a file of the home lies when it is linked to and the person's own. What is not is named by the index."""
+    """Where a file of the home lies when it is linked to and the user's own. What is not is named by the index."""
     try:
         return path if project else own_target(path)
     except OSError:
@@ -167,7 +167,7 @@ May raise OSError."""
 
 
 def search_sources(workspace: Workspace, project: Path | None) -> list[SearchSource]:
-    """Every file that is searched; of a project's own, those that the person trusts. Raises OSError when a folder
+    """Every file that is searched; of a project's own, those that the user trusts. Raises OSError when a folder
     cannot be listed."""
     found = [source for room in ROOMS for source in room(workspace.paths, "")]
     readable = may_read(workspace, project)
@@ -177,9 +177,9 @@ def search_sources(workspace: Workspace, project: Path | None) -> list[SearchSou
 
 
 def _cleared(source: SearchSource) -> SearchSource:
-    """The same file, its entries without secrets: harvested lines were cleared before they were written, what a person
+    """The same file, its entries without secrets: harvested lines were cleared before they were written, what a user
     writes with an editor was not, and the index is a file of its own. Its name says so, so that switching `redact`
-    makes the entries anew."""
+    makes the entries again."""
 
     def read(data: bytes) -> Sequence[SearchEntry]:
         return [_without_secrets(row) for row in source.entries(data)]
@@ -317,7 +317,7 @@ def search_everything(
     progress: Callable[[Any], None] = lambda step: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> FoundReport:
-    """What a person gets: entries and conversations. Without words, the conversations that the filters let through, the
+    """What a user gets: entries and conversations. Without words, the conversations that the filters let through, the
     newest first. `build` reads first what is not in the index of conversations yet."""
     text = " ".join(query)
     built = None
@@ -420,7 +420,7 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
 
 
 def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:
-    """Make the index anew and return the number of its entries. Raises OSError."""
+    """Make the index again and return the number of its entries. Raises OSError."""
 
     index = open_index(search_folder(workspace, project), search_sources(workspace, project), anew=True)
     index.close()

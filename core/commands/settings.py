@@ -1,5 +1,5 @@
 """`knowledge config`: what the settings are, where each comes from, and the change of one. `knowledge trust`: what a
-folder's own settings and knowledge may do, and a person's yes to them (base/trust.py and base/config.py say why)."""
+folder's own settings and knowledge may do, and a user's yes to them (base/trust.py and base/config.py say why)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def config_show(workspace: Workspace, key: str = "") -> Settings:
 
 
 def config_set(workspace: Workspace, key: str, value: str, seen: str | None = None) -> Settings:
-    """Change one value and no other byte; that setting as it is now. `seen` is the sha256 of the file that the person
+    """Change one value and no other byte; that setting as it is now. `seen` is the sha256 of the file that the user
     saw, if they saw it."""
     wanted = parse_setting(key, value)
     if key == "sources" and isinstance(wanted, tuple):
@@ -95,7 +95,7 @@ def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen:
         changed = changed_config(data, key, value)
         if changed == data and file.exists():
             return
-        if workspace.loaded.found_by == "./config.toml":  # allowed as it was: what the person sets here is too
+        if workspace.loaded.found_by == "./config.toml":  # allowed as it was: what the user sets here is too
             allow(workspace.environment, {file: hashlib.sha256(changed).hexdigest()})
         files.make_folder(file.parent)
         files.write_atomic(file, changed)
@@ -114,7 +114,7 @@ def reads_here(config: Config) -> bool:
 
 
 def settings_to_open(workspace: Workspace) -> Path:
-    """The file that a person may write their settings into, made where they have none: the shipped one is not theirs,
+    """The file that a user may write their settings into, made where they have none: the shipped one is not theirs,
     and the next update takes back what was written there."""
     file = writable_config_file(workspace.loaded, workspace.environment)
     try:
@@ -173,12 +173,12 @@ class TrustReport:
 
 
 def trust_list(workspace: Workspace) -> TrustReport:
-    """What waits here for the person's word, and what was allowed."""
+    """What waits here for the user's word, and what was allowed."""
     return _report(workspace, "list")
 
 
 def trust_allow(workspace: Workspace, file: str = "", *, seen: str | None = None, now: Clock = utc_now) -> TrustReport:
-    """Allow what waits here, or one file or project; `seen` is the `mark` that the person looked at, for one file."""
+    """Allow what waits here, or one file or project; `seen` is the `mark` that the user looked at, for one file."""
     around = [] if file else here(workspace)
     waiting = [row for row in around if row.state == WAITING]
     rows = _named(workspace, file) if file else waiting or [row for row in around if row.state == REFUSED]
@@ -231,7 +231,7 @@ def unanswered(workspace: Workspace) -> list[TrustRow]:
 
 
 def asked(row: TrustRow) -> str:
-    """One sentence about something that waits or is refused, for a person who may answer at once."""
+    """One sentence about something that waits or is refused, for a user who may answer at once."""
     if row.state == REFUSED:
         return row.says[0]
     if row.kind == REPOSITORY:
@@ -290,7 +290,7 @@ def _repository_rows(workspace: Workspace, folder: Path) -> list[TrustRow]:
 
 
 def _named(workspace: Workspace, file: str) -> list[TrustRow]:
-    """What a person means by a path: a settings file, a project's folder or its `.manual_slop`, a file in that, or a
+    """What a user means by a path: a settings file, a project's folder or its `.manual_slop`, a file in that, or a
     folder with any of them."""
     path = Path(os.path.abspath(workspace.cwd / os.path.expanduser(file)))
     inside = next((folder for folder in path.parents if folder.name == PROJECT_FOLDER), None)

@@ -53,7 +53,7 @@ class SourceFound:
     `max_harvest_source_bytes` is what it is (they are not counted as new). `expires_days` is after how many days
     without a change the tool deletes one (0: it does not, or does not say); `expiring` how many it will delete within
     `SOON_DAYS` days, of which `expiring_unharvested` would be lost; `next_expiry` is when the first goes. `picked`: the
-    settings name it. `days` is how many were last written to on which day of the person's calendar (for a picture; the
+    settings name it. `days` is how many were last written to on which day of the user's calendar (for a picture; the
     JSON leaves it out).
     """
 
@@ -179,7 +179,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
 
 
 def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[str] = ()) -> Sessions:
-    """The conversations in these stores; those of `asked` folders were named by the person."""
+    """The conversations in these stores; those of `asked` folders were named by the user."""
 
     with StoreCache(workspace.cache / "stores") as opened:
         return list_sessions(stores, opened, asked)
@@ -214,7 +214,7 @@ def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, 
 
 
 def _at_home(workspace: Workspace) -> list[Artifact]:
-    """The conversations of the home folder that a harvest would read: not live ones, nor those the person keeps."""
+    """The conversations of the home folder that a harvest would read: not live ones, nor those the user keeps."""
     rows, folder = scan_conversations(workspace.paths), os.path.realpath(workspace.paths.conversations)
     protection = read_protection(rows)
     conversations = [row for row in rows if row.kind == "conversation"]
@@ -269,7 +269,7 @@ def _count(
 
 
 def _day(nanoseconds: int) -> date | None:
-    """The day of the person's calendar, None for a time that is none: some stand in a tool's own database."""
+    """The day of the user's calendar, None for a time that is none: some stand in a tool's own database."""
     try:
         return date.fromtimestamp(nanoseconds / 1e9) if nanoseconds > 0 else None
     except (ValueError, OverflowError, OSError):

@@ -1,8 +1,8 @@
-"""Bullets as a person names them, and one change to all lines that say the same.
+"""Bullets as a user names them, and one change to all lines that say the same.
 
 A bullet is named by its short id (`knowledge list` shows it), by its words (the exact text, or a part of it that only
 one statement has), by `FILE:LINE`, or, from the panel, by a `BulletRef`. The same statement from several conversations
-stands in the file once for each, with its own provenance (core/knowledge/same.py): a person is shown it once, its id
+stands in the file once for each, with its own provenance (core/knowledge/same.py): a user is shown it once, its id
 and its words mean all of those lines, and what is done to it happens to each of them, in one write with one undo. Its
 place means that very line.
 """
@@ -104,7 +104,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Resolved:
-    """The lines that a person means, all of one file; `note` is a sentence about others that say the same, "" for
+    """The lines that a user means, all of one file; `note` is a sentence about others that say the same, "" for
     none."""
 
     refs: tuple[BulletRef, ...]

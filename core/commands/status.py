@@ -218,7 +218,7 @@ def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
 
 
 FEW = 1000
-"""So many conversations in the ledger, and the person knows by now which of their tools are read."""
+"""This many conversations in the ledger, and the user knows by now which of their tools are read."""
 
 
 def _pending(

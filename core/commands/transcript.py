@@ -83,7 +83,7 @@ def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
 
 @contextmanager
 def opened_index(workspace: Workspace, seconds: float) -> Iterator[tuple[Database | None, Brought, str]]:
-    """The index after a look of so many seconds, and a sentence where it cannot be kept."""
+    """The index after a look of this many seconds, and a sentence where it cannot be kept."""
     where, problem = where_of(workspace)
     database, brought = None, Brought()
     try:
@@ -398,7 +398,7 @@ def _iso(nanoseconds: int) -> str:
 
 
 LINES = 6
-"""So many lines of one hit are shown."""
+"""This many lines of one hit are shown."""
 
 
 SPEAKERS = {"user": "you", "assistant": "assistant", "tool": "tool", "system": "put in by the tool", "": ""}
@@ -492,7 +492,7 @@ def _period(talk: Any) -> str:
 
 
 def _clock(time: str) -> str:
-    """The time of a turn as the person's clock has it."""
+    """The time of a turn as the user's clock has it."""
 
     try:
         return f"  {datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}" if time else ""

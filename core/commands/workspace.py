@@ -32,7 +32,7 @@ class Workspace:
     environment: Mapping[str, str]
     cwd: Path
     named: Path | None = None
-    """The settings file that the person named, None where it was looked for."""
+    """The settings file that the user named, None where it was looked for."""
 
     @property
     def config(self) -> Config:
@@ -55,9 +55,9 @@ def open_workspace(
     environment: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> Workspace:
-    """Find the settings and the home. `home` and `config_file` are what the person asked for, "" and None for nothing.
+    """Find the settings and the home. `home` and `config_file` are what the user asked for, "" and None for nothing.
 
-    Raises KnowledgeError for settings that cannot be read or are wrong, for a home that this person may not enter, and
+    Raises KnowledgeError for settings that cannot be read or are wrong, for a home that this user may not enter, and
     for one that is a symbolic link to what is not theirs alone; one that does not exist yet is fine.
     """
     variables = os.environ if environment is None else environment
@@ -88,7 +88,7 @@ def open_workspace(
 
 
 def reopened(workspace: Workspace) -> Workspace:
-    """The same home with the settings as they are on disk now; their file is looked for anew."""
+    """The same home with the settings as they are on disk now; their file is looked for again."""
     loaded = load_config(workspace.named, workspace.environment, workspace.cwd)
     return replace(workspace, loaded=loaded)
 
@@ -130,7 +130,7 @@ def embedder_name(workspace: Workspace) -> str:
     return f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
 
 
-# --- secrets in what a person or an agent writes down --------------------------------------------------------------
+# --- secrets in what a user or an agent writes down --------------------------------------------------------------
 
 BY_COMMAND = "to write them as they are: knowledge {} --keep-secrets"
 BULLETS = BY_COMMAND.format("add or edit")
@@ -138,7 +138,7 @@ BULLETS = BY_COMMAND.format("add or edit")
 
 def without_secrets(workspace: Workspace, text: str, keep: bool, way: str = BULLETS) -> tuple[str, str]:
     """The text with placeholders for its secrets, and a sentence that names their kinds, "" for none. Nothing is
-    replaced when the person insists (`keep`) or the setting `redact` is off; `way` says how to insist."""
+    replaced when the user insists (`keep`) or the setting `redact` is off; `way` says how to insist."""
     rows, note = all_without_secrets(workspace, (text,), keep, way)
     return rows[0], note
 

@@ -53,13 +53,13 @@ def why_no_text(data: bytes, cut: bool = False) -> str:
 
 
 def spared(records: int) -> int:
-    """So many damaged records among `records` cost themselves only: one in twenty, and always one."""
+    """This many damaged records among `records` cost themselves only: one in twenty, and always one."""
     return max(1, records // SHARE)
 
 
 def why_damaged(data: bytes) -> str:
     """Why a file of records says less than it should, in words that go on from "the file"; "" when what is damaged
-    costs itself only."""
+    affects only itself."""
     if not _one_a_line(data):
         return why_no_text(data) or (
             "is damaged in its middle, and what stands behind is lost" if _broken(data) else ""

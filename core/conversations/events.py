@@ -1,7 +1,7 @@
 """What happened in a conversation, as data beside its words: commands with their outcome, edits, plans, questions.
 
 A reader fills what its format tells. What a format does not tell stays empty (`None` for a truth value): nothing here
-is guessed, and what an output means is for who reads the event.
+is guessed, and what an output means is for whoever reads the event.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Todos(Call):
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Call):
-    """A plan was put to the person; `approved` is their answer, None while there is none."""
+    """A plan was put to the user; `approved` is their answer, None while there is none."""
 
     text: str = ""
     approved: bool | None = None
@@ -92,7 +92,7 @@ class Plan(Call):
 
 @dataclass(frozen=True, kw_only=True)
 class Question(Call):
-    """Questions were put to the person: (question, options joined by " | ", answer; "" while there is none)."""
+    """Questions were put to the user: (question, options joined by " | ", answer; "" while there is none)."""
 
     asked: tuple[tuple[str, str, str], ...] = ()
 

@@ -279,7 +279,7 @@ keeps its own."""
 
 
 def first_line(turns: Sequence[Turn]) -> str:
-    """What the person asked for first, shortened: a title where the format has none.
+    """What the user asked for first, shortened: a title where the format has none.
 
     A greeting, a number or a single letter is passed by while something longer follows; where a plan was handed over,
     its heading is the request.

@@ -1,7 +1,7 @@
 """Plain text and markdown: turns where the text marks them (`User:`, `**Assistant**`, `### 2. user (time)`).
 
-Markers count only when a person and an assistant are both marked; a lone `User:` is more likely a line of a form.
-Text without them is one turn of the person: a note of theirs, or a paste that they are answerable for. That keeps
+Markers count only when a user and an assistant are both marked; a lone `User:` is more likely a line of a form.
+Text without them is one turn of the user: a note of theirs, or a paste that they are answerable for. That keeps
 statements, checkboxes and files in reach of the harvest, while only its very last words can be an open question.
 
 A tool's output can hold such markers too, so that whoever is marked behind one is in doubt (`lines.doubt_after_tools`),
@@ -70,7 +70,7 @@ def read(name: str, data: bytes) -> Conversation:
 
 
 def speaker_labels(lines: Sequence[Line]) -> Iterator[Label]:
-    """Label lines by the markers in them; all of it is the person's when nobody, or only one side, is marked."""
+    """Label lines by the markers in them; all of it is the user's when nobody, or only one side, is marked."""
     marks = _markers(lines)
     if not {"user", "assistant"} <= {label.role for label in marks.values()}:
         marks = {}
@@ -124,7 +124,7 @@ def sniff_json(head: str) -> bool:
 
 
 def read_json(name: str, data: bytes) -> Conversation:
-    """No turns, for nothing in it is taken for anybody's words: it counts as skipped, so that the person is told. Text
+    """No turns, for nothing in it is taken for anybody's words: it counts as skipped, so that the user is told. Text
     that merely begins with a bracket is plain text."""
     values = _json_values(data)
     return Conversation(name, UNKNOWN_JSON, (), skipped=values) if values else read(name, data)

@@ -1,4 +1,4 @@
-"""A conversation as a person reads it: numbered turns without secrets, calls as data, what was harvested.
+"""A conversation as a user reads it: numbered turns without secrets, calls as data, what was harvested.
 
 Numbers count from 1, as `knowledge show NAME:TURN` takes them. A long conversation comes in pages; its secrets are
 looked for in all of it, so that what one turn gives away is hidden on every page.
@@ -199,7 +199,7 @@ _PART = re.compile(r"<command-(name|message|args)>(.*?)</command-\1>", re.DOTALL
 
 
 def without_tags(text: str) -> str:
-    """What a tool put between its tags as a person reads it: of a slash command the line that was typed, of a command
+    """What a tool put between its tags as a user reads it: of a slash command the line that was typed, of a command
     of the shell `! line`, of what was printed the words alone. A tag within a line is somebody's own text."""
     if "</" not in text:
         return text

@@ -1,4 +1,4 @@
-"""What of a conversation is searched: what the person and the assistant said, the commands, the paths, and of what a
+"""What of a conversation is searched: what the user and the assistant said, the commands, the paths, and of what a
 tool gave back its first and last lines and the lines that tell of errors.
 
 What the tool itself put into the conversation (reminders, instructions, summaries after a compaction) is not searched:
@@ -19,12 +19,12 @@ from core.conversations.turns import cut
 LINES, LINE_CHARACTERS = 4, 200
 """Of what a tool gave back so many of its first and of its last lines, and so much of one of them."""
 ERRORS = 6
-"""So many lines between them that tell of an error."""
+"""This many lines between them that tell of an error."""
 SEEN = 1600
-"""So many characters of its beginning and its end are looked at to find these: more than is shown, so that a secret
+"""This many characters of its beginning and its end are looked at to find these: more than is shown, so that a secret
 that begins in what is shown is seen whole."""
 SPOKEN = 20_000
-"""Of one turn of a person or an assistant so much: a file that was pasted is not what they said."""
+"""Of one turn of a user or an assistant so much: a file that was pasted is not what they said."""
 TITLE_CHARACTERS = 120
 
 _ERROR = re.compile(
@@ -115,7 +115,7 @@ def _called(event: object) -> str:
 
 
 def title_of(title: str, first: str = "") -> str:
-    """What a conversation is called: its own title, else the beginning of what the person said first (both cleared)."""
+    """What a conversation is called: its own title, else the beginning of what the user said first (both cleared)."""
     words = " ".join((title or first).split())
     if len(words) <= TITLE_CHARACTERS:
         return words

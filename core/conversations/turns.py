@@ -1,7 +1,7 @@
 """Turns out of what a record says: whose words, which time, how much of a tool's output.
 
 Every format of records is read the same way: its reader hands each utterance to a `Reading`, which cleans it, joins an
-answer that was written in pieces, takes injected blocks out of a person's words and cuts what tools printed.
+answer that was written in pieces, takes injected blocks out of a user's words and cuts what tools printed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ EDIT_CHARACTERS = 3000
 """Of an edit more is kept than of other calls: it is what was done."""
 COMMAND_CHARACTERS = 2000
 MOST_HELD = 200
-"""So many turns of a long transcript wait at most for the result of a call."""
+"""This many turns of a long transcript wait at most for the result of a call."""
 
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _KEY_HEAD = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY")
@@ -169,7 +169,7 @@ class Reading:
 
     `injected` names the tags around text that was not said by whom it stands with; see `lines.INJECTED`. `model` is the
     language model that answered last and `branch` what was checked out, as far as the records told; `agent` is the
-    sub-agent that speaks. In a `delegated` session an assistant wrote what stands as the person's words. With a `sink`
+    sub-agent that speaks. In a `delegated` session an assistant wrote what stands as the user's words. With a `sink`
     each turn is handed on as soon as it is whole and then forgotten, so that a long conversation needs no memory.
 
     `place` is where that stands which is read next: its time (ISO 8601 or ""), its first and last byte; see `at`.
@@ -280,8 +280,8 @@ class Reading:
         row.events[at] = change(settled(event, clean(text), self.place[1], failed, status, refused))
 
     def person(self, text: str, *, typed: bool = False) -> None:
-        """What stands in a person's message: at most one turn of theirs, and turns for the blocks put into it. `typed`:
-        by the person, also in a delegated session."""
+        """What stands in a user's message: at most one turn of theirs, and turns for the blocks put into it. `typed`:
+        by the user, also in a delegated session."""
         if self.delegated and not typed:
             self.say("system", text)
             return
@@ -378,7 +378,7 @@ class Reading:
         repository: Any = "",
         branch: Any = "",
     ) -> Conversation:
-        """The conversation that was read. Without a title the person's first line is it, without times the turns'."""
+        """The conversation that was read. Without a title the user's first line is it, without times the turns'."""
         if self.sink is not None:
             self._hand_on(self.sink)
         turns = self.turns()

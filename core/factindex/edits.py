@@ -1,8 +1,8 @@
 """Changes to the text of a knowledge file that touch nothing else: new items, single values, items taken out.
 
-Values are replaced in place, character for character, so that headings, remarks, order and a person's own way of
+Values are replaced in place, character for character, so that headings, remarks, order and a user's own way of
 writing stay. Every operation is plain data, says what it expects to find, and does nothing when it is done already or
-when a person has changed the place meanwhile: it can be repeated after a crash.
+when a user has changed the place meanwhile: it can be repeated after a crash.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def new_file_text(domain: str, category: str, day: str) -> str:
 
 
 def is_bare(data: bytes) -> bool:
-    """Whether a file is as we began it, with nothing in it that we or a person have added."""
+    """Whether a file is as we began it, with nothing in it that we or a user have added."""
     text = data.decode("utf-8", "replace")
     front = scan(text).front
     domain, category, day = (front.get(key, "") for key in ("domain", "category", "last_updated"))
@@ -95,7 +95,7 @@ def is_bare(data: bytes) -> bool:
 
 
 def apply_operations(text: str, operations: Sequence[Operation]) -> str:
-    """The text after the operations. Those that are done already, or whose place a person has changed, do nothing."""
+    """The text after the operations. Those that are done already, or whose place a user has changed, do nothing."""
     if not operations:
         return text
     items = scan(text).items
@@ -138,7 +138,7 @@ def _with_date(text: str, day: str) -> str:
 
 def _with_items(text: str, facts: Sequence[Fact], ending: str) -> str:
     """New items at the end of the section of harvested ones, which is made at the end of the file if it is not there.
-    A person moves them to other headings; new ones still come to this one."""
+    A user moves them to other headings; new ones still come to this one."""
     new = "".join(map(item_text, facts))
     heading = next((found for found in re.finditer(r"(?m)^## Harvested[ \t]*\r?$", text)), None)
     if heading is None:
@@ -184,7 +184,7 @@ def with_values(text: str, item: Item, values: Mapping[str, Any]) -> str | None:
     """The lines of one item with other values; None when nothing changes (see `differing`) or it cannot be done without
     touching more.
 
-    A value of None is taken away (an emptied `expires` stays as "" in an item that a person has written)."""
+    A value of None is taken away (an emptied `expires` stays as "" in an item that a user has written)."""
     wanted = differing(item, values)
     if not wanted:
         return None

@@ -84,7 +84,7 @@ class Problem(NamedTuple):
 
     @property
     def error(self) -> ErrorInfo:
-        """The same as one sentence for a person."""
+        """The same as one sentence for a user."""
         where = f"{self.file}:{self.line}" if self.line else self.file
         about = f"{self.id}: " if self.id else ""
         return ErrorInfo(self.code, f"{where}: {about}{self.message}")

@@ -1,7 +1,7 @@
 """From what harvested conversations taught to changes of the YAML files: decided here, written by sync.py. Pure.
 
 The same text (mark) in the same domain, or in `global`, is the same fact: another conversation confirms it, the same
-one does not. What a person has deleted stays deleted. Near-duplicates are left to the person (similar.py).
+one does not. What a user has deleted stays deleted. Near-duplicates are left to the user (similar.py).
 
 Which of the five categories of facts a line is, the model has said, or its words say outright.
 """
@@ -152,7 +152,7 @@ def plan_feed(
     committed: AbstractSet[Key] = frozenset(),
     agents: AbstractSet[str] = frozenset(),
 ) -> Plan:
-    """Decide everything. `records` is the record so far; `undone` names runs that a person took back, of which all
+    """Decide everything. `records` is the record so far; `undone` names runs that a user took back, of which all
     harvests but those still in `committed` are taken back here too; `agents` are domains that are kinds of agents."""
     plan = Plan()
     taught = list(taught)
@@ -191,7 +191,7 @@ def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan) -> None:
             plan.gone += 1
             continue
         if name and name not in draft.facts:
-            rows.append([mark, name, KEPT])  # it stands there, but is not valid: nobody changes it but the person
+            rows.append([mark, name, KEPT])  # it stands there, but is not valid: nobody changes it but the user
             continue
         if name:
             old = draft.facts[name]
@@ -217,7 +217,7 @@ def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan) -> None:
 
 def _present(domain: str, mark: str, history: History, draft: _Draft) -> str:
     """The id of the fact that this text confirms, "" for none: one that says the same now, or one that the text has
-    become before, under whatever words a person has given it since, or into which it was merged."""
+    become before, under whatever words a user has given it since, or into which it was merged."""
     for place in dict.fromkeys((domain, GLOBAL)):
         name = draft.by_text(place, mark)
         if name:
@@ -233,7 +233,7 @@ def _present(domain: str, mark: str, history: History, draft: _Draft) -> str:
 
 
 def _deleted(domain: str, mark: str, history: History) -> str:
-    """The id of the fact that this text had become before a person deleted it, "" for none."""
+    """The id of the fact that this text had become before a user deleted it, "" for none."""
     return history.seen.get((domain, mark), "") or history.seen.get((GLOBAL, mark), "")
 
 
@@ -251,7 +251,7 @@ def _witnesses(history: History, lost: AbstractSet[Key]) -> dict[str, list[Fed]]
 
 
 def _take_back(fed: Fed, history: History, draft: _Draft, plan: Plan, witnesses: dict[str, list[Fed]]) -> None:
-    """Take the facts of one harvest out again. One that a person has changed, or that another harvest has confirmed,
+    """Take the facts of one harvest out again. One that a user has changed, or that another harvest has confirmed,
     stays; a confirmation is counted back."""
     kept: list[list[str]] = []
     known: dict[str, list[Any]] = {}

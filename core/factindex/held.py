@@ -1,4 +1,4 @@
-"""Facts that are missed although nobody has said that they should go: kept in the index until a person decides.
+"""Facts that are missed although nobody has said that they should go: kept in the index until a user decides.
 
 A file that is broken, is gone, or has lost most of its items at once is more often an accident than a wish (after
 vdirsyncer: sudden emptiness is a fault). `.state/fact_files.json` remembers which facts each file had when it was last
@@ -20,7 +20,7 @@ from core.factindex.places import FactFiles
 
 NAME = "fact_files.json"
 MANY, PART = 10, 0.5
-"""So many facts of one file, and more than this part of it, vanish at once: that is reported and not believed."""
+"""This many facts of one file, and more than this part of it, vanish at once: that is reported and not believed."""
 ACCEPT = "'knowledge facts sync --accept-removals' lets them go"
 
 

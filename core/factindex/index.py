@@ -83,7 +83,7 @@ def _trusted(row: dict[str, Any]) -> Fact:
     return fact
 
 
-_ANEW = "'knowledge facts sync' writes it anew"
+_ANEW = "'knowledge facts sync' writes it again"
 
 
 # --- validation ------------------------------------------------------------------------------------------------------

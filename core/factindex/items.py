@@ -3,7 +3,7 @@ headings.
 
 Such a file is no YAML document, so it is taken apart line by line: an item begins with a dash and a key and reaches to
 the next item, heading or sentence. What we write ourselves has one fixed shape and is read by one expression; every
-other item, however a person has indented, quoted, folded or commented it, is read by the YAML library. An item
+other item, however a user has indented, quoted, folded or commented it, is read by the YAML library. An item
 whose keys stand flush with their dash is understood as well. Text in, records out; nothing here touches disk.
 
 The library's nodes carry the place of every value, so that an edit can replace the characters of one value and nothing
@@ -156,7 +156,7 @@ def end_of_line(text: str, at: int) -> int:
     return len(text) if found < 0 else found + 1
 
 
-# --- items that a person has written or changed ----------------------------------------------------------------------
+# --- items that a user has written or changed ----------------------------------------------------------------------
 
 
 def _foreign_item(text: str, start: int, line: int) -> Item | None:

@@ -17,7 +17,7 @@ def fact_file_names(knowledge: Path) -> Iterator[str]:
 
 
 def fact_places(knowledge: Path) -> Iterator[tuple[str, str]]:
-    """The same, and between them what a person may take for one: (name, why it is not read, "" for a file). Raises
+    """The same, and between them what a user may take for one: (name, why it is not read, "" for a file). Raises
     OSError."""
     for folder in FOLDERS:
         try:

@@ -75,7 +75,7 @@ class FactFiles:
 
 
 def read_all(knowledge: Path) -> FactFiles:
-    """Read every YAML file; one that is broken costs itself only. Raises OSError."""
+    """Read every YAML file; one that is broken affects only itself. Raises OSError."""
     read, passed = [], []
     for name, why in fact_places(knowledge):
         if why:

@@ -3,10 +3,10 @@
 Appended to, never rewritten; each line has its own checksum, and a damaged one is left out and counted. Kinds:
 
 - `fed`      one conversation (`sha`, `run`, `path`, `day`) and what became of its items: rows of
-             `[mark, id, what, confidence, last]` with `what` one of new, same (a confirmation), gone (the person has
+             `[mark, id, what, confidence, last]` with `what` one of new, same (a confirmation), gone (the user has
              deleted it: it stays so), kept (it stands there but is not valid)
 - `undone`   the harvest `sha` of `run` was taken back; `kept` are `[mark, id]` that stay deleted, `known` as below
-- `known`    `{id: [confidence, last_confirmed]}` of facts that a person has written or changed
+- `known`    `{id: [confidence, last_confirmed]}` of facts that a user has written or changed
 - `merged`   `from` became a part of `into`
 - `renumbered`  the fact of this `mark` that was `from` is `to`; `retired` names what had been `to` before
 - `stranger` the number `id` belongs to a fact of another machine now; what said `marks` and had it here is `retired`
@@ -16,7 +16,7 @@ Appended to, never rewritten; each line has its own checksum, and a damaged one 
 Deleting index.json changes nothing here. Deleting this file makes the program forget what was deleted by hand.
 
 What time does to a fact (confidence that fades while nobody says it again, the day after which it is stale) is computed
-from this record and written into the index only: the number in the YAML file stays the person's, and computing twice
+from this record and written into the index only: the number in the YAML file stays the user's, and computing twice
 changes nothing.
 """
 
@@ -60,7 +60,7 @@ class History:
     """What the record says, undone harvests taken out.
 
     `seen` tells which fact a text (domain, mark) has become; `anchors` the position at which a fact was last confirmed
-    or changed; `known` its confidence and last_confirmed as the program or the person last wrote them; `made` the mark
+    or changed; `known` its confidence and last_confirmed as the program or the user last wrote them; `made` the mark
     of the text that it was made of, `made_twice` those of a number that two machines have given.
     """
 
@@ -246,7 +246,7 @@ def decayed(confidence: float, sessions: int) -> float:
 
 
 def unconfirmed(fact_id: str, history: History) -> int:
-    """How many conversations were harvested since the fact was last confirmed, or written or changed by a person."""
+    """How many conversations were harvested since the fact was last confirmed, or written or changed by a user."""
     return history.total - history.anchors.get(fact_id, history.total)
 
 

@@ -1,4 +1,4 @@
-"""Facts that nearly say the same: listed for the person, never merged by themselves."""
+"""Facts that nearly say the same: listed for the user, never merged by themselves."""
 
 from __future__ import annotations
 

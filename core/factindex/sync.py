@@ -35,7 +35,7 @@ from core.factindex.reunite import strangers
 
 ATTEMPTS = 10
 TOLD = 20
-"""So many problems are reported one by one."""
+"""This many problems are reported one by one."""
 LOG = "log"
 JOURNAL = "facts.journal"
 """Where earlier versions wrote their plan: read still, and taken away when it is carried out."""
@@ -248,7 +248,7 @@ def _change(
         except FileNotFoundError:
             data = None
         if data is None and made_for is None:
-            return ""  # the person has taken the whole file away meanwhile
+            return ""  # the user has taken the whole file away meanwhile
         if data is not None and why_broken(data)[0]:
             return _change_beside(knowledge, name, operations, replace)
         day = next((str(row["day"]) for row in operations if row["op"] == "date"), "")
@@ -291,7 +291,7 @@ def _remove_empty_folders(folder: Path, knowledge: Path) -> None:
 
 
 def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFiles:
-    """The same files, those of `names` read anew."""
+    """The same files, those of `names` read again."""
     read = dict(found.by_name)
     for name in names:
         try:
@@ -369,7 +369,7 @@ def _project(
 
 
 def _news_of_people(found: FactFiles, history: History) -> dict[str, list[Any]]:
-    """The facts whose confidence or last confirmation a person has written: they count from now on."""
+    """The facts whose confidence or last confirmation a user has written: they count from now on."""
     news = {}
     for name, row in found.placed.items():
         state: list[Any] = [row.fact.confidence, row.fact.last_confirmed]

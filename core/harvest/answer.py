@@ -28,7 +28,7 @@ from core.knowledge.categories import CATEGORIES
 MAX_DEPTH = 32
 OPENING_CHARACTERS = 60
 TRIES = 40
-"""So many opening braces are tried as the beginning of an object; a text with more of them outside is no answer."""
+"""This many opening braces are tried as the beginning of an object; a text with more of them outside is no answer."""
 WHAT_TO_DO = 'run the harvest again, or choose another model; harvest_style = "per_category" asks for less at a time'
 
 _BEGINS = re.compile(r'\{\s*(?:"|\})')
@@ -138,8 +138,8 @@ FIELD_CHARACTERS, STEPS_CHARACTERS = 600, 2000
 """The longest field, and the longest `steps`, that the schema of one category lets a server write (llama.cpp compiles
 no longer repetition). A field of exactly this length was ended by the server, not by the model."""
 MOST_STEPS = 40
-"""So many steps the schema of one category lets a server write: a list of exactly that many may have been ended by it,
-and so may a text of `STEPS_CHARACTERS`."""
+"""This many steps the schema of one category lets a server write: a list of exactly that many may have been ended by
+it, and so may a text of `STEPS_CHARACTERS`."""
 FACTUAL = ("facts", "playbooks", "questions")
 """The categories whose rows become facts of the fact index."""
 KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
@@ -187,7 +187,7 @@ class Item:
 
 
 class Offer(NamedTuple):
-    """What a model says of a line of the store, for the person to decide: `kind` is supersedes, finishes or answers;
+    """What a model says of a line of the store, for the user to decide: `kind` is supersedes, finishes or answers;
     `old` is the text of that line, `new` what is said instead ("" where nothing is)."""
 
     kind: str
@@ -230,7 +230,7 @@ OFFERED = {
     "finishes": ("tasks_open",),
     "answers": ("questions",),
 }
-"""What may be said of which lines; the person decides."""
+"""What may be said of which lines; the user decides."""
 _BESIDE = frozenset((*_ABOUT, "confirms", *OFFERED, "scope"))
 """The keys of a row that are no part of what it says."""
 
@@ -568,7 +568,7 @@ def _texts(arrays: Mapping[str, list[Any]]) -> list[str]:
 
 
 def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secrets: bool) -> Item:
-    """Mark an item that must not go in without the person's word."""
+    """Mark an item that must not go in without the user's word."""
     if secrets:
         clean, path = redact(item.text), redact(item.path)
         if clean.counts or path.counts:

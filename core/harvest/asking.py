@@ -189,7 +189,7 @@ def split_parts(conversation: Conversation, limit: int) -> list[str]:
             parts.append(current)
             current, size = "", 0
         if length > limit:
-            # Each piece says who speaks: what a tool said must not be taken for a person's word.
+            # Each piece says who speaks: what a tool said must not be taken for a user's word.
             label = text.partition("\n")[0]
             again = f"{label} (continued)\n"
             first, *rest = _cut(text, max(LEAST_PART_BYTES // 2, limit - len(again.encode("utf-8", "replace"))))

@@ -33,7 +33,7 @@ PART = 4
 """A batch is full when its lines are this part (a quarter) of the files that it touches, or when it has waited for this
 part of the time that the run has taken."""
 CONVERSATIONS = 32
-"""So many conversations are worth waiting for in any store: they share three waits for the disk."""
+"""This many conversations are worth waiting for in any store: they share three waits for the disk."""
 MOST_CONVERSATIONS, MOST_BYTES = 4096, 2 << 20
 """A batch is full with so many conversations, or bytes of lines: what waits is kept in memory."""
 BYTES_A_SECOND = 1 << 18
@@ -128,7 +128,7 @@ class Batch:
         return self._left(min(SETTLED_SECONDS, self._cost / BYTES_A_SECOND))
 
     def _left(self, seconds: float) -> float:
-        """What is left of so many seconds, or of its part of the run where that is longer."""
+        """What is left of this many seconds, or of its part of the run where that is longer."""
         now = self.clock()
         return max(0.0, max(seconds, min((now - self._begun) / PART, LONGEST_SECONDS)) - (now - self._since))
 
@@ -156,7 +156,7 @@ def together(plans: Iterable[FrozenPlan]) -> list[PlannedFile]:
 
 def with_new_tails(paths: Paths, rows: Sequence[Staged]) -> list[Staged]:
     """Looks again at what stands behind the last line break of each file; the rows whose plans had to be changed,
-    because a person has typed there while they waited. Their plans are to be journaled again."""
+    because a user has typed there while they waited. Their plans are to be journaled again."""
     plans = [row.plan for row in rows]
     tails = {one.name: noting_tail(paths.knowledge, replace(one, tail="")).tail for one in together(plans)}
     changed = []

@@ -1,6 +1,6 @@
 """Stage 2: what each artifact is and what will be done with it. Pure: a dry run prints the plan and stops here.
 
-The first class that fits is the one; `assets/docs/sources.md` tells a person of them.
+The first class that fits is the one; `assets/docs/sources.md` tells a user of them.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ class Committer:
 
     def _beside_earlier(self, step: Step, plan: FrozenPlan, harvest: Harvest) -> FrozenPlan:
         """The plan beside an earlier harvest: of the same content the lines that stand stay as they are, of the
-        conversation before it grew the plan takes over what still stands; what the person removed stays away."""
+        conversation before it grew the plan takes over what still stands; what the user removed stays away."""
         old = self.entries.get(step.sha256, {})
         again = bool(old.get("items"))
         if not again and step.earlier is None:
@@ -260,7 +260,7 @@ class Committer:
         return bool(self._move([step]))
 
     def _must_stay(self, step: Step) -> bool:
-        """Whether the person, or the host application's index files as they are now, keep a conversation in place."""
+        """Whether the user, or the host application's index files as they are now, keep a conversation in place."""
         objection = self.guard.objection(step.artifact)
         if not objection and step.artifact.path in restored_paths(self.entries.get(step.sha256, {})):
             objection = RESTORED

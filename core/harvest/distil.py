@@ -69,7 +69,7 @@ from core.sources.walk import folder_at
 class Harvest:
     """What a conversation taught. `skipped` counts rows left out, `redacted` secrets replaced, both by kind; `folder`
     is the working folder of the session, "" when it is not known; `entry` holds what else the ledger will say; `offers`
-    are what the model says of lines that are known, for the person to decide; `date` is the UTC day of the conversation
+    are what the model says of lines that are known, for the user to decide; `date` is the UTC day of the conversation
     (YYYY-MM-DD), "" when nothing tells it. `title` is what it is called, without secrets where those are replaced.
     `by_rules` is what the rules find in the whole of a conversation that they read when it was shorter, None for
     others."""

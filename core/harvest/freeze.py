@@ -2,7 +2,7 @@
 is written (batch.py), also after a crash.
 
 `committer.py` makes a plan in this order: `freeze` (items to lines), `with_old_dates` (a second harvest keeps the lines
-of the first), `Grown.onto` (what a conversation gave before it went on), `StruckLines.kept` (what the person struck
+of the first), `Grown.onto` (what a conversation gave before it went on), `StruckLines.kept` (what the user struck
 through), then `repeats.py` (what snapshots of one session say) and `lines.noting_tail` (what stands unfinished in each
 file).
 
@@ -202,7 +202,7 @@ def _bind_note(
 
 def with_old_dates(paths: Paths, plan: FrozenPlan, names: Iterable[str]) -> FrozenPlan:
     """A second harvest of the same content keeps the lines of the first: same text, same conversation, older date. What
-    the person removed of them (told in changes.jsonl) is left out. `names` are what the conversation was called then
+    the user removed of them (told in changes.jsonl) is left out. `names` are what the conversation was called then
     and now. Raises OSError."""
     sources = set(map(sanitise_name, names))
     kept = []
@@ -235,7 +235,7 @@ def _each(keep: Callable[[str], str], lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(keep, lines)))
 
 
-# --- lines that the person has struck through ------------------------------------------------------------------------
+# --- lines that the user has struck through ------------------------------------------------------------------------
 
 
 class StruckLines:
@@ -249,7 +249,7 @@ class StruckLines:
         self._files: dict[str, dict[tuple[str, str], str]] = {}
 
     def kept(self, plan: FrozenPlan) -> FrozenPlan:
-        """The plan with a line as the person has struck it where that stands. A file that cannot be read has none, and
+        """The plan with a line as the user has struck it where that stands. A file that cannot be read has none, and
         that is told: the plan must be made all the same, for it holds what a model has said."""
         self._problems = []
         rows = [

@@ -285,7 +285,7 @@ def _stage(row: ImportRow, before: Mapping[str, str], committer: Committer) -> N
 
 def _files(path: Path, notes: list[str]) -> Iterator[tuple[Path, Path]]:
     """Files of memories with the folder of the project that they belong to, in a fixed order. No links are followed,
-    but for a path that the person named. `notes` hears what was not looked at."""
+    but for a path that the user named. `notes` hears what was not looked at."""
     if path.is_file():
         yield path, _project(path)
     elif path.is_dir():

@@ -1,7 +1,7 @@
 """What is known already when a conversation is read: shown to the model, so that it confirms instead of repeating.
 
 Known is the store as the run began and what earlier parts of the same conversation gave. Of the store a conversation
-sees the lines of its own project and the person's, the nearest first, open tasks and questions among them; never those
+sees the lines of its own project and the user's, the nearest first, open tasks and questions among them; never those
 of another project. Each has a short id (`k1`), which the answer may name: `confirms`, `supersedes`, `finishes`,
 `answers`. Nothing in the store changes by that: what is confirmed gets one more line, the rest is offered to the
 person.

@@ -1,4 +1,4 @@
-"""Counts what the model calls of a run cost and stops before the cap that the person set, or when the model cannot
+"""Counts what the model calls of a run cost and stops before the cap that the user set, or when the model cannot
 answer anybody: a wrong key is not sent once for every conversation.
 
 An estimate counts tokens as bytes // 4 of the prompts. Providers count their own tokens, of some languages twice as

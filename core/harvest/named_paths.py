@@ -1,6 +1,6 @@
 """Paths that a model or a conversation wrote: judged before anybody looks at what they name.
 
-They must be inside the roots that the person set or the conversation's own folder, never in the places
+They must be inside the roots that the user set or the conversation's own folder, never in the places
 of the system, and a link is judged before it is followed.
 
 Which note belongs to which source file is asked as it is now, while a run of hours binds more of them:

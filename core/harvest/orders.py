@@ -183,7 +183,7 @@ _READS_OUT = re.compile(
 )
 
 
-# A name, and what it wants: "Rowlib wants", "@mfox says". Not what the person or the assistant wants.
+# A name, and what it wants: "Rowlib wants", "@mfox says". Not what the user or the assistant wants.
 _NAMED = re.compile(
     r"(?<![\w-])`?@?([A-Z][\w.-]{1,40}|[a-z]+[A-Z]\w{1,40}|[\w-]+[./_][\w./-]{1,40}|[\w-]+-[\w-]{1,40})`? "
     r"(?:also |now |only )?(?:wants?|asks?|requires?|recommends?|suggests?|says?|tells?|instructs?|demands?|insists?|"

@@ -35,11 +35,11 @@ from core.sources.artifact import HashCache
 from core.sources.sessions import StoreCache
 
 TOGETHER = 32
-"""So many conversations that were harvested before share one wait for the disk when they are taken away."""
+"""This many conversations that were harvested before share one wait for the disk when they are taken away."""
 AHEAD = 2
-"""So many conversations for each job are handed to the model before their answers are used."""
+"""This many conversations for each job are handed to the model before their answers are used."""
 CANCELLED = "cancelled"
-"""The code with which a provider says that it gave up because the person asked for it."""
+"""The code with which a provider says that it gave up because the user asked for it."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _run_plan(
 
 @dataclass
 class _Run:
-    """The way of the steps of a plan from their answers to the files, and what the person is told on it. `done` of them
+    """The way of the steps of a plan from their answers to the files, and what the user is told on it. `done` of them
     are through; `_twins` wait for the one conversation of their content that is harvested; `_paid` are the answers that
     are kept until the lines are written, both by sha256; `_leaving` were harvested before, and go together."""
 
@@ -481,7 +481,7 @@ def _gave(harvest: Harvest) -> str:
 
 
 def _held_note(number: int, trash_days: int) -> str:
-    """The quarantine is a proof like any file, so its conversations may go: a person should look while they can."""
+    """The quarantine is a proof like any file, so its conversations may go: a user should look while they can."""
     whose = "1 conversation" if number == 1 else f"{number} conversations"
     until = f"; what was taken away stays in the trash for {trash_days} days" if trash_days else ""
     return f"nothing of {whose} is in a file or digest before you let it in ('knowledge quarantine'){until}"

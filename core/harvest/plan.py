@@ -1,6 +1,6 @@
 """Stages 1 and 2 together: what a run would do. This is the dry run; it writes nothing below the home folder.
 
-What a plan leaves out is told in sentences: which conversations they are about and what a person can do.
+What a plan leaves out is told in sentences: which conversations they are about and what a user can do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from core.sources.walk import survey
 SOON_DAYS = 3
 """What its tool will delete within so many days is harvested before all else."""
 ODD_NAMED = 5
-"""So many odd things are named; of more only the number."""
+"""This many odd things are named; of more only the number."""
 
 
 def plan_harvest(
@@ -118,7 +118,7 @@ def _shown_sizes(options: HarvestOptions) -> Callable[[Artifact, str], int]:
 
 
 def _never_read(classified: Sequence[Classified]) -> list[str]:
-    """A sentence for each thing that has a conversation's place and is none: a person should know why it stays."""
+    """A sentence for each thing that has a conversation's place and is none: a user should know why it stays."""
     odd = [f"stays unread: {row.artifact.name} ({row.reason})" for row in classified if row.artifact.kind == "odd"]
     if len(odd) > ODD_NAMED:
         odd[ODD_NAMED:] = [f"stay unread: {len(odd) - ODD_NAMED} more of that kind"]
@@ -155,7 +155,7 @@ def _proofs(paths: Paths) -> Callable[[str, Mapping[str, Any]], bool]:
 # --- what a plan leaves out, in sentences -----------------------------------------------------------------------------
 
 NAMED = 4
-"""So many are named; of more only the number."""
+"""This many are named; of more only the number."""
 
 
 def skipped_notes(plan: HarvestPlan, folder: str, limit: int) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def skipped_notes(plan: HarvestPlan, folder: str, limit: int) -> tuple[str, ...]
 
 
 def _unknown_names(plan: HarvestPlan, folder: str) -> list[str]:
-    """Files of the home folder whose names fit none of the rules; not those that the person named elsewhere."""
+    """Files of the home folder whose names fit none of the rules; not those that the user named elsewhere."""
     rows = [row.artifact for row in plan.classified if row.reason == UNKNOWN_NAME]
     if not rows:
         return []

@@ -4,7 +4,7 @@ taken away.
 Lines that have vanished from the files without a word are found at the start of a run, and told once.
 
 An editor that saves a text which it had loaded before a harvest swallows what the harvest wrote. Nobody can tell that
-from a person who deletes a bullet, so nothing is put back by itself: the run says so once, and `knowledge missing` puts
+from a user who deletes a bullet, so nothing is put back by itself: the run says so once, and `knowledge missing` puts
 the lines back or writes down that they are gone on purpose. Until then their conversations stay in the trash.
 """
 
@@ -28,7 +28,7 @@ from core.knowledge.lines import PlannedFile, lines_in, missing_lines
 
 ARCHIVES_IN_MEMORY = 4
 SHELF = (*CATEGORY_FILES, QUARANTINE)
-"""A line that the person moved from its own file to one of these still stands."""
+"""A line that the user moved from its own file to one of these still stands."""
 
 
 class Proofs:
@@ -67,8 +67,8 @@ class Proofs:
         """What the files lost of this harvest, in words, "" while nothing is lost. Raises OSError.
 
         Lost is all that a plan had put into one file, when no line of it is left there and not everything that is
-        missing is told as the person's doing: the mark of an editor that saved a stale buffer, or of a file that is
-        gone. Dealt with by the person, and no loss, is
+        missing is told as the user's doing: the mark of an editor that saved a stale buffer, or of a file that is
+        gone. Dealt with by the user, and no loss, is
 
         - a line that changes.jsonl tells as removed or replaced (`knowledge rm`, the panel, an undo);
         - a line that stands in another category file or in the quarantine;
@@ -134,7 +134,7 @@ REPORTED = "missing_told"
 class Missing:
     """All that one harvest had put into one file is gone from there, or (`single`) some of it beside lines that stand,
     as an edit by hand leaves it. `path` is where the conversation was, `header` the first line of the file if it must
-    be made anew, `done` those of `lines` that belong under `## Done`."""
+    be made again, `done` those of `lines` that belong under `## Done`."""
 
     sha256: str
     run: str
@@ -165,7 +165,7 @@ def find_missing(
 
     Where one harvest lost all that it had put into a file, a stale text was saved over it: then single lines of other
     harvests that are missing from the same file went with it. Elsewhere single lines look like an edit by hand, and
-    are named only for who asks with `single`."""
+    are named only for whoever asks with `single`."""
     wanted, since, standing = set(also), now - timedelta(days=days), Standing(paths)
     found: list[Missing] = []
     in_part: list[tuple[str, FrozenPlan]] = []
@@ -201,7 +201,7 @@ def _missing(proofs: Proofs, sha: str, entry: Entry, plan: FrozenPlan, name: str
 
 def tell_missing(found: list[Missing], entries: Entries, run: str) -> str:
     """A sentence about what has not been told yet, "" for nothing. Marks the entries; one whose lines stand again can
-    be told of anew. The caller writes the ledger if anything changed (`marks`)."""
+    be told of again. The caller writes the ledger if anything changed (`marks`)."""
     missing = {row.sha256 for row in found}
     new = [row for row in found if not entries[row.sha256].get(REPORTED)]
     for sha, entry in entries.items():

@@ -36,7 +36,7 @@ def prune(committer: Committer, step: Step) -> bool:
 
 
 def _remove_split(committer: Committer, step: Step) -> int | None:
-    """The bytes that are gone. None: it was cut anew since the run began, and stays."""
+    """The bytes that are gone. None: it was cut again since the run began, and stays."""
     if not is_stale(step.artifact.path):
         return None
     remove_split(committer.paths, step.artifact.path, committer.options.trash_days, committer.now())

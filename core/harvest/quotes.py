@@ -2,8 +2,8 @@
 
 Findings in the review of somebody else's pull request are that person's. Structure alone tells it: the session was
 asked to review (a command of that name, a request that names a pull request, `gh pr review`), and `gh pr view` told an
-author who is not the person. A task is the author's where its quote stands in the review, before this session changed
-anything; what the person said themselves is always the person's own.
+author who is not the user. A task is the author's where its quote stands in the review, before this session changed
+anything; what the user said themselves is always the user's own.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ SHORT = 12
 FUZZY_CHARACTERS = 500
 """As much of a quote is compared with allowance for differences: beyond that the search takes minutes."""
 LONG_ENOUGH = 40
-"""Words of so many characters are hardly said twice in two sessions."""
+"""Words of that many characters are hardly said twice in two sessions."""
 LEAST_COPIED = 24
-"""So many bytes of words are a sentence, which nobody finds by chance."""
+"""This many bytes of words are a sentence, which nobody finds by chance."""
 _ELLIPSIS = re.compile(r"\.\.\.|…|\[redacted[^\]]*\]")
 _NOT_WORD = re.compile(r"[\W_]+")
 _LETTERS = re.compile(r"[^\W_]+")
@@ -50,7 +50,7 @@ class Source:
     """The text a quote may come from: what people and the assistant said, and what tools and the system put in.
 
     Both are reduced to words (case folded, punctuation and white space as one space). `conversation` is the whole one,
-    by which `support.py` judges who said an item; None where everything is the person's own. `turns` are the words of
+    by which `support.py` judges who said an item; None where everything is the user's own. `turns` are the words of
     each turn with its number in the whole conversation and its place in the file.
     """
 
@@ -203,7 +203,7 @@ _HOME = re.compile(r"(?:/Users/|/home/|\\Users\\)(?P<name>[^/\\]{1,60})")
 @dataclass(frozen=True)
 class Review:
     """The review of somebody else's work: who they are, the turn in which it begins, the first one in which the session
-    changed something itself, and those in which the person spoke (counted from 0)."""
+    changed something itself, and those in which the user spoke (counted from 0)."""
 
     author: str
     begins: int
@@ -228,7 +228,7 @@ def review_of(conversation: Conversation) -> Review | None:
     if review is None or review[1].casefold() in mine:
         return None
     if any(isinstance(event, PullRequest) for turn in turns for event in turn.events):
-        return None  # one that was opened here is the person's own
+        return None  # one that was opened here is the user's own
     changes = (at for at, turn in enumerate(turns) if any(isinstance(event, Edit | Commit) for event in turn.events))
     said = frozenset(at for at, turn in enumerate(turns) if turn.role == "user")
     return Review(review[1], review[0], next(changes, len(turns)), said)

@@ -4,7 +4,7 @@ The caller vouches for the gate (a DONE record for this very hash). Here the fil
 with the same hash, is renamed into the trash without replacing anything, hashed once more through the open descriptor,
 and put back if it differs: whoever wrote to it in that moment keeps every byte.
 
-A run with a slow model takes hours, and the host application runs on meanwhile: a conversation that the person saves
+A run with a slow model takes hours, and the host application runs on meanwhile: a conversation that the user saves
 in that time, or that has become the one of a file again, is not taken away by a plan made before. That is asked once
 more at the moment of removal.
 """

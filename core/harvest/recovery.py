@@ -128,7 +128,7 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
         state.keep_damaged(paths, now, f" in line {bad[0]} of {len(lines) - (not lines[-1])}, with {what}")
     records = _made_whole(paths, readable, state.entries) if bad else readable
     if not records:
-        state.notes.append("the last harvest could write nothing, perhaps for want of room on the disk; it begins anew")
+        state.notes.append("the last harvest could write nothing, perhaps the disk is full; it starts again")
     if b"".join(map(encode, records)) != data:
         files.write_atomic(paths.journal, b"".join(map(encode, records)))
     run = run_of(records) or f"{now:%Y%m%dT%H%M%S%f}-recovered"
@@ -247,7 +247,7 @@ def _write_unfinished(
 
 
 def _with_notes_as_called_now(paths: Paths, plan: FrozenPlan, applied: Collection[str]) -> FrozenPlan:
-    """The plan with the names that its notes have by now: the person may have saved or renamed their source files, and
+    """The plan with the names that its notes have by now: the user may have saved or renamed their source files, and
     another file may have the inode that a note is called after."""
 
     def now(row: PlannedFile) -> PlannedFile:
@@ -260,8 +260,8 @@ def _with_notes_as_called_now(paths: Paths, plan: FrozenPlan, applied: Collectio
 
 
 def _left_to_write(plan: FrozenPlan, applied: set[str], stores: Mapping[str, set[bytes]]) -> FrozenPlan:
-    """The plan without the files that were proven before the crash, which are left as the person has them now, and
-    without what stands in another file by now: lines that were written before it, and that the person has moved since.
+    """The plan without the files that were proven before the crash, which are left as the user has them now, and
+    without what stands in another file by now: lines that were written before it, and that the user has moved since.
     """
 
     def here(row: PlannedFile, lines: Sequence[str]) -> tuple[str, ...]:

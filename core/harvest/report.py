@@ -64,7 +64,8 @@ class HarvestReport:
     expected_output: int = 0
     price: float | None = None
     token_factor: float = 1.0
-    """How many tokens the provider counted for one of ours in `factor_calls` earlier calls; the price is of so many."""
+    """How many tokens the provider counted for one of ours in `factor_calls` earlier calls; the price is of that
+    many."""
     factor_calls: int = 0
     sent_tokens: int = 0
     """Of an applied run: bytes // 4 of what was asked for the first time, to be held against the estimate."""

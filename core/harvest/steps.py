@@ -131,7 +131,7 @@ class SourceCount(NamedTuple):
 @dataclass(frozen=True)
 class HarvestPlan:
     """The plan of a run as plain data. `careful` tells, if not empty, why nothing may be reclaimed; `notes` what kept a
-    look at other tools' places from being whole, `errors` what the person named and cannot be read."""
+    look at other tools' places from being whole, `errors` what the user named and cannot be read."""
 
     classified: tuple[Classified, ...]
     steps: tuple[Step, ...]

@@ -12,7 +12,7 @@ translation) do not count. The best passage of people and the assistant is compa
 - The assistant's words are its own as far as no tool said them before: where half of what a passage gives an item stood
   in one passage of an earlier tool turn, and where it says that it reads something out, or what something
   wants that a tool named, the assistant is an echo.
-- A quote tells where to look: words of a person, wherever they stand, and words of the assistant that no tool said
+- A quote tells where to look: words of a user, wherever they stand, and words of the assistant that no tool said
   before, are theirs. Such an item is a tool's only where one statement of a tool (`STATEMENT` characters) has `TOLD` of
   its words, and the quote has not: what merely shares its names with a long output was not told by it.
 - What the assistant wrote into a file is its own, as far as no tool said it before; of what it says that it has done,
@@ -55,7 +55,7 @@ LEAST_WORDS = 3
 DONE = 0.3
 """So much of a deed that the assistant tells of stands in the files that it wrote."""
 MOST_ECHOES = 50
-"""So many passages of the assistant are looked at, the best first."""
+"""This many passages of the assistant are looked at, the best first."""
 GOVERNED = ("decisions", "playbooks", "tasks_open", "tasks_done")
 """Categories whose items are followed, not only read: what counts as done is not done, or looked at, again."""
 
@@ -301,7 +301,7 @@ class Voices:
     def only_tools(self, category: str, text: str, quote: str = "", turns: Iterable[int] = ()) -> bool:
         """Whether nobody but a tool (or nobody who is known) said what a text says, or one step or order in it.
 
-        `quote` is what bears it out and `turns` are those in which it stands. Where a person, or the assistant before
+        `quote` is what bears it out and `turns` are those in which it stands. Where a user, or the assistant before
         any tool, said those words, the item is held only if a tool's statement says nearly all of it.
         """
         if not self._tools and not self._foreign:
@@ -321,7 +321,7 @@ class Voices:
         return any(self._is_foreign(piece, own, whole=False) for piece in pieces[named:])
 
     def _own_words(self, quote: str, turns: Iterable[int]) -> frozenset[str] | None:
-        """The words of a quote that is a person's, or the assistant's and no echo of a tool; None for any other."""
+        """The words of a quote that is a user's, or the assistant's and no echo of a tool; None for any other."""
         whole = features(quote).keys()
         places = [at for at in turns if at < len(self._turns) and _is_own(self._turns[at])]
         typed = [_typed(self._turns[at]) for at in places if self._turns[at].role == "user"]
@@ -422,7 +422,7 @@ def _best_share(passages: Iterable[_Passage], weights: Mapping[str, float], tota
 
 
 def _divide(found: list[tuple[str, int]], number: int, length: int, passages: list[_Passage]) -> None:
-    """Append the passages of one text, each of so many characters and half of it the next one's, too."""
+    """Append the passages of one text, each of that many characters and half of it the next one's, too."""
     first, step = len(passages), length // 2
     for feature, at in found:
         for place in {at // step, max(0, at // step - 1)}:
@@ -438,7 +438,7 @@ def _has_written(turn: Turn) -> bool:
 
 
 def _is_own(turn: Turn) -> bool:
-    """Whether a person or the assistant speaks in a turn, or wrote a file by it."""
+    """Whether a user or the assistant speaks in a turn, or wrote a file by it."""
     return _has_written(turn) if turn.is_call else not is_foreign(turn)
 
 

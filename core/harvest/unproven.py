@@ -1,7 +1,7 @@
 """Lines of a conversation that stand in the files although nothing proves its harvest any more: its journal was damaged
 or cut off. The model would say the same in other words, and every item would stand twice; so it is not asked. The lines
-are told to changes.jsonl under a run of their own, and the person decides: `knowledge undo RUN` takes them out, and the
-next harvest reads the conversation anew.
+are told to changes.jsonl under a run of their own, and the user decides: `knowledge undo RUN` takes them out, and the
+next harvest reads the conversation again.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _standing(paths: Paths, names: set[str]) -> dict[str, Lines]:
 
 
 def _unvouched(paths: Paths, standing: dict[str, Lines], changes: list[Change], damaged: bool) -> dict[str, Lines]:
-    """Those of the standing lines that neither changes.jsonl nor a plan tells of. A line that the person has reworded
+    """Those of the standing lines that neither changes.jsonl nor a plan tells of. A line that the user has reworded
     in an editor looks the same: so of a conversation that was harvested before only more lines count than are missing
     of those that were told, and only after damage was seen."""
     reported = {line for row in changes for line in row.added}
@@ -148,5 +148,5 @@ def _error(lines: Lines, run: str, step: Step) -> ErrorInfo:
         f"{stand} in {' and '.join(where)}, but what proves that harvest is lost; the model was not asked again, so "
         "that nothing stands there twice"
     )
-    hint = f"'knowledge undo {run}' takes the lines out, and the next harvest reads the conversation anew"
+    hint = f"'knowledge undo {run}' takes the lines out, and the next harvest reads the conversation again"
     return ErrorInfo("harvest-failed", message, step.artifact.path, hint)

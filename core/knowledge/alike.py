@@ -1,4 +1,4 @@
-"""Bullets that are alike, and those that seem to contradict: lists for a person, who alone decides.
+"""Bullets that are alike, and those that seem to contradict: lists for a user, who alone decides.
 
 Nothing is merged and nothing is struck through by a rule. A pair is looked at only when the two share one of their
 rarest words, so that ten thousand bullets are compared in a moment and not pair by pair.
@@ -49,7 +49,7 @@ _BEFORE_VALUE = _set(
     "is are was be becomes equals use uses using used with by in on at to from for needs requires prefers prefer",
     "runs listens supports chose chosen choose version port default defaults",
 )
-# Of two lines that a person typed, who wrote both on purpose, only the plainest of these.
+# Of two lines that a user typed, who wrote both on purpose, only the plainest of these.
 _BEFORE_TYPED_VALUE = _set("is are was be equals use uses port version default defaults")
 
 

@@ -1,4 +1,4 @@
-"""What a person does to one bullet, on the text of its file: every other line keeps its bytes. Pure.
+"""What a user does to one bullet, on the text of its file: every other line keeps its bytes. Pure.
 
 Each function takes the lines of a file with their breaks (`hunks.split`) and returns the hunks that make the change.
 """
@@ -26,7 +26,7 @@ from core.knowledge.hunks import (
 )
 
 TEXT_CHARACTERS = 4000
-"""The longest bullet that a person may write."""
+"""The longest bullet that a user may write."""
 
 LOOK_AGAIN = "look at the file as it is now, then decide again"
 
@@ -59,7 +59,7 @@ def split_quote(text: str) -> tuple[str, str]:
 
 
 def clean_text(text: str) -> str:
-    """A person's words as they may stand in a bullet. Raises KnowledgeError when nothing is left or it is too long
+    """A user's words as they may stand in a bullet. Raises KnowledgeError when nothing is left or it is too long
     (never cut)."""
     clean = sanitise_line(text, None)
     if not clean.strip("\\#- "):

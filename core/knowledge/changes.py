@@ -1,7 +1,7 @@
 """`changes.jsonl`: one line for every write to a knowledge file, what undo reads.
 
 Keys: `when` (ISO 8601, UTC), `run` (of a harvest or of one edit), `file` (below the knowledge folder), `added` and
-`removed` (exact lines), `sha` (the conversation, "" for a person's own edit), `edit` (only for a person's own edit:
+`removed` (exact lines), `sha` (the conversation, "" for a user's own edit), `edit` (only for a user's own edit:
 where the lines stood, see hunks.py).
 """
 
@@ -70,7 +70,7 @@ def read_changes(paths: Paths) -> list[Change]:
 
 
 def removed_by_hand(changes: Iterable[Change], runs: str = "") -> set[tuple[str, str]]:
-    """What the person took out and did not bring back, as (file, line); `runs` is how the ids of the runs begin whose
+    """What the user took out and did not bring back, as (file, line); `runs` is how the ids of the runs begin whose
     removals count. A harvest tells its lines only at its end, so what it added says nothing about the order."""
     removed: set[tuple[str, str]] = set()
     for change in changes:

@@ -26,7 +26,7 @@ _GLUED = re.compile(r"\[from: [^\[\]]*, \d{4}-\d\d-\d\d\]\s*- ")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is not as it should be. `message` is a sentence; `mend` repairs it (None: only a person can).
+    """One thing that is not as it should be. `message` is a sentence; `mend` repairs it (None: only a user can).
     `note` marks what is worth knowing but no damage. `at` tells findings of one code in one file apart: a line, or a
     number."""
 
@@ -98,7 +98,7 @@ def check_conflicts(paths: Paths, others: Iterable[Path] = ()) -> Iterator[Findi
     """Marks of a merge that was not ended. Both sides are read until it is; no edit goes into them. `others` are files
     of other rooms. YAML files are the fact index's own matter."""
     bullets = [paths.knowledge / name for name in (*CATEGORY_FILES, "quarantine.md")] + note_files(paths)
-    written_anew = {paths.digest: "'knowledge digest on' writes it anew"}
+    written_anew = {paths.digest: "'knowledge digest on' writes it again"}
     for path in [*bullets, paths.context, paths.digest, *others]:
         try:
             line = conflict_line(files.read_or_empty(path).decode("utf-8", "replace"))

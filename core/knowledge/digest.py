@@ -161,7 +161,7 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
     """The digest as a conversation in a project should see it: its own statements before the
     person's, and none of another project; with `only`, its own alone. `projects` as `projects_of` gives it. Raises
     OSError."""
-    from core.knowledge.projects import NONE, OWN, nearness  # a person's digest is of no project
+    from core.knowledge.projects import NONE, OWN, nearness  # a user's digest is of no project
 
     farthest = OWN if only else NONE
     # Line by line: what was said elsewhere too must not bring the other conversation's name along.
@@ -231,14 +231,14 @@ def regenerate_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *
     data = digest.text.encode("utf-8", "replace")
     if files.read_or_empty(paths.digest) != data:
         files.write_atomic(paths.digest, data, lasting=False)
-    if not written_once(paths):  # only then: a mark without a digest says that a person deleted it
+    if not written_once(paths):  # only then: a mark without a digest says that a user deleted it
         files.make_folder(paths.state)
         files.write_atomic(_mark(paths), b"", lasting=False)
     return paths.digest
 
 
 def written_once(paths: Paths) -> bool:
-    """Whether a digest was written here before: one that is missing then was deleted by the person."""
+    """Whether a digest was written here before: one that is missing then was deleted by the user."""
     return files.exists(_mark(paths))
 
 

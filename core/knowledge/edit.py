@@ -1,8 +1,8 @@
-"""A person's own changes to single bullets: durable, refused when the file has changed since it was seen, undoable.
+"""A user's own changes to single bullets: durable, refused when the file has changed since it was seen, undoable.
 
 The text is computed by bullet_text.py, put in place by `swap.replace_expected` (which notices a save in that very
 moment) and told to changes.jsonl under a run of its own, `edit-<UTC time>-<hex>`. `seen` is the sha256 (hex) of the
-file's bytes that the person looked at, None where nobody looked (the command line has just read the file).
+file's bytes that the user looked at, None where nobody looked (the command line has just read the file).
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def _only_in(lines: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def read_editable(paths: Paths, file: str) -> files.FileRead:
-    """A knowledge file that a person may edit here, or one sentence why not."""
+    """A knowledge file that a user may edit here, or one sentence why not."""
     path = paths.knowledge / file
     if file not in (*CATEGORY_FILES, QUARANTINE) and not _NOTE.match(file):
         raise KnowledgeError(

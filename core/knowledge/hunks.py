@@ -160,7 +160,7 @@ def inverse(edit: FileEdit) -> FileEdit:
 
 
 def reversed_edit(data: bytes, edit: FileEdit) -> bytes | None:
-    """The file without the edit; `data` itself when it is back already; None when the person has changed since what
+    """The file without the edit; `data` itself when it is back already; None when the user has changed since what
     the edit put there. Everything else in the file stays. Raises UnicodeDecodeError."""
     sha = hashlib.sha256(data).hexdigest()
     if sha == edit.before:
@@ -193,7 +193,7 @@ def _back_by_context(lines: list[str], hunk: Hunk) -> list[str] | None:
             return None
         after = at + len(came)
         if not went and after < len(lines) and block_end(lines, after - 1) > after:
-            return None  # the person wrote details below it: without it they would belong to another bullet
+            return None  # the user wrote details below it: without it they would belong to another bullet
         back = [line + ending for line in went]
         return [*lines[:at], *back, *lines[after:]]
     at = _place_for(lines, hunk)

@@ -4,7 +4,7 @@ One record a line, with its checksum (base/checked_lines.py). A reader stops at 
 what follows a torn write is not trusted. Kinds of record, in the life of one conversation:
 
 - `intent`     sha, path, the frozen plan: from here on the model is never asked again for this content
-- `applied`    sha, file: its lines were proven to be there: a re-run does not bring back what the person then deletes
+- `applied`    sha, file: its lines were proven to be there: a re-run does not bring back what the user then deletes
 - `done`       sha: every file was read back; the gate is passed (`entry` only where it is not that of the plan)
 - `moving`     sha, path: the conversation is about to be moved away; durable before it is
 - `reclaimed`  sha, path, trash: it was moved away

@@ -192,8 +192,8 @@ _SETTLED_NS = 2_000_000_000
 
 
 def seen_ledger(paths: Paths) -> Mapping[str, Entry]:
-    """The same for who only looks: a file with the content of last time is not parsed again, and all who look share one
-    copy. Never change what it returns."""
+    """The same for whoever only looks: a file with the content of last time is not parsed again, and all who look
+    share one copy. Never change what it returns."""
     global _seen
     path, digest, entries, seen_file = _seen
     file = _file_of(paths)
@@ -326,7 +326,7 @@ def note_restored(entry: Entry, name: str) -> None:
 
 
 def keep_in_place(entry: Entry, path: str) -> None:
-    """Write into an entry that the person wants this copy where it is: no harvest takes it away again."""
+    """Write into an entry that the user wants this copy where it is: no harvest takes it away again."""
     entry["restored"] = sorted({*restored_paths(entry), path})
 
 
@@ -340,7 +340,7 @@ def forget_restored(entry: Entry, paths: Iterable[str]) -> None:
 
 
 def restored_paths(entry: Mapping[str, Any]) -> set[str]:
-    """Where the person has brought copies of a conversation back to."""
+    """Where the user has brought copies of a conversation back to."""
     known = entry.get("restored")
     return set(map(str, known)) if isinstance(known, list) else set()
 

@@ -1,5 +1,5 @@
-"""Single entries of a large ledger for who does not need the others: of a hundred thousand a window shows forty, and
-`status` asks for what waits.
+"""Single entries of a large ledger for whoever does not need the others: of a hundred thousand a window shows forty,
+and `status` asks for what waits.
 
 `LedgerOnDemand` finds an entry by its key or path: where each stands in the file is kept in the cache folder
 (base/ready.py) while the file is what it was. `LedgerGlance` has them newest first, by one pass over the bytes, before
@@ -49,9 +49,9 @@ _STATUS = re.compile(rb'\n      "status": "([^"\\\n]*)"')
 
 
 class LedgerOnDemand(Mapping[str, Entry]):
-    """The ledger for who may need nothing of it, or a few entries: what is not asked for is not read. Raises OSError
-    where the ledger cannot be read and no archived run either. `by_path` says of all entries which counts for what
-    stands at a path (path -> key)."""
+    """The ledger for whoever may need nothing of it, or a few entries: what is not asked for is not read. Raises
+    OSError where the ledger cannot be read and no archived run either. `by_path` says of all entries which counts for
+    what stands at a path (path -> key)."""
 
     def __init__(self, paths: Paths, cache: Path, by_path: ByPath) -> None:
         self._paths, self._cache, self._by_path = paths, cache, by_path

@@ -1,6 +1,6 @@
 """Makes sure that planned lines stand in a knowledge file, exactly once, and touches no other byte of it.
 
-The person may edit the same file at the same moment: an append
+The user may edit the same file at the same moment: an append
 never truncates, an insertion swaps files in one step and compares what came out with what was read.
 """
 
@@ -22,7 +22,7 @@ from core.knowledge.swap import EDITOR_WAIT, EditorWait, swap_in
 
 ATTEMPTS = 10
 FEW_LINES = 8
-"""So many lines are searched for one by one; for more, the file is taken apart once."""
+"""This many lines are searched for one by one; for more, the file is taken apart once."""
 TAIL_BYTES = 1 << 16
 """How much of a file's end is looked at for an unfinished line: far more than a planned line is long."""
 
@@ -31,7 +31,7 @@ TAIL_BYTES = 1 << 16
 class PlannedFile:
     """The exact lines that one file must hold. `name` is relative to the knowledge folder; `done` is for tasks.md,
     whose `lines` are the open ones. `header` is the first line of the file when it is new. `tail` is what stood behind
-    the last line break when the plan was made: a person's own words, also where they look like a torn line of ours."""
+    the last line break when the plan was made: a user's own words, also where they look like a torn line of ours."""
 
     name: str
     header: str
@@ -157,7 +157,7 @@ def require_lines(folder: Path, planned: PlannedFile) -> list[str]:
 def _append(path: str, planned: PlannedFile, recovering: bool) -> list[bytes] | None:
     """One write at the end of the file; None when another file took the name meanwhile.
 
-    When recovering, the whole file is written anew instead: a write whose fsync failed before the crash looks fine in
+    When recovering, the whole file is written again instead: a write whose fsync failed before the crash looks fine in
     memory and would pass a second fsync, though it is not on the disk.
     """
     fd = files.open_regular(path, os.O_RDWR | os.O_APPEND)
@@ -258,7 +258,7 @@ def _text(lines: list[bytes]) -> list[str]:
     return [line.decode("utf-8") for line in lines]
 
 
-# --- where new tasks go, whatever shape the person has given tasks.md -----------------------------------------------
+# --- where new tasks go, whatever shape the user has given tasks.md -----------------------------------------------
 
 OPEN, DONE = b"## Open", b"## Done"
 _HEADING = re.compile(rb"#{1,6}[ \t]")
@@ -299,7 +299,7 @@ def _put_below(lines: list[bytes], heading: bytes, bullets: list[bytes], blank: 
     if lines[at - 1].startswith((b"- ", b" ", b"\t")):
         lines[at:at] = bullets
         return
-    # After the heading itself, or after words of the person's own: a blank line on both sides.
+    # After the heading itself, or after words of the user's own: a blank line on both sides.
     if at < stop and at < len(lines):
         at, gap = at + 1, []
     else:

@@ -1,6 +1,6 @@
 """The log of short changes: `.state/log`. What is about to be done is written down there before it is done.
 
-`carry_out` is the one way in which a person's edit, an undo, or lines that are put back reach a file: intent, write,
+`carry_out` is the one way in which a user's edit, an undo, or lines that are put back reach a file: intent, write,
 read back, done. One checksummed record a line (base/checked_lines.py):
 
 - `intent`  id, the change as changes.jsonl will tell it, sha256 of the file before and after, its size before an append
@@ -179,7 +179,7 @@ def _key(change: Change) -> Key:
 
 
 def _read(paths: Paths, data: bytes) -> list[Intent]:
-    """All whole intents; each line vouches for itself, so one that was torn costs itself only."""
+    """All whole intents; each line vouches for itself, so one that was torn affects only itself."""
     found: dict[str, Record] = {}
     states: dict[str, str] = {}
     for record in each(data):

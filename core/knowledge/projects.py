@@ -257,7 +257,7 @@ def _near(row: Bullet, projects: Projects, here: Here) -> int:
 
 # --- facts that would have been notes ---------------------------------------------------------------------------------
 # A note on a file that cannot be found becomes the fact `PATH: note`. Asked about the file later, in a clone or in
-# another worktree, a person wants to see it.
+# another worktree, a user wants to see it.
 
 LONG_PATH = 4096
 

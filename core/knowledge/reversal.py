@@ -23,7 +23,7 @@ DETAILED, STRUCK, REWORDED = "details were written below it", "struck through si
 
 @dataclass(frozen=True)
 class TakenOut:
-    """What became of lines that were to leave a file: how many went, those that `stayed` because the person has
+    """What became of lines that were to leave a file: how many went, those that `stayed` because the user has
     reworded them, struck them through or written details below them, and those that were `gone` already, without a
     trace. `why` says for each line that stayed what happened to it since."""
 
@@ -36,11 +36,11 @@ class TakenOut:
 def take_back(paths: Paths, change: Change, now: datetime, run: str) -> str:
     """Reverse one recorded edit of one file; its own row is written under `run`.
 
-    Returns REVERSED, ALREADY, CHANGED when the person has changed what the edit wrote, GONE when nothing of it is there
-    (in all three nothing is touched), or MISSED when the change was but the person's word that lines are gone. Raises
+    Returns REVERSED, ALREADY, CHANGED when the user has changed what the edit wrote, GONE when nothing of it is there
+    (in all three nothing is touched), or MISSED when the change was but the user's word that lines are gone. Raises
     KnowledgeError when the file cannot be written.
     """
-    if change.edit is None and not change.added:  # nothing was written: the person had said that lines are gone
+    if change.edit is None and not change.added:  # nothing was written: the user had said that lines are gone
         try:
             append_changes(paths, [Change(now.isoformat(), run, change.file, change.removed)])
         except OSError as error:
@@ -106,7 +106,7 @@ def take_out(paths: Paths, file: str, unwanted: Sequence[str], now: datetime, ru
 
 
 def _why_it_stays(standing: Collection[str], line: str, harvested: Sequence[str]) -> str:
-    """What a person has done with a line that could not be taken out, "" when nothing of it is there."""
+    """What a user has done with a line that could not be taken out, "" when nothing of it is there."""
     if line in standing:
         return DETAILED
     text, provenance = split_provenance(line.removeprefix("- "))

@@ -207,8 +207,8 @@ def harvested_lines(changes: Sequence[Change], records: Iterable[Record] = ()) -
 
 
 def changed_lines(text: str, harvested: set[str], owed: Iterable[str] = ()) -> tuple[int, int]:
-    """How a file differs from what harvests wrote: lines in it that are the person's, and lines that they took out or
-    worded anew. Headings and empty lines count for nothing; `owed` are lines that may not have been written yet."""
+    """How a file differs from what harvests wrote: lines in it that are the user's, and lines that they took out or
+    worded again. Headings and empty lines count for nothing; `owed` are lines that may not have been written yet."""
     here = {line for line in map(str.rstrip, text.split("\n")) if line and not line.startswith("#")}
     wrote = {line.rstrip() for line in harvested if line.strip() and not line.startswith("#")}
     return len(here - wrote), len(wrote - here - {line.rstrip() for line in owed})

@@ -2,7 +2,7 @@
 
 The same statement from another conversation stands in the file with its own provenance (the gate of the harvest needs
 it there) and counts as a confirmation. Whatever shows bullets shows such a statement once. What is merely alike is
-never merged; `alike.py` lists it for a person.
+never merged; `alike.py` lists it for a user.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What harvests have cost, day by day, and the caps that the person set on a day, a run and a month.
+"""What harvests have cost, day by day, and the caps that the user set on a day, a run and a month.
 
 The account is one small file of the store. While a cap holds, what a call may cost at most is written down before the
 call and corrected after it: whoever is killed in between has rather spent too much than too little, and no second
-process begins from a stale number. Days and months are those of the person's own clock.
+process begins from a stale number. Days and months are those of the user's own clock.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.base import files
 from core.base.homes import advice
 
 KEPT_DAYS = 70
-"""So many days stand in the account: the month now, and the one before for who looks."""
+"""This many days stand in the account: the month now, and the one before for whoever looks."""
 MOST_BYTES = 1 << 20
 WORST_BYTES_A_TOKEN = 3
 """How much of a text fits a token at the worst: a cap must hold, and what does not fit a window is cut by some servers

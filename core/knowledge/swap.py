@@ -1,4 +1,4 @@
-"""Replaces a knowledge file in one step, and notices when a person saved it in that very moment.
+"""Replaces a knowledge file in one step, and notices when a user saved it in that very moment.
 
 Two files are exchanged, then what came out is compared with what was read. What came out is kept under its temporary
 name until all is well: `clear_leftovers` knows what to do with it after a crash, by the hashes in the name.
@@ -68,7 +68,7 @@ def swap_in(path: Path, new: bytes, expected: bytes, merge: Callable[[bytes], by
 
 
 def _give_back(path: Path, standing: bytes, spent: list[Path]) -> None:
-    """Before giving up: what the person saved last waits in a temporary file; put it back in place of our bytes. Where
+    """Before giving up: what the user saved last waits in a temporary file; put it back in place of our bytes. Where
     that fails too it stays, and `clear_leftovers` deals with it."""
     with contextlib.suppress(OSError):
         if spent and files.read_or_empty(path) == standing and files.exchange(spent[-1], path):
@@ -184,9 +184,9 @@ def folders_below(folder: Path) -> list[Path]:
 
 
 def clear_leftovers(folder: Path) -> list[Path]:
-    """Remove or put back every leftover in one folder; returns the files that were set aside for the person.
+    """Remove or put back every leftover in one folder; returns the files that were set aside for the user.
 
-    A temporary file that may hold a person's bytes is never removed: it goes back in place when it is certain where it
+    A temporary file that may hold a user's bytes is never removed: it goes back in place when it is certain where it
     belongs, else it is kept as `<name>.recovered-<hash>.md`. Raises OSError.
     """
     with folder_lock(folder):

@@ -1,4 +1,4 @@
-"""What there is in the library, for a person who looks: documents, one of them with its parts, numbers."""
+"""What there is in the library, for a user who looks: documents, one of them with its parts, numbers."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def shown_document(library: Library, document: Document) -> Shown:
 
 
 def chosen(library: Library, which: str, folder: Path) -> Document:
-    """The document that a person means: by its id or that of a chunk (four letters of it at the least), its path
+    """The document that a user means: by its id or that of a chunk (four letters of it at the least), its path
     (relative to `folder`), or its address."""
     wanted = which.strip()
     if not wanted:

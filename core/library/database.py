@@ -132,8 +132,9 @@ def open_library(
 
 
 def unrecorded_retrievals(path: Path, most: int = 5_000) -> set[str]:
-    """Ids of the latest retrievals of a SQLite library that have no record of their use. Quick, for who only wants to
-    know whether there is anything to do: loads no packages, waits for nobody, finds nothing where anything is wrong."""
+    """Ids of the latest retrievals of a SQLite library that have no record of their use. Quick, for whoever only wants
+    to know whether there is anything to do: loads no packages, waits for nobody, finds nothing where anything is
+    wrong."""
 
     asked = (
         "SELECT id FROM retrieval WHERE id NOT IN (SELECT retrieval_id FROM usage_trace "
@@ -147,7 +148,7 @@ def unrecorded_retrievals(path: Path, most: int = 5_000) -> set[str]:
 
 
 def database_errors() -> tuple[type[Exception], ...]:
-    """What a database raises, for who must not load one to name it."""
+    """What a database raises, for whoever must not load one to name it."""
 
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -182,7 +183,7 @@ def _missing(package: str, extra: str) -> KnowledgeError:
 
 def _hint(error: Exception, path: Path | None) -> str:
     if path is None:
-        return "check the address, the server, and that this person may make tables in the database"
+        return "check the address, the server, and that this user may make tables in the database"
     if "not a database" in str(error) or "malformed" in str(error):
         return f"put the newest copy from {path.parent / 'backups'} in its place"
     return ""

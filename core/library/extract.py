@@ -73,7 +73,7 @@ class Extracted:
 
 
 def extract(name: str, data: bytes, content_type: str = "") -> list[Extracted]:
-    """The documents of a file: one, or the conversations of an export. `content_type` is what the person says it is,
+    """The documents of a file: one, or the conversations of an export. `content_type` is what the user says it is,
     "" to have it told. Raises KnowledgeError, in one sentence, for what cannot be read, and nothing else for `data`."""
     if len(data) > MOST_BYTES:
         size = f"{len(data) >> 20} MB, {MOST_BYTES >> 20} MB at the most"

@@ -1,9 +1,9 @@
 """Reads files of foreign formats in a process of their own, which has limits and can be ended from outside.
 
-A damaged or hostile file costs itself alone: whatever its reader does (runs for ever, takes all memory, crashes), the
-program goes on with the next file. A process reads many files, one after the other, so a batch pays for one start; it
-is replaced after it had to be ended. It is started with `subprocess`, since a worker of a cluster may be a daemon, to
-which `multiprocessing` allows no children.
+A damaged or hostile file affects only itself alone: whatever its reader does (runs for ever, takes all memory,
+crashes), the program goes on with the next file. A process reads many files, one after the other, so a batch pays for
+one start; it is replaced after it had to be ended. It is started with `subprocess`, since a worker of a cluster may be
+a daemon, to which `multiprocessing` allows no children.
 
 Both directions of the pipe carry the same thing: one line of JSON with the number of `bytes` that follow, then these.
 """

@@ -3,7 +3,7 @@
 An address that somebody else wrote (a redirect, a link in a document) may name this computer or its network: the door
 of a router, the store of a cloud's keys. So every address is looked up before it is asked, those of private networks
 are refused, and before a byte is sent the number is looked at to which the connection really went: a name may be
-looked up anew and lead elsewhere. The person's own address may be private when it says so itself
+looked up again and lead elsewhere. The user's own address may be private when it says so itself
 (`http://localhost:8000/`); a redirect into another private place is refused all the same.
 """
 
@@ -258,7 +258,7 @@ def private_host(address: str) -> frozenset[str]:
 
 
 def why_refused(address: str, own: frozenset[str] = frozenset()) -> str:
-    """Why an address may not be asked, "" when it may. `own` are private hosts that the person named."""
+    """Why an address may not be asked, "" when it may. `own` are private hosts that the user named."""
     parts = urlsplit(address)
     if parts.scheme.lower() not in ("http", "https"):
         return f"{parts.scheme or 'it'} is no kind of address that is fetched"

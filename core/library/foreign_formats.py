@@ -60,7 +60,7 @@ def _pdf(data: bytes) -> Foreign:
             words = page.extract_text()
         except MemoryError:
             raise
-        except Exception:  # noqa: BLE001 - a broken page costs itself
+        except Exception:  # noqa: BLE001 - a broken page affects only itself
             unread += 1
             continue
         begins = len(text)

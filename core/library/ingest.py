@@ -43,7 +43,7 @@ _SUFFIXES = (
     "onnx gguf safetensors parquet feather pack idx wasm map lock"
 )
 _NO_TEXT = frozenset(_SUFFIXES.split())
-"""Suffixes that are passed over in a folder; named by the person, such a file is looked at like any other."""
+"""Suffixes that are passed over in a folder; named by the user, such a file is looked at like any other."""
 Progress = Callable[[int, int, str, str], None]
 """(sources done, sources in all, the one that is done, what became of it)."""
 
@@ -83,7 +83,7 @@ class Source:
 def sources_of(
     names: Sequence[str], report: IngestReport, folder: Path, stored: Callable[[str], str] = stored_name
 ) -> list[Source]:
-    """The files and addresses behind what a person named, folders looked through, each once and in order. `stored`
+    """The files and addresses behind what a user named, folders looked through, each once and in order. `stored`
     says how one is named in the library."""
     found: dict[str, Source] = {}
 
@@ -138,7 +138,7 @@ _ROOTS = (".git", ".hg", "pyproject.toml", "package.json", "Cargo.toml", "go.mod
 
 
 def project_of(path: Path, otherwise: Path) -> str:
-    """The name of the project that a file lies in; that of the folder which the person named where there is none."""
+    """The name of the project that a file lies in; that of the folder which the user named where there is none."""
     for folder in (path.parent, *path.parent.parents):
         if any(files.exists(folder / name) for name in _ROOTS):
             return folder.name or str(folder)
@@ -180,7 +180,7 @@ def _read_file(source: Source, known: Sequence[Location], content_type: str) -> 
     try:
         found = os.lstat(path)
         if stat.S_ISLNK(found.st_mode) and source.named:
-            path = Path(os.path.realpath(path))  # the person named it, so they mean where it leads
+            path = Path(os.path.realpath(path))  # the user named it, so they mean where it leads
             found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode):
             raise KnowledgeError("no-file", "this is neither a file nor a folder", source.stored)
@@ -220,7 +220,7 @@ def ingest(
     work: Prepare = prepare,
 ) -> IngestReport:
     """Take in what `names` name (files, folders, addresses). `folder` is what relative names are relative to; other
-    workers are begun from `worth` sources on; with `again` also what has not changed is prepared anew. A changed file
+    workers are begun from `worth` sources on; with `again` also what has not changed is prepared again. A changed file
     whose new text would leave experience behind is held until all others are done; then `may_drop` is asked which of
     such files (their sources) are taken in all the same. `stopped` is asked between documents.
 

@@ -28,7 +28,7 @@ from core.search.words import spaced
 @dataclass(frozen=True)
 class Item:
     """Bytes to take in. `source` is their path or address; `origin` names the project or folder that a file belongs
-    to; `content_type` is what the person says it is, "" to have it told."""
+    to; `content_type` is what the user says it is, "" to have it told."""
 
     source: str
     data: bytes
@@ -40,7 +40,7 @@ class Item:
     name: str = ""
     """What the type is told by, where that is not the source: a page of an address without a suffix is `page.html`."""
     named: bool = True
-    """Whether the person named it; what was found in a folder and is no text is no error."""
+    """Whether the user named it; what was found in a folder and is no text is no error."""
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class SourceProfile:
 
 @dataclass(frozen=True)
 class Document:
-    """One thing that was taken in. `source` is where it was found first: a path, an address, or what a person said;
+    """One thing that was taken in. `source` is where it was found first: a path, an address, or what a user said;
     `content_sha256` is the hash of `raw_content`, in which secrets are replaced already; `written_at` is when it was
     last changed, where its source tells; `language` is that of code."""
 

@@ -69,7 +69,7 @@ def by_ids(connection: Connection, table: Table, kind: type[R], ids: Iterable[st
 
 
 IDS: BindParameter[Any] = bindparam("ids", expanding=True)
-"""For statements that are made once and asked with many ids: to make one anew takes longer than to answer it."""
+"""For statements that are made once and asked with many ids: to make one again takes longer than to answer it."""
 
 
 @cache

@@ -65,7 +65,7 @@ CONCEPTS_OF_DOCUMENT, PAIRS_OF_DOCUMENT = 8, 12
 @dataclass(frozen=True)
 class Shelved:
     """What became of a prepared document. `status`: new, changed, known (the same content from elsewhere), restored
-    (it has become again what it was before), unchanged, archived (a person took it out; it stays out)."""
+    (it has become again what it was before), unchanged, archived (a user took it out; it stays out)."""
 
     id: str
     source: str

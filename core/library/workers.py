@@ -28,7 +28,7 @@ TRIES = 4
 SUSPECT = 2
 """Workers that were lost over a task, from which on it is done alone."""
 LOOK_SECONDS = 0.5
-"""How long a stop that the person asked for waits at the most."""
+"""How long a stop that the user asked for waits at the most."""
 WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Seconds between attempts to reach a scheduler that is gone: about a minute in all."""
 ANSWER_SECONDS = 10.0
@@ -64,7 +64,7 @@ class _Manned:
 
 
 class Workers(Generic[T, R]):
-    """Hands tasks to an executor and gives back what became of each. `open_executor` is called anew when the executor
+    """Hands tasks to an executor and gives back what became of each. `open_executor` is called again when the executor
     breaks; None for work in this process. `say` is told at once when a cluster has no workers."""
 
     def __init__(
@@ -222,7 +222,7 @@ def why_gone(error: BaseException) -> str:
 
 
 def local_processes(number: int) -> Callable[[], Executor]:
-    """Processes of this computer, begun anew rather than forked: a fork would take our locks and connections along."""
+    """Processes of this computer, begun again rather than forked: a fork would take our locks and connections along."""
 
     return lambda: ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn"))
 

@@ -29,7 +29,7 @@ KeyFinder: TypeAlias = Callable[[str, Sequence[str]], str]
 def keys_from(path: Path | None, environment: Mapping[str, str]) -> KeyFinder:
     """A finder over `environment` and the file at `path` (None: the environment alone).
 
-    The file is read anew each time, and only if the environment has no key.
+    The file is read again each time, and only if the environment has no key.
     """
 
     def find(provider: str, variables: Sequence[str]) -> str:

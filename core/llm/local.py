@@ -67,7 +67,7 @@ def named(model: str) -> Path | HubName:
         path = Path(text).expanduser()
     except RuntimeError:
         raise KnowledgeError(
-            "bad-settings", f"{excerpt(text)!r} names a person whom this computer does not know"
+            "bad-settings", f"{excerpt(text)!r} names a user whom this computer does not know"
         ) from None
     if text.startswith("."):
         hint = "write the whole path, or one that begins with ~/"

@@ -15,7 +15,7 @@ from core.llm.wire import Call, Dialect, Question, child, count_of, text_of, wit
 BASE_URL = "http://localhost:11434"
 STRUCTURE_WORDS = ("format", "schema", "grammar")
 
-# The context that we ask for, in tokens: few steps, because Ollama loads the model anew when it changes.
+# The context that we ask for, in tokens: few steps, because Ollama loads the model again when it changes.
 CONTEXT_STEPS = (8_192, 16_384, 32_768, 65_536, 131_072)
 ANSWER_RESERVE_TOKENS = 4_096
 

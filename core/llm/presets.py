@@ -214,7 +214,7 @@ PRESETS: Mapping[str, Preset] = {
         login="type 'agy' and log in",
         login_files={f"{_ANTIGRAVITY}/antigravity-oauth-token": f"{_ANTIGRAVITY}/antigravity-oauth-token"},
     ),
-    # geminicli.com/docs: the system settings override the person's own; an empty tools.core allows no tool.
+    # geminicli.com/docs: the system settings override the user's own; an empty tools.core allows no tool.
     "gemini_cli": Preset(
         "gemini",
         "Gemini CLI",

@@ -32,7 +32,7 @@ class Page(Answer):
 class SavedMemory(Answer):
     """What became of a memory."""
 
-    display: str = Field(description="What happened, for the person.")
+    display: str = Field(description="What happened, for the user.")
     path: str = Field(description="The file that was written; empty when nothing was saved.")
     memory_id: int = Field(description="The memory's number; 0 when nothing was saved.")
 

@@ -42,7 +42,7 @@ from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, settl
 MOST, MOST_LISTED, MOST_TOKENS = 50, 200, 12_000
 ALL_MEMORIES = 1_000_000
 MEMORY_CHARACTERS, MEMORY_LINES = 4_000, 60
-"""What an agent may save: a person must be able to read all of it in the moment in which they are asked."""
+"""What an agent may save: a user must be able to read all of it in the moment in which they are asked."""
 SPOKEN_TURN, TOOL_TURN = (9_000, 3_000), (1_200, 800)
 """Of one turn of a conversation so many characters of its beginning and its end."""
 WIDTH = 96
@@ -50,7 +50,7 @@ _WIDE = re.compile(r" {9,}")
 
 
 def _text(most: int, description: str, least: int | None = None) -> Any:
-    """A text of so many characters, or a list of so many entries, at the most; an agent reads the description."""
+    """A text of that many characters, or a list of that many entries, at the most; an agent reads the description."""
     return Field(min_length=least, max_length=most, description=description)
 
 
@@ -75,7 +75,7 @@ HitOffset = Annotated[int, Field(ge=0, le=900, description="How many to skip, as
 
 
 def question(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> str:
-    """What the person is asked before a memory is saved: the very text, tags and folder that saving would write.
+    """What the user is asked before a memory is saved: the very text, tags and folder that saving would write.
 
     What is theirs to decide on stands first and last, the text between them, behind a bar on every line that it cannot
     write itself: a long line goes on behind a broken bar, blank lines and wide gaps are counted instead of shown."""
@@ -116,7 +116,7 @@ def _preview(now: Workspace, content: str, tags: Sequence[str], project: str) ->
         raise KnowledgeError(
             "refused",
             f"this text has {size:,} characters in {lines} lines, and a memory that an agent saves has at most "
-            f"{MEMORY_CHARACTERS:,} in {MEMORY_LINES}: save its gist, or ask the person to run 'knowledge save'",
+            f"{MEMORY_CHARACTERS:,} in {MEMORY_LINES}: save its gist, or ask the user to run 'knowledge save'",
         )
     return found
 
@@ -142,7 +142,7 @@ def recall_memory(
     offset: Offset = 0,
     project: Project = "",
 ) -> dict[str, Any]:
-    """Find what the person had saved as a memory, such as how they like things done, by words and tags, with the
+    """Find what the user had saved as a memory, such as how they like things done, by words and tags, with the
     whole texts. search_knowledge looks here too, and everywhere else: use this one when only memories are wanted.
     The newest come first; where no memory has all the words, the best matches do."""
     now = settled(workspace)
@@ -166,7 +166,7 @@ def list_memories(
     offset: Offset = 0,
     project: Project = "",
 ) -> dict[str, Any]:
-    """List saved memories, the newest first, with their ids, dates, tags and first lines: for who asks what has
+    """List saved memories, the newest first, with their ids, dates, tags and first lines: for whoever asks what has
     been saved. To find one, recall_memory is shorter."""
     now = settled(workspace)
     listed = memories_list(now, project=told_in(now, project).asked)
@@ -224,7 +224,7 @@ def search_conversations(
     limit: Limit = 10,
     offset: HitOffset = 0,
 ) -> dict[str, Any]:
-    """Find earlier conversations about this project by what was said in them: when the person speaks of one ("you
+    """Find earlier conversations about this project by what was said in them: when the user speaks of one ("you
     told me on Thursday"), or search_knowledge has not kept the detail, such as the very command or message. One
     row a conversation, with its best turn; read_conversation reads on from there."""
     now = settled(workspace)
@@ -401,7 +401,7 @@ def retrieve(
     session: Annotated[str, _text(200, "Any name for the work that you are at.")] = "",
     bullets: Annotated[bool, Field(description="Also what earlier conversations taught.")] = False,
 ) -> dict[str, Any]:
-    """Find pieces of the person's documents (papers, articles, manuals that they took into their library; not the
+    """Find pieces of the user's documents (papers, articles, manuals that they took into their library; not the
     project's own files), each with a dossier: what it was good and bad for, and why. No piece
     is reliable or unreliable: weigh its history for your kind of task. Afterwards say with record_usage how it
     went. That this was asked, and what was found, is written down in the library: questions without an answer are
@@ -470,7 +470,7 @@ def _of_record(here: Workspace, done: Recorded) -> dict[str, Any]:
 def ingest(
     workspace: Workspace, paths: Sequence[str], content_type: str = "", *, asked: bool = False
 ) -> dict[str, Any]:
-    """Take documents into the library, as the person approved. `asked`: they were shown `ingest_question`, which says
+    """Take documents into the library, as the user approved. `asked`: they were shown `ingest_question`, which says
     what files would leave behind; of addresses it cannot know that."""
     if len(paths) > MOST_PATHS:
         raise KnowledgeError("refused", f"at most {MOST_PATHS} paths at once: name their folder instead")
@@ -478,7 +478,7 @@ def ingest(
     private = [path for path in paths if names_private_host(path)]
     if private:
         why = "an agent may not have addresses of this computer or its network fetched"
-        raise KnowledgeError("refused-address", why, private[0], "ask the person to do it")
+        raise KnowledgeError("refused-address", why, private[0], "ask the user to do it")
     scope = told_in(here)
     _refuse_foreign(here, scope, paths)
     yes = asked and not any(map(is_address, paths))
@@ -493,7 +493,7 @@ def ingest(
 
 
 def ingest_question(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> str:
-    """What the person is asked before an agent fills their library: each path in full, where a link leads, and what was
+    """What the user is asked before an agent fills their library: each path in full, where a link leads, and what was
     learned of a file and would be left behind."""
     if len(paths) > MOST_PATHS or any(len(path) > MOST_PATH for path in paths):
         raise KnowledgeError(
@@ -537,7 +537,7 @@ def reflect(
     ] = "all",
     concept: Annotated[str, _text(200, "Also how this concept evolved.")] = "",
 ) -> dict[str, Any]:
-    """What the library serves well and badly, which sources pull their weight, what is missing: for who asks about
+    """What the library serves well and badly, which sources pull their weight, what is missing: for whoever asks about
     the library itself."""
     here = settled(workspace)
     return safe(here, {"report": library_reflect(here, scope, concept, within=told_in(here)).to_json()})

@@ -40,7 +40,7 @@ _ALL = re.compile(
 
 
 def find_answers(session: Session) -> Iterator[Found]:
-    """A question that was put to the person is a decision with its answer, and open without one at the very end."""
+    """A question that was put to the user is a decision with its answer, and open without one at the very end."""
     for turn, row in session.events:
         if not isinstance(row, Question):
             continue
@@ -53,7 +53,7 @@ def find_answers(session: Session) -> Iterator[Found]:
             vague = (_POINTS.search(question) or _IN_HAND.search(question)) and not cues.ANCHOR.search(question)
             if given and cues.PUT_OFF.search(given) and len(given) <= LONGEST_ANSWER:
                 if not vague:
-                    yield found("tasks_open", f"Put off: {question}", f"the person said: {given}", quote, 62, turn)
+                    yield found("tasks_open", f"Put off: {question}", f"the user said: {given}", quote, 62, turn)
             elif given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
                 chosen, others = _chosen(_ADVISED.sub("", given), _ADVISED.sub("", options))
                 kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
@@ -64,7 +64,7 @@ def find_answers(session: Session) -> Iterator[Found]:
 
 
 def _typed(session: Session, answer: str) -> bool:
-    """Whether an answer stands in a message of the person."""
+    """Whether an answer stands in a message of the user."""
     return any(by_person(turn) and answer in turn.text for turn in session.conversation.turns)
 
 
@@ -160,7 +160,7 @@ _AGREES = re.compile(r"^(?:agree|easy|good|fair|yes|no|ok(?:ay)?|done|fixed|同�
 
 
 def find_agreed(session: Session) -> Iterator[Found]:
-    """The points of a discussion that the person agreed to: each heading with what is said first below it."""
+    """The points of a discussion that the user agreed to: each heading with what is said first below it."""
     turns = session.conversation.turns
     for closing in session.closings:
         if closing.changed:
@@ -195,7 +195,7 @@ def _is_heading(row: Row) -> bool:
     return row.text.startswith("**") and row.text.endswith(("**", "**:"))
 
 
-# --- the person's questions ---
+# --- the user's questions ---
 
 _LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|and|but|also|so|well|hmm|wait|oh|hey|可以|好的?|那么?|ja|aber|und|mais|et|pero|y)"
@@ -272,7 +272,7 @@ def _names(asked: str) -> bool:
 
 
 def find_answered(exchanges: list[Exchange], session: Session) -> Iterator[Found]:
-    """A question of the person with what the assistant answered; left open where the answer puts it off, and where the
+    """A question of the user with what the assistant answered; left open where the answer puts it off, and where the
     session ends without one."""
     answered = []
     works = bool(session.commands) or any(is_change(row) for _, row in session.events)
@@ -326,7 +326,7 @@ def _answer(row: Exchange, asked: str) -> tuple[str, str, int, str] | None:
 
 
 def _borne_out(session: Session, asked: str, text: str, at: int) -> bool:
-    """Whether an answer is about the person's own systems, stands in what a tool gave back before, and was not
+    """Whether an answer is about the user's own systems, stands in what a tool gave back before, and was not
     overtaken by later work: what an assistant says by itself anybody can ask again."""
     found_in = (*cues.OF_CODE.findall(asked), *cues.ANCHOR.findall(asked))
     found_in += () if asked.isascii() else tuple(_LATIN.findall(asked))
@@ -374,7 +374,7 @@ _OPTION = re.compile(r"^\W*Option\s+(?:\d|[A-Z])\b\W*\s*(?P<what>[^\n*]{8,100}?)
 
 
 def find_undecided(session: Session) -> Iterator[Found]:
-    """Options that the last message puts to the person, who did not choose any more."""
+    """Options that the last message puts to the user, who did not choose any more."""
     closing = session.closings[-1] if session.closings else None
     if closing is None or not closing.at_end or "?" not in closing.turn.text[-400:]:
         return

@@ -1,6 +1,6 @@
 """The closing messages of a session, and the work that they and the commits beside them say was done.
 
-A closing message is the assistant's last one before each word of the person, and at the end. It says *what* was done;
+A closing message is the assistant's last one before each word of the user, and at the end. It says *what* was done;
 what it says of causes, facts and open work is read in `findings.py`.
 """
 
@@ -141,7 +141,7 @@ def _of_commit(session: Session, turn: int, commit: Commit, text: str) -> bool:
 
 
 def _asked_before(session: Session, number: int, work: str) -> str:
-    """What the person had asked for in the message that a piece of work answers, in their words, where these share
+    """What the user had asked for in the message that a piece of work answers, in their words, where these share
     words with what is told: it says what the work was for. Nothing of an earlier message: what stood between may have
     asked for the work."""
     turns = session.conversation.turns
@@ -169,7 +169,7 @@ LEAST_ASKED, MOST_ASKED, LEAST_STEMS = 25, 300, 2
 
 
 def _in_own_words(text: str) -> str:
-    """The first sentences of a message as typed by a person, "" where they say nothing by themselves."""
+    """The first sentences of a message as typed by a user, "" where they say nothing by themselves."""
     if text.startswith(("/", "<", "!", "{", "[")) or cues.BOILERPLATE.search(text) or cues.TEMPLATE.search(text):
         return ""
     said = ""
@@ -198,7 +198,7 @@ _VAGUE = re.compile(
 
 
 def request_of(text: str) -> str:
-    """What the person asked for in one sentence that says something by itself, or ""."""
+    """What the user asked for in one sentence that says something by itself, or ""."""
     first = cues.first_sentence(text, 200) or (" ".join(text.split()) if len(text) <= 200 else "")
     if not fits(first) or first.startswith(("/", "<", "!", "[")):
         return ""
@@ -562,7 +562,7 @@ def read_session(conversation: Conversation) -> Session:
         # The file of a sub-agent alone: here it is the one that speaks.
         conversation = replace(conversation, turns=tuple(replace(turn, agent="") for turn in conversation.turns))
     turns = conversation.turns
-    numbers: list[tuple[int, int]] = []  # a closing message and the turn of the person behind it
+    numbers: list[tuple[int, int]] = []  # a closing message and the turn of the user behind it
     last = -1
     for number, turn in enumerate(turns):
         if turn.agent:

@@ -1,7 +1,7 @@
 """The words that the rules over sessions look for, by language, and how a table of them becomes one pattern.
 
 Structure says most (see `sessions.py`); these tables say the rest: what an error, a check, a finished or an unfinished
-piece of work, a wish of the person sounds like. A row is a fragment of a regular expression. Chinese, Japanese and
+piece of work, a wish of the user sounds like. A row is a fragment of a regular expression. Chinese, Japanese and
 Korean have no blanks between words, so their rows carry no word boundary.
 """
 
@@ -418,7 +418,7 @@ REVIEW_HEADING = re.compile(
     re.IGNORECASE,
 )
 
-# --- what the person says ---
+# --- what the user says ---
 
 _MEDDLE = (
     "want|use|ever|just|add|commit|push|touch|change|create|put|edit|modify|run|remove|delete|hardcode|mention|include"
@@ -470,7 +470,7 @@ CORRECTION = one_of({
     "ja": ("違います", "動きません", "間違"),
     "ko": ("아니", "틀렸", "안 돼"),
 }, begins=True)  # fmt: skip
-# What an assistant says first when the person is right.
+# What an assistant says first when the user is right.
 CONCEDES = one_of({
     "en": (
         r"(?:(?:oh|ah|yes|yeah|hmm|sorry|ok(?:ay)?),? )?you(?:'re| are|’re) (?:\w+ )?(?:right|correct)(?! to\b)",
@@ -521,7 +521,7 @@ POINTING = re.compile(
     r"\b(?:above|below|this one|that one|the first one|the second one|option [a-z0-9])\b|\?$",
     re.IGNORECASE,
 )
-# What a program or a template says in the person's role, and what only the moment needs.
+# What a program or a template says in the user's role, and what only the moment needs.
 TEMPLATE = re.compile(
     r"\[[A-Za-z][^\]\n]{2,60}\](?!\()|<[a-z][\w -]{2,40}>|\{\{?\w+\}?\}|\bTBD\b|\$ARGUMENTS|lorem ipsum", re.IGNORECASE
 )

@@ -1,6 +1,6 @@
-"""What the person said at one place of a session, with what stood before it and what followed.
+"""What the user said at one place of a session, with what stood before it and what followed.
 
-A sentence of a person rarely says what it is about: the message it answers, the file that was just written, the command
+A sentence of a user rarely says what it is about: the message it answers, the file that was just written, the command
 they stopped and the title of the session do.
 """
 
@@ -22,7 +22,7 @@ LONGEST_MESSAGE, MOST_LINES = 1000, 15
 
 @dataclass(frozen=True)
 class Exchange:
-    """What the person said at one place, what stood before it, and what followed until they spoke again.
+    """What the user said at one place, what stood before it, and what followed until they spoke again.
 
     `before` is the assistant's closing message that they answer, `touched` the file that was written last before they
     spoke, `stopped` what they interrupted ("" where they let it end); `replies` are the assistant's texts behind with
@@ -42,13 +42,13 @@ class Exchange:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The names of the files that were written before the person spoke again."""
+        """The names of the files that were written before the user spoke again."""
         edits = [row for row in self.events if isinstance(row, Edit) and is_change(row)]
         return tuple(dict.fromkeys(name for row in edits for name in row.names))
 
 
 def _stopped(session: Session, first: int, number: int) -> str:
-    """The command or file at which the person interrupted the assistant, right before they spoke."""
+    """The command or file at which the user interrupted the assistant, right before they spoke."""
     before = session.conversation.turns[number - 1] if number else None
     if before is None or before.role != "system" or not before.text.startswith("[Request interrupted"):
         return ""
@@ -61,7 +61,7 @@ def _stopped(session: Session, first: int, number: int) -> str:
 
 
 def read_exchanges(session: Session) -> list[Exchange]:
-    """The person's own words in their order, without pasted text and what a template says in their role."""
+    """The user's own words in their order, without pasted text and what a template says in their role."""
     turns = session.conversation.turns
     spoken = [number for number, turn in enumerate(turns) if by_person(turn)]
     answers = {
@@ -100,7 +100,7 @@ _WITH_COMMAND = re.compile(r"^/(?:ask|code|architect)[ \t]+")
 
 
 def own_words(text: str) -> bool:
-    """Whether a message reads as typed by a person: short, no page, no template, no order of a program."""
+    """Whether a message reads as typed by a user: short, no page, no template, no order of a program."""
     if (
         not text
         or len(text) > LONGEST_MESSAGE
@@ -112,7 +112,7 @@ def own_words(text: str) -> bool:
 
 
 def typed(text: str) -> str:
-    """What a person typed of a message: all of a short one; of a longer one, which was mostly pasted, the first and the
+    """What a user typed of a message: all of a short one; of a longer one, which was mostly pasted, the first and the
     last paragraph where these are short sentences; "" for what a program or a template says."""
     if len(_OUTPUT.findall(text)) >= LEAST_OUTPUT:  # what somebody wrote stands before or behind it
         text = "\n\n".join(part.strip() for part in _PASTED.split(text, maxsplit=1) if part.strip())
@@ -177,7 +177,7 @@ _STAMP = re.compile(r"\s*\(\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}[^)]*\)\s*$")
 
 
 def subject_of(session: Session) -> str:
-    """What the session was about, in few words: its title or what the person asked for first, and where these are vague
+    """What the session was about, in few words: its title or what the user asked for first, and where these are vague
     ("do both please") its branch."""
     turns = session.conversation.turns
     first = next((turn.text for turn in turns if by_person(turn) and own_words(turn.text)), "")

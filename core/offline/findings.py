@@ -1,7 +1,7 @@
 """What the closing messages of a session say beside the work that was done: causes, facts, what is left.
 
 A closing message is right about *what* more often than about *why*. So a cause or a fact is taken only when it is
-strictly worded and the things that it names stand in what a tool gave back. What a later word of the person refuted, or
+strictly worded and the things that it names stand in what a tool gave back. What a later word of the user refuted, or
 later work overtook, is not taken at all.
 """
 
@@ -252,7 +252,7 @@ _AT_LINES = re.compile(r"\blines? [~≈]?\d", re.IGNORECASE)
 
 
 def _explained(session: Session) -> Iterator[Found]:
-    """What the closing message of a question says first about the person's own systems, when tools have shown what it
+    """What the closing message of a question says first about the user's own systems, when tools have shown what it
     names and later work left it alone: a standing sentence of prose, with the next one where that goes on with it."""
     turns = session.conversation.turns
     for closing in () if session.of_chat else session.closings:
@@ -404,7 +404,7 @@ def _stands(text: str) -> bool:
 
 
 def _about(session: Session) -> str:
-    """What a session was about, in the person's words, for an item that says less by itself."""
+    """What a session was about, in the user's words, for an item that says less by itself."""
     asked = [turn for turn in session.conversation.turns if by_person(turn)]
     wanted = next((text for turn in asked if (text := request_of(turn.text))), "")
     return f"left of “{wanted}”" if wanted else ""

@@ -1,4 +1,4 @@
-"""What the person said in a coding session: their will, what they set right, what they put off or asked last, and what
+"""What the user said in a coding session: their will, what they set right, what they put off or asked last, and what
 stands of it in a summary.
 
 Their words hide in several places (queued while the assistant worked, behind a refused call, beside a result); the
@@ -49,7 +49,7 @@ LONGEST_DETAIL = 160
 
 
 def find_said(session: Session) -> Iterator[Found]:
-    """Everything that the person said, chose and asked in a session, and what was answered."""
+    """Everything that the user said, chose and asked in a session, and what was answered."""
     exchanges = read_exchanges(session)
     yield from find_answers(session)
     yield from find_plans(session)
@@ -66,7 +66,7 @@ def find_said(session: Session) -> Iterator[Found]:
 
 
 def find_in_chat(session: Session) -> Iterator[Found]:
-    """What the person wants for good, chooses and knows in a talk with an assistant that has no tools; and what they
+    """What the user wants for good, chooses and knows in a talk with an assistant that has no tools; and what they
     asked last of one that never answered."""
     exchanges = read_exchanges(session)
     if session.closings:
@@ -95,7 +95,7 @@ _LEANS = re.compile(r"\bhere\b|(?:\.\.\.|…)\W*$", re.IGNORECASE)
 
 
 def find_corrections(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
-    """What the person set right in what the assistant had said, done or wanted to do: their word is the fact."""
+    """What the user set right in what the assistant had said, done or wanted to do: their word is the fact."""
     for at, row in enumerate(exchanges):
         for item in _corrected(session, row):
             if not any(taken_back(item, later) for later in exchanges[at + 1 :]):
@@ -123,7 +123,7 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
             asked = "?" in body  # then the answer says what was settled
             if not (cues.REASON.search(agreed) if asked and row.changed else cues.ANCHOR.search(body + agreed)):
                 return  # how things are, and not what was chosen; or about what only the talk knows
-            detail = f"the person asked: {body}" if asked else f"the assistant agreed: {agreed}"
+            detail = f"the user asked: {body}" if asked else f"the assistant agreed: {agreed}"
             detail = detail if len(detail) <= LONGEST_DETAIL else ""
             yield found(category, agreed if asked else body, detail, quote, 64, row.number)
         return
@@ -135,7 +135,7 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
     if not cues.ANCHOR.search(body):
         return
     before = cues.first_sentence(row.before.turn.text, 160)
-    detail = f"set right by the person; the assistant had said: {before}" if before else ""
+    detail = f"set right by the user; the assistant had said: {before}" if before else ""
     yield found("facts", body, detail, quote, 61, row.number)
 
 
@@ -147,7 +147,7 @@ _CONTRAST = re.compile(
 
 
 def _interrupted(session: Session, row: Exchange) -> Iterator[Found]:
-    """Why the person stopped the assistant: a fact that it did not know, or what it should do otherwise."""
+    """Why the user stopped the assistant: a fact that it did not know, or what it should do otherwise."""
     text = FILLER.sub("", CORRECTS.sub("", " ".join(row.text.split()))).rstrip(". ")
     if not (20 if text.isascii() else 8) <= len(text) <= LONGEST or "?" in text or cues.POINTING.search(text):
         return
@@ -156,13 +156,13 @@ def _interrupted(session: Session, row: Exchange) -> Iterator[Found]:
         return
     if not cues.ANCHOR.search(text):
         return
-    detail = "the person interrupted " + ("its work" if row.stopped == "its work" else f"`{row.stopped}`")
+    detail = "the user interrupted " + ("its work" if row.stopped == "its work" else f"`{row.stopped}`")
     category = "facts" if states and not cues.WILL.search(text) else "decisions"
     yield found(category, text, detail, row.text.split("\n")[0], 60, row.number)
 
 
 def _conceded(row: Exchange) -> str:
-    """The sentence in which the assistant says why the person is right, "" where it says none."""
+    """The sentence in which the assistant says why the user is right, "" where it says none."""
     first = next(iter(rows_of(row.replies[0][1], row.replies[0][0])), None) if row.replies else None
     if first is None or not cues.CONCEDES.match(first.text):
         return ""
@@ -188,7 +188,7 @@ def _refused(session: Session, row: Exchange) -> Iterator[Found]:
         return
     where = f" on branch {session.conversation.branch}" if session.conversation.branch and "git" in what else ""
     after = _instead_of(call, [event for at, event in session.events if at > row.number])
-    detail = f"the person refused `{what}`{where}" + (f"; done instead: `{after}`" if after else "")
+    detail = f"the user refused `{what}`{where}" + (f"; done instead: `{after}`" if after else "")
     category = "facts" if _STATES.search(text) and not cues.WILL.search(text) else "decisions"
     yield found(category, text.rstrip(". "), detail, row.text.split("\n")[0], 61, row.number)
 
@@ -204,7 +204,7 @@ def _instead_of(call: Command, events: list[Event]) -> str:
     return ""
 
 
-# --- what the person knows, and what they put off ---
+# --- what the user knows, and what they put off ---
 
 _KNOWN = re.compile(
     r"^(?:our|my) [\w`/.@-]+(?: [\w`/.@'-]+){0,5}? (?:is|are|lives?|runs?|needs?|uses?|requires?|must be|comes? from|"
@@ -222,7 +222,7 @@ _BROKEN = re.compile(
 
 
 def find_known(exchanges: list[Exchange]) -> Iterator[Found]:
-    """What the person tells about their own systems, and what they put off until another day, where they name it."""
+    """What the user tells about their own systems, and what they put off until another day, where they name it."""
     known = []
     for row in exchanges:
         for part in rows_of(Turn("user", row.text), row.number):
@@ -233,7 +233,7 @@ def find_known(exchanges: list[Exchange]) -> Iterator[Found]:
                 if looks_like_code(text) or cues.OFFER.search(text) or _NOW.match(text) or cues.POINTING.match(text):
                     continue
                 if cues.PUT_OFF.search(text):
-                    known.append(found("tasks_open", text, "put off by the person", sentence.quote, 58, row.number))
+                    known.append(found("tasks_open", text, "put off by the user", sentence.quote, 58, row.number))
                 elif row.before and _KNOWN.match(text) and not (_BROKEN.search(text) or cues.HEDGE.search(text)):
                     known.append(found("facts", text, "", sentence.quote, 54, row.number))
     yield from known[-MOST_KNOWN:]
@@ -247,7 +247,7 @@ _TO_TOOL = re.compile(r"[/!]\S*(?:[ \t]+\S+){0,2}\Z")
 
 
 def find_unanswered(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
-    """The person's last request when nothing was done about it any more."""
+    """The user's last request when nothing was done about it any more."""
     turns = session.conversation.turns
     asked = [at for at, turn in enumerate(turns) if by_person(turn)]
     number = next((at for at in reversed(asked) if not _TO_TOOL.match(turns[at].text.strip())), -1)
@@ -297,7 +297,7 @@ _PART = re.compile(r"^\s{0,3}(?:#{1,4}\s*)?(?:\d+\.\s*)?\**([A-Z][\w /&-]{4,40}?
 
 
 def find_compacted(session: Session) -> Iterator[Found]:
-    """The person's words, errors with their cures and pending work, out of a summary that a tool made, by headings."""
+    """The user's words, errors with their cures and pending work, out of a summary that a tool made, by headings."""
     for number, event in session.events:
         if not isinstance(event, Compaction):
             continue
@@ -335,7 +335,7 @@ _WISHED = re.compile(
 
 
 def _messages(rows: list[Row], number: int) -> Iterator[Found]:
-    """Of the person's messages as a summary lists them: words of will, and what the summary itself calls feedback."""
+    """Of the user's messages as a summary lists them: words of will, and what the summary itself calls feedback."""
     for row in rows:
         said = _FEEDBACK.match(clean(row.text))
         chose = _CHOICE.match(clean(row.text))

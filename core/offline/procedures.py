@@ -93,7 +93,7 @@ MAX_STEPS = 12
 def find_playbooks(codes: list[Code], conversation: Conversation) -> Iterator[Found]:
     """Fenced commands (two at least, not mere looking around) whose success is told by what follows.
 
-    Success is read from the tool's output or from the person's next words; neither adds a word to the playbook.
+    Success is read from the tool's output or from the user's next words; neither adds a word to the playbook.
     """
     for code in codes:
         commands = _commands(code)
@@ -167,7 +167,7 @@ def _session_worked(code: Code) -> bool:
 
 
 def _succeeded(number: int, turns: tuple[Turn, ...]) -> bool:
-    """What the next turns say: the tool's output right after it, or the person's first words on it."""
+    """What the next turns say: the tool's output right after it, or the user's first words on it."""
     for turn in turns[number + 1 : number + 4]:
         if turn.role == "tool":
             output = turn.text[:20_000]

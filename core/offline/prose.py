@@ -90,7 +90,7 @@ class _Reading:
 
 
 def by_person(turn: Turn) -> bool:
-    """Whether the person spoke: what stands in that role for a sub-agent is an assistant's order."""
+    """Whether the user spoke: what stands in that role for a sub-agent is an assistant's order."""
     return turn.role == "user" and not turn.agent
 
 

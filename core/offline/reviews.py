@@ -90,7 +90,7 @@ def _numbered(session: Session) -> Iterator[tuple[bool, Found]]:
             if not names or not _WRONG.search(what) or _HARMLESS.search(f"{what} {said}"):
                 continue
             if closing.overtaken and not _RATED.search(what):
-                continue  # the person chose what to do about them, and let this one be
+                continue  # the user chose what to do about them, and let this one be
             if session.spoken_of(closing.number, names):
                 continue
             first = next(
@@ -156,7 +156,7 @@ def _wished(session: Session) -> Iterator[tuple[bool, Found]]:
 
 
 def by_number(session: Session, number: int, text: str) -> bool:
-    """Whether the person spoke later of the number with which a text calls itself: they chose what to do about it."""
+    """Whether the user spoke later of the number with which a text calls itself: they chose what to do about it."""
     numbers = [digits for found in NUMBERS.findall(text) for digits in re.findall(r"\d+", found)]
     if not numbers:
         return False

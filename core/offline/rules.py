@@ -47,7 +47,7 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
     those that are shipped) say what was agreed, taken on, asked for and left unanswered.
 
     Rows have `statement`, `detail` and `quote` (playbooks: `name`, `steps`, `quote`; files: `path`, `note`, `quote`).
-    `quote` is one line of the conversation, word for word: of a person or an assistant, and of a tool where it tells of
+    `quote` is one line of the conversation, word for word: of a user or an assistant, and of a tool where it tells of
     a commit or an error; "" where an event has no line that says it. At most `MAX_ITEMS` a category: the best ones, in
     spoken order; of a talk of several people one for each `LINES_AN_ITEM` lines, if that is more.
     """
@@ -141,7 +141,7 @@ def _with_coding_assistant(conversation: Conversation) -> bool:
 
 
 def _with_answers(conversation: Conversation) -> bool:
-    """Whether somebody or something answered the person: not so in a list of prompts."""
+    """Whether somebody or something answered the user: not so in a list of prompts."""
     roles = {turn.role for turn in conversation.turns}
     return "assistant" in roles or (conversation.format in CODING_TOOLS and "tool" in roles)
 

@@ -2,7 +2,7 @@
 
 Most of what an attentive reader keeps of a session stands in a few places that its events tell
 (`python -m tests.quality.sessions` measures how much of it is found). Each finder here looks at one of them;
-`closing.py` reads the closing messages and `person.py` the person's words. Structure works in any language; the few
+`closing.py` reads the closing messages and `person.py` the user's words. Structure works in any language; the few
 words that matter are in `cues.py`.
 """
 
@@ -24,7 +24,7 @@ LOOK_AHEAD, MOST_BETWEEN = 6, 2
 """A variant that passes is looked for among so many commands behind the one that failed."""
 LONGEST_COMMAND, SHORTEST_WHY = 200, 12
 LEAST_PASTED = 200
-"""A message of the person of so many characters holds more than a request: an error, a log, a piece of code."""
+"""A message of the user of that many characters holds more than a request: an error, a log, a piece of code."""
 
 
 TRIVIAL = re.compile(
@@ -59,10 +59,10 @@ SPOKEN_AGAIN = 2 / 3
 
 @dataclass(frozen=True)
 class Closing:
-    """The assistant's last words before the person's next ones, or before the end (`at_end`).
+    """The assistant's last words before the user's next ones, or before the end (`at_end`).
 
     `before` is the number of the closing message before it (-1: none), `changed` whether something was written since;
-    `refuted` whether the person contradicted it, `overtaken` whether files were changed again afterwards.
+    `refuted` whether the user contradicted it, `overtaken` whether files were changed again afterwards.
     """
 
     number: int
@@ -99,7 +99,7 @@ class Session:
 
     @property
     def of_chat(self) -> bool:
-        """Whether this is a talk with an assistant that saw nothing of the person's machine."""
+        """Whether this is a talk with an assistant that saw nothing of the user's machine."""
         return self.conversation.format in ("chatgpt", "claude_ai", "export_file")
 
     @cached_property
@@ -109,7 +109,7 @@ class Session:
 
     @cached_property
     def of_others(self) -> bool:
-        """Whether this is a review of somebody's pull request: what it finds is no task of the person's own."""
+        """Whether this is a review of somebody's pull request: what it finds is no task of the user's own."""
         if any(isinstance(row, Commit) or is_change(row) for _, row in self.events):
             return False
         asked = (turn.text for turn in self.conversation.turns if turn.role == "user")
@@ -121,7 +121,7 @@ class Session:
         return "\n".join(turn.text for turn in shown if turn.role in ("tool", "user")).casefold()
 
     def bears_out(self, text: str) -> bool:
-        """Whether the things that a sentence names stand in what tools gave back, or in what the person pasted: no
+        """Whether the things that a sentence names stand in what tools gave back, or in what the user pasted: no
         proof, but no invention either."""
         named = [found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)]
         known = [name for name in named if name in self._shown_by_tools]
@@ -466,7 +466,7 @@ def checks_of(project: str, steps: list[str]) -> dict[str, str]:
 
 
 def _checks(session: Session) -> Iterator[Found]:
-    """The checks that somebody says are to be run: the person, or what runs them by itself. Others wait for a second
+    """The checks that somebody says are to be run: the user, or what runs them by itself. Others wait for a second
     session (`recurring.py`)."""
     steps, turn = check_steps(session)
     named = [step for step in steps if _is_named(session, last := step.split(" && ")[-1]) or _ran_again(session, last)]
@@ -489,7 +489,7 @@ _INSTRUCTS = re.compile(
 
 
 def _is_named(session: Session, step: str) -> bool:
-    """Whether the person named a check, a page for contributors or a server's recipe holds it, or a hook ran it."""
+    """Whether the user named a check, a page for contributors or a server's recipe holds it, or a hook ran it."""
     turns = session.conversation.turns
     if any(by_person(turn) and step in turn.text for turn in turns):
         return True

@@ -276,7 +276,7 @@ def find_tasks(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
 
 
 def find_questions(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
-    """Questions that are called open, and what the person asked last if nobody answered it.
+    """Questions that are called open, and what the user asked last if nobody answered it.
 
     An unanswered request ("can you …") is work that was not done: it is yielded as an open task.
     """
@@ -345,7 +345,7 @@ def _task_found(category: str, text: str, said: Sentence, score: int, row: Row) 
 
 
 def _unanswered(conversation: Conversation) -> int:
-    """The number of the person's last turn if no assistant spoke after it, else -1."""
+    """The number of the user's last turn if no assistant spoke after it, else -1."""
 
     def speaks(turn: Turn) -> bool:
         return turn.role in ("user", "assistant") and not _SLASH.match(turn.text)

@@ -1,4 +1,4 @@
-"""What the person wants: rules for good, and how the thing that is being built has to be.
+"""What the user wants: rules for good, and how the thing that is being built has to be.
 
 A rule holds whatever the work of the day is ("never commit to main"). A requirement is said of the work ("the tab opens
 only when the conversion has ended") and lasts with it, once somebody went to work on it.
@@ -41,7 +41,7 @@ _REPORTED = re.compile(
     r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|\b(?:answered|replied|wrote)\s*:|^can we\b",
     re.IGNORECASE,
 )
-"""What somebody else said is not the person's own will."""
+"""What somebody else said is not the user's own will."""
 
 
 _ASKING = ("？", "吗", "呢", "か", "か。", "까", "나요")
@@ -58,7 +58,7 @@ CORRECTS = re.compile(
 
 
 def find_wishes(session: Session, exchanges: list[Exchange], *, works: bool = True) -> Iterator[Found]:
-    """What the person wants for good (rules, preferences, choices) and, where the assistant `works` on files, how a
+    """What the user wants for good (rules, preferences, choices) and, where the assistant `works` on files, how a
     thing has to be that was worked on."""
     by_turn = {row.number: row for row in exchanges}
     changes = [number for number, event in session.events if is_change(event)]
@@ -121,7 +121,7 @@ _TELLING = re.compile(r"\w{4,}|[぀-ヿ一-鿿가-힣]{2,}")
 
 
 def _is_over(item: Found, wills: list[Found], reversing: list[Exchange]) -> bool:
-    """Whether the person took a wish back later, or wants another thing in its place."""
+    """Whether the user took a wish back later, or wants another thing in its place."""
     return any(_instead(item, later) for later in wills if later.turn > item.turn) or any(
         taken_back(item, later, _REVERSES) for later in reversing if later.number > item.turn
     )
@@ -170,7 +170,7 @@ _SHOULD = re.compile(r"\bshould(?:n't)? (?:be|not|have|use|stay|go)\b", re.IGNOR
 
 
 def will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
-    """Of sentences of the person in the turn `number`: what they want for good."""
+    """Of sentences of the user in the turn `number`: what they want for good."""
     for sentence in said:
         text = FILLER.sub("", sentence.text.strip("\"'“”"))
         strong = cues.STRONG_WILL.search(text) is not None
@@ -302,7 +302,7 @@ _OUGHT = re.compile(
 _IS = re.compile(
     r"^(?!(?:use|keep|don'?t|do not|only|when|if)\b)(?:\S+ ){1,8}?(?:is|are|has|have|takes?|contains?)\b", re.IGNORECASE
 )
-"""How a thing is, as the person tells it; what is ought to be so is a decision."""
+"""How a thing is, as the user tells it; what is ought to be so is a decision."""
 _LIMITS = re.compile(
     r"\b(?:constraints?|requirements?|rules?|must|principles?|guidelines|conventions?)\b", re.IGNORECASE
 )
@@ -336,10 +336,10 @@ def _wanted_in(rows: list[Row], number: int, files: tuple[str, ...], subject: st
                 continue
             if REQUEST.match(text) and not cues.ANCHOR.search(text):
                 continue  # a change of how something looks
-            detail = "wanted by the person" * bool(subject or files) + (f" in “{subject}”" if subject else "")
+            detail = "wanted by the user" * bool(subject or files) + (f" in “{subject}”" if subject else "")
             detail += f", worked on in {', '.join(f'`{name}`' for name in files[:2])}" if files else ""
             stated = text == first.rstrip("?？ ") and _IS.match(text) and not _OUGHT.search(text)
-            category, detail = ("facts", "told by the person") if stated else ("decisions", detail)
+            category, detail = ("facts", "told by the user") if stated else ("decisions", detail)
             yield found(category, text, detail, sentence.quote, 55 + bool(named) + limits, number)
 
 
@@ -347,7 +347,7 @@ LEAST_SUBJECT, MOST_SUBJECT = 4, 100
 
 
 def _asked_first(session: Session) -> str:
-    """What the person asked for first where that is one whole sentence, and no command or path; else ""."""
+    """What the user asked for first where that is one whole sentence, and no command or path; else ""."""
     turns = session.conversation.turns
     first = next((turn.text for turn in turns if by_person(turn) and own_words(turn.text)), "")
     asked = clean(cues.first_sentence(first, MOST_SUBJECT) or first.strip()).rstrip(".:")
@@ -408,7 +408,7 @@ _ANEW = re.compile(
 
 
 def taken_back(item: Found, later: Exchange, words: re.Pattern[str] = _ANEW) -> bool:
-    """Whether later words of the person want something else of the same things."""
+    """Whether later words of the user want something else of the same things."""
     if not words.search(later.text) or later.number == item.turn:
         return False
     names = {name.strip("`").casefold() for name in cues.ANCHOR.findall(item.fields["statement"])}

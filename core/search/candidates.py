@@ -272,7 +272,7 @@ def nearest(
 class Place(NamedTuple):
     """Where a turn stands in its talk. `at` counts what people and assistants said; what tools did in between has a
     fraction, so that it stands beside nothing. `exchange` is the number of the request that it belongs to; `closing`
-    says that an assistant ends with it, or comes to rest until the person speaks."""
+    says that an assistant ends with it, or comes to rest until the user speaks."""
 
     at: float
     exchange: int

@@ -104,7 +104,7 @@ def _scope(filters: Filters) -> tuple[list[str], list[object]]:
 
 
 def _newest(database: Database, filters: Filters, limit: int) -> list[Found]:
-    """Each with the first thing that the person said in those days."""
+    """Each with the first thing that the user said in those days."""
     conditions, values = _scope(filters)
     inside, bounds = ["position >= 0"], list[object]()
     for part, bound in (("date >= ?", filters.since), ("date < ?", filters.before)):
@@ -128,7 +128,7 @@ def _newest(database: Database, filters: Filters, limit: int) -> list[Found]:
 def _opening(
     database: Database, row: Held, fits: str = "position >= 0", values: Sequence[object] = ()
 ) -> tuple[int, str, str, str]:
-    """The first thing that the person said, or that was said at all: position, role, words, day."""
+    """The first thing that the user said, or that was said at all: position, role, words, day."""
     sql = (
         f"SELECT position, role, text, date FROM turns WHERE thread = ? AND {fits}"
         " ORDER BY role <> 'user', role <> 'assistant', position LIMIT 1"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Database: TypeAlias = sqlite3.Connection
 
 VERSION = 102
-"""Of these tables and of what is put into them; an index of another version is made anew."""
+"""Of these tables and of what is put into them; an index of another version is made again."""
 HEADING = -1
 """The position of a conversation's heading: its title, project and branch, which can be found as its turns can."""
 
@@ -66,8 +66,8 @@ class Held(NamedTuple):
     at again), `source` where it was found and `tool` the format it is in. `folder` is where the session worked,
     `project` the same place without work trees. `started` and `ended` are ISO 8601 or "". `turns` and `bytes` are those
     of the file. A grown one is read on from the byte `cut`, where the turn `cut_turn` begins and before which stands
-    what `edge` is a hash of; 0 for one that is read anew. `secrets` were replaced in it. `session` is the tool's own id
-    of it; `problem` says why its words are not here, "" when they are."""
+    what `edge` is a hash of; 0 for one that is read again. `secrets` were replaced in it. `session` is the tool's own
+    id of it; `problem` says why its words are not here, "" when they are."""
 
     id: int
     path: str
@@ -94,7 +94,7 @@ class Held(NamedTuple):
 
 class Piece(NamedTuple):
     """One turn to be found: its number (from 0; `HEADING` for the heading), who spoke, the local day, the words; the
-    name of who spoke in a talk of several people, "" between a person and an assistant."""
+    name of who spoke in a talk of several people, "" between a user and an assistant."""
 
     position: int
     role: str
@@ -255,7 +255,7 @@ def named_like(database: Database, part: str, limit: int) -> list[Held]:
 
 def put(database: Database, row: Held, pieces: Iterable[Piece], kept: int = HEADING) -> None:
     """Insert a conversation, or replace what is known of it, with its turns from the position `kept` on. The heading is
-    always written anew. A turn that says what it said before keeps its vector."""
+    always written again. A turn that says what it said before keeps its vector."""
     marks = ", ".join("?" * len(row))
     values = [storable(value) if isinstance(value, str) else value for value in row]
     database.execute(f"INSERT OR REPLACE INTO conversations({_HELD}) VALUES ({marks})", values)

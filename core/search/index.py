@@ -2,7 +2,7 @@
 
 As long as a file has the state (size, times, inode) under which it was read, it is not opened; else its sha256 decides
 whether its entries are read again. Every opening looks at each source and reads the entries of those that changed.
-Writers take turns behind a lock; an index that must be made anew is made beside the old one and renamed, so that a
+Writers take turns behind a lock; an index that must be made again is made beside the old one and renamed, so that a
 reader has a whole one at any time. Where the cache folder cannot be used, or somebody holds the lock and does not let
 go, the index is made in memory, for this one time.
 """
@@ -121,7 +121,7 @@ LOCK_SECONDS = 10.0
 @dataclass
 class Index:
     """An open index. `problems` name the sources that could not be read; `note` says why it is in memory ("": it is
-    not). `rebuilt` says that it was made anew, `changed` how many entries were added, removed or rewritten."""
+    not). `rebuilt` says that it was made again, `changed` how many entries were added, removed or rewritten."""
 
     database: sqlite3.Connection
     stems: Stems

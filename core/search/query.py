@@ -152,12 +152,12 @@ long to read."""
 KEPT_FROM = 1000
 """Where not every entry may be told, at least so many are looked at."""
 BEST_NEAR = 50
-"""So many of the nearest by vector may become candidates."""
+"""This many of the nearest by vector may become candidates."""
 Near: TypeAlias = Mapping[int, float]
 _COMING = {"part": PART, "prefix": PREFIX}
 _PLACE_OF_KIND = {kind: place for place, kind in enumerate(ENTRY_KINDS)}
 BESIDE_MANY, BESIDE_FEW = 60, 10
-"""The neighbours of so many of the best candidates may become hits too, in a small index and in a large one."""
+"""The neighbours of that many of the best candidates may become hits too, in a small index and in a large one."""
 
 
 @dataclass(frozen=True)

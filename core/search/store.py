@@ -1,7 +1,7 @@
 """The index file: one SQLite database with the entries, where each came from, and a full-text table over them.
 
 It is a projection. A file that is missing, half-written, damaged, from another version or touched by another program is
-thrown away and made anew. How a touched one is known: after each write of ours `search.seal` beside it records the
+thrown away and made again. How a touched one is known: after each write of ours `search.seal` beside it records the
 state of the file (size, times, inode); any other state is nobody's promise.
 """
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 VERSION = 2
-"""Raised whenever the tables, the tokenizer or what is put into it change: an index of another version is made anew."""
+"""Raised whenever the tables, the tokenizer or what is put into it change: an index of another version is made
+again."""
 
 FILE, SEAL, LOCK = "search.db", "search.seal", "search.lock"
 TAG_MARK = "\n"

@@ -1,4 +1,4 @@
-"""A query as a list of terms. Whatever a person types is a query: there are no operators and no syntax errors."""
+"""A query as a list of terms. Whatever a user types is a query: there are no operators and no syntax errors."""
 
 from __future__ import annotations
 

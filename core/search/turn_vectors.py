@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from core.search.conversations import Database
 
 BATCH = 128
-"""So many turns are embedded, then written."""
+"""This many turns are embedded, then written."""
 BLOCK = 32_768
-"""So many vectors are compared at once."""
+"""This many vectors are compared at once."""
 _LAST = ("9999", 1 << 62)
 
 

@@ -96,7 +96,7 @@ _LOADED: dict[str, Embed] = {}
 
 VERSION = 2
 BATCH, SMALL_BATCH = 64, 8
-"""So many texts are embedded in one go, fewer where there is little time."""
+"""This many texts are embedded in one go, fewer where there is little time."""
 KEPT_SECONDS = 20.0
 """After so long what was made is written: a build that is stopped loses no more."""
 KEY_BYTES = 16

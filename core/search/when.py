@@ -17,7 +17,7 @@ FADING_DAYS = 10.0
 REACH_DAYS = 60
 """After so many it counts nothing."""
 MOST = 4
-"""So many dates of a query are looked at."""
+"""This many dates of a query are looked at."""
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
            "december")  # fmt: skip

@@ -82,7 +82,7 @@ INDEX_LIMIT_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Protection:
-    """`saved` holds resolved paths of conversations the person keeps; `owners` maps a conversation's name to (path of
+    """`saved` holds resolved paths of conversations the user keeps; `owners` maps a conversation's name to (path of
     the file it belongs to, whether that exists); `unreadable` names index files that could not be understood."""
 
     saved: frozenset[str] = frozenset()

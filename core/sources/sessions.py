@@ -39,7 +39,7 @@ _UNFIT = re.compile(r"[/\\\[\]<>`#*|\x00-\x1f\x7f]")
 @dataclass
 class Sessions:
     """What a look into stores found. `notes` tell in words which store could not be read, `errors` which of those that
-    the person named."""
+    the user named."""
 
     artifacts: list[Artifact] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -221,7 +221,7 @@ def _of_export(store: Artifact, rows: list[StoredSession]) -> list[Artifact]:
 
 
 def _name(source: str, row: StoredSession, id: str) -> str:
-    """A title is the service's or the person's text: one line, without what a path or a provenance is made of, and not
+    """A title is the service's or the user's text: one line, without what a path or a provenance is made of, and not
     at all if it holds a secret."""
     title = " ".join(_UNFIT.sub(" ", row.title).split())[:TITLE_CHARACTERS].strip()
     if title:

@@ -216,13 +216,13 @@ SOURCES: tuple[Source, ...] = (
 SOURCE = {row.name: row for row in SOURCES}
 NAMES = (HOME, *SOURCE)
 EXPORTS = {"chatgpt": "ChatGPT", "claude_ai": "Claude.ai"}
-"""Services whose conversations come as a file that the person asked for: they have no place of their own."""
+"""Services whose conversations come as a file that the user asked for: they have no place of their own."""
 MOVING = frozenset({*EXPORTS, "opencode"})
 """Sources whose conversations may stand in another store tomorrow, under the id that they have today."""
 
 
 class Place(NamedTuple):
-    """A folder to look in for one source, or with the source `files` a file or folder that the person named."""
+    """A folder to look in for one source, or with the source `files` a file or folder that the user named."""
 
     source: str
     folder: str
@@ -230,7 +230,7 @@ class Place(NamedTuple):
 
 def places(names: Sequence[str], environment: Mapping[str, str], project_roots: Sequence[str]) -> tuple[Place, ...]:
     """The folders of these sources, whether they exist or not. A name that is a path is a place of its own. Pure but
-    for the person's home folder, where the environment does not tell it."""
+    for the user's home folder, where the environment does not tell it."""
     wanted = [row.name for row in SOURCES] if ALL in names else names
     rows: dict[Place, None] = {}
     for name in wanted:
@@ -283,7 +283,7 @@ def known_as(path: str, source: str) -> str:
 
 
 def root_folder(root: Root, environment: Mapping[str, str]) -> str:
-    """Where a root lies for this person, whether it exists or not; "" on a system that it is not for."""
+    """Where a root lies for this user, whether it exists or not; "" on a system that it is not for."""
     if not sys.platform.startswith(root.system):
         return ""
     named = environment.get(root.variable, "") if root.variable else ""

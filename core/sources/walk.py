@@ -2,7 +2,7 @@
 walk is bounded.
 
 At the places of other tools only names and sizes are looked at; what a file is, its content tells when it is read. In
-a folder that the person named the beginning of each file of data is read, to tell a conversation from settings and an
+a folder that the user named the beginning of each file of data is read, to tell a conversation from settings and an
 export that holds many from one, and of a `.zip` the list of what is in it.
 """
 
@@ -30,7 +30,7 @@ from core.sources.tools import EXPORTS, FILES, SOURCE, SOURCES, Place, Source, n
 MAX_FOLDERS = 20_000
 """A walk through project folders ends here and says so."""
 PROJECT_DEPTH = 6
-"""So many levels below a project root a project may lie. What a person names is looked through to its last level."""
+"""This many levels below a project root a project may lie. What a user names is looked through to its last level."""
 _HEAVY = frozenset({
     "node_modules", "__pycache__", "site-packages", "venv", "env", "target", "build", "dist", "vendor", "Library",
     "AppData", "snap", "proc", "sys", "dev", "Trash", "Pods",
@@ -112,7 +112,7 @@ HIDDEN = frozenset(
     for part in place.split("/")
     if part.startswith(".") and part not in (".config", ".local")
 )
-"""What tools call folders of their own: a person who names a folder means these too."""
+"""What tools call folders of their own: a user who names a folder means these too."""
 
 
 def folders_in(
@@ -140,7 +140,7 @@ _SUFFIXES = (".jsonl", ".json", ".md", ".txt", ".traj", ".toml", ".zst", *STORES
 
 
 def named_trouble(path: str) -> ErrorInfo | None:
-    """Why a file or folder that the person named cannot be read; None when it can, and when nothing is there: the disk
+    """Why a file or folder that the user named cannot be read; None when it can, and when nothing is there: the disk
     may be one that is not there today."""
     if not os.path.lexists(path):
         return None
@@ -157,7 +157,7 @@ def named_trouble(path: str) -> ErrorInfo | None:
 
 
 def named_files(path: str, found: dict[str, Artifact], notes: list[str]) -> None:
-    """A file that the person named, or the files of known kinds in a folder and the folders below it."""
+    """A file that the user named, or the files of known kinds in a folder and the folders below it."""
     if not os.path.isdir(path):
         item = artifact_at(path, FILES, f"{FILES}/{os.path.basename(path)}")
         if item is None:
@@ -231,7 +231,7 @@ def _why_not(path: str) -> str:
 @dataclass
 class Survey:
     """What lies in the places: files, sorted by path, and what kept a look from being whole, in words; `errors` tell
-    which file or folder that the person named cannot be read."""
+    which file or folder that the user named cannot be read."""
 
     artifacts: list[Artifact] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

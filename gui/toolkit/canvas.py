@@ -16,7 +16,7 @@ from gui.toolkit.flow import Scroll
 from gui.toolkit.theme import Look
 
 OVERSCAN = 500
-"""So many unscaled pixels above and below the sight are painted, too."""
+"""This many unscaled pixels above and below the sight are painted, too."""
 NEAR = 120
 
 
@@ -76,7 +76,7 @@ class Canvas:
         self.renew()
 
     def renew(self) -> None:
-        """Something has changed: paint anew before the next frame."""
+        """Something has changed: paint again before the next frame."""
         self._dirty = True
 
     def tick(self) -> bool:

@@ -95,7 +95,7 @@ def measured(
 
 
 class ColumnWidths:
-    """The widths of one table's columns, also those that the person has dragged.
+    """The widths of one table's columns, also those that the user has dragged.
 
     `lefts()` tells where the cells of a row in sight begin, by the number of their column. They are looked at when the
     mouse goes down and after it came up; `on_widths` hears what was dragged, in unscaled pixels by the column's key.

@@ -191,7 +191,7 @@ class Dialog:
 
 
 class Question:
-    """A dialog that is filled anew for every question. Esc is a no; Enter is a yes, and where something is destroyed
+    """A dialog that is filled again for every question. Esc is a no; Enter is a yes, and where something is destroyed
     (`kind` danger) a no as well."""
 
     def __init__(self, look: Look) -> None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from gui.toolkit.letters import BREAKABLE
 
 STEPS = 400
-"""So many changes can be undone."""
+"""This many changes can be undone."""
 JOINER = "\u200d"
 CODE = re.compile(r"(`+)(?=[^`\n])[^\n]*?[^`\n]\1(?!`)|(`)[^`\n]\2(?!`)")
 """Code among words, with its backticks, as Markdown has it."""

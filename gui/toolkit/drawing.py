@@ -1,4 +1,4 @@
-"""Drawings that are told anew what is on them, and make no item for that: `begin`, then boxes, lines and words, then
+"""Drawings that are told again what is on them, and make no item for that: `begin`, then boxes, lines and words, then
 `end`.
 
 Every shape takes the next item of a pool; what is left over is hidden, and one that is drawn again where it was costs
@@ -108,7 +108,7 @@ class Pen:
             pool.hide_rest()
 
     def forget(self) -> None:
-        """After a change of palette or scale: everything is set anew."""
+        """After a change of palette or scale: everything is set again."""
         for pool in self._pools():
             pool.forget()
 
@@ -136,7 +136,7 @@ class Drawing:
             self._look.size(self.holder, height=height)
 
     def redraw(self) -> None:
-        """Draw all of it anew."""
+        """Draw all of it again."""
         if self.width <= 0 or not dpg.is_item_shown(self.holder):
             return
         self.below.begin()

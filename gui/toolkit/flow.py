@@ -463,7 +463,7 @@ class RowBar:
         self.show(frozenset(), 0, 0)
 
     def forget(self) -> None:
-        """Let the next `show` set everything anew, after a change of scale."""
+        """Let the next `show` set everything again, after a change of scale."""
         self._shown = (None,)
 
     def is_used(self) -> bool:

@@ -23,7 +23,7 @@ LETTER = 7.7  # a usual width of a letter of the text font, for guesses
 class FlowRow:
     """One row: `text` wraps, `meta` is the small pale line below it ("": none), `icon` stands in front in `color`.
 
-    `key` says which row it is, also after the list was read anew. `can` names the actions that are offered for it.
+    `key` says which row it is, also after the list was read again. `can` names the actions that are offered for it.
     `marks` are parts of the text to shade, as (line, first letter, letter after the last): the text must be broken into
     lines that fit (`broken`), and the list be made with room for marks. `share` (0.0 to 1.0) is drawn as a bar in front
     of the small line, in a list made with `shares`; None: no bar.

@@ -62,7 +62,7 @@ class Jobs:
         return True
 
     def report(self, problem: Exception, call: Call | None = None) -> None:
-        """Keep an exception as an error that a person can read, and tell the listener."""
+        """Keep an exception as an error that a user can read, and tell the listener."""
         name = getattr(call, "__name__", "") or getattr(getattr(call, "func", None), "__name__", "")
         where = f" in {name}" if name else ""
         text = str(problem) or type(problem).__name__

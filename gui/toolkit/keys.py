@@ -23,7 +23,7 @@ from gui.toolkit.window import Glfw
 
 MODIFIERS = ("Ctrl", "Alt", "Shift")
 
-# Names as a person reads them -> names of Dear PyGui's constants.
+# Names as a user reads them -> names of Dear PyGui's constants.
 KEY_NAMES: dict[str, str] = {
     **{letter: f"mvKey_{letter}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"},
     **{f"F{number}": f"mvKey_F{number}" for number in range(1, 13)},

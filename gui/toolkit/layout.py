@@ -243,7 +243,7 @@ class ChipRow:
 class Pane:
     """One column: `width` in unscaled pixels, 0 for the one that takes what is left; never below `least`.
 
-    `good` is what the latter wants: others give way until it has that, unless the person made them so wide (`own`).
+    `good` is what the latter wants: others give way until it has that, unless the user made them so wide (`own`).
     `scroll`: content that is too tall can be moved.
     """
 
@@ -300,7 +300,7 @@ class Columns:
         self._fit(*self._inside)
 
     def usual(self, name: str, width: float) -> None:
-        """Another width for a pane, unless the person chose one."""
+        """Another width for a pane, unless the user chose one."""
         for pane in self.panes:
             if pane.name == name and not pane.own and pane.width != width:
                 pane.width = width
@@ -426,7 +426,8 @@ class Lines:
 
 
 class Fold:
-    """One line with what is to be looked at, and the whole of it below, for who wants it: `Fold.set(head, lines)`."""
+    """One line with what is to be looked at, and the whole of it below, for whoever wants it: `Fold.set(head,
+    lines)`."""
 
     def __init__(self, look: Look, parent: int) -> None:
         self._look, self._open, self._head, self._room = look, False, "", 0.0

@@ -20,7 +20,7 @@ Wide = Callable[[str], float]
 
 ELLIPSIS = "…"
 TIP_CELLS = 60  # letters in a line of a tooltip
-_SAMPLE = 64  # Dear PyGui rounds a width up to a whole pixel; of so many letters that does not matter
+_SAMPLE = 64  # Dear PyGui rounds a width up to a whole pixel; of that many letters that does not matter
 _WIDE = r"\u2e80-\u2fff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff10-\uffef"
 _CLOSING = r"、。，．・：；？！）」』】〉》〕ー々,.!?;:)\]}"
 BREAKABLE = re.compile(rf"[{_WIDE}][{_CLOSING}]*|\s+|[^\s{_WIDE}]+")
@@ -229,7 +229,7 @@ class Fitting:
         self._hints.clear()
 
     def tick(self) -> bool:
-        """Before each frame; true when something was set anew."""
+        """Before each frame; true when something was set again."""
         changed = False
         shown = {holder: dpg.is_item_shown(holder) for holder in {one.holder for one in self._items.values()} if holder}
         for item, one in self._items.items():

@@ -1,4 +1,4 @@
-"""What speaks to the person: empty states that teach, errors where they happen, toasts."""
+"""What speaks to the user: empty states that teach, errors where they happen, toasts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def begun(sentence: str) -> str:
 
 
 def error_words(error: ErrorInfo) -> str:
-    """An error as a person reads it: a sentence, with the folder of the person as `~`."""
+    """An error as a user reads it: a sentence, with the folder of the user as `~`."""
     home = os.path.expanduser("~")
     within = rf"(?<![\w./\\-]){re.escape(home)}(?=[/\\])"  # not of `/backup/home/someone`
     return begun(re.sub(within, "~", str(error)) if len(home) > 1 else str(error))

@@ -1,4 +1,4 @@
-"""Hands a file to the program that the system opens it with, or to the person's editor at a line."""
+"""Hands a file to the program that the system opens it with, or to the user's editor at a line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def editor_at(
 def open_outside(path: str, line: int = 0) -> str:
     """Open a file in the editor, or a folder in the file browser, of this desktop; returns what was opened.
 
-    With a `line` it is opened there, by an editor of `AT_LINE` that the person has chosen; else at its beginning.
+    With a `line` it is opened there, by an editor of `AT_LINE` that the user has chosen; else at its beginning.
     A file that the desktop would run is not opened but shown in its folder. Does not wait for the program to end.
     Raises KnowledgeError when there is no such file, or nothing that opens it. For the worker.
     """

@@ -1,4 +1,4 @@
-"""The big table: about forty rows that are filled again while the person scrolls over a hundred thousand.
+"""The big table: about forty rows that are filled again while the user scrolls over a hundred thousand.
 
 Dear PyGui's own clipper needs an item for every cell. Here a pool of rows stands between two empty rows that are as
 tall as everything above and below; sorting and filtering exchange a list of indexes and never touch an item.
@@ -178,7 +178,7 @@ class Pool:
         return cut(words, room, wide)
 
     def measure(self) -> bool:
-        """Take the widths of the columns from the screen; true when one has changed and the cells must be cut anew."""
+        """Take the widths of the columns from the screen; true when one has changed and the cells must be cut again."""
         row = self._seen
         if row is None or not dpg.get_item_state(row.texts[0]).get("visible"):
             self._looked += 1
@@ -200,7 +200,7 @@ class Pool:
         return True
 
     def forget(self) -> None:
-        """Set every text and colour anew at the next `fill`, after a change of palette."""
+        """Set every text and colour again at the next `fill`, after a change of palette."""
         self._shown = [[None] * len(self._columns) if shown else [] for shown in self._shown]
 
     def lefts(self) -> dict[int, float]:

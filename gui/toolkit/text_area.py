@@ -146,7 +146,7 @@ class TextArea:
         return len(layout.rows) if layout is not None else 1
 
     def set_rows(self, rows: int) -> None:
-        """So many rows are in sight."""
+        """This many rows are in sight."""
         self._look.size(self.holder, height=rows * ROW + 2 * PADDING)
 
     def _fitting(self, words: str) -> str:

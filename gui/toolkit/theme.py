@@ -2,7 +2,7 @@
 
 Nothing here is bound globally. The panel binds its own root item (`Look.bind`), and what lives outside of the root
 (dialogs, toasts) binds itself. Themes are built once; another palette or scale sets their values again, so that no
-item is made anew (`design`: build once, then `set_value`).
+item is made again (`design`: build once, then `set_value`).
 
 Fonts are read once for all panels of this process and never given back: deleting one crashes Dear PyGui 2.3.1 now and
 then, whose destructor leaves a task for the next frame that looks into the font again.
@@ -254,7 +254,7 @@ class Look:
         return self.holding
 
     def change(self, palette: Palette | None = None, scale: float | None = None) -> None:
-        """Change palette or scale of everything that stands, at once and without making items anew."""
+        """Change palette or scale of everything that stands, at once and without making items again."""
         self.palette = palette or self.palette
         if scale is not None and min(max(scale, SMALLEST_SCALE), LARGEST_SCALE) != self.scale:
             self.scale = min(max(scale, SMALLEST_SCALE), LARGEST_SCALE)

@@ -220,8 +220,8 @@ def text_field(
     look: Look, parent: int, *, placeholder: str = "", width: float = -1,
     on_change: Callable[[str], object] | None = None, anew: bool = False,
 ) -> int:  # fmt: skip
-    """A text field; plain-letter shortcuts rest while it has the keyboard. With `anew` what is typed takes the place of
-    what stood in it before it got the keyboard. Returns its item."""
+    """A text field; plain-letter shortcuts rest while it has the keyboard. With `anew` what is typed takes the place
+    of what stood in it before it got the keyboard. Returns its item."""
 
     def changed(_sender: int, words: str) -> None:
         if on_change is not None:

@@ -30,9 +30,9 @@ def switch_words(found: DigestState, stands: DigestStands) -> tuple[bool, str, s
     if stands.state == OFF and found.exists:
         return False, LABEL, "There is a digest, and no conversation gets it (digest_enabled is off). A click begins it"
     if stands.state == EMPTY:
-        return False, NOTHING_IN_IT, f"{words}. A click writes it anew from what was harvested"
+        return False, NOTHING_IN_IT, f"{words}. A click writes it again from what was harvested"
     if found.exists:
-        return False, LABEL, f"{capital(found.why)}. A click writes it anew from what was harvested"
+        return False, LABEL, f"{capital(found.why)}. A click writes it again from what was harvested"
     label = NONE if stands.state == UNWRITTEN else LABEL
     return False, label, f"{words}. A click writes the digest from what was harvested"
 
@@ -53,7 +53,7 @@ class DigestSwitch:
         self.toggle.forget()
         self._tip = hint(look, self.toggle.label, "", self._key_words)
         self.more = Button(look, parent, "", self.open_menu, icon="chevron-down", kind="ghost",
-                           tip="Open the digest, write it anew, or delete it")  # fmt: skip
+                           tip="Open the digest, write it again, or delete it")  # fmt: skip
         self._menu = Menu(look, most=3)
         self._shell.layers.append(self._menu.key)
 
@@ -111,7 +111,7 @@ class DigestSwitch:
         shell, exists = self._shell, self._shown is not None and self._shown.exists
         snapshot = shell.state.snapshot
         row = snapshot.overview.file("digest.md") if snapshot is not None else None
-        rows = [MenuRow("Write it anew" if exists else "Write it", "sparkles", lambda: write_digest(shell))]
+        rows = [MenuRow("Write it again" if exists else "Write it", "sparkles", lambda: write_digest(shell))]
         if exists and row is not None:
             path = row.path
             rows.insert(0, MenuRow("Open digest.md", "external-link", lambda: shell.open_path(path)))
@@ -163,7 +163,7 @@ def delete_words(state: DigestState) -> tuple[str, str]:
         "Delete the digest?",
         f"digest.md ({state.bytes:,} bytes) is deleted, and from then on nothing is put in front of a new "
         "conversation. The knowledge itself stays: the digest is made from it.\n\n"
-        "To get it back, press the switch, or harvest: both write it anew.",
+        "To get it back, press the switch, or harvest: both write it again.",
     )
 
 

@@ -242,7 +242,7 @@ class FactSession(Editing[FactRow]):
         self.write(target, act, failed, SAID)
 
     def _changes(self, target: FactRow) -> dict[str, Any] | None:
-        """What was changed; None when that is no fact, and the person has been told why."""
+        """What was changed; None when that is no fact, and the user has been told why."""
         typed = self.editor.now
         try:
             return values_of(target, typed.words, **typed.small)
@@ -412,7 +412,7 @@ class FactsView(ListView[Facts]):
             dpg.configure_item(chip.item, show=chip.count > 0 or other == self.kind)
         self.arrange(keep=False)
 
-    # --- what the person does ---
+    # --- what the user does ---
 
     def select(self, row: FlowRow) -> None:
         """The inspector shows the fact, of a pair the first; of what is not valid its place in the file."""

@@ -240,7 +240,7 @@ class FilesView(FilteredView):
         self._teaching = Teaching(self._full, {"none": self._none})
 
     def refresh(self, state: State) -> None:
-        """Take over which notes there are, follow a selection made elsewhere, read the text anew."""
+        """Take over which notes there are, follow a selection made elsewhere, read the text again."""
         data = state.of(self.name)
         if isinstance(data, NotesOverview) and data is not self._seen:
             self._seen = data

@@ -1,7 +1,7 @@
 """The first start, with nothing harvested yet: what is on this computer, who could read it, and one button to begin.
 
 What `knowledge setup` finds out is shown here and asked with one click: the tools that are ticked, the model that is
-chosen. The dry run that follows says what would be done; nothing is read or sent before the person says so there.
+chosen. The dry run that follows says what would be done; nothing is read or sent before the user says so there.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from gui.toolkit.theme import Look
 from gui.views.ledger import day_words
 
 COLUMNS, STACK = 40, 7
-"""So many columns the axis has, and so many dots stand over each other at the most."""
+"""This many columns the axis has, and so many dots stand over each other at the most."""
 PITCH, DOT = 6, 5  # unscaled pixels, as all that follow
 AMOUNT, FIGURE = 76, 58  # the room for the size at the left, and for the number at the right
 WIDTH, HEIGHT, HEAD = AMOUNT + COLUMNS * PITCH + FIGURE, 52, 18

@@ -31,7 +31,7 @@ from gui.views.looks import CATEGORIES, category_parts, joined, tile
 
 TALL = 436
 PIECES = 240
-"""So many pieces the ribbon has at the most; of more conversations a piece stands for several."""
+"""This many pieces the ribbon has at the most; of more conversations a piece stands for several."""
 STATES: Mapping[str, tuple[str, str, str]] = {
     READ: ("circle-check", "harvested", "read"),
     READING: ("loader", "accent", "being read"),
@@ -269,7 +269,7 @@ class TwoSides:
         look.follow(holder, self._fit)
 
     def grow(self, more: float) -> None:
-        """So many unscaled pixels higher than at first, in a window that has room for them."""
+        """This many unscaled pixels higher than at first, in a window that has room for them."""
         self._look.size(self._holder, height=self._height + more)
 
     def _fit(self, width: float, _height: float) -> None:

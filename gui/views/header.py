@@ -60,7 +60,7 @@ def harvest_button(state: State) -> HarvestButton:
 
 
 def home_words(home: str, user_home: str) -> str:
-    """The home as a person writes it: with ~ for their own folder, its middle left out when it is long."""
+    """The home as a user writes it: with ~ for their own folder, its middle left out when it is long."""
     path, own = Path(home), Path(user_home)
     words = f"~/{path.relative_to(own).as_posix()}" if user_home and path.is_relative_to(own) else home
     return words if len(words) <= 34 else f"{words[:12]}…{words[-20:]}"
@@ -182,5 +182,5 @@ class Header:
         dpg.set_value(self._home, self._home_words)
         self._share_out()
         say_hint(self._home_tip, f"The home folder: {state.home}")
-        say_hint(self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it anew")
+        say_hint(self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it again")
         self.theme.set_label("", "moon" if self._look.palette.name == "light" else "sun")

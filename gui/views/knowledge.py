@@ -167,7 +167,7 @@ HIDDEN = ("quarantine", *PAIRS)
 TABS = {**{name: CATEGORIES[name] for name in EMPTY}, **PAIRS}
 KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy", "R": "same-run"}
 FEW = 8
-"""So many held items are named one by one in a question about all of them."""
+"""This many held items are named one by one in a question about all of them."""
 TEACH = {
     **{
         name: Teach(TABS[name].icon, *words, command="" if name in HIDDEN else "knowledge harvest --apply")

@@ -1,4 +1,4 @@
-"""The bullets of a category as rows, what can be done to one, and pairs of them for the person to decide.
+"""The bullets of a category as rows, what can be done to one, and pairs of them for the user to decide.
 
 What is done are commands that carry what was seen: for the list and for the inspector. What seems outdated, and what is
 alike, is found by comparing: ten thousand bullets in seconds, not in a moment. That is done on a worker of its own,

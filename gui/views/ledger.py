@@ -78,7 +78,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Wish:
-    """What the person wants to see: statuses (none: all), a text, and an order."""
+    """What the user wants to see: statuses (none: all), a text, and an order."""
 
     statuses: frozenset[str] = frozenset()
     text: str = ""
@@ -99,7 +99,7 @@ def row_of(key: str, entry: Mapping[str, Any], names: Mapping[str, Called] = NAM
 
 
 def name_of(key: str, entry: Mapping[str, Any], names: Mapping[str, Called] = NAMELESS) -> str:
-    """What a person calls a conversation: its title, else its own name."""
+    """What a user calls a conversation: its title, else its own name."""
     return called(entry, names.get(key)).title or plain_name(file_of(entry)) or key
 
 
@@ -263,11 +263,11 @@ def chip_counts(found: Mapping[str, int]) -> dict[str, int]:
 
 
 AT_ONCE = 3000
-"""So many entries are arranged between two frames; more go to the worker."""
+"""This many entries are arranged between two frames; more go to the worker."""
 FIRST = 200
-"""So many of the newest are asked first which columns say the same, and no others while a large ledger is read."""
+"""This many of the newest are asked first which columns say the same, and no others while a large ledger is read."""
 MADE = 400
-"""So many rows are kept, of which the table shows some forty."""
+"""This many rows are kept, of which the table shows some forty."""
 
 
 TEACH = (
@@ -405,7 +405,7 @@ class LedgerView(FilteredView):
         self._show(rows, range(len(rows)), chip_counts(rows.counts), fresh=True)
 
     def _order(self, fresh: bool = False) -> None:
-        """Filter and sort anew what was read last; `fresh`: it is another ledger, or other titles."""
+        """Filter and sort again what was read last; `fresh`: it is another ledger, or other titles."""
         if isinstance(self.entries, FirstRows) and not self._seen and not fresh:
             return  # with the whole ledger comes what is wished by then
         self._ticket += 1
@@ -466,7 +466,7 @@ class LedgerView(FilteredView):
             self._taught = teach
             self._teach.tell(teach[1], title=teach[0])
 
-    # --- what the person does ---
+    # --- what the user does ---
 
     def _toggle(self, status: str, _on: bool) -> None:
         self._only(*(self.wish.statuses ^ {status}))

@@ -31,7 +31,7 @@ CHANGED = "The file was changed outside while you were writing, so nothing was w
 OTHER_WORDS = "other-words"
 """The code of an error of ours: what stands in the file now is another text, and must be shown first."""
 ATTEMPTS = 5
-"""How often a person's words are tried on the file as it is now, while a harvest changes it again and again."""
+"""How often a user's words are tried on the file as it is now, while a harvest changes it again and again."""
 
 MOVES = ("Up", "Down", "Page up", "Page down")
 """Keys that move through the rows also while somebody types in the field."""
@@ -75,7 +75,7 @@ def the_same(now: tuple[object, ...], before: tuple[object, ...]) -> bool:
 
 def insisting(act: Callable[[Workspace], Any]) -> Callable[[Workspace], Any]:
     """A command that looks at a file and writes at once, as one piece of work: between two frames a harvest would
-    change the file again, and the person would be refused for as long as it runs."""
+    change the file again, and the user would be refused for as long as it runs."""
 
     def run(workspace: Workspace) -> Any:
         for _ in range(ATTEMPTS - 1):
@@ -110,7 +110,7 @@ class Editing(Generic[T]):
         raise NotImplementedError
 
     def again(self, target: T) -> None:
-        """Write it onto the file as it is now, which the person has been told is another one."""
+        """Write it onto the file as it is now, which the user has been told is another one."""
         raise NotImplementedError
 
     def reopen(self, target: T, typed: Typed) -> None:
@@ -243,7 +243,7 @@ class FilteredView:
         self.filter = self.at_rest = 0
 
     def arrange(self, keep: bool) -> None:
-        """Filter and show anew; with `keep` what is in sight stays where it is."""
+        """Filter and show again; with `keep` what is in sight stays where it is."""
         raise NotImplementedError
 
     def move(self, key: str) -> bool:

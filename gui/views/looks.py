@@ -141,7 +141,7 @@ def tile(tool: str) -> str:
 
 
 def short_name(source: str) -> str:
-    """What a person calls a conversation: its title, else its name without the long number that makes it unique (the
+    """What a user calls a conversation: its title, else its name without the long number that makes it unique (the
     whole name is in the inspector)."""
     known = _called.get(source)
     if known is not None and known.title:
@@ -155,7 +155,7 @@ def plain_name(source: str) -> str:
 
 
 def short_folder(folder: str) -> str:
-    """A path with the home of the person as `~`."""
+    """A path with the home of the user as `~`."""
     home = os.path.expanduser("~")
     return "~" + folder[len(home) :] if is_below(folder, home) else folder
 
@@ -174,7 +174,7 @@ class Ages:
         self.due = min(self.due, now + step - old % step)
 
     def turn(self, now: float) -> int:
-        """How often, by now; whoever has seen fewer tells them anew."""
+        """How often, by now; whoever has seen fewer tells them again."""
         if now >= self.due:
             self.due, self.turned = float("inf"), self.turned + 1
         return self.turned

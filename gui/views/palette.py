@@ -241,7 +241,7 @@ IN_WINDOW = {
     "demo": "demo",
 }
 FUZZY_ROWS = 5000
-"""So many rows are searched for words that are nearly right; the others only for words that stand there."""
+"""This many rows are searched for words that are nearly right; the others only for words that stand there."""
 SCORE = 76
 
 

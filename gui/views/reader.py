@@ -37,9 +37,9 @@ from gui.views.reader_sheet import TOP_SHARE, Sheet
 STRIP_WIDE, STRIP, STRIP_THIN = 96, 64, 30
 STEP = 66
 ITEM = 300
-"""So many letters of an item stand above the words where the margin has no room."""
+"""This many letters of an item stand above the words where the margin has no room."""
 BELOW = 80
-"""So many unscaled pixels stay empty below the end."""
+"""This many unscaled pixels stay empty below the end."""
 
 
 class ConversationReader:
@@ -67,7 +67,7 @@ class ConversationReader:
         self.sought = ""
         self._ticket = 0
         self._job: Job | None = None
-        self._turns: list[int] = []  # the piece at which each thing that the person said begins
+        self._turns: list[int] = []  # the piece at which each thing that the user said begins
         self.sheet = Sheet(look, on_fold=self.toggle, on_copy=self.copy_code, on_item=self.show_item,
                            on_code=self._colour)  # fmt: skip
         self.canvas = Canvas(
@@ -310,7 +310,7 @@ class ConversationReader:
         self.go_piece(marks[sheet.mark].piece, marks[sheet.mark].begin)
 
     def go_said(self, by: int) -> None:
-        """What the person said next, or before."""
+        """What the user said next, or before."""
         if self._turns:
             here = self.sheet.heights.at(self.canvas.scroll + self.canvas.tall * TOP_SHARE + 2)
             at = bisect_left(self._turns, here + (by > 0)) - (by < 0)

@@ -33,7 +33,7 @@ ROLES = {
 }  # fmt: skip
 NOTE_LINES = 7
 LAID = 600
-"""So many pieces stay laid out."""
+"""This many pieces stay laid out."""
 TOP_SHARE = 0.3
 """What is jumped to stands at this share of the sight."""
 

@@ -67,7 +67,7 @@ class Asked:
 
 
 FILTERS = 16
-"""So many chips of filters there are at the most."""
+"""This many chips of filters there are at the most."""
 
 
 def filter_words(name: str, value: str, tools: Mapping[str, str]) -> str:
@@ -239,7 +239,7 @@ class SearchView(ListView[Findings]):
         return True
 
     def tick(self) -> bool:
-        """Break the texts anew when the list has another width."""
+        """Break the texts again when the list has another width."""
         if self.list.width == self._width:
             return False
         self._width = self.list.width

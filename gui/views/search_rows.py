@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LIMIT = 60
 EXCERPT, SAID, BEFORE = 420, 240, 90
-"""So many letters of a long text are shown, of what was said, and so many of them before the first match."""
+"""This many letters of a long text are shown, of what was said, and so many of them before the first match."""
 MARKS = 10
 SHORTEST = 3
 _TERMS = re.compile(r"(?:exact|words|part of the name|begins like|part of a word): (.*)", re.DOTALL)

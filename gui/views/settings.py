@@ -62,7 +62,7 @@ def _row(value: SettingValue, one: Explained, shipped: str) -> SettingRow:
 
 
 def typed(value: Any, kind: str) -> str:
-    """A value as a person types it into its field."""
+    """A value as a user types it into its field."""
     if kind == "bool":
         return "true" if value else "false"
     if kind == "list":
@@ -73,7 +73,7 @@ def typed(value: Any, kind: str) -> str:
 
 
 def origin_words(path: str) -> str:
-    """The file that a value comes from, from the person's home where that is short, else its folder and name."""
+    """The file that a value comes from, from the user's home where that is short, else its folder and name."""
     place, near = Path(path), short_folder(path)
     return near if near.startswith("~") and near.count("/") < 4 else f"{place.parent.name}/{place.name}"
 

@@ -53,7 +53,7 @@ class SourceRow:
 
     @property
     def place(self) -> str:
-        """Where its conversations lie, as a person writes it."""
+        """Where its conversations lie, as a user writes it."""
         return "   ".join(short_folder(row) for row in self.folders)
 
 
@@ -274,7 +274,7 @@ class SourcesView:
         return False
 
     def refresh(self, state: State) -> None:
-        """Take over other settings, look again after a harvest, count ages anew."""
+        """Take over other settings, look again after a harvest, count ages again."""
         ledger = state.snapshot.ledger if state.snapshot is not None else None
         config, minute = self._shell.workspace.config, int(time.time() // 60)
         if config is not self._config:
@@ -372,7 +372,7 @@ class SourcesView:
         if one is not None:
             self._sight.show(one.item)
 
-    # --- what the person does ---
+    # --- what the user does ---
 
     def harvest(self, name: str) -> None:
         """The harvest dialog with a dry run of one source."""

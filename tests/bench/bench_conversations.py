@@ -77,7 +77,7 @@ def made_transcript(dice: random.Random, words: list[str], weights: list[float],
 
 
 def made_world(folder: Path, number: int) -> int:
-    """So many conversations below a home folder; returns their bytes."""
+    """This many conversations below a home folder; returns their bytes."""
     dice, words = random.Random(5), made_words(20_000)
     weights = [1 / (rank + 10) for rank in range(len(words))]
     cumulative: list[float] = []

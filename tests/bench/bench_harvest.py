@@ -48,7 +48,7 @@ def figures() -> Iterator[Row]:
 
 
 def dry_run_figures(folder: Path) -> Iterator[Row]:
-    """A new process each time: what a person waits for."""
+    """A new process each time: what a user waits for."""
     home = folder / "home"
     make_conversations(home / "conversations")
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "XDG_CONFIG_HOME": str(folder / "config")}
@@ -167,7 +167,7 @@ def growth_figures() -> Iterator[Row]:
 
 
 def bytes_for_each(number: int) -> tuple[float, float]:
-    """Bytes written and read for each of so many conversations, each giving a fact, a decision and a task."""
+    """Bytes written and read for each of that many conversations, each giving a fact, a decision and a task."""
     counted, real = Counter[str](), disk.perform
 
     def perform(name: str, call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:

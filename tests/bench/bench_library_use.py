@@ -38,7 +38,7 @@ def text(chance: random.Random, words: list[str], size: int) -> str:
 
 
 def filled(folder: Path, chunks: int = CHUNKS) -> tuple[Library, list[str]]:
-    """A library of so many chunks in documents of 20, with vectors and some traces, and questions for it."""
+    """A library of that many chunks in documents of 20, with vectors and some traces, and questions for it."""
     opened = open_library(str(folder / "library.db"))
     library, chance = opened, random.Random(7)
     words = vocabulary(chance)

@@ -61,7 +61,7 @@ def figures(megabytes: int = MEGABYTES) -> Iterator[Row]:
 
 
 def harvest(folder: Path, home: str, path: Path, *, apply: bool) -> Spent:
-    """A new process, as a person starts it."""
+    """A new process, as a user starts it."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache" / home), "HOME": str(folder)}
     words = ["-m", "core", "harvest", "--home", str(folder / home), "--config", str(folder / "config.toml")]
     words += ["--source", str(path), *(["--apply"] if apply else [])]

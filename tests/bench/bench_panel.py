@@ -200,7 +200,7 @@ def entries() -> dict[str, dict[str, Any]]:
 
 
 def ledger_figures(desk: Desk, folder: Path) -> Iterator[Row]:
-    """A hundred thousand entries: everything a person does with them."""
+    """A hundred thousand entries: everything a user does with them."""
     workspace, made = workspace_at(folder), entries()
     write_ledger(workspace.paths, made)
     desk.fresh()

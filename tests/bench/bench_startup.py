@@ -1,4 +1,4 @@
-"""What a person waits for before anything happens: the commands of every day beside Python itself.
+"""What a user waits for before anything happens: the commands of every day beside Python itself.
 
 On homes of a thousand, ten thousand and a hundred thousand conversations, where one conversation waits. `knowledge
 context` is what a hook asks at each session start.

@@ -51,7 +51,7 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 STEPS = (0, 100, 1000)
 WRONG = 0.1
 SHARES = {"locomo": 10, "friendsqa": 400, "molweni": 1000, "qmsum": 30}
-"""So many collections of a set, at most."""
+"""This many collections of a set, at most."""
 DEPTH = 10
 IN_USE, UNSEEN = KINDS = ("documents in use", "unseen documents")
 STRANGE = ", strange"

@@ -81,7 +81,7 @@ def settings_for(style: str, prompt: Path | None = None) -> DistilSettings:
 
 
 def rows_of(items: Sequence[Item]) -> Harvested:
-    """Items as the arrays that the scores read; what is held back for a person is no harvest yet."""
+    """Items as the arrays that the scores read; what is held back for a user is no harvest yet."""
     rows: dict[str, list[dict[str, str]]] = {}
     for item in items:
         if not item.held:

@@ -1,6 +1,6 @@
 """How well the search finds what answers a question: recall@5, recall@10 and MRR, without a judge (`make retrieval`).
 
-Ours is the search for conversations as a person gets it: the entries of a set are the turns of the index, and
+Ours is the search for conversations as a user gets it: the entries of a set are the turns of the index, and
 `conversation_query.answer` is asked, with vectors where an embedder is named. The floor beside it is bare FTS5 with the
 porter tokenizer, the OR of the question's words without stop words, on the same texts. `recall` is the share of the
 answering entries (or threads) that are among the first k, averaged over the questions; `any` counts a question as found
@@ -90,7 +90,7 @@ class Shelf(NamedTuple):
 
 @contextmanager
 def shelf(entries: Sequence[SearchEntry], embed: Embed | None = None) -> Iterator[Shelf]:
-    """The index that a person's search would ask if these were their conversations."""
+    """The index that a user's search would ask if these were their conversations."""
     talks: dict[str, list[SearchEntry]] = {}
     for entry in entries:
         talks.setdefault(entry.thread, []).append(entry)

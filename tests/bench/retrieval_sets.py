@@ -170,7 +170,7 @@ class Session(NamedTuple):
 
 @cache
 def sessions() -> tuple[Session, ...]:
-    """Real sessions of coding tools, as a person's index would hold them: found, read, cleared and shortened by the
+    """Real sessions of coding tools, as a user's index would hold them: found, read, cleared and shortened by the
     product."""
     found = []
     with tempfile.TemporaryDirectory(prefix="knowledge-sessions-") as place:

@@ -13,7 +13,7 @@
     python -m tests.faults kills --stride 20 --scenario undo --jobs 1      every 20th point of one scenario
 
 Every operation on knowledge passes through `core.base.disk.perform`. A point is one scenario (`scenarios.py`: what
-stands on the disk, and what a person then does, mostly a command line) with one fault at its n-th operation. After it
+stands on the disk, and what a user then does, mostly a command line) with one fault at its n-th operation. After it
 the next run mends the home, the four invariants of storage.md are looked for (`invariants.py`), and a run after that
 must change nothing. `make test` tries a spread sample of each campaign (tests/test_faults.py).
 

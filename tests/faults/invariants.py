@@ -56,7 +56,7 @@ class Seen:
 
 
 def loss(seen: Seen) -> list[str]:
-    """What holds at every moment: each conversation is whole somewhere or proven, the person's bytes are untouched."""
+    """What holds at every moment: each conversation is whole somewhere or proven, the user's bytes are untouched."""
     wrong, talks = [], seen.store.talks
     plans = seen.plans() if any(seen.held[sha] < number for sha, number in talks.items()) else {}
     for sha, number in talks.items():
@@ -70,7 +70,7 @@ def loss(seen: Seen) -> list[str]:
 
 
 def _digest_invents(seen: Seen) -> list[str]:
-    """Lines of the digest that stand in no file; what the person is just taking out may still be in it."""
+    """Lines of the digest that stand in no file; what the user is just taking out may still be in it."""
     before = seen.store.mine.get(f"{KNOWLEDGE}digest.md", b"").decode().split("\n")
     told = [_SHARED.sub("", line) for line in seen.digest.split("\n") if line.startswith("- ")]
     unknown = [line for line in told if not seen.number[line] and line not in before]
@@ -91,9 +91,9 @@ def _mine_untouched(seen: Seen) -> list[str]:
             continue
         found = seen.knowledge.get(name, b"")
         if not _is_within(data, found, store.may_go):
-            wrong.append(f"{name} lost bytes of the person: {found!r}")
+            wrong.append(f"{name} lost bytes of the user: {found!r}")
         elif name != "tasks.md" and not store.may_go and not found.startswith(data):
-            wrong.append(f"{name} changed bytes of the person: {found!r}")
+            wrong.append(f"{name} changed bytes of the user: {found!r}")
     return wrong
 
 
@@ -109,7 +109,7 @@ def _is_within(data: bytes, found: bytes, may_go: set[str]) -> bool:
 
 
 def _is_fine(seen: Seen, line: str) -> bool:
-    """A planned line stands exactly once, or the person took it out."""
+    """A planned line stands exactly once, or the user took it out."""
     return seen.number[line] == 1 or line in seen.store.may_go
 
 

@@ -1,4 +1,4 @@
-"""What stands on the disk, and what a person does then: one row a scenario, each one command of the real program."""
+"""What stands on the disk, and what a user does then: one row a scenario, each one command of the real program."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def _purged(store: Store) -> list[str]:
 
 
 def _to_undo(store: Store) -> None:
-    """A harvest into files that the person had, and that they wrote to since."""
+    """A harvest into files that the user had, and that they wrote to since."""
     _mine(store)
     _code(store)
     store.world.converse(SHORT)
@@ -238,7 +238,7 @@ def _is_back(store: Store) -> list[str]:
     return [] if len(back) == 1 else ["the conversation is not back in its place"]
 
 
-# --- a person's own edits, as the panel makes them -------------------------------------------------------------------
+# --- a user's own edits, as the panel makes them -------------------------------------------------------------------
 
 OLD_WORDS, NEW_WORDS = "the port is 8080", "the port is 8081"
 

@@ -159,7 +159,7 @@ def torn_tail_kept() -> Iterator[None]:
 
 @contextlib.contextmanager
 def written_in_place() -> Iterator[None]:
-    """Whole files are truncated and written anew under their own name."""
+    """Whole files are truncated and written again under their own name."""
 
     def write_atomic(path: Path, data: bytes, mode: int | None = None, *, lasting: bool = True) -> None:
         fd = files.disk.open_file(path, os.O_RDWR | os.O_CREAT)

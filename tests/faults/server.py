@@ -85,7 +85,7 @@ def count(store: Store, counted: frozenset[str] = COUNTED, act: Callable[[Store]
 
 
 def judge(store: Store) -> list[str]:
-    """The person goes on: the next run mends the home, one more changes nothing. What is wrong with it, in words."""
+    """The user goes on: the next run mends the home, one more changes nothing. What is wrong with it, in words."""
     try:
         wrong = [f"before the next run: {line}" for line in loss(Seen(store))]
         if store.scenario.again is not None:

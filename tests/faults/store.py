@@ -41,11 +41,11 @@ def plain(store: Store, number: int) -> Rows:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What stands on the disk (`build`), and what a person then does (`act`, an exit status), at whose every operation
+    """What stands on the disk (`build`), and what a user then does (`act`, an exit status), at whose every operation
     a fault is put. `adapt` runs whenever the state is put back: for what depends on inodes.
 
     `answer` makes the rows of a model's answer from a number that no other answer has. `days` is how long ago the past
-    lies. `again` is what the person does after a crash before the next harvest; `drained` says that this harvest leaves
+    lies. `again` is what the user does after a crash before the next harvest; `drained` says that this harvest leaves
     no conversation in its place; `may_go` are lines that the act takes out or changes by intent; `wrong` finds what
     else is wrong at the end, `wrong_then` after `again`.
     """

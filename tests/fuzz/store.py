@@ -1,4 +1,4 @@
-"""Targets that put bytes in the place of one file of a small home and run the commands a person would run.
+"""Targets that put bytes in the place of one file of a small home and run the commands a user would run.
 
 A parser that gives a strange value back does no harm by itself; the command that trusts it does.
 """

@@ -67,7 +67,7 @@ def one_line(text: str, limit: int = 520) -> None:
 
 
 def category(data: bytes) -> None:
-    """A knowledge file that a person wrote: read, added to and edited without losing one of its lines."""
+    """A knowledge file that a user wrote: read, added to and edited without losing one of its lines."""
     text = data.decode("utf-8", "replace")
     bullets = parse_bullets(text)
     rows = split_lines(text)

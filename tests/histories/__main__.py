@@ -32,7 +32,7 @@ def machine(number: int) -> int:
         broken = 1
         traceback.print_exc()
     seconds = time.monotonic() - began
-    print("\nmachine: a person, editors, processes, kills and errors in any order")
+    print("\nmachine: a user, editors, processes, kills and errors in any order")
     for name, times in sorted(STEPS.items()):
         if name not in ("steps", "histories"):
             print(f"    {name:<40}{times:>8}")
@@ -50,7 +50,7 @@ def processes(number: int) -> int:
     seconds = time.monotonic() - began
     for at, wrong in found.items():
         print(f"round {at}:", *wrong[:5], sep="\n    ")
-    print("\nprocesses: two harvests and a person's edits at the same time on one home")
+    print("\nprocesses: two harvests and a user's edits at the same time on one home")
     print(f"  {number} rounds of 3 processes in {seconds:.0f} s, {len(found)} broke an invariant")
     return len(found)
 

@@ -1,7 +1,7 @@
 """Real editors at work on a category file while a harvest runs: vim, nano and emacs by keys, and two simulated ones.
 
-The person types a line and saves, again and again, in a text that the editor had loaded before the harvest wrote: every
-save swallows what the harvest wrote since. After it: each of the person's bytes is there, and what a save swallowed is
+The user types a line and saves, again and again, in a text that the editor had loaded before the harvest wrote: every
+save swallows what the harvest wrote since. After it: each of the user's bytes is there, and what a save swallowed is
 told by the next run and brought back by the command that it names.
 """
 
@@ -79,7 +79,7 @@ def _session(face: Face, name: str, file: str) -> tuple[list[str], int]:
     path = world.knowledge(file, MINE)
     for number in range(TALKS):
         world.converse(f"User: talk {number}\n")
-    typed = [f"- typed {number} by the person" for number in range(3)]
+    typed = [f"- typed {number} by the user" for number in range(3)]
     (folder / "person").mkdir()
     with opened(name, path, folder / "person") as editor:
         editor.line(typed[0])
@@ -142,8 +142,8 @@ def _answers(file: str, run: int, seconds: float = 0.0) -> FakeModel:
 
 
 def _persons_bytes(world: World, file: str, typed: list[str]) -> list[str]:
-    """The person's own lines, as they are without the harvest's."""
+    """The user's own lines, as they are without the harvest's."""
     lines = [line for line in look(world.paths).lines(file) if not HARVESTED.match(line)]
     mine = [line for line in lines if line not in ("", "## Open", "## Done")]
     wanted = [*reversed(typed), *(line for line in MINE.split("\n") if line)]
-    return [] if mine == wanted else [f"the person's lines are {mine}"]
+    return [] if mine == wanted else [f"the user's lines are {mine}"]

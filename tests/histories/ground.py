@@ -85,7 +85,7 @@ jobs = 1
 
 
 class Face:
-    """One home and the command line in front of it. Used as a context: inside, the folders of the person are there."""
+    """One home and the command line in front of it. Used as a context: inside, the folders of the user are there."""
 
     def __init__(self, folder: Path, wait: dict[str, Any] = HURRIED) -> None:
         self.world, self.wait = World(folder), wait

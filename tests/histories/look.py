@@ -1,7 +1,7 @@
 """One look at a home, and what a step of the program may change between two looks: the invariants of storage.md.
 
 The model is small. Who wrote a line is seen from the line: a harvest's ends with `[from: talk-…, DATE]`. Everything
-else in the files is the person's, and stays byte for byte and in its order, except what they had asked to change.
+else in the files is the user's, and stays byte for byte and in its order, except what they had asked to change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.knowledge.journal import decode, states_by_sha
 HARVESTED = re.compile(r"- .* \[from: talk-[^,\]]+, \d{4}-\d\d-\d\d\]\Z")
 KNOWN = ("facts.md", "decisions.md", "questions.md", "playbooks.md", "tasks.md", "quarantine.md")
 OWN = ("digest.md", "SCHEMA.md")
-"""Pages that the program writes anew, or leaves there once."""
+"""Pages that the program writes again, or leaves there once."""
 HEADINGS = frozenset(("", "## Open", "## Done", "# Facts", "# Decisions", "# Questions", "# Tasks", "# Quarantine"))
 
 
@@ -78,7 +78,7 @@ def changed_by_harvest(before: Look, after: Look) -> list[str]:
 
 
 def changed_by_command(before: Look, after: Look, touched: Iterable[str] = ()) -> list[str]:
-    """What an undo, an edit, an accepted item may not have done: lines of the person that it was not about stay, as
+    """What an undo, an edit, an accepted item may not have done: lines of the user that it was not about stay, as
     often as before and in their order. `touched` are parts of lines that commands have changed once."""
     wrong = []
     for name in before.texts:
@@ -87,12 +87,12 @@ def changed_by_command(before: Look, after: Look, touched: Iterable[str] = ()) -
             wrong += [f"{name} is gone"] * bool(theirs)
             continue
         now = [line for line in after.lines(name) if _is_theirs(line, touched)]
-        wrong += [f"{name}: the person's lines were {theirs}, now {now}"] * (theirs != now)
+        wrong += [f"{name}: the user's lines were {theirs}, now {now}"] * (theirs != now)
     return wrong + doubled(before, after)
 
 
 def doubled(before: Look, after: Look) -> list[str]:
-    """Harvested lines that stand more often than once, and more often than the person had made of it."""
+    """Harvested lines that stand more often than once, and more often than the user had made of it."""
     old = before.harvested()
     return [f"{number} times: {line}" for line, number in after.harvested().items() if number > max(1, old[line])]
 
@@ -104,7 +104,7 @@ def torn(after: Look) -> list[str]:
         for name in after.texts
         if name in KNOWN or name.startswith("files/")
         for line in after.lines(name)
-        if "[from: talk-" in line and not HARVESTED.match(line) and "by the person" not in line
+        if "[from: talk-" in line and not HARVESTED.match(line) and "by the user" not in line
     ]
 
 

@@ -1,6 +1,6 @@
 """The state machine: any order of harvests, kills, errors, edits, stale saves, clock jumps, undo, restore and purge.
 
-A kill is a process that ends at its n-th change of the disk; an interruption is a person who saves a file, or another
+A kill is a process that ends at its n-th change of the disk; an interruption is a user who saves a file, or another
 process that runs a command, between two such changes of a running harvest. After every step the home is compared with
 what it was (`look.py`); at the end of a history two further runs must bring it to rest.
 """
@@ -61,7 +61,7 @@ class Histories(Ground):
         self._step("clock back" if days < 0 else "clock on")
         self.world.clock += timedelta(days=days)
 
-    # --- the person ---
+    # --- the user ---
 
     @rule(name=names, act=st.sampled_from(sorted(ACTS)), at=places, how=saves)
     def edits_a_file(self, name: str, act: str, at: int, how: str) -> None:

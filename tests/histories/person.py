@@ -1,4 +1,4 @@
-"""What a person does to knowledge files with an editor, a file manager and an old buffer."""
+"""What a user does to knowledge files with an editor, a file manager and an old buffer."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _reword(person: Person, data: bytes, at: int) -> bytes:
     bullets = [number for number, line in enumerate(lines) if line.startswith(b"- ")]
     if bullets:
         number = bullets[at % len(bullets)]
-        lines[number] = f"- by the person: {person.words()} ".encode() + lines[number][2:]
+        lines[number] = f"- by the user: {person.words()} ".encode() + lines[number][2:]
     return b"\n".join(lines)
 
 

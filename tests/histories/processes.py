@@ -1,8 +1,8 @@
-"""Real processes on one home at the same time: harvests, and a person's edits as the panel makes them.
+"""Real processes on one home at the same time: harvests, and a user's edits as the panel makes them.
 
 Each round starts three processes of the same program: two harvest (one meets the lock of the other and tries again),
 the third adds, edits, moves and deletes bullets meanwhile. After the round the home must be as if they had worked one
-after the other: every conversation harvested once, no line lost, doubled or torn, each of the person's edits there.
+after the other: every conversation harvested once, no line lost, doubled or torn, each of the user's edits there.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _harvests(face: Face, who: int) -> None:
 
 
 def _edits(face: Face, number: int) -> None:
-    """A person who types while all this runs; a refused edit is tried again, as they would."""
+    """A user who types while all this runs; a refused edit is tried again, as they would."""
 
     def until(*words: str) -> None:
         end = time.monotonic() + PATIENCE_SECONDS
@@ -143,7 +143,7 @@ def _wrong(face: Face, texts: list[str]) -> list[str]:
 
 
 def rounds(number: int) -> dict[int, list[str]]:
-    """So many rounds; what broke, by round."""
+    """This many rounds; what broke, by round."""
     found = {}
     for at in range(number):
         folder = Path(tempfile.mkdtemp(prefix="processes-", dir=PLACE))

@@ -1,4 +1,4 @@
-"""An editor in a terminal of its own, driven by keys as a person types them."""
+"""An editor in a terminal of its own, driven by keys as a user types them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SILENCE_SECONDS = 0.08 if Path("/proc/self/stat").exists() else 0.25
 @dataclass(frozen=True)
 class Keys:
     """How one editor is used: its command line, the keys that put a line at the top of the text, save and leave, and
-    what a person answers (keys by what the screen says) who wants their own text whatever has become of the file."""
+    what a user answers (keys by what the screen says) who wants their own text whatever has become of the file."""
 
     name: str
     command: tuple[str, ...]
@@ -41,7 +41,7 @@ YES = (
     "(progn (load \"userlock\" nil t) (fset 'yes-or-no-p (lambda (&rest _) t)) (fset 'y-or-n-p (lambda (&rest _) t))"
     " (fset 'ask-user-about-supersession-threat (lambda (&rest _) nil)))"
 )
-"""For emacs, which asks in the middle of typing: a person who says yes to everything."""
+"""For emacs, which asks in the middle of typing: a user who says yes to everything."""
 
 EDITORS = (
     Keys("vim", ("vim", "-u", "NONE", "-i", "NONE", "-N"), "ggO", "\x1b", ":w\r", ":q!\r", (

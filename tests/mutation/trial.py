@@ -60,7 +60,7 @@ def start(module: str, mutant: Mutant, tests: Sequence[str], seconds: float) -> 
 
 
 def _put_in_place(module: str, mutant: Mutant) -> None:
-    """Give the function the mutant's code where it stands; what cannot be changed there is imported anew."""
+    """Give the function the mutant's code where it stands; what cannot be changed there is imported again."""
     if mutant.inside and _swap_code(module, mutant):
         return
     for name in [name for name in sys.modules if name.split(".")[0] in ("core", "gui", "tests")]:

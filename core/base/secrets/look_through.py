@@ -48,7 +48,7 @@ _COVER_ANYWHERE = re.compile(_ANYWHERE)
 _ERASING = re.compile(rf"[^\n\x08]\x08|{_ANYWHERE}")
 _BACK = ("\b", "^H", "\\b", "u0008", "\\x08", "\\010", "\\10")
 _ERASING_ROUNDS = 12
-"""So many characters in a row are taken away by as many backspaces."""
+"""This many characters in a row are taken away by as many backspaces."""
 _BETWEEN = re.compile(r"%|\\+x?")
 _MAIL_SIGNS = re.compile(r"=[2-7][0-9A-F]{1,2}=[2-7][0-9A-F]|=3D")
 _MAIL = re.compile(r"=(?:\r?\n|(?P<mail>[2-7][0-9A-F]))")

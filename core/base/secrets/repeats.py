@@ -16,11 +16,11 @@ from core.base.secrets.said import asked, given
 LEAST = 6
 """A shorter value is hidden only where its own text shows what it is: it would be found inside ordinary words."""
 PART = 8
-"""So many letters of a secret, one after the other, give it away."""
+"""This many letters of a secret, one after the other, give it away."""
 CUT = 5
-"""So many at the end of a title, which is cut where it is long, are the beginning of one."""
+"""This many at the end of a title, which is cut where it is long, are the beginning of one."""
 FEW = 1000
-"""So many secrets are looked for one by one in a text; with more it is faster to look at each place of it once."""
+"""This many secrets are looked for one by one in a text; with more it is faster to look at each place of it once."""
 TITLE_CHARACTERS = 2000
 """Of a longer title the beginning is cleared, and the rest is dropped."""
 REPEATED = f"{MARK}repeated]"

@@ -1,1 +1,1 @@
-"""What happens every day without the person: what is connected, what is harvested by itself, and when."""
+"""What happens every day without the user: what is connected, what is harvested by itself, and when."""

@@ -2,7 +2,7 @@
 
 One runs at a time. It reads what changed since the last run and leaves alone what a tool may still be writing; what it
 leaves, for that reason or for a budget, the next one takes. Its report lies in the store, for `knowledge status` and
-the panel; a failure is reported once, where the person is: at the start of their next session.
+the panel; a failure is reported once, where the user is: at the start of their next session.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now
         asked = replace(request, apply=True, unattended=True, ended=sessions, retry_before=since)
         result = attempt(_within_budget, workspace, asked, harvest, now)
         if isinstance(result, KnowledgeError) and result.error.code == "lock-held":
-            _note_ended(paths, tuple(sessions))  # a person harvests by hand: that finds everything too
+            _note_ended(paths, tuple(sessions))  # a user harvests by hand: that finds everything too
             return HarvestReport(True, notes=[str(result.error)], ledger=str(paths.ledger))
         state = _state(workspace, result, before, now)
         _write(paths, state)
@@ -238,7 +238,7 @@ def _problem(result: Result[HarvestReport], before: Problem | None, at: str) -> 
         if not grave or not (report.not_tried or not report.harvested):
             return None
         error = grave[0]
-    # What a person reads later must make sense without the place where it happened.
+    # What a user reads later must make sense without the place where it happened.
     message = (
         f"{error.message.rstrip('.')} ({error.path})"
         if isinstance(result, KnowledgeError) and error.path
@@ -286,11 +286,11 @@ def _take_ended(paths: Paths) -> Mapping[str, int]:
     return found
 
 
-# --- where the person is ---------------------------------------------------------------------------------------------
+# --- where the user is ---------------------------------------------------------------------------------------------
 
 
 def at_session_start(workspace: Workspace, now: Clock = utc_now) -> str:
-    """For the hook of a tool whose session begins: what the person should be told, and a run for what was missed."""
+    """For the hook of a tool whose session begins: what the user should be told, and a run for what was missed."""
     state = read_autopilot(workspace.paths)
     if state is None or now().timestamp() >= _caught_up_until(state) or files.exists(workspace.paths.ended):
         from core.commands.daily.connect import hand_over

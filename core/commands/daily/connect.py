@@ -126,7 +126,7 @@ def connect(
     ask: Ask = nobody,
 ) -> ConnectReport:
     """Connect tools, or take their connections back. `everything`: all that are on this computer (with `remove`: that
-    are connected). Without any tool it only tells how they stand. The changes are shown first: on a terminal the person
+    are connected). Without any tool it only tells how they stand. The changes are shown first: on a terminal the user
     is asked, unless they said `yes`. A tool that cannot be connected is reported and does not keep others from it."""
     names = list(_named(tool))
     program, environment = program_for(workspace), workspace.environment
@@ -176,7 +176,7 @@ def _named(typed: Sequence[str]) -> tuple[str, ...]:
 
 
 def changes_text(changes: Sequence[FileChange]) -> str:
-    """The changes as a person reads them: the lines that come and go, file by file, without secrets."""
+    """The changes as a user reads them: the lines that come and go, file by file, without secrets."""
     rows = []
     for change in changes:
         how = "new" if change.before is None else "goes" if change.after is None else "changes"
@@ -205,7 +205,7 @@ def check_connections(workspace: Workspace) -> Iterator[Finding]:
             yield Finding("connected", message, where, note=True)
         if row.outdated:
             message = f"{row.title} was connected by another version of this program, or for another home"
-            message += f" ('knowledge connect {row.tool}' writes its files anew)"
+            message += f" ('knowledge connect {row.tool}' writes its files again)"
             yield Finding("connection-outdated", message, where, note=True)
 
 

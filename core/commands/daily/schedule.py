@@ -137,7 +137,7 @@ def check_schedule(workspace: Workspace) -> list[Finding]:
         message = f"the {timer.title} for the harvest is not on ('knowledge schedule' turns it on)"
         return [Finding("schedule-off", message, where)]
     if any(_read(path) != text.encode() for path, text in timer.files):
-        message = f"the {timer.title} starts another program than this ('knowledge schedule' writes it anew)"
+        message = f"the {timer.title} starts another program than this ('knowledge schedule' writes it again)"
         return [Finding("schedule-changed", message, where)]
     return [Finding("scheduled", f"a harvest begins each hour ({timer.title})", where, note=True)]
 

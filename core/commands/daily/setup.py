@@ -1,6 +1,6 @@
 """`knowledge setup`: what lies on this disk, which models are there, what each would cost, and three questions at most.
 
-Looking changes nothing and sends nothing away from this machine. The answers are settings of the person's own
+Looking changes nothing and sends nothing away from this machine. The answers are settings of the user's own
 `config.toml`, and connections (connect.py); nothing of what costs money, no hook and no timer is turned on unasked.
 """
 
@@ -179,7 +179,7 @@ def _estimated(
 def _choice(workspace: Workspace, row: FoundModel, costs: Estimator) -> ModelChoice:
     settings = {"provider": row.provider, "model": row.model, "base_url": row.base_url}
     if row.free and row.provider == "openai":
-        # A server of the person's own sends no bill, and the price table must not take it for a maker's.
+        # A server of the user's own sends no bill, and the price table must not take it for a maker's.
         settings |= {"price_input_per_million": "0", "price_output_per_million": "0"}
     calls, sent, answered = costs(0 if row.free else LARGE_WINDOW, f"{row.provider} {row.model} {row.base_url}")
     dollars = 0.0 if row.free else price_of(workspace, row.provider, row.model, sent, answered)

@@ -37,7 +37,7 @@ class Settled:
     rows: tuple[Missing, ...]
     warning: str = ""
     single: int = 0
-    """So many missing lines were left alone, because they look like an edit by hand."""
+    """This many missing lines were left alone, because they look like an edit by hand."""
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""

@@ -2,7 +2,7 @@
 
 The order is safe to be cut anywhere, and to be run again: conversations come back first, then the ledger and the
 archived plan forget the harvest (so that the next one really reads the conversation again), and only then its lines
-leave the files. A line that the person has changed since stays, and so does one that a later harvest rests on.
+leave the files. A line that the user has changed since stays, and so does one that a later harvest rests on.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _undo_harvest(
     gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
     lines = {line for row in rows if row.sha in forgotten for line in row.added}
     earlier, needed = _surviving(paths, run, forgotten, lines)
-    # Of a run whose journal was damaged the undo is the way to read everything anew.
+    # Of a run whose journal was damaged the undo is the way to read everything again.
     mends = any(UNPROVEN in entries[sha] for sha in gone)
     for sha in gone:
         entry = entries.pop(sha)

@@ -262,7 +262,7 @@ def _inferred_from(library: Library, heard: Heard) -> list[UsageTrace]:
 MOST_HEARD = 500
 """What so many conversations used of the library is inferred after a harvest; of each at most 200 KB are held."""
 PATIENCE = 2.0
-"""For so many seconds a harvest waits at its end for somebody else who writes the library."""
+"""For this many seconds a harvest waits at its end for somebody else who writes the library."""
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
@@ -405,7 +405,7 @@ SHOWN = 20
 
 
 def answered_text(answer: Answered) -> str:
-    """The dossiers as a model or a person reads them."""
+    """The dossiers as a model or a user reads them."""
     from core.library.use.dossier import as_text
 
     found = answer.retrieved

@@ -276,7 +276,7 @@ def _taken_away(workspace: Workspace, file: str, raw: str) -> Event | None:
 
 
 def _is_by_tool(workspace: Workspace, events: tuple[Event, ...]) -> bool:
-    """Whether the plan that wrote a bullet says that only a tool told it, and nobody has worded it anew since."""
+    """Whether the plan that wrote a bullet says that only a tool told it, and nobody has worded it again since."""
     if not events or events[0].what != "harvested":
         return False
     event = events[0]

@@ -16,7 +16,7 @@ from core.factindex.record import NEW, SAME, decayed, history_of, read_history, 
 from core.factindex.sync import record_path
 
 MOMENTS = 60
-"""So many moments at the most; between two of them nothing is told."""
+"""This many moments at the most; between two of them nothing is told."""
 
 
 @dataclass(frozen=True)

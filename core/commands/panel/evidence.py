@@ -1,7 +1,7 @@
 """What a harvest kept beside a line: the quote that showed it to be true, where that stands, and a playbook's steps.
 
 The plan of the run has it, below `facts` (core/harvest/freeze.py), under the mark of the line's words. It is of the
-line as the harvest wrote it: words that a person has changed since have no proof of their own.
+line as the harvest wrote it: words that a user has changed since have no proof of their own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from core.knowledge.ledger import Entry, seen_ledger
 READ_BYTES = 4_000_000
 """A longer conversation is not read for one passage."""
 AROUND = 400
-"""So many characters on either side of a quote are shown."""
+"""This many characters on either side of a quote are shown."""
 _TAIL = re.compile(r"[^\w\s]{1,4}(?=\s|\Z)")
 """Marks that end a sentence belong to it."""
 FACTUAL = ("facts", "questions", "playbooks")

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from core.library.use.reflect import Reflection
 
 OUTCOME_KEYS = {"w": "win", "p": "partial", "m": "miss", "l": "misleading"}
-"""The key with which a person says how the selected chunk served."""
+"""The key with which a user says how the selected chunk served."""
 OUTCOMES = tuple(OUTCOME_KEYS.values())
 
 DOCUMENTS = 5_000
-"""So many documents are listed at the most."""
+"""This many documents are listed at the most."""
 
 
 def documents(workspace: Workspace) -> Shelf:
@@ -95,7 +95,7 @@ def unmark(workspace: Workspace, trace: str) -> UsageTrace:
 
 
 def dossier_text(dossier: Dossier) -> str:
-    """A dossier as text, for a person or a model."""
+    """A dossier as text, for a user or a model."""
     from core.library.use.dossier import as_text
 
     return as_text(dossier)

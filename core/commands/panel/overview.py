@@ -45,7 +45,7 @@ class FileState:
 
     @property
     def by_hand(self) -> bool:
-        """Whether a person has changed what harvests wrote, or written in it."""
+        """Whether a user has changed what harvests wrote, or written in it."""
         return bool(self.yours or self.gone)
 
 

@@ -38,7 +38,7 @@ FATE_WORDS: Mapping[str, str] = MappingProxyType({
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the files: who told it (the name in its provenance, "" for the person's own), when, and its
+    """One line of the files: who told it (the name in its provenance, "" for the user's own), when, and its
     category."""
 
     source: str
@@ -69,7 +69,7 @@ class Talk:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All conversations with a day, the oldest first, and the lines without a conversation (the person's own): all of
+    """All conversations with a day, the oldest first, and the lines without a conversation (the user's own): all of
     them, and those whose day is known by that day."""
 
     talks: tuple[Talk, ...] = ()

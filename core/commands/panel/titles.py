@@ -1,4 +1,4 @@
-"""What a person calls a conversation: its title, with the tool it was held in, its day and its project.
+"""What a user calls a conversation: its title, with the tool it was held in, its day and its project.
 
 A harvest writes them into the ledger. Of entries from before, and of conversations that nobody has harvested yet, the
 file is read; what was found is remembered in the cache folder, by the content (or size and time) that it was found in.
@@ -36,7 +36,7 @@ SECONDS, FIRST_SECONDS = 0.5, 0.1
 KEPT = 20_000
 """Of so many conversations, the newest, files are read for their titles, and so many titles are remembered."""
 MANY = 4000
-"""So many that were read and not yet written are written before all are read."""
+"""This many that were read and not yet written are written before all are read."""
 PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
 """Names that `sanitise_name` leaves as they are; most are."""
 NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown-json", HOME}
@@ -54,7 +54,7 @@ class Called:
 
     @property
     def tool_title(self) -> str:
-        """The tool as a person calls it, "" for none that is known."""
+        """The tool as a user calls it, "" for none that is known."""
         return "" if self.tool in NO_TOOL else sources.title_of(self.tool)
 
     @property
@@ -128,7 +128,7 @@ def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | Non
     left = rest if rest.places else None
     if before is None or (before.by_key, before.by_name) != (by_key, by_name):
         return Titles(by_key, by_name, left)
-    return before if before.rest is left else replace(before, rest=left)  # nothing is drawn anew for what is equal
+    return before if before.rest is left else replace(before, rest=left)  # nothing is drawn again for what is equal
 
 
 def _read_on(rest: _Rest, seconds: float) -> dict[str, Called]:

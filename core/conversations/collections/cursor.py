@@ -1,7 +1,7 @@
 """Cursor's database `state.vscdb`: table `cursorDiskKV(key, value)`, JSON values.
 
 `composerData:<id>` is a conversation (`name`, `createdAt`, `lastUpdatedAt`) with either its bubbles (`conversation`) or
-their order (`fullConversationHeadersOnly`), and then `bubbleId:<id>:<bubble>` is what was said: `type` 1 the person, 2
+their order (`fullConversationHeadersOnly`), and then `bubbleId:<id>:<bubble>` is what was said: `type` 1 the user, 2
 the assistant, `text`, and for tools `toolFormerData {name, rawArgs, result}`. The maker does not document it; this
 follows public readers of others. What only draws the window is left out of the records.
 """

@@ -2,7 +2,7 @@
 session_id, role, content, tool_calls, tool_call_id, tool_name, timestamp, active, compacted)`.
 
 After `website/docs/developer-guide/session-storage.md` of NousResearch/hermes-agent. `tool_calls` is JSON as the Chat
-Completions API has it, times are seconds. Rows that the person took back are not active; those that a compression put
+Completions API has it, times are seconds. Rows that the user took back are not active; those that a compression put
 aside are not active either, but marked as compacted, and were said. Sessions of the source `subagent` are delegated.
 """
 

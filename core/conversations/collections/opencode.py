@@ -87,7 +87,7 @@ def _read_newer(value: dict[str, Any], reading: Reading) -> None:
     elif kind == "compaction":
         reading.summary(text_of(data.get("summary")))
     elif kind == "shell":
-        # Typed by the person, run by the tool.
+        # Typed by the user, run by the tool.
         reading.say("tool", f"{text_of(data.get('command'))}\n{text_of(data.get('output'))}")
         reading.called("bash", {"command": data.get("command")}, id="shell")
         reading.settle("shell", text_of(data.get("output")))

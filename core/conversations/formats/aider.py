@@ -1,11 +1,11 @@
-"""aider's `.aider.chat.history.md`: `#### ` the person, `> ` the tool, everything else the assistant.
+"""aider's `.aider.chat.history.md`: `#### ` the user, `> ` the tool, everything else the assistant.
 
 Format as aider writes it (io.py of that project): every line of a prompt gets its own `#### ` and two blanks at the
 end; a session begins with `# aider chat started at`. Fences end nothing here (who speaks inside one is in doubt), so an
 answer's own `#### ` heading is told from a prompt by the missing blanks. Sessions of older versions (0.50) have no
 blanks behind the last line of a prompt: there a prompt stands below a line of the tool, which ends every answer with
 what it cost. Edits, commits and commands are told by the tool's own lines; what a command printed stands in the file
-only where older versions ran one for the person. The only times in it are those of the banners: a turn has that of its
+only where older versions ran one for the user. The only times in it are those of the banners: a turn has that of its
 session's begin.
 """
 
@@ -83,7 +83,7 @@ def read(name: str, data: bytes) -> Conversation:
 
 
 def _prompts(lines: Sequence[Line], banners: Sequence[int]) -> set[int]:
-    """The numbers of the lines that were typed by the person. Whether blanks end a prompt is asked session by session;
+    """The numbers of the lines that were typed by the user. Whether blanks end a prompt is asked session by session;
     the tool's published pages have no banner, and there every such line is one."""
     marked = [number for number, line in enumerate(lines) if line.text[:5] in ("####", "#### ")]
     if not banners:
@@ -128,7 +128,7 @@ def _events(lines: Sequence[Line], prompts: set[int]) -> Iterator[Event]:
 
 
 def _run(words: str, lines: Sequence[Line], number: int) -> Command:
-    """A command that the person had run, with what it printed."""
+    """A command that the user had run, with what it printed."""
     first = number + 1
     while first < len(lines) and not lines[first].text.strip():
         first += 1
@@ -151,7 +151,7 @@ def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[
         text = line.text
         prompt = number in prompts
         if prompt and "(Y)es/(N)o" in text:
-            # The answer to one of aider's own questions, kept with the question: nothing that the person said.
+            # The answer to one of aider's own questions, kept with the question: nothing that the user said.
             yield "tool", text[5:].rstrip()
             kind = "tool"
         elif text[:2] == "# " and _BANNER.match(text):

@@ -1,6 +1,6 @@
 """Antigravity's transcripts: `<conversation>/.system_generated/logs/transcript_full.jsonl`, a step a line.
 
-A step is `{step_index, source, type, status, created_at, content, tool_calls}`. `USER_INPUT` holds the person's words
+A step is `{step_index, source, type, status, created_at, content, tool_calls}`. `USER_INPUT` holds the user's words
 in `<USER_REQUEST>`, `PLANNER_RESPONSE` the answer and its calls; every step of the model behind it that is of another
 type is what the next of these calls gave back. Arguments may be JSON inside a string. A truncated `transcript.jsonl`
 lies beside it in the same form. The maker does not document the format; this follows the notes and fixtures
@@ -52,7 +52,7 @@ def read(name: str, data: bytes) -> Conversation:
 
 
 def _read_user(said: str, reading: Reading) -> None:
-    """Where the request is marked, only what stands in the marks is the person's."""
+    """Where the request is marked, only what stands in the marks is the user's."""
     if "<USER_REQUEST>" not in said:
         reading.person(said)
         return

@@ -1,7 +1,7 @@
 """ChatGPT's export, `conversations.json`: an array of conversations, each a tree of messages.
 
-The tree is `mapping: {id: {message, parent, children}}`. What the person sees is the way from `current_node` up to the
-root; edited prompts and answers made anew stand on side branches, which are left out. Times are seconds and may be
+The tree is `mapping: {id: {message, parent, children}}`. What the user sees is the way from `current_node` up to the
+root; edited prompts and answers made again stand on side branches, which are left out. Times are seconds and may be
 null. The export has no public description; this follows public files.
 """
 

@@ -1,7 +1,7 @@
 """Claude.ai's export, `conversations.json`: an array of `{uuid, name, created_at, chat_messages}`.
 
 A message is `{sender: human or assistant, text, content: [blocks], created_at, attachments}`. Newer exports have the
-words in `content` and repeat them in `text`. What a person attached (`extracted_content`) is a file, not their words.
+words in `content` and repeat them in `text`. What a user attached (`extracted_content`) is a file, not their words.
 The export has no public description; this follows readers of others.
 """
 

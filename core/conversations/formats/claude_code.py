@@ -1,6 +1,6 @@
 """Claude Code's session files: one JSON record a line, in `projects/<folder>/<session>.jsonl` and `subagents/` below.
 
-Nine of ten `user` lines are tool results; one answer is spread over several lines. The person's words stand in text
+Nine of ten `user` lines are tool results; one answer is spread over several lines. The user's words stand in text
 content of lines that are neither `isMeta` nor a summary after compaction, behind slash commands, in messages queued
 while the assistant worked, and in two kinds of tool result: the refusal of a tool with a reason, and the answers to
 the assistant's questions. Messages of a side chain are written by the main assistant for a sub-agent, so nobody's turn
@@ -202,7 +202,7 @@ def _read_user(value: dict[str, Any], content: str | list[Any], reading: Reading
         reading.note(Plan(text=clean(plan), approved=True, tool="ExitPlanMode", **reading.about))
         reading.say("system", behind)
         return
-    # What is typed behind a slash command is the person's, though it comes in tags of the tool.
+    # What is typed behind a slash command is the user's, though it comes in tags of the tool.
     start = said.find(_TYPED[0]) if said.lstrip().startswith("<command-") else -1
     end = said.find(_TYPED[1], start) if start >= 0 else -1
     if end >= 0:
@@ -213,7 +213,7 @@ def _read_user(value: dict[str, Any], content: str | list[Any], reading: Reading
 
 
 def _read_queue(value: dict[str, Any], reading: Reading, facts: _Facts) -> None:
-    """Messages that a person typed while the assistant worked: one that is removed from the queue was handed over in
+    """Messages that a user typed while the assistant worked: one that is removed from the queue was handed over in
     the middle of a turn and stands nowhere else; one that is dequeued follows as a message of its own."""
     done = value.get("operation")
     said = text_of(value.get("content"))
@@ -307,7 +307,7 @@ def _read_assistant(value: dict[str, Any], content: str | list[Any], reading: Re
 
 
 def _read_call(block: dict[str, Any], reading: Reading) -> None:
-    """Questions and plans are put to the person through a tool; they are the assistant's words all the same."""
+    """Questions and plans are put to the user through a tool; they are the assistant's words all the same."""
     tool, given, key = block.get("name"), block.get("input"), text_of(block.get("id"))
     if isinstance(given, dict) and tool == "AskUserQuestion" and isinstance(given.get("questions"), list):
         asked = [text_of(row.get("question")) for row in given["questions"] if isinstance(row, dict)]

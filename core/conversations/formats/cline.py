@@ -28,8 +28,8 @@ from core.conversations.lines import (
 
 _HEADERS = {"**User:**": "user", "**Assistant:**": "assistant"}
 _PERSON = ("task", "feedback", "user_message", "answer")
-# Results in which the person answers. In all others the text is a file, a page or a program's output, and what looks
-# like `<feedback>` there was not said by the person.
+# Results in which the user answers. In all others the text is a file, a page or a program's output, and what looks
+# like `<feedback>` there was not said by the user.
 ANSWERS = ("attempt_completion", "plan_mode_respond", "ask_followup_question", "new_task")
 _RESULT = re.compile(r"\[(\w{1,60})(?: for [^\n]{0,2000})?\] Result:")
 _NOTICE = ("[TASK RESUMPTION]", "[ERROR]", "[Response interrupted", "[The user has switched", "<environment_details>")
@@ -161,7 +161,7 @@ def results_in(body: Sequence[str]) -> Iterator[tuple[int, str, str]]:
 
 
 def result_of(event: Call, text: str, start: int) -> Call:
-    """The event with its result, where the person's refusal or answer can stand too."""
+    """The event with its result, where the user's refusal or answer can stand too."""
     refused = text.startswith(_DENIED)
     failed = True if refused or text.startswith(_FAILED) else None
     if isinstance(event, Question | Plan):
@@ -193,7 +193,7 @@ def _starts(lines: Sequence[Line], number: int) -> bool:
 
 
 def person_labels(body: list[str]) -> Iterator[Labelled]:
-    """Label the lines of a message that Cline sent in the person's name; one label a line."""
+    """Label the lines of a message that Cline sent in the user's name; one label a line."""
     tags = tuple(f"<{tag}>" for tag in _PERSON)
     machinery = any(
         row[:1] in _SIGNS and (row.startswith((*tags, *_NOTICE)) or _RESULT.match(row) is not None) for row in body
@@ -206,7 +206,7 @@ def person_labels(body: list[str]) -> Iterator[Labelled]:
             continue
         result = _RESULT.match(row)
         if first and row.strip():
-            # In place of a result stands the person's refusal, with what they want instead.
+            # In place of a result stands the user's refusal, with what they want instead.
             first, denied = False, row.startswith(_DENIED)
         closed = closed or row == "</environment_details>"
         if inside:
@@ -217,11 +217,11 @@ def person_labels(body: list[str]) -> Iterator[Labelled]:
             first, denied = not row[result.end() :].strip(), row[result.end() :].strip().startswith(_DENIED)
             yield zone, row
         elif closed and row.startswith("[TASK RESUMPTION]"):
-            # The person's next message, sent together with the one above.
+            # The user's next message, sent together with the one above.
             zone, foreign, closed = "system", False, False
             yield zone, row
         elif row.startswith("<environment_details>"):
-            # From here on nothing is the person's: this block closes every message.
+            # From here on nothing is the user's: this block closes every message.
             zone, foreign, denied = "system", True, False
             yield zone, row
         elif row.startswith(tags) and (not foreign or (denied and row.startswith("<feedback>"))):

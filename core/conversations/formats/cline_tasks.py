@@ -1,7 +1,7 @@
 """The task folders of Cline and Roo Code: `api_conversation_history.json` and `ui_messages.json`.
 
 The first is the array of messages that the model was sent (Roo's second version: the same in `{version, messages}`),
-the second what the person saw, as `{ts, type: say or ask, say or ask: <kind>, text}`. Both tell the same task; whoever
+the second what the user saw, as `{ts, type: say or ask, say or ask: <kind>, text}`. Both tell the same task; whoever
 lists sources should pick the first. Roo keeps condensed turns beside their summary (`isSummary`, `condenseParent`; see
 `src/core/task-persistence/apiMessages.ts` of that project): the turns are read, the summary is context.
 """
@@ -113,7 +113,7 @@ def _read_sent(value: dict[str, Any], record: Record, reading: Reading, tools: d
 
 
 def _read_text(text: str, reading: Reading, user: bool) -> None:
-    """The words of a message; of a user's all of the person's in one turn."""
+    """The words of a message; of a user's all of the user's in one turn."""
     rows = clean(text).split("\n")
     lines = [Line(row, 0, 0) for row in rows]
     labels = person_labels(rows) if user else assistant_labels(rows)
@@ -127,7 +127,7 @@ def _read_text(text: str, reading: Reading, user: bool) -> None:
 
 
 def _read_result(block: dict[str, Any], key: str, tool: str, reading: Reading) -> None:
-    """What a tool gave back. The person speaks in it where the tool asked them, or where they refused it."""
+    """What a tool gave back. The user speaks in it where the tool asked them, or where they refused it."""
     text = text_of(block.get("content"))
     denied = parse_object(text) if text.startswith('{"status":"denied"') else None
     refused = denied is not None or text.startswith("The user denied this operation")
@@ -191,7 +191,7 @@ _SHOWN = {
     "searchFiles": "search_files", "updateTodoList": "update_todo_list", "newTask": "new_task",
     "insertContent": "insert_content", "searchAndReplace": "search_and_replace", "fileDeleted": "delete_file",
 }  # fmt: skip
-"""What the person saw of a call, and which tool that was."""
+"""What the user saw of a call, and which tool that was."""
 
 
 def _read_shown_tool(text: str, reading: Reading) -> None:

@@ -2,10 +2,10 @@
 
 Every utterance is there twice, as the item that the model saw (`response_item`) and as the event that the screen saw
 (`event_msg`); it is read once. User items without an event were put in by the tool: instructions, the environment. A
-turn that the person rolled back is left out, as the tool does. Which records exist is told by `codex-rs/rollout/src/
+turn that the user rolled back is left out, as the tool does. Which records exist is told by `codex-rs/rollout/src/
 policy.rs` and `codex-rs/protocol` of openai/codex; versions before 0.32 write the bare items without the envelope.
 `codex exec --json` prints a stream of its own (`thread.started`, `item.completed`; `codex-rs/exec/src/exec_events.rs`),
-in which the person's prompt does not stand.
+in which the user's prompt does not stand.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class _Session:
         self.id = self.folder = self.started = self.model = self.branch = self.repository = ""
         self.delegated = False
         self._begun: set[str] = set()  # what the stream told of already
-        self._asked: list[int] = []  # where the person's events stand in `entries`
+        self._asked: list[int] = []  # where the user's events stand in `entries`
 
     def note(self, record: Record) -> None:
         value = record.value
@@ -228,7 +228,7 @@ class _Session:
             self.skipped += 1
 
     def _roll_back(self, turns: Any) -> None:
-        """The person took their last `turns` messages back, and what was said to them."""
+        """The user took their last `turns` messages back, and what was said to them."""
         if not isinstance(turns, int) or isinstance(turns, bool) or turns <= 0 or not self._asked:
             return
         at = self._asked[max(0, len(self._asked) - turns)]

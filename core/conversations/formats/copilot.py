@@ -1,7 +1,7 @@
 """GitHub Copilot's conversations: those of its command line, and those of the chat in VS Code.
 
 The command line writes `session-state/<id>/events.jsonl`: `{type, data, id, timestamp, parentId}` a line. Most lines
-are hooks and tools. A person's message is `user.message`: its `content` is what was typed, its `transformedContent`
+are hooks and tools. A user's message is `user.message`: its `content` is what was typed, its `transformedContent`
 what the model was sent. What a sub-agent does names the call that started it (`parentToolCallId`). The maker does not
 document the format; this follows public sessions of versions 1.0 and the event types that the `copilot-sdk` publishes.
 

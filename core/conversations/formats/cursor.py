@@ -2,7 +2,7 @@
 
 The export is `# title`, `_Exported on <date, in the writer's own form> from Cursor (<version>)_`, then `**User**` and
 `**Cursor**` alone on a line below a `---`; it has no times and no tools. A transcript is `{role, message: {content}}` a
-line, the person's words in `<user_query>` and context around it. Neither is documented by the maker; both follow
+line, the user's words in `<user_query>` and context around it. Neither is documented by the maker; both follow
 public files and readers of others.
 """
 
@@ -117,7 +117,7 @@ def _read_content(role: str, content: Any, reading: Reading) -> None:
 
 
 def _read_person(text: str, reading: Reading) -> None:
-    """Where a query is marked, only what stands in the marks is the person's."""
+    """Where a query is marked, only what stands in the marks is the user's."""
     if "<user_query>" in text:
         own = [found[1].strip() for found in _QUERY.finditer(text)]
         reading.say("system", _QUERY.sub("", text).strip())

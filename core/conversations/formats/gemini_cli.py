@@ -38,7 +38,7 @@ _ENDED = {"success": False, "error": True, "cancelled": True}
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PATH = re.compile(r"""(?<![\w./~:])(?:/|[A-Za-z]:\\\\)[^\s"'`<>|*?:;,()\[\]{}]{2,400}""")
 MOST_FOLDERS = 2000
-"""So many folders are tried for that of a session."""
+"""This many folders are tried for that of a session."""
 _SPOKEN = re.compile(r'"type"\s*:\s*"(?:user|gemini|info)"')
 FILES = "--- Content from referenced files ---"
 

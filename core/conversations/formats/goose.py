@@ -17,7 +17,7 @@ from core.conversations.turns import Reading, kind_of, list_of, table_of, text_o
 
 _INJECTED = INJECTED | {"info-msg": "system"}
 _DECLINED = "The user has declined to run this tool"
-"""The tool's own words in the place of a result that the person did not allow."""
+"""The tool's own words in the place of a result that the user did not allow."""
 _SILENT = frozenset({"thinking", "redactedThinking", "image", "toolConfirmationRequest", "actionRequired", "reasoning"})
 
 

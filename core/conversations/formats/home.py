@@ -1,6 +1,6 @@
 """What the host application leaves in `home/conversations`: plain text with tags around who said what.
 
-`<initial_context>` was put in by the application, `<user-prompt>` is the person, `<agent-response>` the assistant.
+`<initial_context>` was put in by the application, `<user-prompt>` is the user, `<agent-response>` the assistant.
 Any of them can be missing. Text between the tags belongs to nobody who is known: where answers are tagged it is what
 tools gave back, where only prompts are, it is the answer.
 

@@ -44,7 +44,7 @@ def read(name: str, data: bytes) -> Conversation:
 
 
 def _read_block(block: Any, kind: str, reading: Reading) -> str:
-    """One block; the words of it where they are the person's."""
+    """One block; the words of it where they are the user's."""
     sort = kind_of(block, "kind")
     data = block.get("data") if isinstance(block, dict) else None
     if sort == "text":

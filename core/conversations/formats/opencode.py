@@ -115,7 +115,7 @@ def _read_tool(part: dict[str, Any], reading: Reading) -> None:
 
 
 def read_state(state: dict[str, Any], key: str, reading: Reading) -> None:
-    """How a call ended: what came back, or why it did not run. The person speaks in it where they were asked."""
+    """How a call ended: what came back, or why it did not run. The user speaks in it where they were asked."""
     status = state.get("status")
     about = table_of(state.get("metadata"))
     code = whole_of(about.get("exit"))

@@ -1,7 +1,7 @@
 """Sessions of the Pi coding agent, and of OpenClaw, which keeps them in the same form.
 
 JSON lines: a header `{type: session, id, cwd}`, then entries `{type, id, parentId, timestamp}` that make a tree; a
-`message` holds `{role, content}` with roles user, assistant, toolResult, bashExecution (a command that the person ran),
+`message` holds `{role, content}` with roles user, assistant, toolResult, bashExecution (a command that the user ran),
 custom. Only the way from the last entry to the root is the conversation; abandoned branches are summarised. After
 `packages/coding-agent/docs/session.md` of badlogic/pi-mono and the session docs of openclaw/openclaw. Version 1 has no
 ids: there every entry counts.

@@ -17,7 +17,7 @@ from core.conversations.records import Record, branch, json_lines, object_keys
 from core.conversations.turns import Reading, kind_of, table_of, text_of
 
 _OWN = ("", "mid_turn_user_message", "realtime_message")
-"""Kinds of a user's record in which the person speaks; all others are put in by the tool."""
+"""Kinds of a user's record in which the user speaks; all others are put in by the tool."""
 
 
 def sniff(head: str) -> bool:

@@ -115,7 +115,7 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
             if base == "assistant":
                 command_time = None
             elif command_time is not None and time == command_time:
-                # The text that a slash command expands to is stored as if the person had typed it.
+                # The text that a slash command expands to is stored as if the user had typed it.
                 base = "system"
             aside = "side chain" if found[2] else ""
             # What a sub-agent was told to do was written by the assistant.

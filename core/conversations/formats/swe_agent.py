@@ -1,7 +1,7 @@
 """SWE-agent's trajectories, `*.traj`: JSON with `history` (what the model saw) and `trajectory` (what it did).
 
 The history is read where there is one; it holds the task, which the steps alone do not tell. The first message of the
-user is the task inside a template: only the issue is taken as a person's words. Later messages of the user are what
+user is the task inside a template: only the issue is taken as a user's words. Later messages of the user are what
 the commands printed. Demonstrations (`is_demo`) are context. An `action` is a line for the agent's own shell, whose
 commands open, search and edit files too. See `docs/usage/trajectories.md` of the project.
 """

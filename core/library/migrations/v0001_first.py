@@ -29,7 +29,7 @@ def upgrade() -> None:
 
 
 def _vectors() -> None:
-    """A column of pgvector's type where the server has pgvector and this person may use it. A server without it keeps
+    """A column of pgvector's type where the server has pgvector and this user may use it. A server without it keeps
     vectors as bytes, and they are compared outside."""
     bind = op.get_bind()
     if not bind.execute(sa.text("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")).scalar():

@@ -43,7 +43,7 @@ _POSTGRESQL = (
 
 
 def upgrade() -> None:
-    """The days of chunks that are there, and what is searched made anew with them."""
+    """The days of chunks that are there, and what is searched made again with them."""
     op.add_column("chunk", sa.Column("day", sa.Text(), server_default="", nullable=False))
     for statement in _POSTGRESQL if op.get_bind().dialect.name == "postgresql" else _SQLITE:
         op.execute(statement)

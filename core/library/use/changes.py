@@ -128,7 +128,7 @@ def runs(connection: Connection) -> list[ChangeRun]:
 
 
 def undo(library: Library, run: str, now: datetime) -> Undone:
-    """Take a run back, named by its id or the beginning of it. Later runs are not touched: what they changed anew
+    """Take a run back, named by its id or the beginning of it. Later runs are not touched: what they changed again
     stays, and is told."""
     c = schema.change.c
     with library.writing() as connection:

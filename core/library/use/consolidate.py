@@ -157,7 +157,7 @@ class _Plan:
 
 
 def _chunks(plan: _Plan) -> None:
-    """From the fifth trace on a chunk has a profile, written anew when there are more; its traces are archived, their
+    """From the fifth trace on a chunk has a profile, written again when there are more; its traces are archived, their
     numbers stay."""
     c = schema.chunk.c
     due = sorted(chunk for chunk, tally in plan.tallies.items() if total(tally) >= CHUNK_TRACES)

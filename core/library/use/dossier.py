@@ -116,7 +116,7 @@ def shown_traces(history: Sequence[UsageTrace], task_type: str, level: str) -> t
 
 
 def as_text(dossier: Dossier, number: int = 0) -> str:
-    """A dossier for a person or a model to read. What it says of others is quoted: it is data."""
+    """A dossier for a user or a model to read. What it says of others is quoted: it is data."""
     chunk, document, source = dossier.chunk, dossier.document, dossier.source
     begins = chunk.heading == document.title or chunk.heading.startswith(f"{document.title} > ")
     place = chunk.heading if begins else " > ".join(part for part in (document.title, chunk.heading) if part)
@@ -176,7 +176,7 @@ def _line(text: str) -> str:
 # --- judged -----------------------------------------------------------------------------------------------------------
 
 READ = 20
-"""So many dossiers are read; the rest keep their order."""
+"""This many dossiers are read; the rest keep their order."""
 DOSSIER_CHARACTERS = 3_000
 WHY_CHARACTERS, REASONING_CHARACTERS = 300, 2_000
 TRUST = ("high", "medium", "low", "none")

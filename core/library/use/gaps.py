@@ -23,9 +23,9 @@ CONCEPT_CHUNKS = 3
 """From so many chunks on a concept is covered."""
 STALE_DAYS = 90
 LISTED = 200
-"""So many lonely and stale chunks are named; all are counted."""
+"""This many lonely and stale chunks are named; all are counted."""
 UNANSWERED = 500
-"""So many of the latest questions are looked at for gaps."""
+"""This many of the latest questions are looked at for gaps."""
 _c, _d, _j, _t = schema.chunk.c, schema.document.c, schema.trace_chunk.c, schema.usage_trace.c
 
 

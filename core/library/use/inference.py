@@ -2,7 +2,7 @@
 
 An agent that retrieved over MCP has the id of the retrieval in its transcript, so the two are matched without guessing.
 A chunk was used where what the assistant wrote afterwards names it, repeats a run of its words, or has most of its
-telling words that were not in the question. What the person said next tells the outcome; where they said nothing of
+telling words that were not in the question. What the user said next tells the outcome; where they said nothing of
 it, a used chunk counts as partial. Traces made this way say that they were inferred.
 """
 
@@ -27,11 +27,11 @@ from core.library.rows import add_trace, in_parts, traces
 from core.search.words import STOP_WORDS, words_of
 
 RUN, RUNS = 5, 1
-"""So many words in a row that both have are a repetition; so many repetitions are a use."""
+"""This many words in a row that both have are a repetition; so many repetitions are a use."""
 SHARE, TELLING = 0.5, 5
 """Such a share of a chunk's telling words, and at least so many of them, are a use too."""
 TURNS_OF_PERSON = 2
-"""In so many turns of the person after the answer their verdict is looked for."""
+"""In so many turns of the user after the answer their verdict is looked for."""
 TURN_CHARACTERS, TALK_CHARACTERS = 20_000, 200_000
 """So much of a turn, and of all that was said, is looked at."""
 
@@ -135,7 +135,7 @@ def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
 
 
 def _verdict(turns: Sequence[Turn]) -> tuple[str, str] | None:
-    """What the person said of the answer, with their words; None where they said nothing of it."""
+    """What the user said of the answer, with their words; None where they said nothing of it."""
     answered = next((at for at, turn in enumerate(turns) if turn.role == "assistant" and turn.text.strip()), len(turns))
     said = [turn.text.strip()[:300] for turn in turns[answered:] if turn.role == "user" and turn.text.strip()]
     for words in said[:TURNS_OF_PERSON]:
@@ -193,7 +193,7 @@ def record_heard(connection: Connection, heard: Heard) -> list[UsageTrace]:
 # --- bullets ----------------------------------------------------------------------------------------------------------
 
 SHARED = 2
-"""So many telling words of a bullet in a question or a note say that it was about this one."""
+"""This many telling words of a bullet in a question or a note say that it was about this one."""
 _SAYS = {"win": 1, "partial": 1, "miss": 0, "misleading": -1}
 
 

@@ -32,11 +32,11 @@ Weights: TypeAlias = Mapping[str, float]
 NEEDED = 20
 """From fewer questions about a source nothing is learned."""
 LATEST = 500
-"""So many questions, the latest, are learned from."""
+"""This many questions, the latest, are learned from."""
 LOOKED = 60
 """Among so many candidates of a question those are looked for that somebody told about."""
 WRONG = 0.1
-"""So many verdicts are taken to be wrong."""
+"""This many verdicts are taken to be wrong."""
 PRIORS = (40.0, 160.0)
 """Corrections weigh as much against as so many questions weigh for them: of few questions little is learned. The one
 that foretells verdicts on other documents better is taken; the weak one only from ENOUGH questions on, because what

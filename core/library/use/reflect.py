@@ -1,7 +1,7 @@
 """Questions about the library itself, answered from what was recorded: which tasks it serves, which sources
 pull their weight, what is missing, what should be retired, what goes together unexpectedly, how a concept evolved.
 
-Everything here is counted, nothing is written, and each answer has its numbers, so that a person can disagree.
+Everything here is counted, nothing is written, and each answer has its numbers, so that a user can disagree.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Answers a question with dossiers: candidates of all strategies, one score, what each has been good for.
 
 What the words, their places and the vectors say is ranked as `core/search` ranks it, and stays so in a library that
-nothing was learned in. What usage taught about each source (`learning.py`), and links that a person or use made, add to
+nothing was learned in. What usage taught about each source (`learning.py`), and links that a user or use made, add to
 that score. Concepts and links that came with the texts have not been shown to know better than their words: what these
 bring stands behind. It chooses candidates; who reads the dossiers, a model if one is handed in, decides what to trust.
 """
@@ -41,13 +41,13 @@ STRATEGIES = strategies.STRATEGIES
 LIMIT, MOST = 10, 100
 QUERY_CHARACTERS = 4_000
 BROUGHT = 40
-"""So many of the best of a strategy become candidates, whatever their words."""
+"""This many of the best of a strategy become candidates, whatever their words."""
 FEW_NEAR = 20
 """In a large library so many of the nearest become candidates."""
 SEEDS = 8
 """From so many of the best the graph is walked."""
 POOL = 100
-"""So many of the best are weighed by age and by what they have been good for."""
+"""This many of the best are weighed by age and by what they have been good for."""
 CONCEPT, USAGE, GRAPH, NEW = 0.3, 2.0, 0.6, 2.0
 """What the full score of a strategy adds to that of the words, which are logarithms of odds; NEW is that of time where
 the question asks for what is new. Else the age only decides between equals."""

@@ -36,7 +36,7 @@ FOLLOWED = {
 }  # fmt: skip
 """How far a relation leads; one that is not listed leads as far as `related_to`."""
 READ = "auto"
-"""Who made a link that came with a text; the others were made by a person or by use, which know what belongs together.
+"""Who made a link that came with a text; the others were made by a user or by use, which know what belongs together.
 """
 HALF_LIFE_DAYS = 180.0
 ASKS_FOR_NEW = re.compile(
@@ -113,7 +113,7 @@ def by_graph(
     connection: Connection, seeds: Mapping[str, float], task_type: str
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Walk from seeds (id of a chunk, document or concept -> strength): what is reached, and how strongly, by links
-    that a person or use made, and by those that came with texts. One of `better_for` leads from the worse to the
+    that a user or use made, and by those that came with texts. One of `better_for` leads from the worse to the
     better, and only for its own kind of task."""
     reached: tuple[dict[str, float], dict[str, float]] = {}, {}
     edges = [dict(seeds), dict(seeds)]

@@ -27,9 +27,9 @@ OUTDATED = -1
 MOST_CHUNKS = 100
 """A trace of more chunks says nothing about any of them."""
 SIMILAR = 60
-"""So many earlier uses are compared with a question."""
+"""This many earlier uses are compared with a question."""
 ALIKE_WORDS = 3
-"""So many telling words must two questions share to be alike."""
+"""This many telling words must two questions share to be alike."""
 _t, _j, _n = schema.usage_trace.c, schema.trace_chunk.c, schema.trace_count.c
 
 
@@ -242,7 +242,7 @@ def with_question(connection: Connection, trace: UsageTrace) -> UsageTrace:
 
 def withdraw(library: Library, which: str) -> UsageTrace:
     """Take a trace back, named by its id or the beginning of it: neither it nor its numbers count any more. What was
-    learned with it is written anew, or goes, at the next consolidation."""
+    learned with it is written again, or goes, at the next consolidation."""
     m, c, d = schema.mention.c, schema.chunk.c, schema.document.c
     with library.reading() as connection:
         ids = _beginning(connection, _t.id, which)

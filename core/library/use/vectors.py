@@ -24,7 +24,7 @@ from core.search.vectors import Matrix, embed_all, embed_one
 
 AT_ONCE = 64
 SAMPLE = 5000
-"""On PostgreSQL mean and spread are those of so many vectors."""
+"""On PostgreSQL mean and spread are those of that many vectors."""
 _c, _e = schema.chunk.c, schema.embedding.c
 
 
@@ -124,7 +124,7 @@ _BEST = text(
     "LIMIT :n"
 )
 KNOWN_POSTGRESQL = 1000
-"""So many of the nearest are told; what is farther away is not near."""
+"""This many of the nearest are told; what is farther away is not near."""
 
 
 def _near_postgresql(connection: Connection, vector: Sequence[float], model: str) -> Near | None:

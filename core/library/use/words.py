@@ -51,7 +51,7 @@ _LEAST_AND_MOST = select(
     select(func.max(_c.number)).scalar_subquery().label("most"),
 )
 PLACES = 64
-"""So many neighbours are asked for in one statement."""
+"""This many neighbours are asked for in one statement."""
 # Joined with a list of places: a condition that a pair is among pairs would make SQLite read the whole table.
 _BESIDE = text(
     f"WITH place(document_id, position) AS (VALUES {', '.join(f'(:d{at}, :p{at})' for at in range(PLACES))}) "

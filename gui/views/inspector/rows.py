@@ -57,7 +57,7 @@ from gui.views.looks import (
 from gui.views.reader_rows import clock
 
 CHUNK = 1200
-"""So many characters of a text stand in one row; a long one is several."""
+"""This many characters of a text stand in one row; a long one is several."""
 FILE_BYTES = 200_000
 BEFORE, TURNS = 2, 8
 """Of a conversation that was found, so many turns before the best one are shown, and so many in all."""
@@ -450,7 +450,7 @@ def source_page(note: NoteView) -> Page:
 
 
 def memory_page(memory: Memory, path: str) -> Page:
-    """A memory as a person reads it: its words, and in a line what its file says above them."""
+    """A memory as a user reads it: its words, and in a line what its file says above them."""
     looks = MEMORY_CATEGORIES.get(memory.category, Looks("Memories", "bookmark", "accent"))
     about = joined(local_day(memory.created), tags_words(memory.tags))
     tab = Tab("Text", text_rows(memory.content), "There is nothing in it.", counted=False)

@@ -27,7 +27,7 @@ from gui.toolkit.theme import Look
 from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OTHER, category_of, joined, short_name
 
 MOST = 6
-"""So many nodes stand below each other; of more, the last one tells how many there are."""
+"""This many nodes stand below each other; of more, the last one tells how many there are."""
 ROW, EDGE, COURSE = 26, 8, 104
 """Unscaled pixels: the height of a node, the distance around the picture, the height of the course."""
 WIDTHS = (0.30, 0.40, 0.30)
@@ -191,7 +191,7 @@ class SelectionPicture:
         return next(((a + c) / 2, (b + d) / 2) for a, b, c, d, one in self._places if one.label == label)
 
     def tick(self) -> bool:
-        """Follow the mouse; true when something is drawn anew."""
+        """Follow the mouse; true when something is drawn again."""
         if not self._places or not dpg.is_item_shown(self.drawing.holder):
             return False
         place = self.drawing.mouse()

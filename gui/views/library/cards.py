@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from core.commands.panel.library import Dossier
 
 QUOTE, SHORT, LOW_QUOTE = 260, 150, 60
-"""So many letters of a passage stand on a card, so many where only the chosen one is shown in full, and so many where
+"""This many letters of a passage stand on a card, so many where only the chosen one is shown in full, and so many where
 the box is lower than `LOW`: there the keys stay in sight."""
 LOW = 230  # unscaled pixels
 WHOLE, LAST = 2, 10
-"""So many cards are shown in full beside the chosen one, and so many of the last uses are shown."""
+"""This many cards are shown in full beside the chosen one, and so many of the last uses are shown."""
 PAD, KEY, SQUARE, LABEL, WHY = 12, 26, 11, 70, 190  # unscaled pixels
 NARROW = 380
 LINE = 1.3

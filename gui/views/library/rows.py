@@ -46,7 +46,7 @@ NODES = {"concept": "shapes", "chunk": "quote", "document": "file-text"}
 STRATEGIES = {"semantic": "meaning", "keyword": "words", "temporal": "recent"}
 EXCERPT, SQUARES, AROUND = 190, 14, 12
 TITLE, FIRST, CONTENT = 160, 420, 6_000
-"""So many letters of a title are shown; of a passage so many stand first in its dossier, and so many at its end where
+"""This many letters of a title are shown; of a passage so many stand first in its dossier, and so many at its end where
 it is longer."""
 SERVES, WALK = frozenset({*OUTCOMES, "walk", "copy"}), frozenset({"walk"})
 GOOD, POOR = 0.6, 0.4

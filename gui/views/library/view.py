@@ -204,7 +204,7 @@ class LibraryView(ListView[LibraryPage]):
             self._shell.error(result.error)
 
     def _read(self) -> None:
-        """What the open page shows, anew."""
+        """What the open page shows, again."""
         page = self.data.page
         if page in (FIND, DOCUMENTS):
             self._call("The documents", commands.documents, lambda found: self.put(documents=found.documents))

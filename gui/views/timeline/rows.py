@@ -26,7 +26,7 @@ NO_TOOL, NO_PROJECT = "other", "no project"
 
 @dataclass(frozen=True)
 class Wish:
-    """What the person wants to see: a tool, a project, a category ("" for all), and the days of the strip."""
+    """What the user wants to see: a tool, a project, a category ("" for all), and the days of the strip."""
 
     tool: str = ""
     project: str = ""
@@ -73,7 +73,7 @@ def project_of(talk: Talk) -> str:
 
 
 def title_of(talk: Talk) -> str:
-    """What a person calls it; a name as long as a message ends in three points."""
+    """What a user calls it; a name as long as a message ends in three points."""
     title = talk.called.title or plain_name(talk.name) or talk.key
     return title if len(title) <= LONGEST else f"{title[:LONGEST].rstrip()}…"
 
@@ -95,7 +95,7 @@ def wanted(talks: Iterable[Talk], wish: Wish) -> list[Talk]:
 
 
 def by_day(talks: Iterable[Talk], by_project: bool = False) -> dict[date, Sum]:
-    """The sums of each day that had a conversation, without the person's own lines."""
+    """The sums of each day that had a conversation, without the user's own lines."""
     found: dict[date, Sum] = {}
     for talk in talks:
         here = found.setdefault(talk.day, Sum())
@@ -107,7 +107,7 @@ def by_day(talks: Iterable[Talk], by_project: bool = False) -> dict[date, Sum]:
 
 
 def with_own(talks: Iterable[Talk], own: Mapping[date, Mapping[str, int]], wish: Wish, today: date) -> dict[date, Sum]:
-    """The sums of each day with the person's own lines, which no tool and no project has. They are dated in UTC, where
+    """The sums of each day with the user's own lines, which no tool and no project has. They are dated in UTC, where
     tomorrow may have begun: such a line is of today."""
     found = by_day(talks, wish.by_project)
     for day, lines in own.items() if not (wish.tool or wish.project) else ():
@@ -215,7 +215,7 @@ def group_color(at: int, name: str) -> str:
 
 
 def known(talks: Iterable[Talk], own: Mapping[str, int], wish: Wish) -> list[tuple[str, dict[str, int]]]:
-    """Lines by project and category, the largest project first; the person's own lines are `you`."""
+    """Lines by project and category, the largest project first; the user's own lines are `you`."""
     found: dict[str, Counter[str]] = {}
     for talk in talks:
         if talk.lines:

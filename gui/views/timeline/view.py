@@ -170,7 +170,7 @@ class TimelineView:
         return state.snapshot is None or self._empty is None
 
     def refresh(self, state: State) -> None:
-        """Count anew when ledger, titles or files are others."""
+        """Count again when ledger, titles or files are others."""
         found = state.snapshot
         if found is None:
             return
@@ -230,7 +230,7 @@ class TimelineView:
 
     @property
     def today(self) -> date:
-        """By the person's clock."""
+        """By the user's clock."""
         return date.today()
 
     def shown_day(self) -> tuple[date, date]:
@@ -462,7 +462,7 @@ class TimelineView:
             drawing.bubble(TreeMap.words(self._under[1]))
 
     def _moved(self) -> None:
-        """The mouse moved: only what is under it is drawn anew, and only when that is something else."""
+        """The mouse moved: only what is under it is drawn again, and only when that is something else."""
         now = self._what()
         if now == self._under:
             return
@@ -502,7 +502,7 @@ class TimelineView:
             self.wish = year.zoomed(self.wish, self.today, at, 1 if turn > 0 else -1)
             self._count()
 
-    # --- what the person does ---
+    # --- what the user does ---
 
     def choose(self, days: tuple[date, date] | None) -> None:
         """The list is of these days; None: of the newest."""
