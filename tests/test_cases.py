@@ -101,24 +101,31 @@ def person() -> Iterator[Path]:
     """The folder of a user, always the same one, and beside it what it held before and after a harvest by rules. Its
     path is as long in every run: it stands in the samples, whose sizes are told."""
     kept = Path(os.path.realpath(tempfile.mkdtemp(prefix="cases-", dir="/tmp" if os.path.isdir("/tmp") else None)))
-    person = kept / "person"
+    try:
+        make_homes(kept / "person")
+        yield kept / "person"
+    finally:
+        shutil.rmtree(kept, ignore_errors=True)
+
+
+def make_homes(person: Path) -> None:
     person.mkdir()
-    put_programs(kept / "bin")
+    put_programs(person.parent / "bin")
     with pytest.MonkeyPatch.context() as patched:
         environment(patched, person)
         make_samples(person)
-        shutil.copytree(person, kept / "samples", ignore=shutil.ignore_patterns("project"))
+        keep(person, "samples")
         prepared({"home": "as it is"}, person)
         assert play(["harvest", "--apply"], person)[0] == 0
-    shutil.rmtree(person / "cache", ignore_errors=True)
-    shutil.copytree(person, kept / "demo", ignore=shutil.ignore_patterns("project"))
-    with pytest.MonkeyPatch.context() as patched:
-        environment(patched, person)
+        shutil.rmtree(person / "cache", ignore_errors=True)
+        keep(person, "demo")
         prepared({"home": "as it is", "files": {"guide.md": GUIDE}}, person)
         assert play(["library", "ingest", str(person / "guide.md")], person)[0] == 0
-    shutil.copytree(person, kept / "library", ignore=shutil.ignore_patterns("project"))
-    yield person
-    shutil.rmtree(kept)
+        keep(person, "library")
+
+
+def keep(person: Path, name: str) -> None:
+    shutil.copytree(person, person.parent / name, ignore=shutil.ignore_patterns("project"))
 
 
 GUIDE = "# Guide\n\n## Export\n\nThe exporter escapes titles with `html.escape`.\n\n## Upload\n\nRun `make upload`.\n"
@@ -126,13 +133,13 @@ GUIDE = "# Guide\n\n## Export\n\nThe exporter escapes titles with `html.escape`.
 
 def put_programs(folder: Path) -> None:
     """All programs that a case may find: git, and a stand-in for the system's scheduler, which knows whether it was
-    told to begin. What else this computer has is nobody's business."""
+    told to begin, and refuses where a file of that name lies. What else this computer has is nobody's business."""
     folder.mkdir()
     if git := shutil.which("git"):
         (folder / "git").symlink_to(git)
     (folder / "systemctl").write_text(
         '#!/bin/sh\nPATH=/usr/bin:/bin\non="$HOME/config/timer-is-on"\ncase "$*" in\n*is-active*) test -e "$on" ;;\n'
-        '*enable*) touch "$on" ;;\n*disable*) rm -f "$on" ;;\nesac\n'
+        '*enable*) test ! -e "$HOME/refuse" && touch "$on" ;;\n*disable*) rm -f "$on" ;;\nesac\n'
     )
     (folder / "systemctl").chmod(0o755)
 

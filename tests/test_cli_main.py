@@ -484,4 +484,5 @@ def test_help_names_every_subcommand_and_each_helps(row: Command) -> None:
     for leaf in row.subcommands:
         assert f"\n    {leaf.name} " in shown and f"Without one: {row.subcommands[0].name}." in shown
         code, helped, _ = call(row.name, leaf.name, "--help")
-        assert code == 0 and f"example: knowledge {row.name} {leaf.name} {leaf.example}".rstrip() in helped
+        assert code == 0
+        assert f"example: knowledge {row.name} {leaf.name} {leaf.example}".rstrip() in helped
