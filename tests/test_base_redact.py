@@ -525,7 +525,7 @@ def test_many_secrets_are_hidden_as_one_by_one(few: int, data: st.DataObject) ->
     secrets = Secrets()
     with (
         patch.object(repeats, "redact", lambda text, known=(): Redacted("[redacted: password]", {"password": 1})),
-        patch.object(repeats, "FEW", few),
+        patch.object(repeats, "MAX_SECRETS_ONE_BY_ONE", few),
     ):
         for value in values:
             secrets.clear(value)

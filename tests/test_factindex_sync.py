@@ -13,7 +13,7 @@ import pytest
 from core.base import files
 from core.commands.doctor import doctor
 from core.commands.fact_feed import sync_facts
-from core.factindex.held import MANY
+from core.factindex.held import MIN_SUDDEN_REMOVALS
 from core.factindex.record import read_history
 from core.factindex.sync import record_path
 from tests.factindex_crashes import campaign
@@ -390,13 +390,13 @@ def test_a_file_that_moved_is_not_missed(held_shelf: Shelf) -> None:
 def test_most_of_a_large_file_vanishing_at_once_is_not_believed(tmp_path: Path) -> None:
     """A copy that was cut off is a whole file to a reader."""
     shelf = Shelf(tmp_path / "knowledge")
-    shelf.teach(*(f"Fact number {number}" for number in range(3 * MANY)))
+    shelf.teach(*(f"Fact number {number}" for number in range(3 * MIN_SUDDEN_REMOVALS)))
     shelf.sync()
-    shelf.cut("global/facts.yaml", f"- id: global:fact:{MANY:03d}")
+    shelf.cut("global/facts.yaml", f"- id: global:fact:{MIN_SUDDEN_REMOVALS:03d}")
     assert [row.code for row in shelf.sync().problems] == ["held-facts"]
-    assert len(shelf.facts()) == 3 * MANY
+    assert len(shelf.facts()) == 3 * MIN_SUDDEN_REMOVALS
     shelf.sync(accept_removals=True)
-    assert len(shelf.facts()) == MANY - 1
+    assert len(shelf.facts()) == MIN_SUDDEN_REMOVALS - 1
 
 
 def test_a_few_facts_deleted_in_an_editor_need_no_word(tmp_path: Path) -> None:

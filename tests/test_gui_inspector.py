@@ -21,7 +21,7 @@ from core.conversations.conversation import Turn
 from core.factindex.record import decayed, history_of, unconfirmed
 from gui.state import NOTHING, Selection
 from gui.views.inspector.rows import CHUNK, Page, chunks, load, turn_rows
-from gui.views.inspector.web import ICON_ALONE, MOST, widths_of
+from gui.views.inspector.web import ICON_ALONE, MAX_NODES, widths_of
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read
@@ -237,8 +237,10 @@ def test_a_graph_of_many_items_stays_small_and_says_how_many_there_are(home: Hom
     many = converse(home.core, "many", "x")
     harvested(home.core, Model(facts=[f"item {at} of it" for at in range(20)]), Clock())
     web = load(home.core, Selection("conversation", conversation_key(home.core, many.name))).web
-    assert len(web.columns[1]) == MOST and web.columns[1][-1].label == f"{21 - MOST + 1} more", "20 facts and a task"
-    assert {begin for column, begin, _ in web.links if column == 1} == set(range(MOST))
+    assert len(web.columns[1]) == MAX_NODES and web.columns[1][-1].label == f"{21 - MAX_NODES + 1} more", (
+        "20 facts and a task"
+    )
+    assert {begin for column, begin, _ in web.links if column == 1} == set(range(MAX_NODES))
 
 
 def test_how_sure_a_fact_was_is_what_the_index_says_at_every_moment() -> None:

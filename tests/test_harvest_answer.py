@@ -20,7 +20,7 @@ from core.harvest.answer import (
     FIELD_CHARACTERS,
     FLOOD_ROWS,
     MAX_ITEMS,
-    MOST_STEPS,
+    MAX_STEPS,
     SCHEMA,
     STEPS_CHARACTERS,
     items_from,
@@ -258,12 +258,12 @@ def test_more_than_two_hundred_items_wait_in_the_quarantine_and_a_flood_is_no_an
 
 def test_steps_that_the_schema_ended_are_held_back() -> None:
     """A server that enforces the schema of one category ends a longer text in the middle of a command."""
-    lists = {"steps": [f"step {at}" for at in range(MOST_STEPS)]}, {"steps": ["s", "x" * FIELD_CHARACTERS]}
+    lists = {"steps": [f"step {at}" for at in range(MAX_STEPS)]}, {"steps": ["s", "x" * FIELD_CHARACTERS]}
     for ended in ({"name": "x" * FIELD_CHARACTERS}, {"steps": "x" * STEPS_CHARACTERS}, *lists):
         rows = {**EMPTY, "playbooks": [{"name": "n", "steps": "s", **ended}]}
         assert [item.held for item in items_from(rows, NOTHING, quotes="off", secrets=False).items] == ["too-long"]
     steps = _fields("playbooks")["steps"]
-    assert (steps["maxItems"], steps["items"]["maxLength"]) == (MOST_STEPS, FIELD_CHARACTERS)
+    assert (steps["maxItems"], steps["items"]["maxLength"]) == (MAX_STEPS, FIELD_CHARACTERS)
     for category in ("facts", "decisions", "tasks_done", "tasks_open", "questions", "files"):
         long = {key: "x" * row["maxLength"] for key, row in _fields(category).items() if key in ("statement", "note")}
         found = items_from({**EMPTY, category: [long]}, NOTHING, quotes="off", secrets=False)

@@ -24,7 +24,7 @@ from core.harvest.asking import KEPT_DAYS
 from core.harvest.committer import Committer
 from core.harvest.estimate import estimate
 from core.harvest.known import KnownStore
-from core.harvest.meter import ANSWER_TOKENS, ENOUGH_CALLS, RETRY_SUFFIX, Counted, Usage, note_usage, read_usage
+from core.harvest.meter import ANSWER_TOKENS, MIN_CALLS, RETRY_SUFFIX, Counted, Usage, note_usage, read_usage
 from core.harvest.report import HarvestReport
 from core.knowledge.categories import CATEGORIES
 from tests.chatty_model import chatty_model
@@ -262,7 +262,7 @@ def test_the_providers_own_count_prices_the_next_run(way: str, world: World, mon
 def test_what_was_reported_is_told_beside_the_price_and_can_be_deleted(world: World, tmp_path: Path) -> None:
     file = tmp_path / "usage.json"
     note_usage(file, "a", Usage(calls=9, estimated=1000, reported=1300))
-    note_usage(file, "b", Usage(calls=ENOUGH_CALLS - 1, estimated=10, reported=50))
+    note_usage(file, "b", Usage(calls=MIN_CALLS - 1, estimated=10, reported=50))
     note_usage(file, "c", Usage(calls=9, estimated=1000, reported=1))
     assert [read_usage(file, name).factor for name in "abc"] == [1.3, 1.0, 1.0]
     file.write_bytes(b"{ torn")

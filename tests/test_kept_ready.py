@@ -278,7 +278,7 @@ def test_who_asks_for_most_of_a_large_ledger_reads_it_once(tmp_path: Path, monke
     workspace, opened = home(tmp_path), list[int]()
     wanted = json.loads(json.dumps(large_ledger(random.Random(4))))
     write_ledger(workspace.paths, wanted)
-    monkeypatch.setattr(ledger_index, "FEW", 20)
+    monkeypatch.setattr(ledger_index, "MAX_SINGLE_READS", 20)
     one = ledger_index._entry_at
 
     def counted(*asked: Any) -> tuple[str, dict[str, Any]]:

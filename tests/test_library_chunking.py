@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.result import KnowledgeError, Ok, attempt
-from core.library.chunking import FULL, MOST, MOST_CODE, pieces_of, token_count
+from core.library.chunking import FULL, MAX_CODE_TOKENS, MAX_TOKENS, pieces_of, token_count
 from core.library.concepts import Names, candidates
 from core.library.describe import describe, sentences_of
 from core.library.extract import Extracted, extract
@@ -58,13 +58,13 @@ def test_a_long_section_is_parted_between_paragraphs_and_a_long_paragraph_betwee
     assert len(found) > 3 and all(token_count(row[2]) <= FULL + 30 for row in found)
     assert all(row[2].rstrip().endswith(".") for row in found)
     found = chunks(read("one.txt", prose(4000)))
-    assert len(found) > 5 and all(token_count(row[2]) <= MOST and row[2].endswith(".") for row in found)
+    assert len(found) > 5 and all(token_count(row[2]) <= MAX_TOKENS and row[2].endswith(".") for row in found)
 
 
 def test_a_note_stays_whole_and_a_line_without_end_is_parted_all_the_same() -> None:
     assert len(chunks(read("note.md", "Buy milk.\n\nAsk Kim about the release.\n\n- [ ] tag it\n"))) == 1
     found = chunks(read("base64.txt", "A" * 50_000))
-    assert len(found) > 5 and max(token_count(row[2]) for row in found) <= MOST * 2
+    assert len(found) > 5 and max(token_count(row[2]) for row in found) <= MAX_TOKENS * 2
 
 
 @pytest.mark.parametrize("underline", ["=", "-", "~"])
@@ -127,7 +127,7 @@ def test_a_large_class_is_its_head_and_its_methods() -> None:
     assert names == ["Large", *(f"Large.method_{number}" for number in range(6))]
     giant = chunks(read("giant.py", "def giant():\n" + "    step = 'one more line of it'\n" * 900))
     assert len(giant) > 2 and {row[0] for row in giant} == {"giant"}
-    assert all(token_count(row[2]) <= MOST_CODE for row in giant)
+    assert all(token_count(row[2]) <= MAX_CODE_TOKENS for row in giant)
 
 
 def test_code_that_no_parser_reads_is_parted_at_its_margin() -> None:

@@ -7,7 +7,7 @@ import pytest
 from core.conversations.conversation import Conversation
 from core.offline import wishes
 from core.offline.rules import distil_offline
-from core.offline.wishes import MOST_WANTED
+from core.offline.wishes import MAX_WANTED
 from tests.cpu_time import grows_faster
 from tests.test_offline_person import edited, harvest, ran, says, user
 
@@ -164,7 +164,7 @@ def test_of_many_wishes_the_last_are_kept() -> None:
         ("sums", "feed"),
         ("keys", "save"),
     ]
-    texts = [f"The {what} of `{name}.py` should go by {what[:-1]}_{name}" for what, name in said[: MOST_WANTED + 2]]
+    texts = [f"The {what} of `{name}.py` should go by {what[:-1]}_{name}" for what, name in said[: MAX_WANTED + 2]]
     assert [row["quote"] for row in wanted(*texts)] == texts[2:]
 
 

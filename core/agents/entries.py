@@ -20,7 +20,7 @@ from core.agents.tools import Entry
 from core.base.result import KnowledgeError, attempt
 
 _WORDS = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|\w+|\r?\n[ \t]*|[ \t]+|.', re.DOTALL)
-MOST_WORDS = 1000
+MAX_WORDS_COMPARED = 1000
 """Where more than this differs, comparing takes too long (its square); the caller has another way."""
 Change = tuple[int, int, list[str]]
 """A place in a text, from and to, and what stands there instead."""
@@ -202,7 +202,7 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> list[Change] | None:
     head = next((at for at in range(least) if old[at] != new[at]), least)
     tail = next((at for at in range(least - head) if old[-1 - at] != new[-1 - at]), least - head)
     one, other = old[head : len(old) - tail], new[head : len(new) - tail]
-    if max(len(one), len(other)) > MOST_WORDS:
+    if max(len(one), len(other)) > MAX_WORDS_COMPARED:
         return None
     found = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
     return [(head + a, head + b, list(other[c:d])) for kind, a, b, c, d in found if kind != "equal"]

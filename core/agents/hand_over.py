@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MARK = "KNOWLEDGE_HARVEST"
 HARVEST = ("harvest", "--apply", "--since-last", "--quiet")
-MOST_BYTES = 1 << 16
+MAX_INPUT_BYTES = 1 << 16
 WAIT_SECONDS = 0.03
 
 
@@ -40,8 +40,8 @@ def told() -> dict[str, Any]:
         return {}
 
     data = b""
-    while len(data) < MOST_BYTES and select.select([0], [], [], WAIT_SECONDS)[0]:
-        piece = os.read(0, MOST_BYTES)
+    while len(data) < MAX_INPUT_BYTES and select.select([0], [], [], WAIT_SECONDS)[0]:
+        piece = os.read(0, MAX_INPUT_BYTES)
         if not piece:
             break
         data += piece

@@ -28,11 +28,11 @@ UNPLACED = "unplaced"
 """The domain of what conversations taught of which nobody knows the project."""
 DOMAIN_CHARACTERS = 60
 _LEVELS = 24
-MOST_COMMITS = 5000
-"""The root commit is looked for in a history of at most so many commits (0.02 s of git's time); a longer one is known
+MAX_COMMITS = 5000
+"""The root commit is looked for in a history of fewer commits than this (0.02 s of git's time); a longer one is known
 by its remote alone."""
 GIT_SECONDS = 2.0
-MOST_CONFIG_BYTES = 256 << 10
+MAX_CONFIG_BYTES = 256 << 10
 _OTHER = re.compile(r"[^\w.-]+|_*-+_*")
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]")
 _WORK_TREES = re.compile(r"(?P<name>[^.].*?)[._-]{1,2}worktrees")
@@ -273,7 +273,7 @@ def _root_commit(root: str, changed: int) -> str:
     quiet = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
     plain = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_CEILING_DIRECTORIES": os.path.dirname(root), "LC_ALL": "C"}
     settings = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "protocol.allow=never")
-    asked = ("rev-list", "--first-parent", f"--max-count={MOST_COMMITS}", "HEAD", "--")
+    asked = ("rev-list", "--first-parent", f"--max-count={MAX_COMMITS}", "HEAD", "--")
     try:
         told = subprocess.run(
             ["git", *settings, *asked], cwd=root, env=kept | nowhere | quiet | plain, stdin=subprocess.DEVNULL,
@@ -281,10 +281,10 @@ def _root_commit(root: str, changed: int) -> str:
         ).stdout.decode("ascii", "replace").split()  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return ""
-    return told[-1] if 0 < len(told) < MOST_COMMITS and _COMMIT.fullmatch(told[-1]) else ""
+    return told[-1] if 0 < len(told) < MAX_COMMITS and _COMMIT.fullmatch(told[-1]) else ""
 
 
 def _small(path: str) -> str:
     """A file of a repository as text. Raises OSError, also for what is no plain file, and ValueError."""
 
-    return files.read_file(path, MOST_CONFIG_BYTES).data.decode("utf-8", "replace")
+    return files.read_file(path, MAX_CONFIG_BYTES).data.decode("utf-8", "replace")

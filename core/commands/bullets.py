@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 from core.base.choices import ANY_CATEGORY
 from core.base.markdown import Bullet, parse_bullets
 from core.base.result import KnowledgeError, attempt
-from core.commands.panel.evidence import Evidence, evidence
 from core.commands.project import find_project
-from core.commands.row import CATEGORY_WORD, MATCH, NAMED, OF_BULLET, SECRETS, Argument, flag, needed, option, single
+from core.commands.row import CATEGORY_WORD, MATCH, OF_BULLET, SECRETS, Argument, flag, needed, option, single
 from core.commands.statements import Found, Match, Said, bullets_of, change_all, finished, resolve_bullet, said
-from core.commands.text import change_text, one_line
+from core.commands.text import change_text
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.harvest.named_paths import allowed_path
 from core.knowledge import edit as edits
@@ -354,41 +353,6 @@ def moved_text(section: str, edited: Edited) -> str:
     return "\n".join(rows) + "\n"
 
 
-_WHY = {
-    "gone": "its conversation is not there any more",
-    "long": "its conversation is too long to be read for one passage",
-    "elsewhere": "it does not stand in its conversation any more, or not in these words",
-}
-
-
-_EDGE = "   | "
-
-
-def evidence_text(value: Evidence | tuple[str, ...]) -> str:
-    """The line, its quote, the passage in which it stands, and the steps; of `--steps` the steps alone."""
-    if isinstance(value, tuple):
-        return "".join(f"{step}\n" for step in value)
-    rows = [f"{value.file}:{value.line} {value.text}"]
-    if not value.quote:
-        rows.append("no quote was kept: it was written by hand or changed, or its harvest gave none")
-    elif value.passage is None:
-        rows.append(f'"{value.quote}"')
-        rows.append(f"   ({_where(value)}; {_WHY.get(value.problem, value.problem)})")
-    else:
-        place = value.passage
-        rows.append(f"{place.role} in turn {place.turn} of {place.of}{f', {one_line(place.time)}' * bool(place.time)}:")
-        marked = f"{place.before}>>{place.quote}<<{place.after}"
-        rows += [_EDGE + one_line(line) for line in marked.strip().split("\n")]
-        rows.append(f"   ({_where(value)})")
-    rows += [f"{number}. {step}" for number, step in enumerate(value.steps, start=1)]
-    return "\n".join(rows) + "\n"
-
-
-def _where(value: Evidence) -> str:
-    turn = f"turn {value.turn}, bytes {value.start:,} to {value.end:,} of " if value.turn else ""
-    return turn + one_line(value.conversation or value.sha256)
-
-
 _TEXT = needed("text", "one line")
 
 
@@ -455,15 +419,5 @@ COMMANDS = (
         OF_BULLET,
         MATCH,
         flag("--strike", "strike it through instead of deleting it: it stays in the file but leaves the digest"),
-    ),
-    single(
-        "evidence",
-        "the quote that showed a line to be true, in its place; a playbook's steps",
-        "facts.md:12",
-        evidence,
-        evidence_text,
-        needed("match", "the bullet's text or a unique part of it, or FILE:LINE"),
-        flag("--steps", "the steps of a playbook alone, one a line"),
-        words=NAMED,
     ),
 )

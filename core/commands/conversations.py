@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 BUILD_SECONDS = 10.0
 """A build goes in steps of this; between them another program may have its turn."""
-LIMIT, MOST = 10, 1000
+LIMIT, MAX_LIMIT = 10, 1000
 PROJECTS_TOLD = 10
 
 

@@ -155,7 +155,7 @@ def _is_place(domain: str) -> bool:
 
 NAMED = (*DAMAGE, "duplicate-id")
 """What the doctor calls damage; any other problem is a slip in one item."""
-MOST_NAMED = 5
+MAX_LINES_NAMED = 5
 
 
 def check_facts(workspace: Workspace) -> Iterator[Finding]:
@@ -174,8 +174,8 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
         where = paths.knowledge / problem.file
         yield Finding(problem.code, problem.error.message, str(where), note=problem.code not in NAMED, at=number)
     if workspace.config.fact_index and (long := lines_too_long(paths)):
-        more = f" and {len(long) - MOST_NAMED} more" if len(long) > MOST_NAMED else ""
-        named = ", ".join(long[:MOST_NAMED]) + more
+        more = f" and {len(long) - MAX_LINES_NAMED} more" if len(long) > MAX_LINES_NAMED else ""
+        named = ", ".join(long[:MAX_LINES_NAMED]) + more
         message = f"longer than a fact may be ({FACT_CHARACTERS} characters), so not in the fact index: {named}"
         yield Finding("facts-too-long", message, note=True)
     read = attempt(index.read_index, paths.knowledge)

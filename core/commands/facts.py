@@ -47,8 +47,8 @@ from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project
 from core.knowledge.projects import domains_in, here_in, known_projects
 
-FEW = 5
-"""This many damaged files are named one by one."""
+MAX_DAMAGED_NAMED = 5
+"""At most this many damaged files are named one by one."""
 fact_yaml = item_text
 """A fact as an item of a YAML list."""
 
@@ -152,8 +152,10 @@ def list_facts(
         and (not stale or fact.stale)
     )
     warnings = [str(problem.error.message) for problem in problems if problem.code in DAMAGE]
-    if len(warnings) > FEW:
-        warnings[FEW:] = [f"and {len(warnings) - FEW} more ('knowledge facts validate' lists them)"]
+    if len(warnings) > MAX_DAMAGED_NAMED:
+        warnings[MAX_DAMAGED_NAMED:] = [
+            f"and {len(warnings) - MAX_DAMAGED_NAMED} more ('knowledge facts validate' lists them)"
+        ]
     number = len({(problem.file, problem.line) for problem in problems if problem.code not in DAMAGE})
     left_out = f"{number} item{'s' * (number != 1)} left out as not valid ('knowledge facts validate' tells why)"
     return FactList(chosen, warnings=tuple(warnings + [left_out] * bool(number)))

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from core.harvest.imports import ImportReport
 
 
-MANY = 10
-"""From so many conversations on, a run that found next to nothing says why that may be."""
+MIN_HARVESTED_FOR_HINT = 10
+"""A run that harvested at least this many conversations and found next to nothing says why that may be."""
 
 
 def harvest(
@@ -121,7 +121,7 @@ def _usage_reader(workspace: Workspace) -> UsageReader | None:
 
 def _little_found(report: HarvestReport) -> list[str]:
     """What a user should know when the offline rules read much and found next to nothing."""
-    if report.harvested < MANY or report.empty * 4 <= report.harvested * 3:
+    if report.harvested < MIN_HARVESTED_FOR_HINT or report.empty * 4 <= report.harvested * 3:
         return []
     return [
         f"{report.empty} of {report.harvested} conversations gave nothing: the offline rules know English and a few "

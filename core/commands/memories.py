@@ -274,10 +274,10 @@ def _searched(
     workspace: Workspace, shelves: Sequence[Shelf], query: str, limit: int
 ) -> tuple[list[Memory], tuple[str, ...]]:
     """What the search finds among memories, best first, and what it warns of; nothing when it cannot be asked."""
-    from core.commands.search import MOST, search
+    from core.commands.search import MAX_LIMIT, search
 
     try:
-        found = search(workspace, query, kind="memory", limit=min(limit, MOST))
+        found = search(workspace, query, kind="memory", limit=min(limit, MAX_LIMIT))
     except KnowledgeError as failed:
         return [], (f"there may be more matches: the search index is unavailable ({failed.error})",)
     wanted = [hit.entry.path for hit in found.hits]

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from core.search.index import Index
     from core.search.query import Hit as Hit
 
-LIMIT, MOST = 10, 1000
+LIMIT, MAX_LIMIT = 10, 1000
 VECTOR_SECONDS = 0.5
 """So long a search makes vectors that are missing, at most; words never wait longer for meaning."""
 _SINCE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\Z")
@@ -226,8 +226,8 @@ def search(
     for day in (since, before):
         if day and not _SINCE.match(day):
             raise KnowledgeError("usage", f"{day!r} is no date", hint="write it as 2026-06-12, 2026-06 or 2026")
-    if not 1 <= limit <= MOST:
-        raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MOST}")
+    if not 1 <= limit <= MAX_LIMIT:
+        raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
     here = find_project(workspace, project)
     within = storable(str(here or "")) if project else ""
     told = lines_of(workspace, here) if project and here is not None and keep is None else None
@@ -330,8 +330,8 @@ def search_everything(
     wanted = _filters(kind, since, before, tag, project, source, role)
     spoken_only = kind == "conversation" or bool(source or role)
     narrowed = spoken_only or bool(project or since or before)
-    if not 1 <= limit <= MOST:
-        raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MOST}")
+    if not 1 <= limit <= MAX_LIMIT:
+        raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
     if not text.strip() and (not narrowed or kind in ENTRY_KINDS or tag):
         hint = "give some words; 'knowledge recall' lists memories, 'knowledge search --since yesterday' conversations"
         raise KnowledgeError("usage", "there is nothing to search for", hint=hint)

@@ -119,7 +119,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
         files=[_store_file(workspace, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
         tasks=_tasks(workspace, errors),
         ledger=counts,
-        pending=_pending(workspace, stands.run, now, errors, few=sum(counts.values()) < FEW),
+        pending=_pending(workspace, stands.run, now, errors, few=sum(counts.values()) < SMALL_LEDGER_ENTRIES),
         trash=_trash(paths),
         quarantined=len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
         prompts=sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
@@ -217,8 +217,8 @@ def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
     return StoreFile("files", str(paths.file_notes), bool(notes), size, bullets, modified)
 
 
-FEW = 1000
-"""This many conversations in the ledger, and the user knows by now which of their tools are read."""
+SMALL_LEDGER_ENTRIES = 1000
+"""A ledger with fewer conversations is small; with more, the user knows by now which of their tools are read."""
 
 
 def _pending(

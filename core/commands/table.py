@@ -25,7 +25,7 @@ MODULE = {
     "reopen": "bullets",
     "edit": "bullets",
     "rm": "bullets",
-    "evidence": "bullets",
+    "evidence": "evidence",
     "search": "search",
     "vectors": "vectors",
     "show": "transcript",

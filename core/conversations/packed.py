@@ -7,7 +7,7 @@ import io
 from typing import Any
 
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
-LEAST_UNPACKED, TIMES, MOST_UNPACKED = 16 << 20, 64, 256 << 20
+LEAST_UNPACKED, TIMES, MAX_UNPACKED_BYTES = 16 << 20, 64, 256 << 20
 """What a file may unpack to: 16 MB, or 64 times its own size if that is more (text packs to a tenth, tool output that
 repeats itself to a fiftieth), and never above 256 MB. More would be an archive that was made to fill the memory."""
 _CHUNK = 1 << 20
@@ -19,7 +19,7 @@ class OverpackedError(ValueError):
 
 def most_unpacked(size: int) -> int:
     """The most bytes that a packed file of `size` bytes may hold."""
-    return min(MOST_UNPACKED, max(LEAST_UNPACKED, TIMES * size))
+    return min(MAX_UNPACKED_BYTES, max(LEAST_UNPACKED, TIMES * size))
 
 
 def is_packed(data: bytes) -> bool:

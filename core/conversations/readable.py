@@ -194,7 +194,7 @@ _COMMAND = re.compile(
     r"<command-args>.{0,20000}?</command-args>)){1,3}",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
-MOST_COMMANDS = 300
+MAX_COMMANDS = 300
 _PART = re.compile(r"<command-(name|message|args)>(.*?)</command-\1>", re.DOTALL | re.IGNORECASE)
 
 
@@ -203,7 +203,7 @@ def without_tags(text: str) -> str:
     of the shell `! line`, of what was printed the words alone. A tag within a line is somebody's own text."""
     if "</" not in text:
         return text
-    if text.count("<command-") <= MOST_COMMANDS:  # a log of them is shown as it is
+    if text.count("<command-") <= MAX_COMMANDS:  # a log of them is shown as it is
         text = _COMMAND.sub(_typed, text)
     return _untagged(text).strip("\n") or ("(no output)" if text.strip() else text)
 

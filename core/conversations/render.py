@@ -110,15 +110,15 @@ def with_results(conversation: Conversation) -> tuple[range, ...]:
         last = number = first
         while number <= last:
             results = (at_start.get(event.result, -1) for event in turns[number].events if isinstance(event, Call))
-            last = max(last, *(at for at in results if at <= number + MOST_BETWEEN), last)
+            last = max(last, *(at for at in results if at <= number + MAX_TURNS_BETWEEN), last)
             number += 1
         groups.append(range(first, last + 1))
         first = last + 1
     return tuple(groups)
 
 
-MOST_BETWEEN = 20
-"""A result that stands so many turns behind its call is no longer beside it."""
+MAX_TURNS_BETWEEN = 20
+"""A result that stands more turns than this behind its call is no longer beside it."""
 
 
 def transcript(conversation: Conversation) -> str:

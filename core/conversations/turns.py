@@ -41,8 +41,8 @@ EDIT_VALUE = 1200
 EDIT_CHARACTERS = 3000
 """Of an edit more is kept than of other calls: it is what was done."""
 COMMAND_CHARACTERS = 2000
-MOST_HELD = 200
-"""This many turns of a long transcript wait at most for the result of a call."""
+MAX_TURNS_HELD = 200
+"""At most this many turns of a long transcript wait for the result of a call."""
 
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _KEY_HEAD = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY")
@@ -214,7 +214,7 @@ class Reading:
             last.start, last.end = min(last.start, start), max(last.end, end)
         else:
             if self.sink is not None:
-                self._hand_on(self.sink, keep=MOST_HELD)
+                self._hand_on(self.sink, keep=MAX_TURNS_HELD)
             self.entries.append(_Entry(role, [text], time, start, end, self._early, self.agent))
             self._early = []
 

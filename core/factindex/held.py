@@ -19,8 +19,9 @@ from core.factindex.index import read_index
 from core.factindex.places import FactFiles
 
 NAME = "fact_files.json"
-MANY, PART = 10, 0.5
-"""This many facts of one file, and more than this part of it, vanish at once: that is reported and not believed."""
+MIN_SUDDEN_REMOVALS, PART = 10, 0.5
+"""When at least this many facts of one file, and more than this part of it, vanish at once, that is reported and not
+believed."""
 ACCEPT = "'knowledge facts sync --accept-removals' lets them go"
 
 
@@ -96,7 +97,7 @@ def _is_sudden(found: FactFiles, file: str, gone: list[str]) -> bool:
     read = found.by_name.get(file)
     if read is None or read.broken:
         return True
-    return len(gone) >= MANY and len(gone) > PART * (len(gone) + len(read.placed))
+    return len(gone) >= MIN_SUDDEN_REMOVALS and len(gone) > PART * (len(gone) + len(read.placed))
 
 
 def _vanished(found: FactFiles, file: str, gone: list[str], rows: int) -> Problem:

@@ -137,9 +137,9 @@ PLAYBOOK_CHARACTERS = 4000
 FIELD_CHARACTERS, STEPS_CHARACTERS = 600, 2000
 """The longest field, and the longest `steps`, that the schema of one category lets a server write (llama.cpp compiles
 no longer repetition). A field of exactly this length was ended by the server, not by the model."""
-MOST_STEPS = 40
-"""This many steps the schema of one category lets a server write: a list of exactly that many may have been ended by
-it, and so may a text of `STEPS_CHARACTERS`."""
+MAX_STEPS = 40
+"""At most this many steps may a server write by the schema of one category: a list of exactly that many may have been
+ended by it, and so may a text of `STEPS_CHARACTERS`."""
 FACTUAL = ("facts", "playbooks", "questions")
 """The categories whose rows become facts of the fact index."""
 KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
@@ -478,7 +478,7 @@ def _too_much(item: Item, raw: Any, before: int) -> str:
         long = long or any(isinstance(raw.get(key), str) and len(raw[key]) == limit for key, limit in ends)
         steps = raw.get("steps")
         ended = isinstance(steps, list) and any(len(step) == FIELD_CHARACTERS for step in steps)
-        long = long or ended or (isinstance(steps, list) and len(steps) == MOST_STEPS)
+        long = long or ended or (isinstance(steps, list) and len(steps) == MAX_STEPS)
     return "too-long" if long else "too-many" if before >= MAX_ITEMS else ""
 
 

@@ -36,7 +36,7 @@ from core.base.result import KnowledgeError, Ok, attempt
 from core.base.secrets.redact import redact
 from core.conversations.conversation import Conversation
 from core.conversations.render import header, rendered_turns, with_results
-from core.harvest.answer import FIELD_CHARACTERS, FULL, MOST_STEPS, OFFERED, SCHEMA, UNASKED, parse_answer
+from core.harvest.answer import FIELD_CHARACTERS, FULL, MAX_STEPS, OFFERED, SCHEMA, UNASKED, parse_answer
 from core.harvest.meter import RETRY_SUFFIX, cached_table
 from core.harvest.steps import DistilSettings
 from core.knowledge.spending import WORST_BYTES_A_TOKEN
@@ -322,7 +322,7 @@ def category_schema(category: str) -> dict[str, Any]:
 
 def _shorter(field: Mapping[str, Any], key: str = "") -> dict[str, Any]:
     if field.get("type") == "array":
-        most = MOST_STEPS if key == "steps" else MAX_ROWS
+        most = MAX_STEPS if key == "steps" else MAX_ROWS
         return {**field, "items": _shorter(field["items"]), "maxItems": most}
     return (
         {**field, "maxLength": FIELD_CHARACTERS}

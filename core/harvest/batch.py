@@ -34,8 +34,8 @@ PART = 4
 part of the time that the run has taken."""
 CONVERSATIONS = 32
 """This many conversations are worth waiting for in any store: they share three waits for the disk."""
-MOST_CONVERSATIONS, MOST_BYTES = 4096, 2 << 20
-"""A batch is full with so many conversations, or bytes of lines: what waits is kept in memory."""
+MAX_CONVERSATIONS, MAX_BYTES = 4096, 2 << 20
+"""A batch is full with this many conversations, or bytes of lines: what waits is kept in memory."""
 BYTES_A_SECOND = 1 << 18
 """When a run begins and no answer comes, a batch waits so long that rewriting its files stays below this."""
 SETTLED_SECONDS, LONGEST_SECONDS = 10.0, 120.0
@@ -115,7 +115,7 @@ class Batch:
     def is_full(self) -> bool:
         """Whether it is to be written although more is coming."""
         number = len(self.rows)
-        if number >= MOST_CONVERSATIONS or self._bytes >= MOST_BYTES:
+        if number >= MAX_CONVERSATIONS or self._bytes >= MAX_BYTES:
             return True
         if number and not self._left(SETTLED_SECONDS):
             return True

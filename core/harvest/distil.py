@@ -429,7 +429,7 @@ def _brief(turn: Turn) -> Turn:
 
 # --- remarks that wait for a second session of their project ---------------------------------------------------------
 
-MOST_PROJECTS = 200
+MAX_PROJECTS = 200
 MAX_BYTES = 4 << 20
 _lock = Lock()
 
@@ -449,7 +449,7 @@ def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str
         facts, rows = bear_out(remarks, known.pop(project, []), name)
         checks, rows = checks_borne_out(session.project, steps, rows, name, conversation.started)
         known[project] = [row for row in rows if not redact(json.dumps(row, ensure_ascii=False)).counts]
-        data = json.dumps(dict(list(known.items())[-MOST_PROJECTS:]), ensure_ascii=False).encode("utf-8", "replace")
+        data = json.dumps(dict(list(known.items())[-MAX_PROJECTS:]), ensure_ascii=False).encode("utf-8", "replace")
         if len(data) <= MAX_BYTES:
             files.write_cache(file, data)
     return {"facts": facts, "playbooks": checks}

@@ -228,9 +228,10 @@ ANSWER_TOKENS = 700
 """What the answer about one part usually takes, all its categories together."""
 SUMMARY_SHARE = 1 / 6
 """`summarize.md` asks for at most a fifth of a part; most models write less."""
-ENOUGH_CALLS, MOST_CALLS = 3, 2000
-"""From so many calls on a report is believed; beyond the most, older ones count half, for a model changes its ways."""
-LEAST_FACTOR, MOST_FACTOR = 0.25, 8.0
+MIN_CALLS, MAX_CALLS = 3, 2000
+"""A report is believed from the first number of calls on; above the second, older ones count half, for a model changes
+its ways."""
+LEAST_FACTOR, MAX_FACTOR = 0.25, 8.0
 """Providers that report less or more tokens than this for one of ours report something else."""
 
 
@@ -252,24 +253,24 @@ class Usage:
     @property
     def factor(self) -> float:
         """How many tokens the provider counts for one of an estimate; 1.0 while nobody knows."""
-        if self.calls < ENOUGH_CALLS or not self.estimated:
+        if self.calls < MIN_CALLS or not self.estimated:
             return 1.0
         found = self.reported / self.estimated
-        return round(found, 3) if LEAST_FACTOR <= found <= MOST_FACTOR else 1.0
+        return round(found, 3) if LEAST_FACTOR <= found <= MAX_FACTOR else 1.0
 
     @property
     def tokens_an_answer(self) -> int:
-        known = self.answers >= ENOUGH_CALLS and self.answer_tokens
+        known = self.answers >= MIN_CALLS and self.answer_tokens
         return round(self.answer_tokens / self.answers) if known else ANSWER_TOKENS
 
     @property
     def summary_share(self) -> float:
         """How long a summary is, as a part of what it shortens."""
-        known = self.summaries >= ENOUGH_CALLS and self.part_bytes
+        known = self.summaries >= MIN_CALLS and self.part_bytes
         return min(1.0, self.summary_bytes / self.part_bytes) if known else SUMMARY_SHARE
 
     def plus(self, other: Usage) -> Usage:
-        old = 0.5 if self.calls + self.summaries > MOST_CALLS else 1
+        old = 0.5 if self.calls + self.summaries > MAX_CALLS else 1
         mine, more = asdict(self), asdict(other)
         return Usage(**{key: type(value)(value * old) + more[key] for key, value in mine.items()})
 

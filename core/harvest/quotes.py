@@ -21,12 +21,12 @@ from core.conversations.events import Command, Commit, Edit, PullRequest
 from core.harvest.support import pieces
 from core.knowledge.same import mark_of_text
 
-CLOSE_ENOUGH = 88.0
+MIN_SIMILARITY = 88.0
 SHORT = 12
 FUZZY_CHARACTERS = 500
 """As much of a quote is compared with allowance for differences: beyond that the search takes minutes."""
-LONG_ENOUGH = 40
-"""Words of that many characters are hardly said twice in two sessions."""
+MIN_MARKED_CHARACTERS = 40
+"""Words of at least this many characters are hardly said twice in two sessions."""
 LEAST_COPIED = 24
 """This many bytes of words are a sentence, which nobody finds by chance."""
 _ELLIPSIS = re.compile(r"\.\.\.|…|\[redacted[^\]]*\]")
@@ -73,7 +73,13 @@ def source_of(conversation: Conversation, whole: Conversation | None = None) -> 
     said, tool = _words_of(conversation, foreign=False), _words_of(conversation, foreign=True)
     numbers = {(turn.start, turn.end, turn.text): at for at, turn in enumerate((whole or conversation).turns)}
     turns = tuple(
-        Spoken(f" {words} ", number, turn.start, turn.end, mark_of_text(words) if len(words) >= LONG_ENOUGH else "")
+        Spoken(
+            f" {words} ",
+            number,
+            turn.start,
+            turn.end,
+            mark_of_text(words) if len(words) >= MIN_MARKED_CHARACTERS else "",
+        )
         for at, turn in enumerate(conversation.turns)
         if (words := reduce_to_words(turn.text))
         and (number := numbers.get((turn.start, turn.end, turn.text), at)) is not None
@@ -122,7 +128,7 @@ def find_quote(quote: str, source: Source) -> str | None:
         return None
 
     for name, text in (("said", source.said), ("tool", source.tool)):
-        if len(text) >= len(longest) and fuzz.partial_ratio(longest, text, score_cutoff=CLOSE_ENOUGH) > 0:
+        if len(text) >= len(longest) and fuzz.partial_ratio(longest, text, score_cutoff=MIN_SIMILARITY) > 0:
             return name
     return None
 

@@ -54,8 +54,8 @@ LEAST_WORDS = 3
 """A sentence of fewer plain words is compared by its paths and options as well."""
 DONE = 0.3
 """So much of a deed that the assistant tells of stands in the files that it wrote."""
-MOST_ECHOES = 50
-"""This many passages of the assistant are looked at, the best first."""
+MAX_ECHOES = 50
+"""At most this many passages of the assistant are looked at, the best first."""
 GOVERNED = ("decisions", "playbooks", "tasks_open", "tasks_done")
 """Categories whose items are followed, not only read: what counts as done is not done, or looked at, again."""
 
@@ -111,8 +111,8 @@ _ANNOUNCED = re.compile(
     r"client) (?:wrote|writes|said|says))\s?:",
     re.IGNORECASE | re.MULTILINE,
 )
-MOST_SEARCHED = 20_000
-"""So far into a message somebody's text is announced, in characters."""
+MAX_CHARACTERS_SEARCHED = 20_000
+"""Only this many characters of a message are searched for an announcement of somebody's text."""
 _PRINTED = re.compile(
     r"^[ \t]*(?:@?[\w-]+ (?:opened|closed) (?:this (?:issue|pull request)|on \w+ \d)|@?[\w-]+ commented (?:on )?\w+|"
     r"(?:Reported by|Reporter|Labels|Assignees?|Milestone|Reply-To) ?: |From: .*\nSubject: |"
@@ -399,7 +399,7 @@ class Voices:
         tools = max(map(weigh, heard), default=0.0)
         best = max((weigh(passage.own & wanted) for passage in self._said), default=0.0)
         shares = [(weigh(passage.all() & wanted), at) for at, passage in enumerate(self._said)]
-        for share, at in sorted(shares, reverse=True)[:MOST_ECHOES]:
+        for share, at in sorted(shares, reverse=True)[:MAX_ECHOES]:
             if share <= best:
                 break
             passage = self._said[at]
@@ -449,7 +449,7 @@ def pasted_in(text: str) -> list[tuple[int, int]]:
     that only trackers, mail programs and interpreters print: from there to the end of the message all counts as pasted,
     for nothing tells where it ends. What is fenced or quoted is pasted wherever it stands.
     """
-    announced = _ANNOUNCED.search(text, 0, MOST_SEARCHED)
+    announced = _ANNOUNCED.search(text, 0, MAX_CHARACTERS_SEARCHED)
     begins = [announced.end()] if announced and text[announced.end() :].strip() else []
     begins += [found.start() for found in [_PRINTED.search(text)] if found]
     end = min(begins, default=len(text))

@@ -34,8 +34,8 @@ _END = b"\n    }"
 """Behind an entry."""
 _ENTRY_BYTES = 4096
 """So much is read at first: most entries are shorter."""
-FEW, PART = 1000, 8
-"""Who asks for more entries, and for more than one in so many of all, is faster with the whole ledger."""
+MAX_SINGLE_READS, PART = 1000, 8
+"""Who asks for more entries than this, and for more than one in `PART` of all, is faster with the whole ledger."""
 LEAST_BYTES = GLANCE_BYTES = 1 << 20
 """A smaller ledger is read whole in no time; and how much of a larger one is looked at a time."""
 _LONGEST = 8 << 20
@@ -107,7 +107,7 @@ class LedgerOnDemand(Mapping[str, Entry]):
         if at == len(places.names) or places.names[at] != number:
             return "", {}
         self._read += 1
-        if self._read > max(FEW, places.entries // PART):
+        if self._read > max(MAX_SINGLE_READS, places.entries // PART):
             return None
         try:
             return _entry_at(self._paths.ledger, places.state, places.offsets[at])

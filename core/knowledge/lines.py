@@ -21,8 +21,8 @@ from core.knowledge.categories import NEW_TASKS, TASKS_FILE, is_done_heading, is
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, swap_in
 
 ATTEMPTS = 10
-FEW_LINES = 8
-"""This many lines are searched for one by one; for more, the file is taken apart once."""
+MAX_LINES_ONE_BY_ONE = 8
+"""At most this many lines are searched for one by one; for more, the file is taken apart once."""
 TAIL_BYTES = 1 << 16
 """How much of a file's end is looked at for an unfinished line: far more than a planned line is long."""
 
@@ -79,7 +79,7 @@ def _read_end(fd: int, size: int, number: int) -> bytes:
 def missing_lines(data: bytes, lines: Sequence[str]) -> list[bytes]:
     """Those of `lines` that the file does not hold, as bytes, each once."""
     wanted = dict.fromkeys(line.encode("utf-8") for line in lines)
-    if len(wanted) <= FEW_LINES:
+    if len(wanted) <= MAX_LINES_ONE_BY_ONE:
         return [line for line in wanted if not _holds(data, line)]
     there = lines_in(data)
     return [line for line in wanted if line not in there]

@@ -22,7 +22,7 @@ from core.base.homes import advice
 
 KEPT_DAYS = 70
 """This many days stand in the account: the month now, and the one before for whoever looks."""
-MOST_BYTES = 1 << 20
+MAX_FILE_BYTES = 1 << 20
 WORST_BYTES_A_TOKEN = 3
 """How much of a text fits a token at the worst: a cap must hold, and what does not fit a window is cut by some servers
 without a word. Text of many bytes a character takes more tokens for its length, and more bytes as well."""
@@ -105,7 +105,7 @@ def read_days(file: Path) -> dict[str, Spent]:
     """The account as it stands; a file that is no account any more is taken for a day of unknown cost by nobody: its
     days are lost, and a cap counts from now on. Raises OSError."""
     try:
-        data = files.read_file(file, MOST_BYTES).data
+        data = files.read_file(file, MAX_FILE_BYTES).data
     except FileNotFoundError:
         return {}
     try:

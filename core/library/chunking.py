@@ -20,14 +20,14 @@ from core.search.words import STOP_WORDS, words_of
 
 FULL = 320
 """Tokens at which a chunk of prose is full: the next paragraph begins another."""
-MOST = 640
-"""A paragraph with more is parted between its sentences, a class between its methods."""
+MAX_TOKENS = 640
+"""A paragraph with more tokens is parted between its sentences, a class between its methods."""
 LEAST = 24
 """A section with fewer is read together with its neighbour below the same heading."""
 WHOLE_NOTE = 480
 """A note with no more than these stays whole."""
-MOST_CODE = 1200
-"""A function with no more than these stays whole."""
+MAX_CODE_TOKENS = 1200
+"""A function with at most this many tokens stays whole."""
 SAME_TOPIC = 0.12
 """Exchanges of a conversation that share this part of their words speak of one thing."""
 
@@ -51,8 +51,8 @@ def pieces_of(document: Extracted) -> list[Piece]:
     """The chunks of a document, by its form."""
     text = document.text
     if document.form == "code":
-        code = code_blocks(text, document.language, lambda part: token_count(part) <= MOST)
-        found = _parted(text, [Piece(*row, "code") for row in code], MOST_CODE)
+        code = code_blocks(text, document.language, lambda part: token_count(part) <= MAX_TOKENS)
+        found = _parted(text, [Piece(*row, "code") for row in code], MAX_CODE_TOKENS)
     elif document.form == "conversation":
         found = list(_exchanges(document))
     elif document.form == "data":
@@ -63,7 +63,7 @@ def pieces_of(document: Extracted) -> list[Piece]:
         if whole and len({row.heading for row in blocks}) <= 2:
             found = [Piece(0, len(text), blocks[0].heading if blocks else "", _kind_of(blocks, text))]
         else:
-            found = _together(text, _packed(text, _parted(text, blocks, MOST), FULL))
+            found = _together(text, _packed(text, _parted(text, blocks, MAX_TOKENS), FULL))
     return [tight for row in found if (tight := _tight(text, row)) is not None]
 
 
@@ -189,7 +189,7 @@ def _packed(text: str, blocks: Iterable[Piece], full: int) -> Iterator[Piece]:
             size = token_count(text[held[0].begins : block.ends])
             opens = block.kind == "heading"
             other = block.heading != held[-1].heading
-            leads = held[-1].kind == "heading" or (block.kind == "code" and size <= MOST)
+            leads = held[-1].kind == "heading" or (block.kind == "code" and size <= MAX_TOKENS)
             if (opens and not all(row.kind == "heading" for row in held)) or (not leads and (other or size > full)):
                 yield _one(text, held)
                 held = []
@@ -269,7 +269,7 @@ def _exchanges(document: Extracted) -> Iterator[Piece]:
 def _turns(document: Extracted, numbers: Sequence[int]) -> Iterator[Piece]:
     text, parts = document.text, document.parts
     span = Piece(parts[numbers[0]].begins, parts[numbers[-1]].ends, _turn_names(numbers), "turn")
-    if token_count(text[span.begins : span.ends]) <= MOST:
+    if token_count(text[span.begins : span.ends]) <= MAX_TOKENS:
         yield span
         return
     blocks = [
@@ -278,7 +278,7 @@ def _turns(document: Extracted, numbers: Sequence[int]) -> Iterator[Piece]:
         for at in numbers
         for begins, ends in _runs(text[parts[at].begins : parts[at].ends])
     ]  # fmt: skip
-    yield from _packed(text, _parted(text, blocks, MOST), FULL)
+    yield from _packed(text, _parted(text, blocks, MAX_TOKENS), FULL)
 
 
 def _turn_names(numbers: Sequence[int]) -> str:

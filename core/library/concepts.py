@@ -19,8 +19,8 @@ from core.library.extract import Extracted
 from core.library.records import folded
 from core.search.words import STOP_WORDS
 
-AT_MOST = 30
-"""Concepts that one document brings in; more would be its dictionary."""
+MAX_CONCEPTS = 30
+"""A document brings in at most this many concepts; more would be its dictionary."""
 LONGEST = 5
 """Words of a name, at the most."""
 
@@ -211,7 +211,7 @@ def _weightiest(
         for key, mark in found.items()
         if often[key] >= (1 if mark in ("defined", "heading", "ticked") else 2)
     ]
-    best = sorted(rows, key=lambda row: (-row[0], row[1]))[: max(3, min(AT_MOST, 6 + len(pieces)))]
+    best = sorted(rows, key=lambda row: (-row[0], row[1]))[: max(3, min(MAX_CONCEPTS, 6 + len(pieces)))]
     described = _definitions(document, {key for _weight, key in best}) if document.form != "code" else {}
     named = []
     for _weight, key in best:

@@ -30,7 +30,7 @@ from core.base.secrets.redact import redact
 if TYPE_CHECKING:
     from requests import Session
 
-MOST_BYTES = 32 << 20
+MAX_PAGE_BYTES = 32 << 20
 SECONDS = 60.0
 REDIRECTS = 5
 _LONGEST_SUFFIX = 8
@@ -90,7 +90,7 @@ def stored_name(name: str) -> str:
     return name[:begins] + re.sub(r"(\[redacted: [^\]\n]{1,30})\]", rf"\1 {mark}]", clean.text) + name[ends:]
 
 
-def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int = MOST_BYTES) -> Page:
+def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int = MAX_PAGE_BYTES) -> Page:
     """Get a page. `mark` is that of the last fetch. Raises KnowledgeError, in one sentence, for anything that a
     network can do."""
     import requests

@@ -27,7 +27,7 @@ from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.base.secrets.redact import redact
 from core.library import rows, schema
 from core.library.database import Library, cause_of
-from core.library.extract import MOST_BYTES
+from core.library.extract import MAX_FILE_BYTES
 from core.library.fetch import UNCHANGED, fetch, is_address, shown, stored_name
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
 from core.library.records import Location
@@ -184,13 +184,13 @@ def _read_file(source: Source, known: Sequence[Location], content_type: str) -> 
             found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode):
             raise KnowledgeError("no-file", "this is neither a file nor a folder", source.stored)
-        if found.st_size > MOST_BYTES:
-            size = f"{found.st_size >> 20} MB, {MOST_BYTES >> 20} MB at the most"
+        if found.st_size > MAX_FILE_BYTES:
+            size = f"{found.st_size >> 20} MB, {MAX_FILE_BYTES >> 20} MB at the most"
             raise KnowledgeError("too-large", f"the file is too large ({size})", source.stored)
         state = f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
         if known and all(row.state == state for row in known):
             return None
-        read = files.read_file(path, MOST_BYTES)
+        read = files.read_file(path, MAX_FILE_BYTES)
     except OSError as error:
         raise KnowledgeError(
             "unreadable", f"the file cannot be read: {error.strerror or error}", source.stored

@@ -25,7 +25,7 @@ from core.llm.presets import PRESETS
 from core.llm.wire import Call, Reply, decode_object, is_loopback
 
 SECONDS = 1.0
-MOST_BYTES = 4 << 20
+MAX_ANSWER_BYTES = 4 << 20
 
 
 class Server(NamedTuple):
@@ -91,7 +91,9 @@ def served_by(server: Server) -> list[FoundModel]:
     """The models of one server on this machine; none where nobody answers."""
     base = server.address.rstrip("/")
     url = f"{base}/api/tags" if server.provider == "ollama" else f"{base}/models"
-    reply = exchange(Call(server.title, url, {}, None), seconds=SECONDS, max_bytes=MOST_BYTES, cancelled=lambda: False)
+    reply = exchange(
+        Call(server.title, url, {}, None), seconds=SECONDS, max_bytes=MAX_ANSWER_BYTES, cancelled=lambda: False
+    )
     listed = decode_object(reply.body) if isinstance(reply, Reply) and reply.status == 200 else None
     if listed is None:
         return []

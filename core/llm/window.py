@@ -19,8 +19,8 @@ from core.llm.local import WINDOW
 from core.llm.wire import Call, ModelSettings, Reply, child, count_of, decode_object
 
 SECONDS = 5.0
-MOST_BYTES = 4 << 20
-LEAST, MOST = 512, 100_000_000
+MAX_ANSWER_BYTES = 4 << 20
+LEAST, MAX_WINDOW = 512, 100_000_000
 """Windows outside of these are no windows."""
 _NAMES = (
     "n_ctx", "max_model_len", "context_length", "max_context_length", "context_window", "max_input_tokens",
@@ -42,14 +42,14 @@ def window_of(settings: ModelSettings, credentials: KeyFinder) -> int:
     if isinstance(found, KnowledgeError) or (settings.provider == "openai" and base == openai_compatible.BASE_URL):
         return 0
     call = _call(settings.provider, base, model, found.value)
-    reply = exchange(call, seconds=SECONDS, max_bytes=MOST_BYTES, cancelled=lambda: False)
+    reply = exchange(call, seconds=SECONDS, max_bytes=MAX_ANSWER_BYTES, cancelled=lambda: False)
     if not isinstance(reply, Reply) or reply.status != 200:
         return 0
     answer = decode_object(reply.body)
     window = _window_in(settings.provider, answer, model) if answer is not None else 0
     if settings.provider == "ollama":
         window = min(window, ollama.CONTEXT_STEPS[-1])
-    return window if LEAST <= window <= MOST else 0
+    return window if LEAST <= window <= MAX_WINDOW else 0
 
 
 def _call(provider: str, base: str, model: str, key: str) -> Call:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-MOST_TOKENS = 100_000_000
+MAX_TOKENS = 100_000_000
 MODEL_CHARACTERS = 100
 LOOPBACK_HOSTS = ("localhost", "::1", "0:0:0:0:0:0:0:1")
 
@@ -69,7 +69,7 @@ class Dialect:
 
 
 _OUTPUT = re.compile(r"max_tokens|max_completion_tokens|max_?output_?tokens|max tokens|(?:completion|output) tokens")
-_MOST = re.compile(
+_OUTPUT_LIMIT = re.compile(
     r"\d > (\d[\d,]*)(?![\d,]| ?-)|(?:at most|less than or equal to|up to) \W?(\d[\d,]*)|\[\d+, ?(\d[\d,]*)\]|"
     r"to (\d[\d,]*) \(inclusive\)|to (\d[\d,]*)(?= \(exclusive\))"
 )
@@ -78,7 +78,7 @@ _MOST = re.compile(
 def most_output_tokens(complaint: str) -> int:
     """The bound that a refusal (in lower case) names for the output, 0 when it is about something else: `max_tokens:
     8192 > 4096`, `at most 4096 completion tokens`, `the valid range of max_tokens is [1, 8192]`."""
-    found = _MOST.search(complaint) if _OUTPUT.search(complaint) else None
+    found = _OUTPUT_LIMIT.search(complaint) if _OUTPUT.search(complaint) else None
     if found is None:
         return 0
     number = int(next(filter(None, found.groups())).replace(",", "")[:12])
@@ -157,7 +157,7 @@ def count_of(value: object, name: str) -> int | None:
     """The non-negative whole number under `name`, or None where the provider does not report it or nobody can believe
     it: more than any model takes."""
     found = value.get(name) if isinstance(value, Mapping) else None
-    if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= MOST_TOKENS:
+    if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= MAX_TOKENS:
         return found
     return None
 

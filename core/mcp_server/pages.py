@@ -13,7 +13,7 @@ from core.commands.project import Scope, scope_of
 from core.commands.workspace import Workspace, reopened
 
 ANSWER_CHARACTERS = 60_000
-MOST_WARNINGS, WARNING_CHARACTERS = 10, 1000
+MAX_WARNINGS, WARNING_CHARACTERS = 10, 1000
 _OURS = frozenset(("provenance", "confirmations"))
 """Fields in which a provenance of ours stands, as it must not in any other text."""
 Row = TypeVar("Row")
@@ -77,8 +77,8 @@ def safe(now: Workspace, answer: dict[str, Any]) -> dict[str, Any]:
     warnings: list[str] = answer.get("warnings", [])
     if answer.get("next_offset") is not None:
         warnings = [f"this is a part: ask again with offset {answer['next_offset']} for what comes next", *warnings]
-    if len(warnings) > MOST_WARNINGS:
-        warnings = [*warnings[:MOST_WARNINGS], f"and {len(warnings) - MOST_WARNINGS:,} more"]
+    if len(warnings) > MAX_WARNINGS:
+        warnings = [*warnings[:MAX_WARNINGS], f"and {len(warnings) - MAX_WARNINGS:,} more"]
     clean: dict[str, Any] = _clean({**answer, "warnings": warnings}, now.config.redact)
     # Shortened when it is clean: half of a secret is no secret to any rule.
     most = WARNING_CHARACTERS

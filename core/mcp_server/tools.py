@@ -32,14 +32,14 @@ from core.commands.library.ingest import is_address, library_ingest, library_los
 from core.commands.library.use import Recorded, library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
 from core.commands.project import ALLOWING, Scope
-from core.commands.search import MOST as MOST_HITS
+from core.commands.search import MAX_LIMIT as MAX_HITS
 from core.commands.search import remarks, search
 from core.commands.statements import Found
 from core.commands.transcript import beginning_and_end
 from core.commands.workspace import Workspace
 from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, settled, size_of, told_in
 
-MOST, MOST_LISTED, MOST_TOKENS = 50, 200, 12_000
+MAX_LIMIT, MAX_MEMORIES_LISTED, MAX_BUDGET_TOKENS = 50, 200, 12_000
 ALL_MEMORIES = 1_000_000
 MEMORY_CHARACTERS, MEMORY_LINES = 4_000, 60
 """What an agent may save: a user must be able to read all of it in the moment in which they are asked."""
@@ -64,7 +64,7 @@ TaskType = Literal[
     "", "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
     "debugging", "exploratory_research", "creative_inspiration", "other",
 ]  # fmt: skip
-Limit = Annotated[int, Field(ge=1, le=MOST, description="At most so many in this answer.")]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most so many in this answer.")]
 Offset = Annotated[
     int, Field(ge=0, le=1_000_000, description="How many to skip: the next_offset of the page before, 0 for the first.")
 ]
@@ -162,7 +162,7 @@ def recall_memory(
 
 def list_memories(
     workspace: Workspace,
-    limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="At most so many in this answer.")] = 50,
+    limit: Annotated[int, Field(ge=1, le=MAX_MEMORIES_LISTED, description="At most so many in this answer.")] = 50,
     offset: Offset = 0,
     project: Project = "",
 ) -> dict[str, Any]:
@@ -243,14 +243,14 @@ def search_conversations(
 
 def _one_more(number: int) -> int:
     """How many hits are looked for: one more than are wanted tells whether there are more."""
-    return min(number + 1, MOST_HITS)
+    return min(number + 1, MAX_HITS)
 
 
 def read_conversation(
     workspace: Workspace,
     name: Annotated[str, _text(500, "Its name, as a search tells it.", 1)],
     turn: Annotated[int, Field(ge=1, le=10_000_000, description="The turn to begin with, counted from 1.")] = 1,
-    limit: Annotated[int, Field(ge=1, le=MOST, description="At most so many turns in this answer.")] = 20,
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most so many turns in this answer.")] = 20,
     project: Project = "",
     all_projects: AllProjects = False,
 ) -> dict[str, Any]:
@@ -294,7 +294,7 @@ def get_facts(
     workspace: Workspace,
     domains: Annotated[list[str] | None, _text(20, "Names of repositories; without them, that of the project.")] = None,
     budget: Annotated[
-        int, Field(ge=0, le=MOST_TOKENS, description="How many tokens the text may have, four bytes each.")
+        int, Field(ge=0, le=MAX_BUDGET_TOKENS, description="How many tokens the text may have, four bytes each.")
     ] = 2000,
     project: Project = "",
 ) -> dict[str, Any]:
@@ -389,7 +389,7 @@ def _row(row: Found) -> dict[str, Any]:
 
 # --- the library ------------------------------------------------------------------------------------------------------
 
-MOST_PATHS, MOST_PATH = 100, 1000
+MAX_PATHS, MAX_PATH_CHARACTERS = 100, 1000
 LISTED = 50
 
 
@@ -472,8 +472,8 @@ def ingest(
 ) -> dict[str, Any]:
     """Take documents into the library, as the user approved. `asked`: they were shown `ingest_question`, which says
     what files would leave behind; of addresses it cannot know that."""
-    if len(paths) > MOST_PATHS:
-        raise KnowledgeError("refused", f"at most {MOST_PATHS} paths at once: name their folder instead")
+    if len(paths) > MAX_PATHS:
+        raise KnowledgeError("refused", f"at most {MAX_PATHS} paths at once: name their folder instead")
     here = settled(workspace)
     private = [path for path in paths if names_private_host(path)]
     if private:
@@ -495,9 +495,10 @@ def ingest(
 def ingest_question(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> str:
     """What the user is asked before an agent fills their library: each path in full, where a link leads, and what was
     learned of a file and would be left behind."""
-    if len(paths) > MOST_PATHS or any(len(path) > MOST_PATH for path in paths):
+    if len(paths) > MAX_PATHS or any(len(path) > MAX_PATH_CHARACTERS for path in paths):
         raise KnowledgeError(
-            "refused", f"at most {MOST_PATHS} paths of {MOST_PATH:,} characters at once: name their folder instead"
+            "refused",
+            f"at most {MAX_PATHS} paths of {MAX_PATH_CHARACTERS:,} characters at once: name their folder instead",
         )
     now = settled(workspace)
     _refuse_foreign(now, told_in(now), paths)

@@ -19,8 +19,8 @@ from core.offline.prose import Row, begun, by_person, clean, looks_like_code, se
 from core.offline.sessions import Session, is_change
 from core.offline.statements import Found
 
-MOST_ANSWERED = 3
-MOST_CHOSEN = 3
+MAX_ANSWERED = 3
+MAX_DECISIONS = 3
 LONGEST_ANSWER = 220
 
 # --- questions of a tool ---
@@ -188,7 +188,7 @@ def find_agreed(session: Session) -> Iterator[Found]:
                 continue
             detail = " ".join(part.text for part in said[1:3])
             agreed.append(found("decisions", f"{about}: {text}", detail, said[0].quote, 64, closing.number))
-        yield from agreed[:MOST_CHOSEN]
+        yield from agreed[:MAX_DECISIONS]
 
 
 def _is_heading(row: Row) -> bool:
@@ -294,7 +294,7 @@ def find_answered(exchanges: list[Exchange], session: Session) -> Iterator[Found
             elif last and row.replies and not _touched(row, asked):
                 detail = f"asked at the end of “{subject_of(session)}” and not answered"
                 answered.append(found("questions", asked, detail, quote, 61, row.number))
-    yield from answered[-MOST_ANSWERED:]
+    yield from answered[-MAX_ANSWERED:]
 
 
 def _answer(row: Exchange, asked: str) -> tuple[str, str, int, str] | None:
@@ -430,7 +430,7 @@ def find_plans(session: Session) -> Iterator[Found]:
             yield found("decisions", how, f"{title}. {why}" if why else title, "", 70, turn)
         chosen = list(_chosen_below(rows_of(Turn("assistant", plan.text), turn)))
         against = [row for row in chosen if _CONTRAST.search(row[0])]
-        for text in (against or chosen[:1])[:MOST_CHOSEN]:
+        for text in (against or chosen[:1])[:MAX_DECISIONS]:
             yield found(
                 "decisions", text[0], f"decided in the plan “{title}”, which was carried out", text[1], 67, turn
             )
@@ -447,7 +447,7 @@ def find_chosen(session: Session) -> Iterator[Found]:
             continue
         for text, quote in _chosen_below(rows_of(closing.turn, closing.number)):
             chosen.append(found("decisions", text, f"in “{subject_of(session)}”", quote, 64, closing.number))
-    yield from chosen[-MOST_CHOSEN:]
+    yield from chosen[-MAX_DECISIONS:]
 
 
 def _chosen_below(rows: list[Row]) -> Iterator[tuple[str, str]]:

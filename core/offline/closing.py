@@ -41,13 +41,13 @@ from core.offline.substance import (
     with_file,
 )
 
-MOST_COMMITS = 6
-MOST_DONE = 4
+MAX_COMMITS = 6
+MAX_DONE = 4
 SAME_WORK, SAME_COMMIT = 0.55, 0.9
-MOST_PARTS = 5
-MOST_ROWS_ASKED = 3
-MOST_FILES = 4
-MOST_NAMED = 2
+MAX_PARTS = 5
+MAX_ROWS_ASKED = 3
+MAX_FILES_LISTED = 4
+MAX_FILES_OF_COMMIT = 2
 
 
 def find_done(session: Session) -> Iterator[Found]:
@@ -109,7 +109,7 @@ def _done(session: Session) -> Iterator[Found]:
             named = _files_of(session, turn, spoken) or _files_of(session, turn)
             if not title_tells(commit.subject, named):
                 continue
-            unsaid = sorted(name for name in named if name not in statement)[:MOST_FILES]
+            unsaid = sorted(name for name in named if name not in statement)[:MAX_FILES_LISTED]
             detail = f"in {', '.join(f'`{name}`' for name in unsaid)}" if unsaid and "(in `" not in statement else ""
         yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
     found: list[Found] = []
@@ -130,7 +130,7 @@ def _done(session: Session) -> Iterator[Found]:
         for at, one in enumerate(found)
         if not any(alike(one.fields["statement"], later.fields["statement"], SAME_WORK) for later in found[at + 1 :])
     ]
-    yield from found[-MOST_DONE:]
+    yield from found[-MAX_DONE:]
 
 
 def _of_commit(session: Session, turn: int, commit: Commit, text: str) -> bool:
@@ -165,7 +165,7 @@ _SAME = re.compile(r"\bthe same (?P<what>\w{3,})\b(?! (?:as|of|that|for)\b)", re
 
 _OF_GIT = re.compile(r"\bconflicts?\b|^(?:\w+,? ){0,3}(?:commit|push|rebase|merge)\b", re.IGNORECASE)
 """An order to git says nothing of the work."""
-LEAST_ASKED, MOST_ASKED, LEAST_STEMS = 25, 300, 2
+LEAST_ASKED, MAX_ASKED_CHARACTERS, LEAST_STEMS = 25, 300, 2
 
 
 def _in_own_words(text: str) -> str:
@@ -173,9 +173,9 @@ def _in_own_words(text: str) -> str:
     if text.startswith(("/", "<", "!", "{", "[")) or cues.BOILERPLATE.search(text) or cues.TEMPLATE.search(text):
         return ""
     said = ""
-    for row in rows_of(Turn("user", text), 0)[:MOST_ROWS_ASKED]:
+    for row in rows_of(Turn("user", text), 0)[:MAX_ROWS_ASKED]:
         for part in sentences(row):
-            if len(said) + len(part.text) > MOST_ASKED:
+            if len(said) + len(part.text) > MAX_ASKED_CHARACTERS:
                 return said
             if not (looks_like_code(part.text) or cues.POINTING.match(part.text)):
                 said = f"{said} {part.text}".strip()
@@ -241,7 +241,7 @@ def commits_of(session: Session) -> list[tuple[int, Commit]]:
         if not (sent or cues.ANCHOR.search(title) or CONVENTIONAL.match(title)) or _gone(session, turn, subject):
             del last[subject]  # nobody could tell later where that is
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
-    return (large or list(last.values()))[-MOST_COMMITS:]
+    return (large or list(last.values()))[-MAX_COMMITS:]
 
 
 _REPLACES = re.compile(
@@ -299,7 +299,7 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
     """Which commit it is, on which branch, and how far it went within the session."""
     edits = [row for turn, row in session.events if turn == at and isinstance(row, Edit) and row.path]
     names = list(dict.fromkeys(name for row in edits for name in row.names))
-    unnamed = 0 < len(names) <= MOST_NAMED and not any(name in commit.subject for name in names)
+    unnamed = 0 < len(names) <= MAX_FILES_OF_COMMIT and not any(name in commit.subject for name in names)
     parts = [f"in {', '.join(f'`{name}`' for name in names)}"] if unnamed else []
     parts.append(f"commit {commit.hash[:8]}" if commit.hash else "committed")
     on = BRANCH.match(line)
@@ -409,7 +409,7 @@ def _opened(session: Session) -> Iterator[Found]:
             if (found := _ITEM.match(line)) and found["mark"] == " "
         ]
         unticked = [text for text in unticked if not text.lower().startswith("no ") and not _ran(session, text)]
-        if 0 < len(unticked) <= MOST_UNTICKED:
+        if 0 < len(unticked) <= MAX_UNTICKED:
             text = f"Of the checks of “{name}” ({url[0]}) these are not ticked off: {'; '.join(unticked)}"
             yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 63, turn)
 
@@ -425,14 +425,14 @@ def _ran(session: Session, text: str) -> bool:
 _CREATES = re.compile(r"\b(?:gh|glab) (?P<what>pr|mr|issue) create\b")
 _TITLE = re.compile(r"""\s(?:--title|-t)[= ]\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""")
 _URL = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|issues|merge_requests)/(?P<number>\d+)")
-MOST_UNTICKED = 4
+MAX_UNTICKED = 4
 
 
 def _since(said: str, url: str, rows: Sequence[str], turn: int) -> Iterator[Found]:
     """How things are since a pull request: the items of its description that name something and say how it is now."""
     items = [clean(_ITEM.sub("", row)) for row in rows if _ITEM.match(row)]
     items = [text for text in items if _IS_SO.search(text) and readable(text) and not cues.HEDGE.search(text)]
-    for text in [text for text in items if not alike(text, said, SAME_WORK)][:MOST_SINCE]:
+    for text in [text for text in items if not alike(text, said, SAME_WORK)][:MAX_SINCE]:
         yield Found("facts", {"statement": begun(text), "detail": f"since {url}", "quote": ""}, 62, turn)
 
 
@@ -441,7 +441,7 @@ _IS_SO = re.compile(
     r"extract|delete|document)\w*\b).*\b(?:no longer|now|always|never|instead of|must)\b",
     re.IGNORECASE,
 )
-MOST_SINCE = 2
+MAX_SINCE = 2
 
 
 def _equal(one: str, other: str) -> bool:
@@ -550,7 +550,7 @@ def done_parts(session: Session, number: int) -> list[tuple[str, str]]:
             first = (row.kind == "prose" or bool(is_listed)) and not cues.IS_DONE.match(text)
             into = (prose if first else listed) if done or fix or is_listed else beside
             into.append((text, sentence.quote))
-    return [*prose, *listed, *(beside if prose or listed else ())][:MOST_PARTS]
+    return [*prose, *listed, *(beside if prose or listed else ())][:MAX_PARTS]
 
 
 # --- which closing messages there are ---

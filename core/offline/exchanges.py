@@ -16,7 +16,7 @@ from core.offline.prose import begun, by_person, clean, looks_like_code
 from core.offline.sessions import Closing, Session, bare, is_change
 from core.offline.statements import Found
 
-LONGEST_MESSAGE, MOST_LINES = 1000, 15
+LONGEST_MESSAGE, MAX_MESSAGE_LINES = 1000, 15
 """A longer message was mostly pasted: somebody else's words, or a page's."""
 
 
@@ -104,7 +104,7 @@ def own_words(text: str) -> bool:
     if (
         not text
         or len(text) > LONGEST_MESSAGE
-        or text.count("\n") > MOST_LINES
+        or text.count("\n") > MAX_MESSAGE_LINES
         or text.startswith(("/", "<", "!", "{"))
     ):
         return False

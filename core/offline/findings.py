@@ -20,9 +20,9 @@ from core.offline.sessions import Closing, Session
 from core.offline.statements import Found
 from core.offline.substance import CODE, LONG, SHORT, alike, named_first, readable, shortened, stems, whole_quotes
 
-MOST_CAUSES = 2
-MOST_LEFT = 4
-MOST_EXPLAINED, LEAST_EXPLAINED = 2, 60
+MAX_CAUSES = 2
+MAX_LEFT = 4
+MAX_EXPLAINED, LEAST_EXPLAINED = 2, 60
 
 
 def find_findings(session: Session) -> Iterator[Found]:
@@ -36,13 +36,13 @@ def find_findings(session: Session) -> Iterator[Found]:
         for row in _left(session, {row.turn for row in findings})
         if not any(_same(row, other) for other in findings)
     ]
-    yield from _newest(left, MOST_LEFT)
+    yield from _newest(left, MAX_LEFT)
     if not findings:
         yield from find_risks(session)
-    causes = list(_causes(session))[-MOST_CAUSES:]
+    causes = list(_causes(session))[-MAX_CAUSES:]
     yield from causes
     said = [row for row in _explained(session) if not any(_same(row, other) for other in causes)]
-    yield from said[-MOST_EXPLAINED:]
+    yield from said[-MAX_EXPLAINED:]
 
 
 def _same(one: Found, other: Found) -> bool:
@@ -117,7 +117,7 @@ _PRAISED = re.compile(
 _COUNTED = re.compile(r"\s*\((?:observation|obs|finding|item|point|step|task|chunk|D)\.? ?#?\d+\)", re.IGNORECASE)
 """A number that only the talk explains."""
 LONGEST_CAUSE = 300
-MOST_SENTENCES = 2
+MAX_SENTENCES = 2
 
 
 def _causes(session: Session) -> Iterator[Found]:
@@ -164,7 +164,7 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
         following = [*parts[number + 1 :]]
         for later in rows[at + 1 : at + 8]:
             following += sentences(later) if later.kind == "prose" else ()
-        for part in following[: MOST_SENTENCES - 1]:
+        for part in following[: MAX_SENTENCES - 1]:
             more = _neutral(part.text)
             if _SAME_AGAIN.match(more):
                 continue

@@ -100,7 +100,7 @@ _ADDRESSED = re.compile(r"@?([^\s:,]{2,40})[:,](?: |$)")
 _THANKS = re.compile(
     r"(?:\S+[,:] )?(?:thanks|thank|thx|ty|ok|okay|cool|ah|oh|k|yes|yeah|yep|no|nope|great|got it)\b", re.IGNORECASE
 )
-MOST_WORDS = 60
+MAX_WORDS = 60
 NEAR = 12
 FAR = 60
 LEAST_BY_NAME = 3
@@ -109,7 +109,7 @@ BY_NAME = 0.1  # in a crowd people begin with the name of whom they answer; wher
 
 def words_of(text: str) -> list[str]:
     """Lower-case words and the few marks that mean something; numbers are `0`, addresses `url`."""
-    return _WORD.findall(_DIGITS.sub("0", _ADDRESS.sub("url", text).lower()))[:MOST_WORDS]
+    return _WORD.findall(_DIGITS.sub("0", _ADDRESS.sub("url", text).lower()))[:MAX_WORDS]
 
 
 def is_vote(text: str) -> bool:

@@ -27,7 +27,7 @@ _EMPTY = re.compile(
     r"(?:(?:hi|hello|hey)\b.{0,20}|any ?(?:one|body) (?:here|there|awake|alive)|(?:can|may) i ask .{0,30})\?",
     re.IGNORECASE,
 )
-MOST_WORDS = 80
+MAX_WORDS = 80
 
 
 def find_in_talk(talk: Talk, models: Models) -> Iterator[Found]:
@@ -41,7 +41,7 @@ def find_in_talk(talk: Talk, models: Models) -> Iterator[Found]:
             if len(rest.split()) > 1:
                 yield _found("decisions" if marked["decision"] else "tasks_open", rest, line, 9)
             continue
-        if not 2 <= len(line.text.split()) <= MOST_WORDS or seen.votes[at]:
+        if not 2 <= len(line.text.split()) <= MAX_WORDS or seen.votes[at]:
             continue
         if line.text.endswith("?"):
             yield from _question(seen, at, models)
@@ -90,7 +90,7 @@ def _found(category: str, text: str, line: Said, score: float) -> Found:
 # --- a message that stands alone ---
 
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 _TAG = re.compile(r"&(?:quot|amp|lt|gt|#\d{1,5});")
 _CHARACTERS = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
 
@@ -98,11 +98,11 @@ _CHARACTERS = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
 def find_requests(rows: list[Row], conversation: Conversation, models: Models) -> Iterator[Found]:
     """What a message asks for, as open tasks: nobody answered, so each request and each question waits.
 
-    Only for texts without an assistant and without headings, at most `MOST_ROWS` paragraphs: in documentation every
+    Only for texts without an assistant and without headings, at most `MAX_ROWS` paragraphs: in documentation every
     second sentence is an imperative that asks nobody for anything.
     """
     weights = models.get("request")
-    if not weights or not 0 < len(rows) <= MOST_ROWS or any(row.kind == "check" for row in rows):
+    if not weights or not 0 < len(rows) <= MAX_ROWS or any(row.kind == "check" for row in rows):
         return
     if any(turn.text.startswith("#") or "\n#" in turn.text or "```" in turn.text for turn in conversation.turns):
         return
@@ -129,7 +129,7 @@ _WILL = re.compile(
     r"|[\"`*'\w][^.:;,]{2,60} will(?: not| only)? (?:be used|use|be stored|live|be the)\b)",
     re.IGNORECASE,
 )
-MOST = 3
+MAX_RESOLUTIONS = 3
 
 
 def find_resolutions(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
@@ -146,5 +146,5 @@ def find_resolutions(rows: list[Row], conversation: Conversation) -> Iterator[Fo
                 continue
             yield Found("decisions", {"statement": text, "detail": "", "quote": sentence.quote}, 2, row.turn)
             count += 1
-            if count == MOST:
+            if count == MAX_RESOLUTIONS:
                 return

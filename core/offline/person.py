@@ -43,8 +43,8 @@ from core.offline.wishes import (
     will_in,
 )
 
-MOST_KNOWN = 3
-MOST_OF_SUMMARY = 3
+MAX_KNOWN = 3
+MAX_PER_SUMMARY = 3
 LONGEST_DETAIL = 160
 
 
@@ -236,7 +236,7 @@ def find_known(exchanges: list[Exchange]) -> Iterator[Found]:
                     known.append(found("tasks_open", text, "put off by the user", sentence.quote, 58, row.number))
                 elif row.before and _KNOWN.match(text) and not (_BROKEN.search(text) or cues.HEDGE.search(text)):
                     known.append(found("facts", text, "", sentence.quote, 54, row.number))
-    yield from known[-MOST_KNOWN:]
+    yield from known[-MAX_KNOWN:]
 
 
 # --- what was asked last ---
@@ -308,13 +308,13 @@ def find_compacted(session: Session) -> Iterator[Found]:
             if "user messages" in low:
                 yield from _messages(rows, number)
             elif "errors" in low or "fixes" in low:
-                yield from list(_mended(rows, number))[:MOST_OF_SUMMARY]
+                yield from list(_mended(rows, number))[:MAX_PER_SUMMARY]
             elif "problem solving" in low or "decision" in low:
-                yield from list(_settled(rows, number, _SETTLED))[:MOST_OF_SUMMARY]
+                yield from list(_settled(rows, number, _SETTLED))[:MAX_PER_SUMMARY]
             elif "concept" in low:
-                yield from list(_defined(rows, number))[:MOST_OF_SUMMARY]
+                yield from list(_defined(rows, number))[:MAX_PER_SUMMARY]
             elif "request" in low or "intent" in low:
-                yield from list(_settled(rows, number, _WISHED))[:MOST_OF_SUMMARY]
+                yield from list(_settled(rows, number, _WISHED))[:MAX_PER_SUMMARY]
             elif low.startswith(("pending", "remaining", "open")) or "next step" in low:
                 yield from _pending(session, rows, number)
 

@@ -24,8 +24,8 @@ from core.offline.substance import LONG
 SAME = 0.6
 """Of the words of the shorter of two remarks so many stand in the other."""
 LEAST_SHARED = 2
-MOST_WAITING = 200
-MOST_REMARKS = 20
+MAX_WAITING = 200
+MAX_REMARKS = 20
 SHORTEST = 15
 
 _WORD = re.compile(r"[A-Za-zÀ-ÿ][\w+-]{2,}|[぀-ヿ一-鿿가-힣]{2,}")
@@ -109,7 +109,7 @@ def bear_out(
     rows = [dict(row) for row in waiting if _is_row(row)]
     facts: list[dict[str, str]] = []
     taken: set[int] = set()
-    own = list(remarks)[:MOST_REMARKS]
+    own = list(remarks)[:MAX_REMARKS]
     for remark in own:
         same = [
             at
@@ -139,7 +139,7 @@ def bear_out(
         if (session, remark.statement) not in known:
             row = {"session": session, "words": sorted(remark.words), "statement": remark.statement}
             rows.append(row | {"time": remark.time})
-    return facts, rows[-MOST_WAITING:]
+    return facts, rows[-MAX_WAITING:]
 
 
 def checks_borne_out(
@@ -153,7 +153,7 @@ def checks_borne_out(
     both = [step for step in steps if any(step in row["words"] for row in ran)]
     if steps and not any(row.get("checks") and row["session"] == session for row in rows):
         rows.append({"session": session, "words": list(steps), "statement": "", "time": time, "checks": True})
-    return ([checks_of(project, both)] if are_checks(both) else []), rows[-MOST_WAITING:]
+    return ([checks_of(project, both)] if are_checks(both) else []), rows[-MAX_WAITING:]
 
 
 def add_borne_out(arrays: Mapping[str, list[dict[str, str]]], found: Mapping[str, list[dict[str, str]]]) -> None:

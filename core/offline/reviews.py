@@ -12,17 +12,17 @@ from core.offline.sessions import Session
 from core.offline.statements import Found
 from core.offline.substance import LONG, SHORT, readable, shortened, written
 
-FEW = 3
-"""Of more findings than this the small ones are left out."""
-MOST_FINDINGS = 4
-MOST_RISKS = 3
+MAX_FINDINGS_UNFILTERED = 3
+"""Where there are more findings than this, the small ones are left out."""
+MAX_FINDINGS = 4
+MAX_RISKS = 3
 
 
 def find_in_review(session: Session) -> Iterator[Found]:
     """The findings of the reviews in a session, the grave ones where there are many."""
     findings = [*_rated(session), *_numbered(session), *_wished(session)]
     grave = [found for low, found in findings if not low]
-    yield from (grave if len(findings) > FEW else [found for _, found in findings])[:MOST_FINDINGS]
+    yield from (grave if len(findings) > MAX_FINDINGS_UNFILTERED else [found for _, found in findings])[:MAX_FINDINGS]
 
 
 _LOW = ("low", "minor", "p3")
@@ -125,7 +125,7 @@ NUMBERS = re.compile(
     re.IGNORECASE,
 )
 """The number with which a point of a review calls itself."""
-MOST_WISHED = 3
+MAX_WISHED = 3
 
 
 def _wished(session: Session) -> Iterator[tuple[bool, Found]]:
@@ -152,7 +152,7 @@ def _wished(session: Session) -> Iterator[tuple[bool, Found]]:
             statement = f"{begun(shortened(text)).rstrip('.')} (suggested, and not done in the session)"
             fields = {"statement": statement, "detail": "", "quote": whole(row).quote}
             found.append((False, Found("tasks_open", fields, 60, closing.number)))
-        yield from found[:MOST_WISHED]
+        yield from found[:MAX_WISHED]
 
 
 def by_number(session: Session, number: int, text: str) -> bool:
@@ -196,4 +196,4 @@ def find_risks(session: Session) -> Iterator[Found]:
                 detail = "a weak point that was named and not worked on"
                 fields = {"statement": begun(text), "detail": detail, "quote": whole(row).quote}
                 risks.append(Found("tasks_open", fields, 54, closing.number))
-    yield from risks[:MOST_RISKS]
+    yield from risks[:MAX_RISKS]

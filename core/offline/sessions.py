@@ -20,8 +20,8 @@ from core.offline import cues
 from core.offline.prose import Row, by_person
 from core.offline.statements import Found
 
-LOOK_AHEAD, MOST_BETWEEN = 6, 2
-"""A variant that passes is looked for among so many commands behind the one that failed."""
+LOOK_AHEAD, MAX_COMMANDS_BETWEEN = 6, 2
+"""A variant that passes is looked for among this many commands behind the one that failed."""
 LONGEST_COMMAND, SHORTEST_WHY = 200, 12
 LEAST_PASTED = 200
 """A message of the user of that many characters holds more than a request: an error, a log, a piece of code."""
@@ -291,7 +291,11 @@ def _repairs(session: Session) -> Iterator[Found]:
                 yield Found("facts", fields | {"quote": "", "kind": "tool-quirk"}, 60, turn)
                 break
             if between is not None and went and not _LOOKS.match(right):
-                between = [*between, right] if len(between) < MOST_BETWEEN and not cues.ONE_OFF.search(right) else None
+                between = (
+                    [*between, right]
+                    if len(between) < MAX_COMMANDS_BETWEEN and not cues.ONE_OFF.search(right)
+                    else None
+                )
 
 
 _GIT = re.compile(r"(?:sudo )?git\b")
@@ -351,7 +355,7 @@ _SUPPRESSED = re.compile(
     r"pyright:\s*ignore\[|shellcheck disable=|pylint:\s*disable=|biome-ignore\s+|rubocop:disable\s+|"
     r"swiftlint:disable(?::next)?\s+)(?P<rule>[\w/@-]{3,40})[^\n\\]{0,140})"
 )
-MOST_SUPPRESSED = 2
+MAX_SUPPRESSED = 2
 
 
 def _suppressed(session: Session) -> Iterator[Found]:
@@ -379,7 +383,7 @@ def _suppressed(session: Session) -> Iterator[Found]:
                     statement = f"`{command}` rejects “{message}”; here it passes with `{how}`"
                     fields = {"statement": statement, "detail": "", "quote": line, "kind": "tool-quirk"}
                     passing[found["rule"]] = (message, Found("facts", fields, 64, turn))
-    yield from (found for _, found in list(passing.values())[:MOST_SUPPRESSED])
+    yield from (found for _, found in list(passing.values())[:MAX_SUPPRESSED])
 
 
 _LINTS = re.compile(r"\b(?:\w*lint\w*|ruff|flake8|mypy|pyright|clippy|vet|biome|shellcheck|rubocop|check|test)\b")

@@ -152,7 +152,7 @@ _SLIGHT = re.compile(
 )
 """An edit of one line, and words that say no more than that there was a task."""
 DOCUMENT = re.compile(r"(?:^|/)(?:readme|changelog|contributing|license|notices?|todo)\b[^/]*$", re.IGNORECASE)
-MANY_FILES = 3
+MIN_FILES_OF_LARGE_CHANGE = 3
 
 
 def written(session: Session, closing: Closing, since: int = -1) -> list[Edit]:
@@ -177,7 +177,9 @@ def of_substance(session: Session, closing: Closing, parts: list[tuple[str, str]
     large = [row for row in parts if not _LESSER.match(row[0]) and row not in behind]
     if parts and not large:  # what stands first says what it was about
         removed = re.match(r"(?:also )?removed", parts[0][0], re.IGNORECASE)
-        return parts if (_WHOLE_THING.search(parts[0][0]) if removed else len(names) >= MANY_FILES) else []
+        return (
+            parts if (_WHOLE_THING.search(parts[0][0]) if removed else len(names) >= MIN_FILES_OF_LARGE_CHANGE) else []
+        )
     return large + [row for row in parts if row not in large] if large else []
 
 

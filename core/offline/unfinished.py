@@ -48,7 +48,7 @@ def _broken_off(session: Session, turn: int, last: Edit) -> Iterator[Found]:
     if len(edits) < LEAST_EDITS or turn < len(session.conversation.turns) - 2:
         return
     names = list(dict.fromkeys(name for row in edits if row.how != "deleted" for name in row.names))
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
+    shown = ", ".join(f"`{name}`" for name in names[:MAX_FILES_LISTED])
     text = f"Check `{last.path}` and go on: the session breaks off while it is written, after changes of {shown}"
     yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
 
@@ -57,7 +57,7 @@ _MERGES = re.compile(
     r"\bgit (?P<how>merge|rebase|cherry-pick|pull)\b(?!\s+--(?:abort|continue))(?P<what>[^;&|\n]{0,80})"
 )
 _CONFLICT = re.compile(r"Automatic merge failed|CONFLICT \(|could not apply")
-MOST_FILES = 4
+MAX_FILES_LISTED = 4
 
 
 def _unmerged(session: Session) -> Iterator[Found]:

@@ -18,7 +18,7 @@ from core.offline.prose import Row, Sentence, by_person, clean, looks_like_code,
 from core.offline.sessions import Session, is_change
 from core.offline.statements import Found
 
-MOST_WILL = 5
+MAX_LASTING = 5
 LONGEST = 220
 BARE_SUBJECT = re.compile(r"(?:this|that|it|these|those|they|he|she|which|or|if)\b", re.IGNORECASE)
 FILLER = re.compile(
@@ -96,7 +96,7 @@ def find_wishes(session: Session, exchanges: list[Exchange], *, works: bool = Tr
         if not any(_alike(words, other) for other in known):
             stands.append(item)
             known.append(words)
-    for items, most in ((lasting, MOST_WILL), (stands, MOST_WANTED)):
+    for items, most in ((lasting, MAX_LASTING), (stands, MAX_WANTED)):
         best = sorted(items, key=lambda item: (item.score, item.turn))[-most:]
         yield from sorted(best, key=lambda item: item.turn)
 
@@ -247,7 +247,7 @@ _ONE_STEP = cues.one_of({
     "ja": ("なぜ", "どう"),
     "ko": ("왜", "어떻게"),
 }, begins=True)  # fmt: skip
-MOST_WANTED = 4
+MAX_WANTED = 4
 LONGEST_WANTED = 300
 LEAST_ALONE = 14
 """Words of a requirement that names nothing."""
@@ -343,16 +343,18 @@ def _wanted_in(rows: list[Row], number: int, files: tuple[str, ...], subject: st
             yield found(category, text, detail, sentence.quote, 55 + bool(named) + limits, number)
 
 
-LEAST_SUBJECT, MOST_SUBJECT = 4, 100
+LEAST_SUBJECT, MAX_SUBJECT_CHARACTERS = 4, 100
 
 
 def _asked_first(session: Session) -> str:
     """What the user asked for first where that is one whole sentence, and no command or path; else ""."""
     turns = session.conversation.turns
     first = next((turn.text for turn in turns if by_person(turn) and own_words(turn.text)), "")
-    asked = clean(cues.first_sentence(first, MOST_SUBJECT) or first.strip()).rstrip(".:")
+    asked = clean(cues.first_sentence(first, MAX_SUBJECT_CHARACTERS) or first.strip()).rstrip(".:")
     whole = (
-        len(asked.split()) >= LEAST_SUBJECT and len(asked) <= MOST_SUBJECT and "\n" not in first.strip()[: len(asked)]
+        len(asked.split()) >= LEAST_SUBJECT
+        and len(asked) <= MAX_SUBJECT_CHARACTERS
+        and "\n" not in first.strip()[: len(asked)]
     )
     return asked if whole and not re.search(r"(?:^|\s)[/~.]|[<>$|]|--|://", asked) else ""
 

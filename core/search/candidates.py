@@ -23,11 +23,11 @@ SMALL = 20_000
 """Up to so many entries everything is looked at; above, the rarest words of a query choose."""
 READABLE = 5_000
 """Up to so many entries a query may read every text."""
-ENOUGH, POSTINGS, PAIRED = 80, 1_000, 4
-"""In a large index everything that has one of the rarest words is ranked: as many of them as make `ENOUGH` places, and
-not more than `POSTINGS`. The next so many words count in pairs."""
-MANY, FEW = 500, 30
-"""How many are ranked in a small index and in a large one."""
+MIN_PLACES, POSTINGS, PAIRED = 80, 1_000, 4
+"""In a large index everything that has one of the rarest words is ranked: as many of them as make `MIN_PLACES` places,
+and not more than `POSTINGS`. The next so many words count in pairs."""
+RANKED_IN_SMALL_INDEX, RANKED_IN_LARGE_INDEX = 500, 30
+"""How many candidates are ranked, unless twice the limit is more."""
 AROUND = 2
 """How far to each side of a hit its neighbours are looked at."""
 BATCH = 400
@@ -126,7 +126,7 @@ class Candidates:
 def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: int) -> Candidates:
     """All candidates for a query; at least `limit` where there are so many."""
     found = Candidates({}, {})
-    wanted = max(MANY if query.entries <= SMALL else FEW, limit * 2)
+    wanted = max(RANKED_IN_SMALL_INDEX if query.entries <= SMALL else RANKED_IN_LARGE_INDEX, limit * 2)
     terms = [term for term in query.terms if term.found]
     if terms:
         for match in map(match_choice, choices(query, terms)):
@@ -159,12 +159,12 @@ def choices(query: Query, terms: Sequence[Term]) -> list[Choice]:
     large index ranks what has one of the rarest words, or two of the others; what has a frequent word alone comes last.
     """
     rare = sorted(terms, key=lambda term: (term.found, term.word))
-    if query.entries <= SMALL or len(terms) == 1 or sum(term.found for term in terms) <= ENOUGH:
+    if query.entries <= SMALL or len(terms) == 1 or sum(term.found for term in terms) <= MIN_PLACES:
         return [Choice(list(terms), [])]
     chosen: list[Term] = []
     places = 0
     for term in rare:
-        if places >= ENOUGH or places + term.found > POSTINGS:
+        if places >= MIN_PLACES or places + term.found > POSTINGS:
             break
         chosen.append(term)
         places += term.found

@@ -156,8 +156,8 @@ BEST_NEAR = 50
 Near: TypeAlias = Mapping[int, float]
 _COMING = {"part": PART, "prefix": PREFIX}
 _PLACE_OF_KIND = {kind: place for place, kind in enumerate(ENTRY_KINDS)}
-BESIDE_MANY, BESIDE_FEW = 60, 10
-"""The neighbours of that many of the best candidates may become hits too, in a small index and in a large one."""
+BESIDE_IN_SMALL_INDEX, BESIDE_IN_LARGE_INDEX = 60, 10
+"""The neighbours of at most this many of the best candidates may become hits too."""
 
 
 @dataclass(frozen=True)
@@ -304,7 +304,7 @@ def _rank_all(
     found = find(index.database, query, filters, limit)
     if near:
         nearest(index.database, found, near, filters, BEST_NEAR)
-    best = BESIDE_MANY if query.entries <= SMALL else BESIDE_FEW
+    best = BESIDE_IN_SMALL_INDEX if query.entries <= SMALL else BESIDE_IN_LARGE_INDEX
     held = talks(index.database, found)
     neighbours(index.database, found, list(found.rows.values())[:best], talks=held)
     return query, found, *rank_found(query, found, index.stems, near, held)

@@ -16,8 +16,8 @@ FADING_DAYS = 10.0
 """After so many days an entry counts 1/e of one from the day itself."""
 REACH_DAYS = 60
 """After so many it counts nothing."""
-MOST = 4
-"""This many dates of a query are looked at."""
+MAX_DATES = 4
+"""At most this many dates of a query are looked at."""
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
            "december")  # fmt: skip
@@ -66,7 +66,7 @@ def moments_of(text: str) -> tuple[Moment, ...]:
             found.append(Moment(int(year or 0), _NUMBER[name], int(day or 0)))
     if not found:
         found = [Moment(int(one[1]), 0, 0) for one in _YEAR.finditer(text)]
-    return tuple(dict.fromkeys(one for one in found if _span(one._replace(year=one.year or 2000))))[:MOST]
+    return tuple(dict.fromkeys(one for one in found if _span(one._replace(year=one.year or 2000))))[:MAX_DATES]
 
 
 def closeness(asked: Sequence[Moment], day: str) -> Closeness:

@@ -35,7 +35,7 @@ from gui.views.looks import CATEGORIES, capital, short_folder, tile
 WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 1030
 """The page, its left part, and the width of the window from which on the parts stand side by side."""
 FOOT = 36
-MOST_TOOLS, MOST_MODELS = 7, 5
+MAX_TOOLS, MAX_MODELS = 7, 5
 LOOKING = "Looking at this computer…"
 NONE = "No conversations were found on this computer"
 TURNS = "A harvest turns conversations into plain text files that are yours, and that new ones can begin with."
@@ -188,7 +188,7 @@ class FirstStart:
         text(look, left, "Found on this computer", "strong", "muted")
         self._head = DotRow(look, right)
         self._rows: list[ToolRow] = []
-        for _ in range(MOST_TOOLS):
+        for _ in range(MAX_TOOLS):
             holder = int(dpg.add_group(parent=found, show=False))
             dpg.add_separator(parent=holder)
             left, right = trailing_row(look, holder, 2)
@@ -226,7 +226,7 @@ class FirstStart:
         look = self._look
         made = card(look, parent, "Who reads them", "estimated")
         self._models: list[tuple[int, Button, int, int]] = []
-        for number in range(MOST_MODELS):
+        for number in range(MAX_MODELS):
             item = box(look, made.item, "card", height=0)
             dpg.configure_item(item, show=False)
             left, right = spread(look, item, lower=7)
@@ -279,7 +279,7 @@ class FirstStart:
         self.report = report
         first = max(0, default_model(self._shell.workspace, report))
         order = [first, *(at for at in range(len(report.models)) if at != first)]
-        order = [*order[: MOST_MODELS - 1], *(order[MOST_MODELS - 1 :] and [order[MOST_MODELS - 1]])]
+        order = [*order[: MAX_MODELS - 1], *(order[MAX_MODELS - 1 :] and [order[MAX_MODELS - 1]])]
         models = tuple(model_line(at, report.models[at]) for at in order)
         self.chosen = first
         self._put(tuple(tool_line(row) for row in report.found if row.name != HOME), models)
@@ -298,7 +298,7 @@ class FirstStart:
             dpg.set_value(place, row.place)
             dpg.set_value(warning, f"{icon('clock')}  {row.warning}" if row.warning else "")
             dpg.configure_item(warning, show=bool(row.warning))
-        rest = tools[MOST_TOOLS:]
+        rest = tools[MAX_TOOLS:]
         dpg.set_value(self._gives.aside, f"plain text in {short_folder(str(self._shell.workspace.paths.knowledge))}")
         folder = short_folder(str(self._shell.workspace.paths.conversations))
         more = f"and {', '.join(f'{row.number} of {row.title}' for row in rest)}" if rest else ""
@@ -311,7 +311,7 @@ class FirstStart:
 
     def _draw(self) -> None:
         """The dots of all tools on one axis; what they are stands below."""
-        rows = [row.dots for row in self.tools[:MOST_TOOLS]]
+        rows = [row.dots for row in self.tools[:MAX_TOOLS]]
         span = span_of(rows, date.today()) if rows else None
         self._head.head(span)
         dpg.set_value(self._each, "")

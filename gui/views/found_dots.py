@@ -21,7 +21,7 @@ PITCH, DOT = 6, 5  # unscaled pixels, as all that follow
 AMOUNT, FIGURE = 76, 58  # the room for the size at the left, and for the number at the right
 WIDTH, HEIGHT, HEAD = AMOUNT + COLUMNS * PITCH + FIGURE, 52, 18
 BASE = HEIGHT - 5
-LEAST, MOST = timedelta(days=13), timedelta(days=365)
+LEAST, MAX_PAST = timedelta(days=13), timedelta(days=365)
 AHEAD = timedelta(days=31)
 """So far ahead the axis goes at the least, where a tool deletes; what is farther off than the past is long is nobody's
 worry, and would press all dots into one column."""
@@ -65,7 +65,7 @@ def span_of(rows: Iterable[Dots], today: date) -> Span:
     found = list(rows)
     days = [day for row in found for day in row.days]
     first = min([*days, today - LEAST])
-    begin = max(first, today - MOST)
+    begin = max(first, today - MAX_PAST)
     last = today + max(AHEAD, today - begin)
     ends = [row.ends for row in found if row.ends is not None and row.ends <= last]
     return Span(begin, today, max([today, *ends]), first < begin)

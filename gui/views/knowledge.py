@@ -166,8 +166,8 @@ def said_of(target: BulletTarget) -> str:
 HIDDEN = ("quarantine", *PAIRS)
 TABS = {**{name: CATEGORIES[name] for name in EMPTY}, **PAIRS}
 KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy", "R": "same-run"}
-FEW = 8
-"""This many held items are named one by one in a question about all of them."""
+MAX_ITEMS_LISTED = 8
+"""At most this many held items are named one by one in a question about all of them."""
 TEACH = {
     **{
         name: Teach(TABS[name].icon, *words, command="" if name in HIDDEN else "knowledge harvest --apply")
@@ -413,8 +413,8 @@ class KnowledgeView(ListView[Knowledge]):
         if not items or self.category != "quarantine":
             return
         number = count(len(items), "item")
-        words = "\n".join(f"#{item.number}  {shortened(item.text)}" for item in reversed(items[:FEW]))
-        words += f"\nand {len(items) - FEW:,} more" if len(items) > FEW else ""
+        words = "\n".join(f"#{item.number}  {shortened(item.text)}" for item in reversed(items[:MAX_ITEMS_LISTED]))
+        words += f"\nand {len(items) - MAX_ITEMS_LISTED:,} more" if len(items) > MAX_ITEMS_LISTED else ""
 
         def done(value: ReleasedMany) -> None:
             if value.errors:

@@ -15,7 +15,7 @@ from gui.views.reader_rows import CALL, CODE, HEAD, NOTE, OUTPUT, Piece
 from gui.views.reader_sheet import Sheet
 
 BIN, EDGE, MARK = 3, 8, 9
-MOST_LIT = 300
+MAX_PLACES_LIT = 300
 
 
 def look_of(piece: Piece) -> tuple[str, float]:
@@ -112,7 +112,7 @@ class ReaderMap:
                 at = heights.tops[mark.piece] * scale
                 color = CATEGORIES[mark.category].color
                 pen.box(px(4), at, px(4 + MARK), at + px(3), color, px(1))
-            every = max(1, len(sheet.places) // MOST_LIT)
+            every = max(1, len(sheet.places) // MAX_PLACES_LIT)
             for place in sheet.places[::every]:
                 at = heights.tops[place.piece] * scale
                 pen.box(self.width - px(4 + MARK), at, self.width - px(4), at + px(2), "edited")

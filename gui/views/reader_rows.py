@@ -445,11 +445,11 @@ class Place(NamedTuple):
     end: int
 
 
-MOST_PLACES = 5000
+MAX_PLACES = 5000
 
 
 def places_of(script: Script, words: str) -> tuple[Place, ...]:
-    """Where words stand as they are, small and capital letters alike; on a worker. At most `MOST_PLACES`."""
+    """Where words stand as they are, small and capital letters alike; on a worker. At most `MAX_PLACES`."""
     wanted = words.casefold()
     found: list[Place] = []
     if not wanted.strip():
@@ -460,6 +460,6 @@ def places_of(script: Script, words: str) -> tuple[Place, ...]:
             continue
         for one in pattern.finditer(piece.text):
             found.append(Place(at, one.start(), one.end()))
-            if len(found) == MOST_PLACES:
+            if len(found) == MAX_PLACES:
                 return tuple(found)
     return tuple(found)

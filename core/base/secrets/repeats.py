@@ -19,8 +19,9 @@ PART = 8
 """This many letters of a secret, one after the other, give it away."""
 CUT = 5
 """This many at the end of a title, which is cut where it is long, are the beginning of one."""
-FEW = 1000
-"""This many secrets are looked for one by one in a text; with more it is faster to look at each place of it once."""
+MAX_SECRETS_ONE_BY_ONE = 1000
+"""At most this many secrets are looked for one by one in a text; with more it is faster to look at each place of it
+once."""
 TITLE_CHARACTERS = 2000
 """Of a longer title the beginning is cleared, and the rest is dropped."""
 REPEATED = f"{MARK}repeated]"
@@ -88,7 +89,7 @@ class Secrets:
 
     def hide(self, text: str) -> str:
         """A cleared text without the values that were secrets in another one."""
-        if len(self._values) <= FEW and not any(value in text for value in self._values):
+        if len(self._values) <= MAX_SECRETS_ONE_BY_ONE and not any(value in text for value in self._values):
             return text
         places = map(slice, range(len(text)), range(LEAST, len(text) + LEAST))
         found = [

@@ -21,9 +21,7 @@ from core.base import files, locks
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.harvest.meter import DOUBTFUL, HOPELESS
 from core.knowledge.spending import Account
-from core.llm.wire import is_loopback
 
 if TYPE_CHECKING:  # the start of a session does not wait for the rooms of a harvest
     from core.commands.harvest_options import HarvestRequest
@@ -37,7 +35,7 @@ RETRY_HOURS = 24
 """A conversation that failed is tried again after so long; at once where it was the model that could not be asked."""
 CATCH_UP_HOURS = 1
 """The start of a session begins a run where the last one is older than that."""
-MOST_BYTES = 1 << 20
+MAX_FILE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ class Autopilot:
 def read_autopilot(paths: Paths) -> Autopilot | None:
     """The report of the last run; None where there was none, or it cannot be read."""
     try:
-        row = json.loads(files.read_file(paths.autopilot, MOST_BYTES).data)
+        row = json.loads(files.read_file(paths.autopilot, MAX_FILE_BYTES).data)
         problem = Problem(**row.pop("problem")) if row.get("problem") else None
         row.pop("problem", None)
         return Autopilot(**row, problem=problem)
@@ -129,6 +127,7 @@ def run_by_itself(
 
 
 def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now: Clock) -> HarvestReport:
+    from core.harvest.meter import DOUBTFUL, HOPELESS  # a hook that has nothing to do loads no harvest
     from core.harvest.report import HarvestReport
 
     paths, before = workspace.paths, read_autopilot(workspace.paths)
@@ -179,6 +178,7 @@ def require_budget(workspace: Workspace, request: HarvestRequest) -> None:
     """Refuse where nobody waits, a stranger's server sends a bill, and nobody said how much it may be. A model on this
     computer, a program and the rules need no budget."""
     from core.llm.generate import PROVIDERS
+    from core.llm.wire import is_loopback
 
     config = workspace.config
     provider = request.provider or config.provider
@@ -229,6 +229,7 @@ def _state(workspace: Workspace, result: Result[HarvestReport], before: Autopilo
 
 def _problem(result: Result[HarvestReport], before: Problem | None, at: str) -> Problem | None:
     """What kept a run from its work; None where it did it, even if single conversations failed."""
+    from core.harvest.meter import DOUBTFUL, HOPELESS
 
     if isinstance(result, KnowledgeError):
         error = result.error
@@ -271,7 +272,7 @@ def _take_ended(paths: Paths) -> Mapping[str, int]:
     taken = Path(f"{paths.ended}.read")
     try:
         files.replace_file(paths.ended, taken)
-        data = files.read_file(taken, MOST_BYTES).data
+        data = files.read_file(taken, MAX_FILE_BYTES).data
         files.discard(taken)
     except OSError:
         return {}

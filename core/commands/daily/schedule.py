@@ -18,7 +18,7 @@ from core.commands.text import one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
 
-MOST_BYTES = 1 << 20
+MAX_FILE_BYTES = 1 << 20
 
 
 @dataclass
@@ -107,7 +107,7 @@ def _write(changes: list[FileChange]) -> None:
 
 def _read(path: Path) -> bytes | None:
     try:
-        return files.read_file(path, MOST_BYTES).data
+        return files.read_file(path, MAX_FILE_BYTES).data
     except FileNotFoundError:
         return None
 

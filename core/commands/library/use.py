@@ -259,8 +259,9 @@ def _inferred_from(library: Library, heard: Heard) -> list[UsageTrace]:
         return record_heard(connection, heard)
 
 
-MOST_HEARD = 500
-"""What so many conversations used of the library is inferred after a harvest; of each at most 200 KB are held."""
+MAX_CONVERSATIONS_HEARD = 500
+"""What at most this many conversations used of the library is inferred after a harvest; of each at most 200 KB are
+held."""
 PATIENCE = 2.0
 """For this many seconds a harvest waits at its end for somebody else who writes the library."""
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
@@ -294,7 +295,7 @@ class UsageReader:
             ids = _ID.findall(said) if "retrieval" in said else []  # the key beside the id, in every answer of ours
             if ids and (self._known is None or not self._known.isdisjoint(ids)):
                 try:
-                    if len(self.heard) < MOST_HEARD:
+                    if len(self.heard) < MAX_CONVERSATIONS_HEARD:
                         self.heard.append(_heard(self._workspace, conversation))
                         return
                 except ImportError:  # the packages of the library are not there: `record` says so

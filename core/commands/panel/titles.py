@@ -35,8 +35,8 @@ SECONDS, FIRST_SECONDS = 0.5, 0.1
 """So long one look may read files, and the first one: the others come with the next."""
 KEPT = 20_000
 """Of so many conversations, the newest, files are read for their titles, and so many titles are remembered."""
-MANY = 4000
-"""This many that were read and not yet written are written before all are read."""
+MAX_UNWRITTEN_TITLES = 4000
+"""More titles than this that were read and not yet written are written before all are read."""
 PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
 """Names that `sanitise_name` leaves as they are; most are."""
 NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown-json", HOME}
@@ -240,7 +240,7 @@ class _TitleCache:
 
     def keep(self, at_end: bool = True) -> None:
         """Write what was learned, before the end only where that is much: whether it can be done does not matter."""
-        if self._new > (0 if at_end else MANY):
+        if self._new > (0 if at_end else MAX_UNWRITTEN_TITLES):
             self._new = 0
             newest = dict(list(self.rows.items())[-KEPT:])
             rows = {key: list(asdict(row).values()) for key, row in newest.items()}

@@ -37,8 +37,8 @@ _ENDED = {"success": False, "error": True, "cancelled": True}
 """How a call can end, and whether it failed then."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PATH = re.compile(r"""(?<![\w./~:])(?:/|[A-Za-z]:\\\\)[^\s"'`<>|*?:;,()\[\]{}]{2,400}""")
-MOST_FOLDERS = 2000
-"""This many folders are tried for that of a session."""
+MAX_FOLDERS_TRIED = 2000
+"""At most this many folders are tried for that of a session."""
 _SPOKEN = re.compile(r'"type"\s*:\s*"(?:user|gemini|info)"')
 FILES = "--- Content from referenced files ---"
 
@@ -188,7 +188,7 @@ def _folder_of(project_hash: Any, values: Iterable[Any]) -> str:
             path = found[0].replace("\\\\", "\\")
             for end in (at for at, char in enumerate(f"{path}/") if char in "/\\" and at):
                 folder = path[:end]
-                if len(tried) >= MOST_FOLDERS:
+                if len(tried) >= MAX_FOLDERS_TRIED:
                     return ""
                 if folder not in tried:
                     tried.add(folder)

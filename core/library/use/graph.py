@@ -13,7 +13,7 @@ from core.library.database import Library
 from core.library.records import folded
 from core.library.rows import in_parts, links_of
 
-MOST = 40
+MAX_NODES = 40
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Neighbourhood:
         return asdict(self)
 
 
-def concepts(library: Library, text: str = "", limit: int = MOST) -> list[Node]:
+def concepts(library: Library, text: str = "", limit: int = MAX_NODES) -> list[Node]:
     """Concepts whose name has this text in it, those that most chunks mention first."""
     k, m = schema.concept.c, schema.mention.c
     number = func.count(m.chunk_id).label("number")
@@ -80,7 +80,7 @@ def neighbourhood(library: Library, which: str) -> Neighbourhood:
         for edge in edges:
             other = edge.target if edge.source == centre.id else edge.source
             around[other] = max(around.get(other, 0.0), edge.weight)
-        best = sorted(around, key=lambda one: (-around[one], one))[:MOST]
+        best = sorted(around, key=lambda one: (-around[one], one))[:MAX_NODES]
         nodes = _nodes(connection, best)
     shown = {centre.id, *best}
     kept = [edge for edge in edges if {edge.source, edge.target} <= shown]
@@ -93,7 +93,7 @@ def _edges(connection: Connection, centre: Node) -> list[Edge]:
     edges = [Edge(one.source_id, one.target_id, one.relation, one.weight) for one in links_of(connection, centre.id)]
     if centre.kind == "concept":
         asked = select(m.chunk_id, m.count.label("often")).where(m.concept_id == centre.id)
-        rows = connection.execute(asked.order_by(m.count.desc(), m.chunk_id).limit(MOST // 2)).all()
+        rows = connection.execute(asked.order_by(m.count.desc(), m.chunk_id).limit(MAX_NODES // 2)).all()
         edges += [Edge(row.chunk_id, centre.id, "mentions", 1 - 0.5**row.often) for row in rows]
         mine = schema.mention.alias("mine")
         number = func.count().label("number")
@@ -103,7 +103,7 @@ def _edges(connection: Connection, centre: Node) -> list[Edge]:
             .where(m.concept_id != centre.id)
             .group_by(m.concept_id)
             .order_by(number.desc(), m.concept_id)
-            .limit(MOST)
+            .limit(MAX_NODES)
         )
         whole = max(centre.weight, 1)
         edges += [Edge(centre.id, row.concept_id, "beside", row.number / whole) for row in connection.execute(beside)]
@@ -113,7 +113,7 @@ def _edges(connection: Connection, centre: Node) -> list[Edge]:
         document = connection.execute(select(c.document_id).where(c.id == centre.id)).scalar_one()
         edges.append(Edge(centre.id, document, "part_of", 1.0))
     else:
-        asked = select(c.id).where(c.document_id == centre.id).order_by(c.position).limit(MOST)
+        asked = select(c.id).where(c.document_id == centre.id).order_by(c.position).limit(MAX_NODES)
         edges += [Edge(one, centre.id, "part_of", 1 / (2 + at)) for at, one in
                   enumerate(connection.execute(asked).scalars())]  # fmt: skip
     return edges

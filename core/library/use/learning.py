@@ -39,9 +39,9 @@ WRONG = 0.1
 """This many verdicts are taken to be wrong."""
 PRIORS = (40.0, 160.0)
 """Corrections weigh as much against as so many questions weigh for them: of few questions little is learned. The one
-that foretells verdicts on other documents better is taken; the weak one only from ENOUGH questions on, because what
+that foretells verdicts on other documents better is taken; the weak one only from `MIN_WEAK_PRIOR_QUESTIONS` on: what
 foretells verdicts on the few that are shown may be wrong about all others."""
-ENOUGH = 150
+MIN_WEAK_PRIOR_QUESTIONS = 150
 FOLDS, ROUNDS, STEP = 4, 60, 0.05
 SURE = 2.0
 """A gain must be larger than its standard error so many times."""
@@ -93,7 +93,7 @@ def learn(lessons: Sequence[Lesson]) -> Learned | None:
     fold = {document: at % FOLDS for at, document in enumerate(dict.fromkeys(one.document for one in usable))}
     if len(fold) < FOLDS:
         return None
-    priors = PRIORS if len(usable) >= ENOUGH else PRIORS[1:]
+    priors = PRIORS if len(usable) >= MIN_WEAK_PRIOR_QUESTIONS else PRIORS[1:]
     gains: dict[float, list[float]] = {prior: [] for prior in priors}
     for number in range(FOLDS):
         others = [one for one in usable if fold[one.document] != number]

@@ -19,8 +19,8 @@ JOINT_WINS, FULL_WEIGHT = 3, 10
 """From so many joint successes two chunks complement each other; with so many fully."""
 BETTER_BY, ALIKE = 0.3, 0.5
 """A chunk is better for a task by at least this difference of success, on questions that have so much in common."""
-MOST_IN_A_TRACE, MOST_IN_A_TASK = 20, 300
-"""Chunks of one use, and of one task, that are compared with each other."""
+MAX_CHUNKS_PER_TRACE, MAX_CHUNKS_PER_TASK = 20, 300
+"""At most this many chunks of one use, and of one task, are compared with each other."""
 
 
 class Pair(NamedTuple):
@@ -45,12 +45,12 @@ def joint_wins(traces: Iterable[UsageTrace]) -> Counter[tuple[str, str]]:
     for trace in traces:
         if trace.outcome != "win":
             continue
-        found.update(combinations(sorted(set(trace.chunk_ids))[:MOST_IN_A_TRACE], 2))
+        found.update(combinations(sorted(set(trace.chunk_ids))[:MAX_CHUNKS_PER_TRACE], 2))
         if trace.retrieval_id or (trace.session_id and trace.query):
             apart.setdefault((trace.session_id, trace.retrieval_id or trace.query), []).append(trace)
     for group in apart.values():
         inside = {pair for trace in group for pair in combinations(sorted(set(trace.chunk_ids)), 2)}
-        whole = sorted({chunk for trace in group for chunk in trace.chunk_ids})[:MOST_IN_A_TRACE]
+        whole = sorted({chunk for trace in group for chunk in trace.chunk_ids})[:MAX_CHUNKS_PER_TRACE]
         found.update(pair for pair in combinations(whole, 2) if pair not in inside)
     return found
 
@@ -78,7 +78,7 @@ def better_for(traces: Iterable[UsageTrace], tallies: Mapping[str, Tally], stems
     for task, chunks in sorted(asked.items()):
         rates = {chunk: success(tallies.get(chunk, {}).get(task, {})) for chunk in sorted(chunks)}
         known = {chunk: rate for chunk, rate in rates.items() if rate is not None}
-        best = sorted(known, key=lambda chunk: (-len(chunks[chunk]), chunk))[:MOST_IN_A_TASK]
+        best = sorted(known, key=lambda chunk: (-len(chunks[chunk]), chunk))[:MAX_CHUNKS_PER_TASK]
         for one, other in combinations(sorted(best), 2):
             if known[one] < known[other]:
                 one, other = other, one

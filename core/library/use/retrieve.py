@@ -31,19 +31,19 @@ from core.library.use.tasks import infer_task_type
 from core.library.use.usage import earlier_uses, histories, tallies
 from core.library.use.vectors import Embedder, Near, fill_vectors, near
 from core.search.candidates import AROUND, SMALL, Candidates
-from core.search.query import BESIDE_FEW, BESIDE_MANY, Ranked, rank_found
+from core.search.query import BESIDE_IN_LARGE_INDEX, BESIDE_IN_SMALL_INDEX, Ranked, rank_found
 from core.search.rank import Features
 from core.search.store import Row
 from core.search.terms import Query
 from core.search.words import Stems, storable
 
 STRATEGIES = strategies.STRATEGIES
-LIMIT, MOST = 10, 100
+LIMIT, MAX_LIMIT = 10, 100
 QUERY_CHARACTERS = 4_000
 BROUGHT = 40
 """This many of the best of a strategy become candidates, whatever their words."""
-FEW_NEAR = 20
-"""In a large library so many of the nearest become candidates."""
+NEAREST_IN_LARGE_LIBRARY = 20
+"""In a large library this many of the nearest become candidates, unless more hits are asked for."""
 SEEDS = 8
 """From so many of the best the graph is walked."""
 POOL = 100
@@ -109,7 +109,7 @@ def retrieve(
     if task_type and task_type not in TASK_TYPES:
         raise KnowledgeError("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
     inferred, task_type = not task_type, task_type or infer_task_type(query)
-    limit = min(max(limit, 1), MOST)
+    limit = min(max(limit, 1), MAX_LIMIT)
     warnings: list[str] = []
     if "semantic" not in only or not query:
         embedder = None
@@ -156,8 +156,10 @@ def by_words(
     found = words.find(connection, query, limit)
     large = query.entries > SMALL
     if close is not None:
-        words.add_numbers(connection, found, close.best[: max(FEW_NEAR, limit)] if large else close.best, "vector")
-    hits = list(found.rows.values())[: BESIDE_FEW if large else BESIDE_MANY]
+        words.add_numbers(
+            connection, found, close.best[: max(NEAREST_IN_LARGE_LIBRARY, limit)] if large else close.best, "vector"
+        )
+    hits = list(found.rows.values())[: BESIDE_IN_LARGE_INDEX if large else BESIDE_IN_SMALL_INDEX]
     words.add_ids(connection, found, brought, "brought")
     words.add_neighbours(connection, found, hits, AROUND)
     return _ranked(query, found, close)

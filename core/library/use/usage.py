@@ -24,7 +24,7 @@ from core.search.words import STOP_WORDS, Stems, storable, words_of
 NOTE_CHARACTERS = 4_000
 OUTDATED = -1
 """In the place of the number of traces of a profile: it was written from one that was taken back since."""
-MOST_CHUNKS = 100
+MAX_CHUNKS = 100
 """A trace of more chunks says nothing about any of them."""
 SIMILAR = 60
 """This many earlier uses are compared with a question."""
@@ -201,8 +201,8 @@ def record(
         raise KnowledgeError("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
     if outcome not in OUTCOMES:
         raise KnowledgeError("bad-outcome", f"{outcome!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
-    if not chunk_ids or len(chunk_ids) > MOST_CHUNKS:
-        raise KnowledgeError("no-chunk", f"a use has 1 to {MOST_CHUNKS} chunks", hint="name each with --chunk")
+    if not chunk_ids or len(chunk_ids) > MAX_CHUNKS:
+        raise KnowledgeError("no-chunk", f"a use has 1 to {MAX_CHUNKS} chunks", hint="name each with --chunk")
     with library.reading() as connection:
         ids = whole_ids(connection, chunk_ids)
     with library.writing() as connection:

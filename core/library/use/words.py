@@ -15,8 +15,8 @@ from sqlalchemy import Connection, bindparam, func, select, text
 from core.library import schema
 from core.library.rows import in_parts
 from core.search.candidates import (
-    FEW,
-    MANY,
+    RANKED_IN_LARGE_INDEX,
+    RANKED_IN_SMALL_INDEX,
     READABLE,
     SMALL,
     Candidates,
@@ -46,7 +46,7 @@ _FTS = text(_MATCHING.format(""))
 # The words of all chunks are in one table: what may not be told must not take the place of what may (told.py).
 _FTS_NARROWED = text(_MATCHING.format(" AND +rowid IN (SELECT number FROM told_chunk)"))
 # Each in a statement of its own: together they would read every row.
-_LEAST_AND_MOST = select(
+_NUMBER_RANGE = select(
     select(func.min(_c.number)).scalar_subquery().label("least"),
     select(func.max(_c.number)).scalar_subquery().label("most"),
 )
@@ -84,7 +84,7 @@ def _between(connection: Connection, first: str, last: str) -> Iterable[Any]:
 
 def _number_of_chunks(connection: Connection) -> int:
     """About how many chunks there are, without counting them: their numbers are given one after the other."""
-    least, most = connection.execute(_LEAST_AND_MOST).one()
+    least, most = connection.execute(_NUMBER_RANGE).one()
     return 0 if most is None or least is None else int(most) - int(least) + 1
 
 
@@ -129,7 +129,7 @@ def find(connection: Connection, query: Query, limit: int) -> Candidates:
     """The chunks that may be meant, in the steps in which `core/search` looks for entries: what shares words with a
     query, was written on a date that it names, has a word that begins so, or its letters inside words."""
     found = Candidates({}, {})
-    wanted = max(MANY if query.entries <= SMALL else FEW, limit * 2)
+    wanted = max(RANKED_IN_SMALL_INDEX if query.entries <= SMALL else RANKED_IN_LARGE_INDEX, limit * 2)
     terms = [term for term in query.terms if term.found]
     language = _FTS5 if connection.dialect.name == "sqlite" else _TSQUERY
     for choice in choices(query, terms) if terms else ():

@@ -26,8 +26,8 @@ from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
 from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OTHER, category_of, joined, short_name
 
-MOST = 6
-"""This many nodes stand below each other; of more, the last one tells how many there are."""
+MAX_NODES = 6
+"""At most this many nodes stand below each other; of more, the last one tells how many there are."""
 ROW, EDGE, COURSE = 26, 8, 104
 """Unscaled pixels: the height of a node, the distance around the picture, the height of the course."""
 WIDTHS = (0.30, 0.40, 0.30)
@@ -128,7 +128,7 @@ def _of_lines(lines: list[Found], here: Found | None = None, key: str = "", sour
 
 
 def _joined(left: list[Node], rows: Iterable[tuple[int, Node, str]]) -> Web:
-    """The columns with no more than `MOST` nodes each, and the lines between them."""
+    """The columns with no more than `MAX_NODES` nodes each, and the lines between them."""
     found = list(rows)
     if not left or not found:
         return NO_WEB
@@ -150,14 +150,14 @@ def _joined(left: list[Node], rows: Iterable[tuple[int, Node, str]]) -> Web:
 
 
 def _row(at: int, nodes: list[Node]) -> int:
-    return at if len(nodes) <= MOST else min(at, MOST - 1)
+    return at if len(nodes) <= MAX_NODES else min(at, MAX_NODES - 1)
 
 
 def _most(nodes: list[Node]) -> tuple[Node, ...]:
-    if len(nodes) <= MOST:
+    if len(nodes) <= MAX_NODES:
         return tuple(nodes)
-    more = len(nodes) - MOST + 1
-    return (*nodes[: MOST - 1], Node(f"{more:,} more", "ellipsis", "hint"))
+    more = len(nodes) - MAX_NODES + 1
+    return (*nodes[: MAX_NODES - 1], Node(f"{more:,} more", "ellipsis", "hint"))
 
 
 class SelectionPicture:
