@@ -3,7 +3,8 @@ and the files after. If one fails, a script or a habit of a user breaks. Words o
 only the exit code counts, and that it says something.
 
 `tests/cases/*.yaml` hold the cases. `home` is `demo` (harvested samples, the default), `samples` (not harvested yet),
-`library` (harvested, and one document taken in) or `empty`; `files` are written into the user's folder before (`home/…`
+`library` (harvested, and one document taken in) or `empty`; `readonly` files cannot be written,
+`files` are written into the user's folder before (`home/…`
 is the knowledge home), those in `aged` as of yesterday, `cut` takes a
 line out of one, and `gone` are missed; `before` are commands that are not looked at, `with` names what
 a command gives, `answers` are what a model answers, in turn, `stdin` is typed. Of `prose` no JSON is asked, and a
@@ -275,6 +276,8 @@ def prepared(case: dict[str, Any], person: Path) -> None:
     for line in case.get("before", ()):
         code, out, err = play(words_of(line, person), person)
         assert code == 0, (line, out, err)
+    for name in case.get("readonly", ()):
+        (person / name).chmod(0o444)
 
 
 def filled(line: str, case: dict[str, Any], person: Path) -> str:

@@ -40,7 +40,7 @@ def find_project(workspace: Workspace, asked: str = "") -> Path | None:
             return None
         if _holds_home(workspace, folder):
             message = "this folder holds another home, so it is no project"
-            raise KnowledgeError("no-project", message, folder, f"use that home with --home {folder / PROJECT_FOLDER}")
+            raise KnowledgeError("other-home", message, folder, f"use that home with --home {folder / PROJECT_FOLDER}")
         return folder
     return next((folder for folder in _candidates(workspace) if not why_refused(folder)), None)
 
