@@ -314,7 +314,7 @@ def test_a_project_that_is_asked_for_and_is_another_home_is_refused(person: Path
     """A memory for "the project" would otherwise go into a home that was not named, and be read from one."""
     other = opened(tmp_path / "other", tmp_path)
     for refused in (error(find_project, other, str(person)), error(save, other, "Mine", project=str(person))):
-        assert refused.code == "no-project" and "home" in refused.message and "--home" in refused.hint
+        assert refused.code == "other-home" and "home" in refused.message and "--home" in refused.hint
     assert find_project(opened(person / ".manual_slop", tmp_path), str(person)) is None
 
 
