@@ -10,6 +10,7 @@ import os
 import pickle
 import re
 import sqlite3
+import subprocess
 import sys
 import zipfile
 from html import escape
@@ -763,3 +764,23 @@ def test_an_agent_asks_before_experience_is_left_behind(home: Path, tmp_path: Pa
     assert refused["count"] == 0 and "6 usage records" in refused["warnings"][0]
     assert "6 usage records and 1 profile of 1 chunk" in told(False)[1] and counts_of(home) == {key: {"win": 6}}
     assert told(True)[0]["count"] == 1 and counts_of(home) == {}
+
+
+def test_without_the_packages_of_the_library_everything_else_goes_on(tmp_path: Path) -> None:
+    """A home with a library on a machine without the extra: a harvest and the doctor told a traceback's last line."""
+    script = (
+        "import sys\n"
+        "for name in ('sqlalchemy', 'alembic', 'psycopg', 'markdown_it'): sys.modules[name] = None\n"
+        "from core.cli.main import main\n"
+        "home = sys.argv[1]\n"
+        "print([main([*words.split(), '--home', home]) for words in ('harvest --apply', 'doctor', 'library list')])\n"
+    )
+    for folder in ("home", "home/knowledge"):
+        (tmp_path / folder).mkdir(mode=0o700)
+    (tmp_path / "home/knowledge/library.db").touch(0o600)
+    environment = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment |= {f"XDG_{name}_HOME": str(tmp_path / name) for name in ("CACHE", "CONFIG", "STATE")}
+    command = [sys.executable, "-c", script, str(tmp_path / "home")]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[0, 0, 1]", done.stdout + done.stderr
+    assert "the library needs packages" in done.stderr and "refuses to go on" not in done.stderr

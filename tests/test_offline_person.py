@@ -241,7 +241,7 @@ def test_an_answer_that_puts_a_thing_off_is_an_open_task_and_no_decision() -> No
     found = harvest(user("the feed hangs at night"), asked(("Does `feed.py` hang each night?", "Yes | No", said)))
     row = only(found, "tasks_open")
     assert row["statement"] == "Put off: Does `feed.py` hang each night?"
-    assert row["detail"] == f"the user said: {said}"
+    assert row["detail"] == f"the person said: {said}"
     vague = asked(("Can you reproduce this reliably?", "Yes | No", said))
     assert not any(harvest(user("the feed hangs at night"), vague).values())
 
@@ -279,7 +279,7 @@ def test_a_refused_command_stands_with_its_reason_and_what_was_done_instead() ->
     row = only(found, "facts")
     assert row["statement"] == "Main is checked out in another worktree"
     assert row["detail"] == (
-        "the user refused `git checkout main && git pull` on branch fix/feed; "
+        "the person refused `git checkout main && git pull` on branch fix/feed; "
         "done instead: `git fetch origin main && git checkout -b rates origin/main`"
     )
 
@@ -384,7 +384,7 @@ def test_why_the_person_stopped_the_assistant_is_told_with_what_they_stopped(tex
     found = harvest(user("merge"), ran("git merge origin/main"), stop, user(text), ran("git status"), says("OK"))
     assert [name for name in ("facts", "decisions") if found[name]] == [category] * bool(category), found
     if category:
-        assert found[category][0]["detail"].startswith("the user interrupted `git merge origin/main`")
+        assert found[category][0]["detail"].startswith("the person interrupted `git merge origin/main`")
 
 
 def test_what_a_textbook_says_is_not_kept_unless_it_names_ones_own_code() -> None:
@@ -464,4 +464,4 @@ def test_a_question_that_the_assistant_granted_is_told_by_its_answer() -> None:
     start = (user("Name the bank"), edited("a.py"), says("Done"), user(asked), agreed, edited("a.py"), says("OK"))
     (row,) = harvest(*start)["decisions"]
     assert row["statement"] == "The name of the bank stands in `feed.xml`, so it is read from there"
-    assert row["detail"].startswith("the user asked: the feed comes from one bank")
+    assert row["detail"].startswith("the person asked: the feed comes from one bank")

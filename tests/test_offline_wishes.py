@@ -35,7 +35,7 @@ WANTED = {
 def test_how_a_thing_has_to_be_is_kept_in_seven_languages(language: str) -> None:
     (row,) = wanted(WANTED[language])
     assert row["statement"] == WANTED[language] == row["quote"]
-    assert row["detail"] == "wanted by the user, worked on in `feed.py`"
+    assert row["detail"] == "wanted by the person, worked on in `feed.py`"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_what_the_moment_wants_is_no_wish(text: str) -> None:
 def test_how_a_thing_is_comes_in_as_a_fact() -> None:
     text = "Um, the second value of `load` is the bank, not the date."
     found = harvest(*START, user(text), edited("feed.py"), says("OK"))
-    assert found["decisions"] == [] and found["facts"][0]["detail"] == "told by the user"
+    assert found["decisions"] == [] and found["facts"][0]["detail"] == "told by the person"
 
 
 def test_of_two_wishes_that_say_the_same_the_longer_is_kept() -> None:
@@ -113,7 +113,7 @@ def test_of_two_wishes_that_say_the_same_the_longer_is_kept() -> None:
 )
 def test_a_wish_names_what_the_session_was_for_where_that_is_a_sentence(first: str, title: str) -> None:
     (row,) = harvest(user(first), says("OK"), user(WANTED["en"]), edited("feed.py"), says("OK"))["decisions"]
-    assert row["detail"] == f"wanted by the user{title}, worked on in `feed.py`"
+    assert row["detail"] == f"wanted by the person{title}, worked on in `feed.py`"
 
 
 def test_a_wish_that_nobody_worked_on_is_not_kept() -> None:

@@ -65,11 +65,11 @@ def _quoted(word: str) -> str:
 def _systemd(words: Sequence[str], folder: Path) -> Timer:
     quoted = " ".join(map(_quoted, words))
     service = (
-        "[Unit]\nDescription=Harvest the AI conversations of this user\n\n"
+        "[Unit]\nDescription=Harvest the AI conversations of this person\n\n"
         f"[Service]\nType=oneshot\nExecStart={quoted}\nNice=10\n"
     )
     timer = (
-        "[Unit]\nDescription=Harvest the AI conversations of this user each hour\n\n"
+        "[Unit]\nDescription=Harvest the AI conversations of this person each hour\n\n"
         "[Timer]\nOnCalendar=hourly\nRandomizedDelaySec=10min\nPersistent=true\n\n[Install]\nWantedBy=timers.target\n"
     )
     unit, base = f"{NAME}.timer", ("systemctl", "--user")

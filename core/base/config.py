@@ -184,6 +184,7 @@ def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Loa
         document = local[1]
     elif found_by != "shipped":
         document = parsed_file(file, named[0] if named is not None else "")
+    _refuse_removed(file, document)
     own = _checked(file, document)
     values, warnings = defaults | own, list(_unknown_keys(file, document))
     origins = dict.fromkeys(defaults, str(SHIPPED_FILE)) | dict.fromkeys(own, str(file))
@@ -307,7 +308,6 @@ def _checked(file: Path, document: Mapping[str, Any]) -> dict[str, Value]:
             message = f"{file}{where}: {setting.name} is {found}; accepted: {setting.accepted}"
             raise KnowledgeError("bad-setting", message, file)
         values[setting.key] = value
-    _refuse_removed(file, document)
     return values
 
 

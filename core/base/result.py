@@ -40,6 +40,8 @@ class KnowledgeError(Exception):
     one failure must not stop the rest of a batch. `requests`: of a question to a model, how often it was sent.
     """
 
+    __match_args__ = ("error",)
+
     def __init__(self, code: str, message: str, path: object = "", hint: str = "", requests: int = 0) -> None:
         super().__init__(code, message, str(path), hint, requests)
         self.error = ErrorInfo(code, message, str(path), hint)

@@ -204,12 +204,14 @@ def _store_file(workspace: Workspace, name: str, errors: list[ErrorInfo]) -> Sto
 
 def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
     size, bullets, modified = 0, 0, 0.0
+    notes = note_files(paths)
     try:
-        notes = note_files(paths)
+        os.listdir(paths.file_notes)
+    except FileNotFoundError:
+        pass
     except OSError as error:
         message = f"the notes on files cannot be read: {error.strerror}"
         errors.append(ErrorInfo("unreadable", message, str(paths.file_notes), ADVICE))
-        notes = []
     for note in notes:
         bullets += len(bullets_in(_text(paths, f"files/{note.name}", errors), "facts"))
         found = note.stat()

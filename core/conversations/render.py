@@ -192,7 +192,7 @@ def _answered_by(turn: Turn, events: Sequence[Call]) -> Call:
 def _outcome(event: Call) -> str:
     said = f"result of {_short(_what(event))}"
     if event.refused:
-        return f"{said}; the user refused it"
+        return f"{said}; the person refused it"
     status = event.status if isinstance(event, Command) else None
     if event.failed:
         return f"{said}; FAILED" + (f" with exit status {status}" if status is not None else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -87,8 +86,7 @@ def read_category(paths: Paths, category: str) -> list[Bullet]:
 
 
 def note_files(paths: Paths) -> list[Path]:
-    """The files of per-file notes, sorted by name. Raises OSError for a folder that cannot be looked into."""
+    """The files of per-file notes, sorted by name; none of a folder that cannot be looked into, as `status` tells."""
     if not paths.file_notes.is_dir():
         return []
-    names = sorted(name for name in os.listdir(paths.file_notes) if name.endswith(".md") and name[0] != ".")
-    return [paths.file_notes / name for name in names]
+    return sorted(path for path in paths.file_notes.glob("*.md") if not path.name.startswith("."))

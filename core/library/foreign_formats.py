@@ -27,12 +27,12 @@ class Foreign(NamedTuple):
 
     def to_json(self) -> bytes:
         """What `from_json` reads."""
-        return json.dumps(self._asdict(), ensure_ascii=False).encode("utf-8", "replace")
+        return json.dumps(self._asdict(), ensure_ascii=False).encode("utf-8", "surrogatepass")
 
     @classmethod
     def from_json(cls, data: bytes) -> Foreign:
         """What `to_json` wrote."""
-        said = json.loads(data)
+        said = json.loads(data.decode("utf-8", "surrogatepass"))
         parts = tuple((begins, ends, label) for begins, ends, label in said["parts"])
         return cls(said["text"], said["title"], parts, tuple(said["notes"]))
 

@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.library import schema
-
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
@@ -46,6 +44,8 @@ _VIEWS = {
 def narrow(connection: Connection, told: Told) -> None:
     """Put views in front of the tables for as long as this transaction lasts; it must be rolled back."""
     from sqlalchemy import select, text
+
+    from core.library import schema  # database.py imports this file, also where its packages are missing
 
     sqlite = connection.dialect.name == "sqlite"
     behind = "main." if sqlite else f'"{connection.execute(text("SELECT current_schema()")).scalar_one()}".'

@@ -53,7 +53,7 @@ def find_answers(session: Session) -> Iterator[Found]:
             vague = (_POINTS.search(question) or _IN_HAND.search(question)) and not cues.ANCHOR.search(question)
             if given and cues.PUT_OFF.search(given) and len(given) <= LONGEST_ANSWER:
                 if not vague:
-                    yield found("tasks_open", f"Put off: {question}", f"the user said: {given}", quote, 62, turn)
+                    yield found("tasks_open", f"Put off: {question}", f"the person said: {given}", quote, 62, turn)
             elif given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
                 chosen, others = _chosen(_ADVISED.sub("", given), _ADVISED.sub("", options))
                 kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"

@@ -123,7 +123,7 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
             asked = "?" in body  # then the answer says what was settled
             if not (cues.REASON.search(agreed) if asked and row.changed else cues.ANCHOR.search(body + agreed)):
                 return  # how things are, and not what was chosen; or about what only the talk knows
-            detail = f"the user asked: {body}" if asked else f"the assistant agreed: {agreed}"
+            detail = f"the person asked: {body}" if asked else f"the assistant agreed: {agreed}"
             detail = detail if len(detail) <= LONGEST_DETAIL else ""
             yield found(category, agreed if asked else body, detail, quote, 64, row.number)
         return
@@ -135,7 +135,7 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
     if not cues.ANCHOR.search(body):
         return
     before = cues.first_sentence(row.before.turn.text, 160)
-    detail = f"set right by the user; the assistant had said: {before}" if before else ""
+    detail = f"set right by the person; the assistant had said: {before}" if before else ""
     yield found("facts", body, detail, quote, 61, row.number)
 
 
@@ -156,7 +156,7 @@ def _interrupted(session: Session, row: Exchange) -> Iterator[Found]:
         return
     if not cues.ANCHOR.search(text):
         return
-    detail = "the user interrupted " + ("its work" if row.stopped == "its work" else f"`{row.stopped}`")
+    detail = "the person interrupted " + ("its work" if row.stopped == "its work" else f"`{row.stopped}`")
     category = "facts" if states and not cues.WILL.search(text) else "decisions"
     yield found(category, text, detail, row.text.split("\n")[0], 60, row.number)
 
@@ -188,7 +188,7 @@ def _refused(session: Session, row: Exchange) -> Iterator[Found]:
         return
     where = f" on branch {session.conversation.branch}" if session.conversation.branch and "git" in what else ""
     after = _instead_of(call, [event for at, event in session.events if at > row.number])
-    detail = f"the user refused `{what}`{where}" + (f"; done instead: `{after}`" if after else "")
+    detail = f"the person refused `{what}`{where}" + (f"; done instead: `{after}`" if after else "")
     category = "facts" if _STATES.search(text) and not cues.WILL.search(text) else "decisions"
     yield found(category, text.rstrip(". "), detail, row.text.split("\n")[0], 61, row.number)
 
@@ -233,7 +233,7 @@ def find_known(exchanges: list[Exchange]) -> Iterator[Found]:
                 if looks_like_code(text) or cues.OFFER.search(text) or _NOW.match(text) or cues.POINTING.match(text):
                     continue
                 if cues.PUT_OFF.search(text):
-                    known.append(found("tasks_open", text, "put off by the user", sentence.quote, 58, row.number))
+                    known.append(found("tasks_open", text, "put off by the person", sentence.quote, 58, row.number))
                 elif row.before and _KNOWN.match(text) and not (_BROKEN.search(text) or cues.HEDGE.search(text)):
                     known.append(found("facts", text, "", sentence.quote, 54, row.number))
     yield from known[-MAX_KNOWN:]

@@ -336,10 +336,10 @@ def _wanted_in(rows: list[Row], number: int, files: tuple[str, ...], subject: st
                 continue
             if REQUEST.match(text) and not cues.ANCHOR.search(text):
                 continue  # a change of how something looks
-            detail = "wanted by the user" * bool(subject or files) + (f" in “{subject}”" if subject else "")
+            detail = "wanted by the person" * bool(subject or files) + (f" in “{subject}”" if subject else "")
             detail += f", worked on in {', '.join(f'`{name}`' for name in files[:2])}" if files else ""
             stated = text == first.rstrip("?？ ") and _IS.match(text) and not _OUGHT.search(text)
-            category, detail = ("facts", "told by the user") if stated else ("decisions", detail)
+            category, detail = ("facts", "told by the person") if stated else ("decisions", detail)
             yield found(category, text, detail, sentence.quote, 55 + bool(named) + limits, number)
 
 
