@@ -70,7 +70,7 @@ coverage: $(VENV)/.installed-dev
 
 # The manual page, from the parser of the command line. The date stays what it is, so that only words change it.
 man: $(VENV)/.installed-dev
-	SOURCE_DATE_EPOCH=1763856000 COLUMNS=80 $(BIN)/argparse-manpage --module core.cli.completion --function manual_parser \
+	SOURCE_DATE_EPOCH=1763856000 COLUMNS=80 $(BIN)/argparse-manpage --module core.cli.parser --function manual_parser \
 	  --prog knowledge --project-name knowledge-memory --manual-title "Knowledge Memory" \
 	  --description "turns AI conversations into plain-text knowledge" --format single-commands-section \
 	  --output assets/man/knowledge.1

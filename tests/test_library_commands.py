@@ -3,8 +3,6 @@ way back, as a user and an agent use it."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import pickle
@@ -12,76 +10,28 @@ import re
 import sqlite3
 import subprocess
 import sys
-import zipfile
-from html import escape
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from mcp_types import ElicitResult
 
 from core.base.config import Config
 from core.base.marks import NOTICE
 from core.base.result import KnowledgeError, attempt
-from core.base.secrets.redact import redact
 from core.base.settings import checked_value, find_setting
 from core.commands.library.table import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
 from core.commands.library.use import UsageReader
 from core.commands.panel import library as view
-from core.commands.workspace import Workspace, open_workspace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
 from core.knowledge.digest import read_confirmed
 from core.library import database, records
-from core.library.chunking import pieces_of
-from core.library.describe import describe, sentences_of
-from core.library.extract import extract
 from core.library.use import reflect, strategies
 from core.mcp_server import tools
 from tests.cli_call import call
+from tests.library_home import GOTCHA, GUIDE, asked_in_a_session, harvested, recorded, run, switch, text, workspace
+from tests.library_home import home as home
 from tests.library_place import database_on, opened
-from tests.spoken_home import LONG_AGO, claude_row, result
-from tests.spoken_home import call as call_of
-from tests.test_mcp_server import called, server
-
-GUIDE = "# Locks\n\nA semaphore is a counter that several tasks share. `asyncio.Lock` is a lock for one of them.\n"
-GOTCHA = "Ran into this exact issue: calling await inside a sync callback. Use asyncio.create_task() instead."
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    (notes / "async.md").write_text(f"# Async deadlocks\n\n{GOTCHA}\n")
-    (notes / "soup.md").write_text("# Soup\n\nLentils need twenty minutes and a little salt.\n")
-    assert run(tmp_path / "home", "ingest", str(notes))["errors"] == []
-    return tmp_path / "home"
-
-
-def run(home: Path, *words: str) -> Any:
-    """One command, its JSON."""
-    return json.loads(text(home, *words, "--json"))
-
-
-def text(home: Path, *words: str) -> str:
-    code, out, err = call("library", *words, "--home", str(home))
-    assert code == 0, err
-    return out
-
-
-def recorded(home: Path) -> list[Any]:
-    """How the documents were used, as showing each of them tells."""
-    shown = [run(home, "show", document["id"])["traces"] for document in run(home, "list", "--status", "all")]
-    return list({trace["id"]: trace for traces in shown for trace in traces}.values())
-
-
-def switch(home: Path, key: str, on: bool) -> None:
-    assert call("config", "set", key, str(on).lower(), "--home", str(home))[0] == 0
-
-
-def workspace(home: Path) -> Workspace:
-    return open_workspace(str(home))
 
 
 def test_the_words_of_the_command_line_are_those_of_the_library() -> None:
@@ -153,32 +103,6 @@ def test_a_secret_that_is_said_again_alone_is_in_no_trace(home: Path, tmp_path: 
     (trace,) = run(home, "record", "--from", str(talk))["traces"]
     assert trace["outcome"] == "misleading" and secret not in json.dumps(trace)
     assert secret not in json.dumps(recorded(home))
-
-
-def asked_in_a_session(home: Path, at: int) -> str:
-    """An agent retrieves, answers with what it found, and is thanked; the id of the retrieval."""
-    (best, *_) = run(home, "retrieve", f"why does my async callback deadlock {at}")
-    rows = [
-        claude_row("user", "why does my async callback deadlock", f"2026-06-0{at}T10:00:00Z", session=f"s{at}"),
-        claude_row("assistant", call_of("c", "knowledge library retrieve"), f"2026-06-0{at}T10:00:01Z"),
-        claude_row("user", result("c", json.dumps([best])), f"2026-06-0{at}T10:00:02Z"),
-        claude_row("assistant", f"{GOTCHA} So that is what to change.", f"2026-06-0{at}T10:00:03Z"),
-        claude_row("user", "thanks, that fixed it", f"2026-06-0{at}T10:00:04Z"),
-    ]
-    (home / "conversations").mkdir(exist_ok=True)
-    path = home / "conversations" / f"talk-{uuid4()}"
-    path.write_bytes(b"".join(rows))
-    os.utime(path, (LONG_AGO + at, LONG_AGO + at))
-    return str(best["retrieval"])
-
-
-def harvested(home: Path) -> Any:
-    """What a harvest says."""
-    code, out, err = call(
-        "harvest", "--apply", "--provider", "offline", "--source", "home", "--home", str(home), "--json"
-    )
-    assert code == 0, err
-    return json.loads(out)
 
 
 def test_a_harvest_records_what_its_conversations_used_and_fails_for_no_library(home: Path) -> None:
@@ -507,263 +431,6 @@ def test_settings_of_the_library_take_places_and_no_passwords(key: str, good: st
     assert setting is not None and hasattr(Config, "__dataclass_fields__") and key in Config.__dataclass_fields__
     assert checked_value(setting, good) == good and checked_value(setting, "") == ""
     assert checked_value(setting, bad) is None
-
-
-# --- what is stored says what the document says, and nothing else -----------------------------------------------------
-
-CODE = (
-    "Call loop.run_in_executor(None, work, *args, **kwargs) with MAX_WORKERS = 4 in C:\\Users\\me\\_init_.py; "
-    "List<T> and [x] and #include stay, and so does __init__."
-)
-
-
-def word_file(*paragraphs: str) -> bytes:
-    """A DOCX with these paragraphs."""
-    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    rows = "".join(f'<w:p><w:r><w:t xml:space="preserve">{escape(one)}</w:t></w:r></w:p>' for one in paragraphs)
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as file:
-        file.writestr("word/document.xml", f'<w:document xmlns:w="{space}"><w:body>{rows}</w:body></w:document>')
-    return packed.getvalue()
-
-
-@pytest.mark.parametrize("kind", ["html", "docx", "md"])
-def test_what_an_agent_copies_from_a_document_is_what_stands_in_it(home: Path, tmp_path: Path, kind: str) -> None:
-    """An escaped underscore or a star less is a program that does not run."""
-    body = {"html": f"<h1>The _private MAX_WORKERS</h1><p>{escape(CODE)}</p>".encode(),
-            "docx": word_file("The _private MAX_WORKERS", CODE, "def work(self):", "    return self._pool"),
-            "md": f"# The _private MAX_WORKERS\n\n{CODE}\n".encode()}  # fmt: skip
-    page = tmp_path / f"pool.{kind}"
-    page.write_bytes(body[kind])
-    (document,) = run(home, "ingest", str(page))["documents"]
-    shown = run(home, "show", document["id"])
-    (best, *_) = run(home, "retrieve", "run_in_executor workers", "--unlogged")
-    assert CODE in best["text"] and "The _private MAX_WORKERS" in best["text"]
-    assert shown["title"] == "The _private MAX_WORKERS" and CODE in shown["top_summary"] + best["summary"]
-    assert kind != "docx" or "\n    return self._pool" in shown["raw_content"]
-
-
-def test_code_beside_its_line_numbers_keeps_its_lines_and_links_in_it_are_no_part_of_it(
-    home: Path, tmp_path: Path
-) -> None:
-    page = tmp_path / "listing.html"
-    listing = "def work(self):\n    return self._pool\n"
-    cells = f"<td><pre>1\n2</pre></td><td class=code><pre>{listing}</pre></td>"
-    linked = "fn cmp(&self,&nbsp;other) -&gt; Option&lt;<a href='o.html'>Ordering</a>&gt; {} <a href='x'>more</a>"
-    page.write_text(f"<html><body><p>{linked}</p><table><tr>{cells}</tr></table></body></html>")
-    (document,) = run(home, "ingest", str(page))["documents"]
-    kept = run(home, "show", document["id"])["raw_content"]
-    assert listing in kept and "fn cmp(&self, other) -> Option<Ordering> {} [more](x)" in kept
-
-
-def test_a_summary_keeps_what_is_code_and_loses_what_is_emphasis() -> None:
-    for said, expected in (
-        ("Pass *args and **kwargs to it, **never** a list.", "Pass *args and **kwargs to it, never a list."),
-        ("Use `a_b * c` and [the *guide*](x.md), __init__ too.", "Use `a_b * c` and the guide, __init__ too."),
-        ("The jobs[name](event) of _private are `**bold**`.", "The jobs[name](event) of _private are `**bold**`."),
-        ("Copy *.py and **/*.md; 2 * 3 * 4 is _not at all_ 5.", "Copy *.py and **/*.md; 2 * 3 * 4 is not at all 5."),
-    ):  # fmt: skip
-        assert " ".join(sentences_of(said)) == expected
-    for name, source, expected in (
-        ("a.c", "#include <stdio.h>\nint main(void) { return 0; }\n", "#include <stdio.h>"),
-        ("a.py", "def call(\n    function,\n    *args,\n):\n    return function(*args)\n", "def call("),
-    ):
-        found = extract(name, source.encode())[0]
-        assert describe(found, pieces_of(found)).rows[0].summary == expected
-
-
-def test_a_token_in_a_name_is_stored_and_told_nowhere(home: Path, tmp_path: Path) -> None:
-    """Names of downloads and of pages carry keys; two such files stay two, and are found by the name that they have."""
-    folder = tmp_path / "keys"
-    folder.mkdir()
-    names = [folder / f"ghp_{letter}{'1B2c' * 9}.md" for letter in "ab"]
-    for name in names:
-        name.write_text(f"# Deploy {name.name[:5]}\n\nThe deployment of {name.name[:5]} needs the bastion host.\n")
-    (folder / f"ghp_c{'1B2c' * 9}.pdf").write_bytes(b"%PDF-1.7\nno more")
-    code, out, err = call("library", "ingest", str(folder), "--home", str(home), "--json")
-    again = text(home, "ingest", *map(str, names))
-    assert code == 1 and "2 unchanged" in again
-    listed = text(home, "list") + text(home, "show", str(names[0])) + text(home, "retrieve", "bastion host deployment")
-    assert "1B2c1B2c" not in out + err + again + listed and len(json.loads(out)["documents"]) == 2
-    for file in home.rglob("*"):
-        assert file.is_dir() or b"1B2c1B2c" not in file.read_bytes(), file
-    names[0].write_text("# Deploy\n\nThe deployment goes by another bastion host now.\n")
-    assert run(home, "ingest", str(folder / names[0].name))["counts"] == {"changed": 1}
-
-
-def test_a_name_that_was_stored_with_its_token_loses_it(home: Path, tmp_path: Path) -> None:
-    name = tmp_path / f"ghp_{'a1B2' * 9}.md"
-    name.write_text("# Deploy\n\nThe deployment needs the bastion host.\n")
-    switch(home, "redact", False)
-    run(home, "ingest", str(name))
-    switch(home, "redact", True)
-    (document,) = [one["id"] for one in run(home, "list") if one["path"].startswith(str(tmp_path / "ghp_"))]
-    run(home, "ingest", str(name))
-    shown = run(home, "show", str(name))
-    assert shown["id"] == document and "[redacted: github-token" in shown["source"]
-    with contextlib.closing(sqlite3.connect(home / "library.db")) as connection:
-        assert name.name not in "".join(connection.iterdump())
-
-
-def test_redaction_leaves_the_standard_library_as_it_is() -> None:
-    """Code with a hole in it is wrong code."""
-    folder = Path(os.__file__).parent
-    for name in (
-        "http/server.py",
-        "http/cookies.py",
-        "http/cookiejar.py",
-        "smtplib.py",
-        "netrc.py",
-        "getpass.py",
-    ):
-        source = (folder / name).read_text()
-        assert redact(source).text == source, name
-
-
-# --- whose words count ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("said", "outcome"),
-    [
-        ("Great, works. Now the other test still fails", "win"),
-        ("thanks, fixed! another endpoint does not work though", "win"),
-        ("Great, but it still fails", "misleading"),
-        ("Thanks. That is wrong, the other one is right.", "misleading"),
-        ("it does not work", "misleading"),
-        ("the next test still hangs", "partial"),
-    ],
-)
-def test_a_verdict_is_of_what_was_asked_about(home: Path, tmp_path: Path, said: str, outcome: str) -> None:
-    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
-    talk = tmp_path / "talk.md"
-    talk.write_text(
-        f"## User\n\nwhy does my async callback deadlock\n\n## Assistant\n\nretrieval {best['retrieval']}: {GOTCHA}\n\n"
-        f"## User\n\n{said}\n\n"
-    )
-    assert run(home, "record", "--from", str(talk))["traces"][0]["outcome"] == outcome
-
-
-def test_a_trace_has_the_day_of_its_conversation(home: Path) -> None:
-    asked_in_a_session(home, 3)
-    harvested(home)
-    assert {one["at"] for one in recorded(home)} == {"2026-06-03T10:00:01+00:00"}
-
-
-def test_what_the_library_told_an_agent_does_not_come_back_as_a_document(home: Path, tmp_path: Path) -> None:
-    """Else every answer would be found again as if somebody else had said the same."""
-    asked = json.dumps(run(home, "retrieve", "why does my async callback deadlock")[:1])
-    shown = text(home, "show", str(tmp_path / "notes" / "async.md"))
-    recalled = json.dumps({"notice": NOTICE, "results": [{"text": GOTCHA}]})
-    rows = [claude_row("user", "why does my async callback deadlock", "2026-06-01T10:00:00Z")]
-    for at, (command, said) in enumerate(
-        (("cd x && knowledge library retrieve callback", asked), ("knowledge library show async", shown),
-         ("recall", recalled), ("ls", "app_main.py test_deadlock.py"))
-    ):  # fmt: skip
-        rows += [claude_row("assistant", call_of(f"c{at}", command), f"2026-06-01T10:00:1{at}Z"),
-                 claude_row("user", result(f"c{at}", said), f"2026-06-01T10:00:2{at}Z")]  # fmt: skip
-    rows.append(claude_row("assistant", "The callback awaits; make it a task.", "2026-06-01T10:01:00Z"))
-    (tmp_path / "session.jsonl").write_bytes(b"".join(rows))
-    (document,) = run(home, "ingest", str(tmp_path / "session.jsonl"))["documents"]
-    kept = run(home, "show", document["id"])["raw_content"]
-    assert "make it a task" in kept and "test_deadlock.py" in kept
-    assert "Ran into this exact issue" not in kept and "Async deadlocks" not in kept
-
-
-# --- what was learned of a text stays with it -------------------------------------------------------------------------
-
-
-def used_six_times(home: Path) -> str:
-    """A chunk with six wins and a profile; its id."""
-    (best, *_) = [one for one in run(home, "retrieve", "async callback deadlock") if GOTCHA in one["text"]]
-    for _ in range(6):
-        run(home, "record", "--chunk", best["key"], "--outcome", "win", "--task", "debugging")
-    run(home, "consolidate")
-    return str(best["key"])
-
-
-def counts_of(home: Path) -> dict[str, Any]:
-    """What is known of the chunks that are found: id -> outcomes at debugging."""
-    found = run(home, "retrieve", "async callback deadlock", "--unlogged")
-    return {one["key"]: one["counts"].get("debugging") for one in found if one["counts"]}
-
-
-@pytest.mark.parametrize(
-    "grown",
-    [
-        "# Async deadlocks\n\n{said} Once more.\n",
-        "# Async deadlocks\n\n- one line before it\n\n{said}\n\n- and a line behind\n- and another one\n",
-        "# Async deadlocks and hangs\n\n{said}\n",
-    ],
-)
-def test_two_words_more_erase_no_experience(home: Path, tmp_path: Path, grown: str) -> None:
-    """A category file grows at each harvest; what was confirmed in it stays confirmed."""
-    file = tmp_path / "notes" / "async.md"
-    key = used_six_times(home)
-    file.write_text(grown.format(said=GOTCHA))
-    assert run(home, "ingest", str(file))["counts"] == {"changed": 1}
-    assert counts_of(home) == {key: {"win": 6}}
-    assert "Functional profile: Good for" in text(home, "retrieve", "async callback deadlock", "--unlogged")
-    assert file.read_text().strip() == run(home, "show", key)["raw_content"].strip()
-
-
-REWRITTEN = (
-    "# Async deadlocks\n\nA callback that never deadlocks is one that nobody calls: async code has no need of it.\n"
-)
-
-
-def test_what_a_new_text_would_leave_behind_is_asked_about(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without a terminal nothing is lost unless that was said; the rest is taken in."""
-    file = tmp_path / "notes" / "async.md"
-    key = used_six_times(home)
-    file.write_text(REWRITTEN)
-    (tmp_path / "notes" / "soup.md").write_text("# Soup\n\nLentils need thirty minutes, and no salt at all.\n")
-    code, out, err = call("library", "ingest", str(tmp_path / "notes"), "--home", str(home))
-    assert code == 1 and "1 changed" in out and "6 usage records and 1 profile of 1 chunk" in err and "--yes" in err
-    assert counts_of(home) == {key: {"win": 6}}
-
-    asked: list[str] = []
-
-    def person(answer: int) -> Any:
-        def asker(_stream: Any, _quiet: bool) -> Any:
-            def ask(shown: str, question: str, _choices: Any, _default: int) -> int:
-                asked.append(f"{shown} {question}")
-                return answer
-
-            return ask
-
-        return asker
-
-    for answer, left in ((0, {key: {"win": 6}}), (1, {})):
-        monkeypatch.setattr("core.cli.terminal.asker", person(answer))
-        call("library", "ingest", str(file), "--home", str(home))
-        assert counts_of(home) == left and "6 usage records" in asked[-1] and str(file) in asked[-1]
-    file.write_text(f"# Async deadlocks\n\n{GOTCHA}\n")  # and back again
-    run(home, "ingest", str(file))
-    assert counts_of(home) == {key: {"win": 6}}
-    file.write_text(REWRITTEN)
-    assert run(home, "ingest", str(file), "--yes")["counts"] == {"restored": 1} and counts_of(home) == {}
-    assert len(asked) == 2
-
-
-def test_an_agent_asks_before_experience_is_left_behind(home: Path, tmp_path: Path) -> None:
-    """What the question does not say, a yes does not allow; nor does a server that asks nobody."""
-    file = tmp_path / "notes" / "async.md"
-    key = used_six_times(home)
-
-    def told(answer: bool, *, allow_writes: bool = False) -> tuple[Any, str]:
-        said = ElicitResult(action="accept", content={"save": answer})
-        done, asked = called(server(home, allow_writes=allow_writes), "ingest", said, paths=[str(file)])
-        return done.structured_content, "".join(asked)
-
-    assert "usage record" not in told(False)[1]
-    file.write_text(REWRITTEN)
-    refused, _nothing = told(True, allow_writes=True)
-    assert refused["count"] == 0 and "6 usage records" in refused["warnings"][0]
-    assert "6 usage records and 1 profile of 1 chunk" in told(False)[1] and counts_of(home) == {key: {"win": 6}}
-    assert told(True)[0]["count"] == 1 and counts_of(home) == {}
 
 
 def test_without_the_packages_of_the_library_everything_else_goes_on(tmp_path: Path) -> None:

@@ -197,7 +197,8 @@ def test_a_program_in_the_folder_of_the_user_is_not_run(tmp_path: Path, monkeypa
     (tmp_path / "core").mkdir()
     (tmp_path / "core" / "__init__.py").write_text("raise SystemExit")
     monkeypatch.chdir(tmp_path)
-    extract("a.html", PAGE.encode())
+    (page,) = extract("a.html", PAGE.encode())
+    assert "held by one task" in page.text
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

@@ -1,4 +1,5 @@
-"""The argument parser, made from the table of commands, with subcommands as argparse has them."""
+"""The argument parser, made from the table of commands, with subcommands as argparse has them; and what is made of it:
+completion in shells, and the manual page."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from typing import NoReturn
 from core import __version__
 from core.base.result import KnowledgeError
 from core.cli.words import command_word, completed, not_taken
-from core.commands.row import Command
-from core.commands.table import command, commands
+from core.commands.row import OURS, Argument, Command, single
+from core.commands.table import SUMMARY, command, commands
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
 _REQUIRED = re.compile(r"the following arguments are required: (?P<names>.+)")
@@ -54,8 +55,10 @@ def build_parser(rows: Sequence[Command] = (), *, repeated: bool = True) -> argp
     parser.add_argument("--version", action="version", version=f"knowledge {__version__}")
     group = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
     shared = common if repeated else _Parser(add_help=False)
-    for row in rows or commands():
-        _add_command(group, row, shared, full=bool(rows))
+    for row in rows:
+        _add_command(group, row, shared)
+    for name, summary in () if rows else SUMMARY.items():
+        group.add_parser(name, help=summary, add_help=False, formatter_class=_formatter)
     return parser
 
 
@@ -106,17 +109,8 @@ def _common() -> _Parser:
     return common
 
 
-def _add_command(
-    group: argparse._SubParsersAction[_Parser],
-    row: Command,
-    common: _Parser,
-    *,
-    full: bool,
-) -> None:
-    """One command. Without `full` only its line in the list: nobody looks at its arguments."""
-    if not full:
-        group.add_parser(row.name, help=row.summary, add_help=False, formatter_class=_formatter)
-        return
+def _add_command(group: argparse._SubParsersAction[_Parser], row: Command, common: _Parser) -> None:
+    """One command with its arguments and subcommands."""
     parser = group.add_parser(
         row.name,
         help=row.summary,
@@ -137,6 +131,37 @@ def _add_command(
             description=f"Without one: {row.subcommands[0].name}. 'knowledge {row.name} SUBCOMMAND --help' tells more.",
         )
         for leaf in row.subcommands:
-            _add_command(inner, leaf, common, full=True)
+            _add_command(inner, leaf, common)
             if row.subcommands[0].name == "list":
                 inner.choices[leaf.name].listing = f"knowledge {row.name}"
+
+
+# --- what is made of the parser --------------------------------------------------------------------------------------
+
+SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
+
+
+def manual_parser() -> argparse.ArgumentParser:
+    """The parser with every command and all of its arguments, for the manual page (`make man`)."""
+    return build_parser(commands(), repeated=False)
+
+
+def completion(shell: str) -> str:
+    """The script by which one of `SHELLS` completes commands, options and their values."""
+    import shtab  # for this command alone, and every command loads this file
+
+    return shtab.complete(build_parser(commands()), shell=shell)
+
+
+COMMANDS = (
+    single(
+        "completion",
+        SUMMARY["completion"],
+        "bash > ~/.local/share/bash-completion/completions/knowledge",
+        completion,
+        str,
+        Argument(("shell",), ", ".join(SHELLS), {"choices": SHELLS, "metavar": "SHELL"}),
+        anywhere=True,
+        words=OURS,
+    ),
+)

@@ -12,6 +12,7 @@ from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.row import group, needed, single, whole_number
 from core.commands.statements import change_all, placed_refs
+from core.commands.table import SUMMARY
 from core.commands.text import change_text, count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.alike import LEAST_ALIKE, alike, offered, placed, superseding
@@ -239,7 +240,7 @@ _OLD = needed("match", "the old bullet: a part of its text, or FILE:LINE")
 COMMANDS = (
     single(
         "similar",
-        "bullets that are alike without being the same",
+        SUMMARY["similar"],
         "--least 90",
         similar,
         similar_text,
@@ -247,7 +248,7 @@ COMMANDS = (
     ),
     group(
         "supersede",
-        "what a newer conversation contradicts, finishes or answers: list, accept, dismiss",
+        SUMMARY["supersede"],
         "accept facts.md:12",
         single(
             "list",

@@ -20,6 +20,7 @@ from core.base.result import KnowledgeError, attempt
 from core.commands.project import find_project
 from core.commands.row import CATEGORY_WORD, MATCH, OF_BULLET, SECRETS, Argument, flag, needed, option, single
 from core.commands.statements import Found, Match, Said, bullets_of, change_all, finished, resolve_bullet, said
+from core.commands.table import SUMMARY
 from core.commands.text import change_text
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.harvest.named_paths import allowed_path
@@ -359,7 +360,7 @@ _TEXT = needed("text", "one line")
 COMMANDS = (
     single(
         "list",
-        "bullets and tasks with their ids, which done, edit and rm take",
+        SUMMARY["list"],
         "tasks",
         listing,
         list_text,
@@ -373,7 +374,7 @@ COMMANDS = (
     ),
     single(
         "notes",
-        "the notes of a source file, whatever it was called before",
+        SUMMARY["notes"],
         "src/app.py",
         notes,
         notes_text,
@@ -381,7 +382,7 @@ COMMANDS = (
     ),
     single(
         "add",
-        "add one bullet",
+        SUMMARY["add"],
         'decisions "SQLite, because there is one writer"',
         add,
         change_text,
@@ -390,10 +391,10 @@ COMMANDS = (
         option("--file", "the source file that a note is about", "PATH"),
         SECRETS,
     ),
-    single("done", "move an open task to Done", '"release notes"', done, partial(moved_text, "Done"), MATCH),
+    single("done", SUMMARY["done"], '"release notes"', done, partial(moved_text, "Done"), MATCH),
     single(
         "reopen",
-        "move a task that is done back to Open",
+        SUMMARY["reopen"],
         '"release notes"',
         reopen,
         partial(moved_text, "Open"),
@@ -401,7 +402,7 @@ COMMANDS = (
     ),
     single(
         "edit",
-        "change what one bullet says",
+        SUMMARY["edit"],
         'facts "port 8080" "The server listens on port 8081"',
         edit,
         change_text,
@@ -412,7 +413,7 @@ COMMANDS = (
     ),
     single(
         "rm",
-        "delete one bullet, or strike it through",
+        SUMMARY["rm"],
         'facts "port 8080" --strike',
         remove,
         change_text,

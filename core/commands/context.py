@@ -18,6 +18,7 @@ from core.base.result import KnowledgeError
 from core.base.trust import allow_written
 from core.commands.project import find_project, places, project_warnings
 from core.commands.row import OURS, PROJECT_OPTION, group, option, single
+from core.commands.table import SUMMARY
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
 from core.context_files import PROJECT as PROJECT
@@ -255,7 +256,7 @@ def context_text(context: ContextPrefix) -> str:
 COMMANDS = (
     group(
         "digest",
-        "show the digest, write it again (on), or delete it (off)",
+        SUMMARY["digest"],
         "on",
         single(
             "show",
@@ -270,7 +271,7 @@ COMMANDS = (
     ),
     single(
         "context",
-        "print what a new conversation would start with",
+        SUMMARY["context"],
         "> prefix.txt",
         context,
         context_text,

@@ -27,6 +27,7 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.harvest_report import harvest_text
 from core.commands.row import flag, option, single
 from core.commands.status import Status, status, status_text
+from core.commands.table import SUMMARY
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport, Report
 
@@ -219,7 +220,7 @@ def open_panel(demo: Demo, err: IO[str]) -> None:
 COMMANDS = (
     single(
         "demo",
-        "a temporary home with sample conversations: dry run, apply, status",
+        SUMMARY["demo"],
         "",
         demo,
         demo_text,

@@ -28,6 +28,7 @@ from core.commands.project import project_problem
 from core.commands.row import flag, single
 from core.commands.search import check_index
 from core.commands.sources import set_sources
+from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import reunite
@@ -415,7 +416,7 @@ def doctor_text(report: DoctorReport) -> str:
 COMMANDS = (
     single(
         "doctor",
-        "check the store, like a file system check",
+        SUMMARY["doctor"],
         "--repair",
         doctor,
         doctor_text,

@@ -29,6 +29,7 @@ from core.commands import fact_feed
 from core.commands.fact_edits import merge_facts, merged_text, renumber_facts, renumbered_text
 from core.commands.fact_feed import lines_too_long, sync_facts
 from core.commands.row import flag, group, listed, needed, option, optional, repeated, single, whole_number
+from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import index
@@ -363,7 +364,7 @@ _DOMAIN = repeated("--domain", "a repository, an agent or global (repeatable)", 
 COMMANDS = (
     group(
         "facts",
-        "the fact index: list, validate PATH, sync, bootstrap, merge ID ID, renumber",
+        SUMMARY["facts"],
         "list --category pitfall --format md",
         single(
             "list",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from core.base.result import KnowledgeError
 from core.commands.row import OURS, optional, single
+from core.commands.table import SUMMARY
 
 
 class Page(NamedTuple):
@@ -49,7 +50,7 @@ def help_text(found: Help) -> str:
 COMMANDS = (
     single(
         "help",
-        "the documentation: its topics, or one page",
+        SUMMARY["help"],
         "sources",
         show_help,
         help_text,

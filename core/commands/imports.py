@@ -12,6 +12,7 @@ from core.commands.harvest_options import (
     harvest_options,
 )
 from core.commands.row import flag, needed, single
+from core.commands.table import SUMMARY
 from core.commands.text import count, fed, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.imports import ImportReport, plan_import, run_import
@@ -73,7 +74,7 @@ def _held(why: str) -> str:
 COMMANDS = (
     single(
         "import",
-        "import what other tools remember: CLAUDE.md, MEMORY.md, memory banks (a dry run unless --apply)",
+        SUMMARY["import"],
         ". --apply",
         import_memories,
         imports_text,

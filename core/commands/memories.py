@@ -20,6 +20,7 @@ from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.history.runs import settled, undone_elsewhere
 from core.commands.project import find_project, may_read, places, project_problem
 from core.commands.row import PROJECT_OPTION, SECRETS, group, needed, option, optional, repeated, single, whole_number
+from core.commands.table import SUMMARY
 from core.commands.text import change_text
 from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
 from core.knowledge.edit import Edited, change_file
@@ -461,7 +462,7 @@ _WHICH = needed("which", "a memory's id, project:ID or global:ID where both have
 COMMANDS = (
     single(
         "save",
-        "save a memory: a short text that an agent can recall",
+        SUMMARY["save"],
         '"Prefers tabs in Makefiles" --tag preference',
         save,
         display_text,
@@ -477,7 +478,7 @@ COMMANDS = (
     ),
     single(
         "recall",
-        "find memories by their words and tags, newest first",
+        SUMMARY["recall"],
         '"makefile tabs"',
         recall_command,
         display_text,
@@ -487,7 +488,7 @@ COMMANDS = (
     ),
     group(
         "memories",
-        "the saved memories: list, edit ID TEXT, archive ID, restore ID",
+        SUMMARY["memories"],
         "archive 3",
         single("list", "all memories of the home and of the project", "", memories_list, display_text, PROJECT_OPTION),
         single(

@@ -19,6 +19,7 @@ from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.row import Argument, flag, group, option, single
 from core.commands.statements import Found, Match, choose, refresh_digest
+from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.named_paths import source_file
@@ -366,7 +367,7 @@ _WHICH = (
 COMMANDS = (
     group(
         "quarantine",
-        "items held back: list, accept, drop",
+        SUMMARY["quarantine"],
         'accept "port 8080"',
         single("list", "what is held back, and why", "", quarantine, quarantine_text, _OF_RUN),
         single("accept", "let items in", '"port 8080"', quarantine, released_text, *_WHICH, given={"action": "accept"}),

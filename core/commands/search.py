@@ -29,6 +29,7 @@ from core.base.secrets.redact import redact
 from core.commands.conversations import BuildReport
 from core.commands.project import find_project, lines_of, may_read, places, project_warnings
 from core.commands.row import NAMED, Argument, flag, listed, option, repeated, single, whole_number
+from core.commands.table import SUMMARY
 from core.commands.text import count, one_line, size
 from core.commands.transcript import LINES, SPEAKERS
 from core.commands.workspace import Workspace, embedder_name, embedder_of, utc_now
@@ -517,7 +518,7 @@ def _built(built: BuildReport) -> str:
 COMMANDS = (
     single(
         "search",
-        "find anything in the store and in conversations, best first",
+        SUMMARY["search"],
         "flaky login test --kind conversation --since 2026-05",
         search_everything,
         search_text,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.row import optional, single
+from core.commands.table import SUMMARY
 from core.commands.text import count, one_line, size
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
@@ -378,7 +379,7 @@ def _expiry_text(row: SourceFound) -> list[str]:
 COMMANDS = (
     single(
         "sources",
-        "list the conversations that other tools keep, how many there are, and when they expire",
+        SUMMARY["sources"],
         "--json",
         sources,
         sources_text,

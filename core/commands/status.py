@@ -21,6 +21,7 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.project import find_project, may_read, places, project_warnings
 from core.commands.row import single
 from core.commands.sources import NOT_LOOKED_AT, set_sources
+from core.commands.table import SUMMARY
 from core.commands.text import age, count, size
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
@@ -361,4 +362,4 @@ def _autopilot_rows(last: Autopilot) -> list[str]:
     return rows
 
 
-COMMANDS = (single("status", "the store at a glance", "", status, status_text),)
+COMMANDS = (single("status", SUMMARY["status"], "", status, status_text),)

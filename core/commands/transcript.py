@@ -17,6 +17,7 @@ from core.base.markdown import split_lines
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.row import NAMED, flag, needed, single, whole_number
+from core.commands.table import SUMMARY
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
@@ -503,7 +504,7 @@ def _clock(time: str) -> str:
 COMMANDS = (
     single(
         "show",
-        "read one conversation, from a turn on, or print the command that goes on with it in its tool",
+        SUMMARY["show"],
         "claude_code/0f3c9a52:41",
         show,
         show_text,

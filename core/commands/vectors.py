@@ -11,6 +11,7 @@ from core.base.result import KnowledgeError
 from core.commands.project import find_project
 from core.commands.row import option, single
 from core.commands.search import entries_counted, opened_search, search_folder
+from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.harvest.report import Progress
@@ -74,7 +75,7 @@ def vectors_text(report: VectorsReport) -> str:
 COMMANDS = (
     single(
         "vectors",
-        "make what a search by meaning compares, of entries and of conversations; a stop loses nothing",
+        SUMMARY["vectors"],
         "",
         build_vectors,
         vectors_text,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.base.result import KnowledgeError
 from core.commands.daily.connect import hand_over
 from core.commands.row import flag, single
+from core.commands.table import SUMMARY
 from core.commands.workspace import Workspace
 
 
@@ -30,7 +31,7 @@ def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: b
 COMMANDS = (
     single(
         "mcp",
-        "serve coding agents over the Model Context Protocol",
+        SUMMARY["mcp"],
         "",
         serve,
         str,  # it is "": standard output belongs to the protocol

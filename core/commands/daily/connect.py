@@ -25,6 +25,7 @@ from core.agents.tools import PARTS as PARTS
 from core.base.paths import choose_home
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.row import _DRY_RUN, _YES, Argument, flag, single
+from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
@@ -239,7 +240,7 @@ def connect_text(report: ConnectReport) -> str:
 COMMANDS = (
     single(
         "connect",
-        "have other tools use this program: MCP server, context at the start, harvest at the end",
+        SUMMARY["connect"],
         "claude_code codex --dry-run",
         connect,
         connect_text,

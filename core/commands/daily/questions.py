@@ -10,6 +10,7 @@ from core.base.figures import count, size
 from core.commands.daily.connect import NO_OR_YES, Ask, nobody
 from core.commands.daily.setup import SetupReport, apply_answers, default_model, survey, wanted
 from core.commands.row import flag, single
+from core.commands.table import SUMMARY
 from core.commands.workspace import Clock, Workspace, utc_now
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def report_text(report: SetupReport) -> str:
 COMMANDS = (
     single(
         "setup",
-        "look at this computer, ask three questions at most, and set up what was answered",
+        SUMMARY["setup"],
         "",
         setup,
         report_text,

@@ -14,6 +14,7 @@ from core.base import files
 from core.base.result import KnowledgeError, attempt
 from core.commands.daily.connect import Ask, ChangeReport, nobody, program_for
 from core.commands.row import _DRY_RUN, _YES, flag, single
+from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
@@ -163,7 +164,7 @@ def schedule_text(report: ScheduleReport) -> str:
 COMMANDS = (
     single(
         "schedule",
-        "have the system begin a harvest each hour: systemd, launchd or Task Scheduler",
+        SUMMARY["schedule"],
         "--dry-run",
         schedule,
         schedule_text,

@@ -15,6 +15,7 @@ from core.base.result import Ok, Result, attempt
 from core.commands.daily.connect import Ask, ChangeReport, connect, nobody
 from core.commands.daily.schedule import schedule
 from core.commands.row import _DRY_RUN, _YES, single
+from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.workspace import Workspace
 
@@ -101,7 +102,7 @@ def uninstall_text(report: UninstallReport) -> str:
 COMMANDS = (
     single(
         "uninstall",
-        "take back every connection and the timer; your knowledge stays",
+        SUMMARY["uninstall"],
         "--dry-run",
         uninstall,
         uninstall_text,

@@ -12,6 +12,7 @@ from core.base.project import project_root
 from core.base.result import KnowledgeError
 from core.commands.history.runs import Run, UndoReport
 from core.commands.row import NAMED, option, optional, single
+from core.commands.table import SUMMARY
 from core.commands.text import KEY_CHARACTERS, count, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
@@ -165,7 +166,7 @@ def runs_text(value: list[Run]) -> str:
 COMMANDS = (
     single(
         "ledger",
-        "the audit log: what became of each conversation",
+        SUMMARY["ledger"],
         "--status harvest-failed",
         ledger,
         ledger_text,
@@ -176,7 +177,7 @@ COMMANDS = (
     ),
     single(
         "undo",
-        "take back one run or one edit (without a name: list them)",
+        SUMMARY["undo"],
         "20260612T142300-a1b2c3",
         undo_command,
         undo_text,

@@ -13,6 +13,7 @@ from core.base.paths import Paths
 from core.base.result import KnowledgeError
 from core.commands.row import group, optional, single
 from core.commands.statements import refresh_digest
+from core.commands.table import SUMMARY
 from core.commands.text import KEY_CHARACTERS, count, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Missing, Proofs, find_missing
@@ -177,7 +178,7 @@ _OF = optional("which", "a run, or the beginning of a hash; all without it")
 COMMANDS = (
     group(
         "missing",
-        "harvested lines that vanished from the files: list, restore, accept",
+        SUMMARY["missing"],
         "restore",
         single("list", "which lines, and of which conversation", "", missing_list, missing_text, _OF),
         single("restore", "put them back", "", missing, settled_text, _OF, given={"action": "restore"}),

@@ -12,6 +12,7 @@ from typing import Any
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.row import NAMED, flag, group, needed, single
+from core.commands.table import SUMMARY
 from core.commands.text import KEY_CHARACTERS, count, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Proofs
@@ -276,7 +277,7 @@ _SHA = needed("which", "the beginning of its hash, as 'knowledge trash' lists it
 COMMANDS = (
     group(
         "trash",
-        "reclaimed conversations: list, restore SHA, purge",
+        SUMMARY["trash"],
         "restore 3fa9",
         single("list", "what lies in the trash, and until when", "", trash_list, trash_text, words=NAMED),
         single(

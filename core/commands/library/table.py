@@ -42,6 +42,7 @@ from core.commands.row import (
     single,
     whole_number,
 )
+from core.commands.table import SUMMARY
 
 TASK_TYPES = (
     "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
@@ -81,7 +82,7 @@ _SESSION = option("--session", "the work session that it belongs to, any name", 
 COMMANDS = (
     group(
         "library",
-        "documents and what each was good for: ingest PATH, retrieve QUERY, record, consolidate, reflect, list, …",
+        SUMMARY["library"],
         "ingest ~/notes",
         single(
             "list",
