@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.base import files
-from core.base.result import ErrorInfo, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.base.search_entry import SearchEntry
 from core.memory_file import CONTENT_BYTES, LARGEST_ID, Memory, new_memory, read_memory, render_memory, slugify
 
@@ -58,9 +58,10 @@ class Shelf:
             return
         for name in self.names:
             if scope == "global" or may_read(scope, folder / name):
-                found = attempt(read_memory, folder / name, scope)
-                self.rows += [found.value] if isinstance(found, Ok) else []
-                self.skipped += [] if isinstance(found, Ok) else [found.error]
+                try:
+                    self.rows.append(read_memory(folder / name, scope))
+                except KnowledgeError as failed:
+                    self.skipped.append(failed.error)
         self.rows = newest_first(self.rows)
 
     def same(

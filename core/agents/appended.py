@@ -18,7 +18,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from core.base.config_text import value_span
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError
 
 MARK = "\ufeff"
 
@@ -42,10 +42,10 @@ def _parsed(data: bytes) -> tuple[str, dict[str, Any]]:
 
 def table_at(data: bytes, path: Sequence[str]) -> Any:
     """What stands under a path of tables; None where there is nothing, or the file is no TOML."""
-    read = attempt(_parsed, data)
-    if isinstance(read, KnowledgeError):
+    try:
+        found: Any = _parsed(data)[1]
+    except KnowledgeError:
         return None
-    found: Any = read.value[1]
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
     return found

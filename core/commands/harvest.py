@@ -86,16 +86,14 @@ def harvest(
     reader = _usage_reader(workspace) if request.apply else None
     if reader is not None:
         options = replace(options, read_by=reader)
-    made = (
-        attempt(_apply, workspace, request, options, cache, progress, cancelled, now, generate)
-        if request.apply
-        else attempt(_dry_run, workspace, request, options, cache, now())
-    )
-    if cache.changed:
-        files.write_cache(cache_file, cache.to_bytes())  # a projection: whether it can be written does not matter
-    if isinstance(made, KnowledgeError):
-        raise made
-    report = made.value
+    try:
+        if request.apply:
+            report = _apply(workspace, request, options, cache, progress, cancelled, now, generate)
+        else:
+            report = _dry_run(workspace, request, options, cache, now())
+    finally:
+        if cache.changed:
+            files.write_cache(cache_file, cache.to_bytes())  # a projection: whether it can be written does not matter
     _estimate(workspace, request, options, report)
     if report.applied:
         feed_facts(workspace, report, now)

@@ -147,9 +147,9 @@ def rows_of(asked: Sequence[Question], found: Scores) -> list[Mapping[str, objec
     ]
 
 
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(prog="python -m tests.quality.exam", description=main.__doc__)
+def arguments(program: str, description: str | None) -> tuple[list[Question], Path | None]:
+    """The questions that the command line names, and the file for rows. Ends the program where there is no exam."""
+    parser = argparse.ArgumentParser(prog=f"python -m {program}", description=description)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write a row for each question and way of asking")
     parser.add_argument("--questions", type=Path, default=QUESTIONS, metavar="FILE")
     given = parser.parse_args()
@@ -157,7 +157,18 @@ def main() -> None:
         raise SystemExit("the corpus of real conversations is not beside the project")
     if not given.questions.is_file():
         raise SystemExit("there are no questions: tests/quality/exam/questions.jsonl")
-    asked = questions(given.questions)
+    return questions(given.questions), given.json
+
+
+def write_rows(file: Path | None, rows: Iterable[Mapping[str, object]]) -> None:
+    """One line of JSON a row, where a file is named."""
+    if file is not None:
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def main() -> None:
+    """Print the tables."""
+    asked, file = arguments("tests.quality.exam", main.__doc__)
     with tempfile.TemporaryDirectory(prefix="knowledge-exam-") as place:
         home = RealHome(Path(place))
         home.put_real(sessions())
@@ -165,10 +176,7 @@ def main() -> None:
         found = run(home, asked)
         told = problems(asked, home, found)
     sys.stdout.write("\n".join([*table(asked, found), "", *told]).rstrip() + "\n")
-    if given.json:
-        given.json.write_text(
-            "".join(json.dumps(row) + "\n" for row in rows_of(asked, found)), encoding="utf-8"
-        )  # fmt: skip
+    write_rows(file, rows_of(asked, found))
 
 
 if __name__ == "__main__":

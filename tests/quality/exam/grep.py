@@ -9,8 +9,6 @@ have, since one line of a transcript is a whole record, and whether the passage 
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 from collections.abc import Callable, Sequence
@@ -20,7 +18,7 @@ from typing import NamedTuple
 
 from core.conversations.read import read_conversation
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
-from tests.quality.exam.__main__ import QUESTIONS, questions, sessions
+from tests.quality.exam.__main__ import arguments, sessions, write_rows
 from tests.quality.exam.score import FIRST, NEVER, Question, has_point
 from tests.quality.real_home import CONVERSATIONS, repository_of
 
@@ -96,23 +94,15 @@ def table(asked: Sequence[Question], found: Sequence[Found]) -> list[str]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.quality.exam.grep", description=main.__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write a row for each question")
-    parser.add_argument("--questions", type=Path, default=QUESTIONS, metavar="FILE")
-    given = parser.parse_args()
-    if not CONVERSATIONS.is_dir():
-        raise SystemExit("the corpus of real conversations is not beside the project")
-    if not given.questions.is_file():
-        raise SystemExit("there are no questions: tests/quality/exam/questions.jsonl")
-    asked, found, everything = questions(given.questions), [], sessions()
+    asked, file = arguments("tests.quality.exam.grep", main.__doc__)
+    found, everything = [], sessions()
     for question in asked:
         files = [session for session in everything if repository_of(session) == repository_of(question.about)]
         own = session_id(question.session) if question.session else ""
         found.append(grepped(question, files, raw, frozenset(file for file in files if session_id(file) == own)))
     sys.stdout.write("\n".join(table(asked, found)) + "\n")
-    if given.json:
-        rows = [{"id": one.id, "kind": one.kind, **row._asdict()} for one, row in zip(asked, found, strict=True)]
-        given.json.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    pairs = zip(asked, found, strict=True)
+    write_rows(file, [{"id": one.id, "kind": one.kind, **row._asdict()} for one, row in pairs])
 
 
 if __name__ == "__main__":
