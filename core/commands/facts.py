@@ -256,15 +256,6 @@ def _validate_folder(folder: Path, state: Path | None) -> Validation:
     return Validation(str(folder), len(read.placed), number, tuple(problems))
 
 
-# --- what a user does to single facts -------------------------------------------------------------------------------
-
-
-# --- numbers that stand twice ----------------------------------------------------------------------------------------
-
-
-# --- one place in one file -------------------------------------------------------------------------------------------
-
-
 # --- at the command line --------------------------------------------------------------------------------------------
 
 

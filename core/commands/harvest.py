@@ -389,9 +389,6 @@ def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]
 # --- at the command line --------------------------------------------------------------------------------------------
 
 
-# What a step of the plan does, as a user says it; the order is that of the line.
-
-
 COMMANDS = (
     single(
         "harvest",

@@ -9,11 +9,9 @@ from core.harvest.report import HarvestReport
 from core.knowledge.categories import CATEGORIES
 
 SHOWN, NAME_CHARACTERS = 20, 80
-"""This many conversations are named before a run, and so much of a name."""
-
-
+"""At most this many conversations are named before a run, and so much of a name."""
 LINES, LINE_CHARACTERS = 10, 300
-"""This many new lines of a category are shown, and so much of one."""
+"""At most this many new lines of a category are shown, and so much of one."""
 HEADINGS = {
     "facts": "facts",
     "decisions": "decisions",
@@ -23,8 +21,7 @@ HEADINGS = {
     "playbooks": "playbooks",
     "files": "notes on files",
 }
-
-
+# What a step of the plan does, in the order of the report's line.
 _ACTIONS = (
     ("harvest", "to harvest"),
     ("duplicate", "with the same content as another"),

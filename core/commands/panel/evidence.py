@@ -229,8 +229,6 @@ _WHY = {
     "long": "its conversation is too long to be read for one passage",
     "elsewhere": "it does not stand in its conversation any more, or not in these words",
 }
-
-
 _EDGE = "   | "
 
 
