@@ -21,9 +21,9 @@ from typing import Any
 
 from core.base import files
 from core.base.choices import FACT_CATEGORIES, FACT_FORMATS
+from core.base.entry import Entry
 from core.base.project import GLOBAL, is_below
 from core.base.result import ErrorInfo, KnowledgeError
-from core.base.search_entry import SearchEntry
 from core.base.secrets.redact import redact
 from core.commands import fact_feed
 from core.commands.fact_edits import merge_facts, merged_text, renumber_facts, renumbered_text
@@ -211,7 +211,7 @@ def facts_for_context(
     return chosen.text, f"the conversation starts without some of the facts: {broken}" if broken else ""
 
 
-def entries_of_file(path: Path, data: bytes) -> Sequence[SearchEntry]:
+def entries_of_file(path: Path, data: bytes) -> Sequence[Entry]:
     """The valid facts of one YAML file as rows for the search. Raises KnowledgeError when it is broken."""
     read = read_one(path.name, data)
     if read.broken:

@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.base.choices import FACT_CATEGORIES
+from core.base.entry import Entry
 from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo
-from core.base.search_entry import SearchEntry
 
 CATEGORIES = FACT_CATEGORIES
 FACT_CHARACTERS = 280
@@ -237,12 +237,12 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def entries(facts: Iterable[Fact], path: str = "") -> Iterator[SearchEntry]:
+def entries(facts: Iterable[Fact], path: str = "") -> Iterator[Entry]:
     """One row a fact that is not known to have expired: its id is the key, its category and domain are the title, its
     domain is among the tags. `path` is the YAML file that they stand in."""
     for fact in facts:
         if not fact.stale:
-            yield SearchEntry(
+            yield Entry(
                 "fact",
                 fact.id,
                 f"{fact.category} ({fact.domain})",
