@@ -282,7 +282,7 @@ def placed_refs(place: Placed) -> tuple[BulletRef, ...]:
     return tuple(BulletRef(place.file, row.line, row.raw) for row in (place.bullet, *place.statement.others))
 
 
-def change_all(
+def change_lines(
     workspace: Workspace,
     act: str,
     refs: Sequence[BulletRef],
@@ -300,7 +300,7 @@ def change_all(
     `text` are the words of an edit, or the line that supersedes. Secrets in it are replaced, unless `keep_secrets` says
     otherwise; that is reported as a warning, behind `note`. A line that is as wanted already is left as it is; raises
     KnowledgeError when all are, when a line is no longer there, or when the file has changed since `seen`. One undo
-    takes it back.
+    takes it back. The facts that were made of these lines stay behind: `bullets.change_all` takes them along.
     """
     if act not in ACTS or not refs or len({ref.file for ref in refs}) > 1:
         raise KnowledgeError("usage", f"{act!r} cannot be done to these lines", hint=f"choose one of {', '.join(ACTS)}")
