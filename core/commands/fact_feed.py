@@ -72,7 +72,7 @@ def state_of(workspace: Workspace, now: datetime) -> list[Any] | None:
     paths = workspace.paths
     places = [paths.knowledge / name for name, _ in fact_places(paths.knowledge)]
     places += [paths.knowledge / index.NAME, record_path(paths.state)]
-    places += [paths.knowledge / name for name in (*CATEGORY_FILES, REMOVED)]
+    places += [place for name in (*CATEGORY_FILES, REMOVED) if files.exists(place := paths.knowledge / name)]
     places += sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
     asked = [now.astimezone(UTC).date().isoformat(), workspace.config.fact_index, *map(str, places)]
     seen, begun = look(places, asked), time.time()
@@ -319,7 +319,7 @@ def bullets_of_store(paths: Paths) -> Bullets | None:
     changes = read_changes(paths)
     known = {row.file for row in changes}
     try:
-        removed = read_removed(paths)
+        removed = replace(read_removed(paths), expired=frozenset())  # an expired one stands, though nobody is told it
         for file in (*CATEGORY_FILES, *(f"files/{note.name}" for note in note_files(paths))):
             path = paths.knowledge / file
             text = read_text(path)

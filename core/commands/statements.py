@@ -314,9 +314,9 @@ def change_lines(
         return _all_hunks(lines, ordered, lambda text_now, ref: ACTS[act](text_now, ref, words))
 
     texts = list(dict.fromkeys(_text_of(ref) for ref in refs))
-    if act == "edit":
-        texts = [said for said in texts if statement_key(said) != statement_key(words)]
-    gone = remember(workspace.paths, texts, REMEMBERED[act], moment, run) if act in REMEMBERED else []
+    left = {statement_key(words), *_said_beside(workspace.paths, refs)}
+    going = [said for said in texts if act in REMEMBERED and statement_key(said) not in left]
+    gone = remember(workspace.paths, going, REMEMBERED[act], moment, run) if going else []
     try:
         edited = change_file(workspace.paths, refs[0].file, hunks, moment, seen=seen, run=run)
     except KnowledgeError:
@@ -336,6 +336,17 @@ REMEMBERED = {
     "forget": "forgotten",
 }
 """What takes a statement out -> how `removed.md` says that it went."""
+
+
+def _said_beside(paths: Paths, refs: Sequence[BulletRef]) -> set[str]:
+    """The keys of what other lines of the file say: a line that is named by its place goes alone, and what it says is
+    still said."""
+    try:
+        rows = parse_bullets(read_text(paths.knowledge / refs[0].file))
+    except OSError:
+        return set()  # the change itself tells
+    lines = {(ref.line, ref.raw) for ref in refs}
+    return {statement_key(row.text) for row in rows if not row.struck and (row.line, row.raw) not in lines}
 
 
 def _text_of(ref: BulletRef) -> str:
