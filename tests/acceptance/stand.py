@@ -1,0 +1,378 @@
+"""One machine of a user who works with Claude Code and Codex: their sessions, the model that reads them, the program
+through its faces, and every place that can answer.
+
+What is told is looked for by a statement's own words. Nothing here knows how the program does it: words go in at the
+command line, over MCP, or by `prompt_prefix`, and what comes out or lies in the knowledge folder is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from core.base.result import Ok
+from core.commands.workspace import open_workspace
+from core.injection import prompt_prefix
+from core.mcp_server.server import build_server
+from tests.histories.ground import Face, Told, stand_ins
+from tests.test_mcp_scope import asked
+
+NOW = datetime(2026, 6, 12, 14, 23, 45, tzinfo=UTC)
+LEADS = {
+    "Keep in mind": "facts",
+    "We decided": "decisions",
+    "Still to do": "tasks_open",
+    "That is finished": "tasks_done",
+    "Nobody knows": "questions",
+}
+"""How a user in these conversations says things -> what a model makes of it. `We decided: NEW (no longer: OLD)` names
+the line that it contradicts."""
+MODEL = """import json, pathlib, re, sys
+LEADS = {leads!r}
+folder = pathlib.Path(sys.argv[1])
+prompt = sys.stdin.buffer.read().decode()
+number = len(list(folder.iterdir())) + 1
+(folder / f"{{number:03}}").write_text(prompt)
+known, _, inside = prompt.rpartition("<conversation>")
+answer = {{"facts": [{{"statement": f"Reading number {{number}} of these sessions has taken place"}}]}}
+ids = [(found[1], found[0]) for found in re.findall(r"(?m)^\\W*(k\\d+)\\b(.*)$", known)]
+def named(words):
+    return next((name for line, name in ids if words.casefold() in line.casefold()), "")
+for lead, kind in LEADS.items():
+    for said in re.findall(rf"{{lead}}: ([^\\n\\"\\\\]+)", inside):
+        statement, _, old = said.strip().removesuffix(")").partition(" (no longer: ")
+        row = {{"statement": statement, "quote": statement}}
+        if old and named(old):
+            row["supersedes"] = named(old)
+        if number % 2 and named(statement):
+            row = {{"confirms": named(statement), "quote": statement}}
+        answer.setdefault(kind, []).append(row | {claims!r})
+for path, note in re.findall(r"About (/\\S+): ([^\\n\\"\\\\]+)", inside):
+    answer.setdefault("files", []).append({{"path": path, "note": note}})
+sys.stdout.write(json.dumps(answer))
+"""
+"""A model that reads what the conversation says. It never gives the same answer twice, and every second time it
+confirms a line that it was shown instead of saying it once more."""
+CONFIG = """[ai_settings.knowledge]
+provider = "command"
+command = {command}
+sources = ["home", "claude_code", "codex"]
+project_roots = ["{folder}"]
+file_roots = ["{folder}"]
+max_run_tokens = 0
+digest_max_bytes = 16384
+bootstrap_facts = true
+jobs = 1
+"""
+
+
+class Machine(Face):
+    """One computer: `folder` is the user's home directory, `home` in it that of the program. Its clock is `world.clock`
+    (UTC), which stands still unless a test turns it on."""
+
+    def __init__(self, folder: Path, *, claims: Mapping[str, Any] | None = None, settings: str = "") -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        super().__init__(folder)
+        self.folder, self.knowledge_folder = folder, self.world.paths.knowledge
+        self.prompts = folder / "prompts"
+        self.prompts.mkdir()
+        (folder / "model.py").write_text(MODEL.format(leads=LEADS, claims=dict(claims or {})), encoding="utf-8")
+        command = json.dumps([sys.executable, "-I", "-S", str(folder / "model.py"), str(self.prompts)])
+        self.config.write_text(CONFIG.format(command=command, folder=folder) + settings, encoding="utf-8")
+        self._said: dict[Path, list[tuple[str, str]]] = {}
+
+    # --- what the user and their tools leave -------------------------------------------------------------------------
+
+    def project(self, name: str = "shop") -> Path:
+        """A repository of the user's."""
+        folder = self.folder / "src" / name
+        (folder / ".git").mkdir(parents=True, exist_ok=True)
+        (folder / ".git/HEAD").write_text("ref: refs/heads/main\n")
+        (folder / ".git/config").write_text(f'[remote "origin"]\n\turl = https://git.example.org/{name}.git\n')
+        (folder / "app.py").touch()
+        return folder
+
+    def claude(self, name: str, *said: str, project: str = "shop", output: str = "", answer: str = "") -> Path:
+        """A session of Claude Code: what the user said, a command that was run meanwhile (with `output`), an answer.
+        Of a name that is known it goes on."""
+        folder = self.project(project)
+        path = self.folder / f".claude/projects/-src-{project}/{uuid.uuid5(uuid.NAMESPACE_URL, name)}.jsonl"
+        rows = []
+        for at, (role, text) in enumerate(self._goes_on(path, said, output, answer)):
+            content: Any = text
+            if role == "call":
+                role, content = "assistant", [{"type": "tool_use", "id": f"t{at}", "name": "Bash", "input": {"command": text}}]
+            elif role == "result":
+                role, content = "user", [{"type": "tool_result", "tool_use_id": f"t{at - 1}", "content": text}]
+            rows.append(
+                {"type": role, "uuid": f"u{at}", "parentUuid": f"u{at - 1}" if at else None, "sessionId": path.stem,
+                 "cwd": str(folder), "timestamp": self._when(), "message": {"role": role, "content": content}}
+            )  # fmt: skip
+        return self._lie(path, rows)
+
+    def codex(self, name: str, *said: str, project: str = "shop", output: str = "", answer: str = "") -> Path:
+        """The same as a session of Codex."""
+        folder = self.project(project)
+        path = self.folder / f".codex/sessions/2026/06/11/rollout-{uuid.uuid5(uuid.NAMESPACE_URL, name)}.jsonl"
+        meta = {"id": path.stem[8:], "cwd": str(folder), "timestamp": self._when(), "cli_version": "0.50.0"}
+        rows: list[Any] = [{"timestamp": self._when(), "type": "session_meta", "payload": meta}]
+        for at, (role, text) in enumerate(self._goes_on(path, said, output, answer)):
+            payload: dict[str, Any] = {"type": "message", "role": role, "content": [
+                {"type": "input_text" if role == "user" else "output_text", "text": text}]}  # fmt: skip
+            if role == "call":
+                payload = {"type": "function_call", "name": "shell", "call_id": f"c{at}",
+                           "arguments": json.dumps({"command": ["bash", "-lc", text]})}  # fmt: skip
+            elif role == "result":
+                payload = {"type": "function_call_output", "call_id": f"c{at - 1}", "output": text}
+            rows.append({"timestamp": self._when(), "type": "response_item", "payload": payload})
+        return self._lie(path, rows)
+
+    def _goes_on(self, path: Path, said: Iterable[str], output: str, answer: str) -> list[tuple[str, str]]:
+        turns = self._said.setdefault(path, [])
+        turns += [("user", "Please look at the tests that fail.\n" + "\n".join(said))]
+        turns += [("call", "pytest -q"), ("result", f"3 passed in 0.41s\n{output}")]
+        turns += [("assistant", f"The tests pass now, and I have noted what you told me.\n{answer}")]
+        return turns
+
+    def _when(self) -> str:
+        return (self.world.clock - timedelta(days=1)).isoformat().replace("+00:00", "Z")
+
+    def _lie(self, path: Path, rows: list[Any]) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+        old = self.world.clock.timestamp() - 86_400
+        os.utime(path, (old, old))
+        return path
+
+    # --- the faces ---------------------------------------------------------------------------------------------------
+
+    def run(self, *words: str, at: str = "") -> Told:
+        """One command line, started in a folder of the user's."""
+        with self, contextlib.chdir(self.folder / at):
+            return self.knowledge(*words)
+
+    def ok(self, *words: str, at: str = "") -> Any:
+        """The document of a command that must work."""
+        told = self.run(*words, at=at)
+        assert told.code == 0, (words, told)
+        return told.document
+
+    def printed(self, *words: str, at: str = "") -> str:
+        """What a command prints for a user, both streams."""
+        from tests.cli_call import call
+
+        with self, contextlib.chdir(self.folder / at), stand_ins(None, self.world.clock, self.wait):
+            _, out, err = call(*words, "--home", str(self.world.paths.home), "--config", str(self.config))
+        return out + err
+
+    def learn(self) -> Any:
+        """Harvest whatever is new."""
+        return self.ok("harvest", "--apply", "--now")
+
+    def mcp(self, *calls: tuple[str, dict[str, Any]], at: str = "", writes: bool = False) -> list[str]:
+        """What a client of the server gets that was started in a folder; of a resource (`""`) its text."""
+        with self, stand_ins(None, self.world.clock, self.wait):
+            workspace = open_workspace(str(self.world.paths.home), self.config, dict(os.environ), self.folder / at)
+            return asked(build_server(workspace, allow_writes=writes), list(calls))
+
+    def prefix(self, at: str = "") -> str:
+        """What a host application puts before a conversation."""
+        with self:
+            found = prompt_prefix(self.folder / at if at else None, home=self.world.paths.home, config_file=self.config)
+        assert isinstance(found, Ok), found
+        return found.value.text
+
+    def id_of(self, words: str) -> str:
+        """The id of the bullet that says this, as `list` shows it; a struck one's too."""
+        return str(self.row_of(words)["id"])
+
+    def row_of(self, words: str) -> dict[str, Any]:
+        """The row of the bullet that says this, as `list --json` has it."""
+        rows = [*self.ok("list", "--project", "all")["bullets"], *self.ok("list", "--done", "--project", "all")["bullets"]]
+        found: list[dict[str, Any]] = [row for row in rows if plain(words) in plain(row["text"])]
+        assert found, f"no bullet says {words!r}"
+        return found[0]
+
+    # --- every place that can answer ---------------------------------------------------------------------------------
+
+    def places(self, words: str, at: str = "src/shop") -> dict[str, str]:
+        """What each place tells when it is asked for these words: its name -> what it says, without what was asked."""
+        found = {name: told(self, words, at) for name, told in PLACES.items()}
+        answers = self.mcp(*((tool, given | {"query": words} if "query" in given else given) for _, tool, given in ASKED), at=at)
+        for (name, _, _), said in zip(ASKED, answers, strict=True):
+            found[name] = said if said[:1] != "{" else json.dumps(_without_echo(json.loads(said)), ensure_ascii=False)
+        return found
+
+    def telling(self, words: str, at: str = "src/shop", said: str = "") -> set[str]:
+        """The places that tell it as something that holds. `said`: the part by which it is known, else the words."""
+        return {name for name, text in self.places(words, at).items() if plain(said or words) in plain(text)}
+
+    def conversation_of(self, words: str) -> str:
+        """The name of the conversation from which the program has a statement."""
+        return str(self.row_of(words)["provenance"]).removeprefix("[from: ").partition(", ")[0]
+
+    def last_run(self) -> str:
+        """The id by which the latest change is taken back."""
+        return str(self.ok("undo")[0]["run"])
+
+    def kept_away(self) -> int:
+        """How many statements the review says were kept away."""
+        found = re.search(r"kept away\D{0,40}?(\d+)|(\d+)[^\n]{0,60}kept away", self.printed("review"), re.IGNORECASE)
+        return int(found[1] or found[2]) if found else 0
+
+    def forget_caches(self) -> None:
+        """Delete what may be deleted at any time."""
+        shutil.rmtree(self.folder / "cache", ignore_errors=True)
+
+    # --- two machines ------------------------------------------------------------------------------------------------
+
+    def git(self, *words: str, fails: bool = False) -> str:
+        """git in the knowledge folder."""
+        given = ["-c", "user.name=one", "-c", "user.email=one@example.org", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(["git", *given, *words], cwd=self.knowledge_folder, capture_output=True, text=True)
+        assert fails or not done.returncode, done.stderr + done.stdout
+        return done.stdout
+
+    def commit(self) -> None:
+        if not (self.knowledge_folder / ".git").exists():
+            self.git("init", "-q", "-b", "main")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "x", "--allow-empty")
+
+    def second(self, folder: Path) -> Machine:
+        """Another machine of the same user: a clone of the knowledge folder, the same project beside it, allowed."""
+        self.commit()
+        other = Machine(folder)
+        other.world.paths.home.mkdir()
+        self.git("clone", "-q", str(self.knowledge_folder), str(other.knowledge_folder))
+        other.project()
+        other.ok("trust", "allow", at="src/shop")
+        other.ok("digest", "on")
+        other.ok("facts", "sync")
+        return other
+
+    def pull(self, other: Machine) -> None:
+        """Take over what the other machine has, as a user with a timer does: commit both, merge, end conflicts, and
+        bring what is made from the files up to date."""
+        other.commit()
+        self.commit()
+        self.git("fetch", "-q", str(other.knowledge_folder), "main")
+        self.git("merge", "-q", "--no-edit", "FETCH_HEAD", fails=True)
+        self.run("doctor", "--repair", "--merge-conflicts")
+        self.commit()
+        self.ok("facts", "sync")
+        self.ok("digest", "on")
+
+    def files_with(self, words: str) -> list[str]:
+        """The files of the home (databases, logs and copies among them) that hold the words, by their paths."""
+        spelled = [words.encode(), json.dumps(words)[1:-1].encode()]
+        return sorted(
+            str(path.relative_to(self.world.paths.home))
+            for path in self.world.paths.home.rglob("*")
+            if path.is_file() and ".git" not in path.parts and any(one in path.read_bytes() for one in spelled)
+        )
+
+
+LOOK_ALIKES = str.maketrans("аеорсхіАВЕКМНОРСТХ", "aeopcxiABEKMHOPCTX")
+"""Cyrillic letters -> the Latin ones that they look like."""
+
+
+def plain(text: str) -> str:
+    """Without case, white space, what cannot be seen and letters that look like others: for finding words in answers,
+    however they are spelled there."""
+    seen = re.sub(r"[\u200b-\u200f\u2060\ufeff\u00ad]|\\u20[01][0-9a-f]|\\u00ad", "", text.translate(LOOK_ALIKES))
+    return re.sub(r"[\s.\\`]+", "", seen).casefold()
+
+
+def _rows(*words: str) -> Callable[[Machine, str, str], str]:
+    """The rows that a command gives, as one text; what a user has struck through is not told as holding."""
+
+    def told(machine: Machine, query: str, at: str) -> str:
+        found = machine.run(*(query if word is QUERY else word for word in words), at=at)
+        assert found.code == 0 or "no library yet" in found.err, (words, found)
+        return json.dumps(_without_echo(found.document), ensure_ascii=False)
+
+    return told
+
+
+def _without_echo(document: Any) -> Any:
+    """Without what repeats the question, conversations (they are what was said, not what holds), and struck rows."""
+    if isinstance(document, dict):
+        return {key: _without_echo(row) for key, row in document.items() if key not in ECHOES}
+    if isinstance(document, list):
+        return [_without_echo(row) for row in document if not (isinstance(row, dict) and _is_past(row))]
+    return document
+
+
+def _is_past(row: Mapping[str, Any]) -> bool:
+    return bool(row.get("struck") or row.get("stale") or row.get("kind") == "conversation")
+
+
+ECHOES = frozenset(("query", "display", "warnings", "note", "why", "nothing", "notice", "superseded_by"))
+QUERY = "QUERY"
+
+
+def _file(name: str) -> Callable[[Machine, str, str], str]:
+    def told(machine: Machine, query: str, at: str) -> str:
+        path = machine.knowledge_folder / name
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+    return told
+
+
+def _facts_yaml(machine: Machine, query: str, at: str) -> str:
+    """The items of the YAML files that are neither expired nor marked as replaced."""
+    living = []
+    for path in sorted(machine.knowledge_folder.rglob("*.yaml")):
+        for item in re.findall(r"(?m)^- .*\n(?:[ \t]+.*\n?)*", path.read_text(encoding="utf-8")):
+            [row] = yaml.safe_load(item)
+            living += [row] if not _has_ended(row, machine.world.clock) else []
+    return json.dumps([row.get("fact") for row in living], ensure_ascii=False)
+
+
+def _has_ended(row: Mapping[str, Any], now: datetime) -> bool:
+    return str(row.get("expires") or "9999")[:10] <= now.strftime("%Y-%m-%d") or bool(row.get("superseded_by"))
+
+
+def _index(machine: Machine, query: str, at: str) -> str:
+    path = machine.knowledge_folder / "index.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["facts"] if path.is_file() else []
+    return json.dumps([row for row in rows if not row.get("stale")], ensure_ascii=False)
+
+
+PLACES: dict[str, Callable[[Machine, str, str], str]] = {
+    "list": _rows("list", "--project", "all"),
+    "context": _rows("context"),
+    "digest.md": _file("digest.md"),
+    "digest show": _rows("digest", "show"),
+    "facts list": _rows("facts", "list"),
+    "facts bootstrap": _rows("facts", "bootstrap", "--domain", "shop", "--domain", "global"),
+    "facts.yaml": _facts_yaml,
+    "index.json": _index,
+    "search": _rows("search", QUERY),
+    "recall": _rows("recall", QUERY),
+    "library retrieve": _rows("library", "retrieve", "--unlogged", "--bullets", QUERY),
+    "prompt_prefix": lambda machine, query, at: machine.prefix(at),
+}
+ASKED: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("MCP search_knowledge", "search_knowledge", {"query": QUERY}),
+    ("MCP recall_memory", "recall_memory", {"query": QUERY}),
+    ("MCP get_facts", "get_facts", {"budget": 12_000}),
+    ("MCP get_context", "get_context", {}),
+    ("MCP list_tasks", "list_tasks", {"limit": 50}),
+    ("MCP retrieve", "retrieve", {"query": QUERY, "bullets": True}),
+    ("MCP digest", "", {"uri": "knowledge://digest"}),
+    ("MCP context", "", {"uri": "knowledge://context"}),
+)
