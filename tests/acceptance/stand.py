@@ -26,6 +26,7 @@ from core.base.result import Ok
 from core.commands.workspace import open_workspace
 from core.injection import prompt_prefix
 from core.mcp_server.server import build_server
+from tests.cli_call import call
 from tests.histories.ground import Face, Told, stand_ins
 from tests.test_mcp_scope import asked
 
@@ -85,18 +86,34 @@ class Machine(Face):
     def __init__(self, folder: Path, *, claims: Mapping[str, Any] | None = None, settings: str = "") -> None:
         folder.mkdir(parents=True, exist_ok=True)
         super().__init__(folder)
-        self.folder, self.knowledge_folder = folder, self.world.paths.knowledge
+        self.folder = folder
+        self.beside: Machine | None = None
+        self.parked: Path | None = None
         self.prompts = folder / "prompts"
         self.prompts.mkdir()
         (folder / "model.py").write_text(MODEL.format(leads=LEADS, claims=dict(claims or {})), encoding="utf-8")
         command = json.dumps([sys.executable, "-I", "-S", str(folder / "model.py"), str(self.prompts)])
         self.config.write_text(CONFIG.format(command=command, folder=folder) + settings, encoding="utf-8")
-        self._said: dict[Path, list[tuple[str, str]]] = {}
+        self._said: dict[Path, list[tuple[str, str, str]]] = {}
+
+    @property
+    def knowledge_folder(self) -> Path:
+        self.here()
+        return self.world.paths.knowledge
+
+    def here(self) -> None:
+        """Two machines of one user have the same paths. The one that is looked at lies there, the other beside it."""
+        if self.parked is not None and self.beside is not None:
+            self.beside.parked = self.folder.with_name(f"{self.folder.name}-{id(self.beside)}")
+            self.folder.rename(self.beside.parked)
+            self.parked.rename(self.folder)
+            self.parked = None
 
     # --- what the user and their tools leave -------------------------------------------------------------------------
 
     def project(self, name: str = "shop") -> Path:
         """A repository of the user's."""
+        self.here()
         folder = self.folder / "src" / name
         (folder / ".git").mkdir(parents=True, exist_ok=True)
         (folder / ".git/HEAD").write_text("ref: refs/heads/main\n")
@@ -110,15 +127,18 @@ class Machine(Face):
         folder = self.project(project)
         path = self.folder / f".claude/projects/-src-{project}/{uuid.uuid5(uuid.NAMESPACE_URL, name)}.jsonl"
         rows = []
-        for at, (role, text) in enumerate(self._goes_on(path, said, output, answer)):
+        for at, (role, text, when) in enumerate(self._goes_on(path, said, output, answer)):
             content: Any = text
             if role == "call":
-                role, content = "assistant", [{"type": "tool_use", "id": f"t{at}", "name": "Bash", "input": {"command": text}}]
+                role, content = (
+                    "assistant",
+                    [{"type": "tool_use", "id": f"t{at}", "name": "Bash", "input": {"command": text}}],
+                )
             elif role == "result":
                 role, content = "user", [{"type": "tool_result", "tool_use_id": f"t{at - 1}", "content": text}]
             rows.append(
                 {"type": role, "uuid": f"u{at}", "parentUuid": f"u{at - 1}" if at else None, "sessionId": path.stem,
-                 "cwd": str(folder), "timestamp": self._when(), "message": {"role": role, "content": content}}
+                 "cwd": str(folder), "timestamp": when, "message": {"role": role, "content": content}}
             )  # fmt: skip
         return self._lie(path, rows)
 
@@ -126,9 +146,10 @@ class Machine(Face):
         """The same as a session of Codex."""
         folder = self.project(project)
         path = self.folder / f".codex/sessions/2026/06/11/rollout-{uuid.uuid5(uuid.NAMESPACE_URL, name)}.jsonl"
-        meta = {"id": path.stem[8:], "cwd": str(folder), "timestamp": self._when(), "cli_version": "0.50.0"}
-        rows: list[Any] = [{"timestamp": self._when(), "type": "session_meta", "payload": meta}]
-        for at, (role, text) in enumerate(self._goes_on(path, said, output, answer)):
+        turns = self._goes_on(path, said, output, answer)
+        meta = {"id": path.stem[8:], "cwd": str(folder), "timestamp": turns[0][2], "cli_version": "0.50.0"}
+        rows: list[Any] = [{"timestamp": turns[0][2], "type": "session_meta", "payload": meta}]
+        for at, (role, text, when) in enumerate(turns):
             payload: dict[str, Any] = {"type": "message", "role": role, "content": [
                 {"type": "input_text" if role == "user" else "output_text", "text": text}]}  # fmt: skip
             if role == "call":
@@ -136,14 +157,14 @@ class Machine(Face):
                            "arguments": json.dumps({"command": ["bash", "-lc", text]})}  # fmt: skip
             elif role == "result":
                 payload = {"type": "function_call_output", "call_id": f"c{at - 1}", "output": text}
-            rows.append({"timestamp": self._when(), "type": "response_item", "payload": payload})
+            rows.append({"timestamp": when, "type": "response_item", "payload": payload})
         return self._lie(path, rows)
 
-    def _goes_on(self, path: Path, said: Iterable[str], output: str, answer: str) -> list[tuple[str, str]]:
+    def _goes_on(self, path: Path, said: Iterable[str], output: str, answer: str) -> list[tuple[str, str, str]]:
         turns = self._said.setdefault(path, [])
-        turns += [("user", "Please look at the tests that fail.\n" + "\n".join(said))]
-        turns += [("call", "pytest -q"), ("result", f"3 passed in 0.41s\n{output}")]
-        turns += [("assistant", f"The tests pass now, and I have noted what you told me.\n{answer}")]
+        more = [("user", "Please look at the tests that fail.\n" + "\n".join(said)), ("call", "pytest -q")]
+        more += [("result", f"3 passed in 0.41s\n{output}"), ("assistant", f"The tests pass now.\n{answer}")]
+        turns += [(role, text, self._when()) for role, text in more]
         return turns
 
     def _when(self) -> str:
@@ -160,6 +181,7 @@ class Machine(Face):
 
     def run(self, *words: str, at: str = "") -> Told:
         """One command line, started in a folder of the user's."""
+        self.here()
         with self, contextlib.chdir(self.folder / at):
             return self.knowledge(*words)
 
@@ -169,10 +191,18 @@ class Machine(Face):
         assert told.code == 0, (words, told)
         return told.document
 
+    def rows(self, *words: str, at: str = "") -> list[Any]:
+        """The rows of a command that lists something."""
+        document = self.ok(*words, at=at)
+        lists = (
+            [document] if isinstance(document, list) else [row for row in document.values() if isinstance(row, list)]
+        )
+        found: list[Any] = lists[0]
+        return found
+
     def printed(self, *words: str, at: str = "") -> str:
         """What a command prints for a user, both streams."""
-        from tests.cli_call import call
-
+        self.here()
         with self, contextlib.chdir(self.folder / at), stand_ins(None, self.world.clock, self.wait):
             _, out, err = call(*words, "--home", str(self.world.paths.home), "--config", str(self.config))
         return out + err
@@ -183,12 +213,14 @@ class Machine(Face):
 
     def mcp(self, *calls: tuple[str, dict[str, Any]], at: str = "", writes: bool = False) -> list[str]:
         """What a client of the server gets that was started in a folder; of a resource (`""`) its text."""
+        self.here()
         with self, stand_ins(None, self.world.clock, self.wait):
             workspace = open_workspace(str(self.world.paths.home), self.config, dict(os.environ), self.folder / at)
             return asked(build_server(workspace, allow_writes=writes), list(calls))
 
     def prefix(self, at: str = "") -> str:
         """What a host application puts before a conversation."""
+        self.here()
         with self:
             found = prompt_prefix(self.folder / at if at else None, home=self.world.paths.home, config_file=self.config)
         assert isinstance(found, Ok), found
@@ -200,7 +232,10 @@ class Machine(Face):
 
     def row_of(self, words: str) -> dict[str, Any]:
         """The row of the bullet that says this, as `list --json` has it."""
-        rows = [*self.ok("list", "--project", "all")["bullets"], *self.ok("list", "--done", "--project", "all")["bullets"]]
+        rows = [
+            *self.ok("list", "--project", "all")["bullets"],
+            *self.ok("list", "--done", "--project", "all")["bullets"],
+        ]
         found: list[dict[str, Any]] = [row for row in rows if plain(words) in plain(row["text"])]
         assert found, f"no bullet says {words!r}"
         return found[0]
@@ -210,14 +245,17 @@ class Machine(Face):
     def places(self, words: str, at: str = "src/shop") -> dict[str, str]:
         """What each place tells when it is asked for these words: its name -> what it says, without what was asked."""
         found = {name: told(self, words, at) for name, told in PLACES.items()}
-        answers = self.mcp(*((tool, given | {"query": words} if "query" in given else given) for _, tool, given in ASKED), at=at)
+        answers = self.mcp(
+            *((tool, given | {"query": words} if "query" in given else given) for _, tool, given in ASKED), at=at
+        )
         for (name, _, _), said in zip(ASKED, answers, strict=True):
             found[name] = said if said[:1] != "{" else json.dumps(_without_echo(json.loads(said)), ensure_ascii=False)
         return found
 
     def telling(self, words: str, at: str = "src/shop", said: str = "") -> set[str]:
         """The places that tell it as something that holds. `said`: the part by which it is known, else the words."""
-        return {name for name, text in self.places(words, at).items() if plain(said or words) in plain(text)}
+        told = {name: re.sub(r"~~.*?~~", "", text) for name, text in self.places(words, at).items()}
+        return {name for name, text in told.items() if plain(said or words) in plain(text)}
 
     def conversation_of(self, words: str) -> str:
         """The name of the conversation from which the program has a statement."""
@@ -234,14 +272,15 @@ class Machine(Face):
 
     def forget_caches(self) -> None:
         """Delete what may be deleted at any time."""
+        self.here()
         shutil.rmtree(self.folder / "cache", ignore_errors=True)
 
     # --- two machines ------------------------------------------------------------------------------------------------
 
-    def git(self, *words: str, fails: bool = False) -> str:
+    def git(self, *words: str, fails: bool = False, at: Path | None = None) -> str:
         """git in the knowledge folder."""
         given = ["-c", "user.name=one", "-c", "user.email=one@example.org", "-c", "commit.gpgsign=false"]
-        done = subprocess.run(["git", *given, *words], cwd=self.knowledge_folder, capture_output=True, text=True)
+        done = subprocess.run(["git", *given, *words], cwd=at or self.knowledge_folder, capture_output=True, text=True)
         assert fails or not done.returncode, done.stderr + done.stdout
         return done.stdout
 
@@ -251,14 +290,16 @@ class Machine(Face):
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "x", "--allow-empty")
 
-    def second(self, folder: Path) -> Machine:
-        """Another machine of the same user: a clone of the knowledge folder, the same project beside it, allowed."""
+    def second(self) -> Machine:
+        """Another machine of the same user: a clone of the knowledge folder, the same project at the same place."""
         self.commit()
-        other = Machine(folder)
+        self.parked = self.folder.with_name(f"{self.folder.name}-{id(self)}")
+        self.folder.rename(self.parked)
+        other = self.beside = Machine(self.folder)
+        other.beside = self
         other.world.paths.home.mkdir()
-        self.git("clone", "-q", str(self.knowledge_folder), str(other.knowledge_folder))
+        other.git("clone", "-q", str(self.parked / "home/knowledge"), str(other.world.paths.knowledge), at=other.folder)
         other.project()
-        other.ok("trust", "allow", at="src/shop")
         other.ok("digest", "on")
         other.ok("facts", "sync")
         return other
@@ -268,7 +309,9 @@ class Machine(Face):
         bring what is made from the files up to date."""
         other.commit()
         self.commit()
-        self.git("fetch", "-q", str(other.knowledge_folder), "main")
+        self.git(
+            "fetch", "-q", str(other.parked / "home/knowledge" if other.parked else other.knowledge_folder), "main"
+        )
         self.git("merge", "-q", "--no-edit", "FETCH_HEAD", fails=True)
         self.run("doctor", "--repair", "--merge-conflicts")
         self.commit()
@@ -277,6 +320,7 @@ class Machine(Face):
 
     def files_with(self, words: str) -> list[str]:
         """The files of the home (databases, logs and copies among them) that hold the words, by their paths."""
+        self.here()
         spelled = [words.encode(), json.dumps(words)[1:-1].encode()]
         return sorted(
             str(path.relative_to(self.world.paths.home))
