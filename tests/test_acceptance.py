@@ -8,7 +8,6 @@ folder. The sessions are Claude Code's and Codex's; their reader is a program th
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -21,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.stand import Machine, plain
+from tests.acceptance.stand import FACTS_ONLY, Machine, plain
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -33,8 +32,6 @@ SMEW = "The smew queue is emptied at midnight"
 LATER = "The dunlin worker retries twice"
 TALKED = ("list", "context", "digest.md", "search", "prompt_prefix", "MCP search_knowledge", "MCP get_context")
 """Where everything that holds is told, whatever its kind."""
-FACTS = ("facts list", "facts bootstrap", "index.json", "facts.yaml", "MCP get_facts")
-"""Where facts are told beside."""
 SECRET = "ghp_" + "q7Zx2Lm9Kd4Rt8Wb3Vn6Yc1Hs5Pf0Ja2Ge4U"
 VARIANTS = {
     "another case": KESTREL.upper(),
@@ -239,7 +236,7 @@ def test_evidence__claim_resolves_to_source(one: Machine) -> None:
     for at in ("", "src/shop"):
         text, facts = one.prefix(at), json.loads(one.mcp(("get_facts", {}), at=at)[0])["text"]
         for line in [row for row in (text + "\n" + facts).split("\n") if row.startswith("- ")]:
-            words, marked, origin = line[2:].partition(" [from: ")
+            words, _, origin = line[2:].partition(" [from: ")
             words = re.sub(r" \((in \d+ conversations|[\w-]+, [01]\.\d+)\)$", "", words.strip())
             name = (origin or str(known[plain(words)]).removeprefix("[from: ")).partition(", ")[0]
             shown = one.ok("show", name)
@@ -260,7 +257,7 @@ def test_evidence__source_delete_reaches_derived(one: Machine, how: str) -> None
     one.codex("third", f"Keep in mind: {PLOVER}")  # this rests on two conversations
     one.learn()
     with_library(one)
-    is_told(one, KESTREL, (*TALKED, *FACTS, "library retrieve"))
+    is_told(one, KESTREL, (*TALKED, *FACTS_ONLY, "library retrieve"))
     is_told(one, GANNET, (*TALKED, "MCP list_tasks"))
     note = one.ok("notes", str(one.project() / "app.py"))["bullets"]
     assert [row for row in note if "kestrel" in row["text"]]
@@ -273,7 +270,7 @@ def test_evidence__source_delete_reaches_derived(one: Machine, how: str) -> None
     assert not struck if how == "removes" else struck and "~~" in struck[0]
     for words in (HERON, PLOVER):  # a sibling's, and what a sibling says as well
         is_told(one, words)
-    is_told(one, SMEW, (*TALKED, *FACTS))
+    is_told(one, SMEW, (*TALKED, *FACTS_ONLY))
 
 
 def test_evidence__source_delete_reaches_derived_of_documents(one: Machine) -> None:
@@ -316,7 +313,7 @@ def test_evidence__rebuild_from_retained(one: Machine) -> None:
         one.run(*words)
     for token in tokens:
         words = f"The relay {token} answers on channel {tokens.index(token)}"
-        is_told(one, words, (*TALKED, *FACTS))
+        is_told(one, words, (*TALKED, *FACTS_ONLY))
     assert len(list(one.prompts.iterdir())) == asked, "a model was asked"
 
 
@@ -498,7 +495,7 @@ def test_tombstone__laundering_sequence(one: Machine, how: str) -> None:
     again, by two tools, and stands there as if it had been confirmed.
 
     Not proven: that the same value is kept away in other words (`key_normalization_attack` draws that line)."""
-    is_told(one, KESTREL, (*TALKED, *FACTS))
+    is_told(one, KESTREL, (*TALKED, *FACTS_ONLY))
     take_away(one, how, KESTREL)
     is_gone(one, KESTREL)
     one.claude("other value", f"We decided: {KESTREL.replace('8123', '7777')}")
@@ -508,7 +505,7 @@ def test_tombstone__laundering_sequence(one: Machine, how: str) -> None:
     say_again(one, KESTREL, "and again")
     is_gone(one, KESTREL)
     assert is_remembered(one, KESTREL)
-    is_told(one, PLOVER, (*TALKED, *FACTS))
+    is_told(one, PLOVER, (*TALKED, *FACTS_ONLY))
     is_told(one, LATER)
 
 
@@ -546,7 +543,7 @@ def test_tombstone__key_normalization_attack(one: Machine) -> None:
     one.codex("paraphrase", *(f"Keep in mind: {words}" for words in passing))
     one.learn()
     for words in passing:
-        is_told(one, words, (*TALKED, *FACTS))
+        is_told(one, words, (*TALKED, *FACTS_ONLY))
 
 
 def test_tombstone__reextraction_stays_inactive(one: Machine) -> None:
@@ -562,7 +559,7 @@ def test_tombstone__reextraction_stays_inactive(one: Machine) -> None:
         one.learn()
         is_gone(one, KESTREL)
         is_gone(one, SMEW)
-        is_told(one, f"{LATER} in round {number}", (*TALKED, *FACTS))
+        is_told(one, f"{LATER} in round {number}", (*TALKED, *FACTS_ONLY))
     harvests = [row["run"] for row in one.ok("undo") if row["kind"] == "harvest"]
     one.ok("undo", harvests[0])
     one.ok("harvest", "--apply", "--now", "--again")
@@ -582,7 +579,7 @@ def test_tombstone__no_second_memory_unit(one: Machine, how: str) -> None:
     assert _units(one, KESTREL) == before and (how == "strike" or not before)
     assert one.kept_away() >= 1, "nobody can see that something was kept away"
     is_told(one, LATER)
-    is_told(one, SMEW, (*TALKED, *FACTS))
+    is_told(one, SMEW, (*TALKED, *FACTS_ONLY))
 
 
 def _units(machine: Machine, words: str) -> int:
@@ -605,7 +602,7 @@ def test_deletion__absent_after_reindex_and_restart(one: Machine, how: str) -> N
     Not proven: that the bytes left the disk, git's history, the tool's own file, or what was sent to a model before."""
     with_library(one)
     one.ok("library", "backup")
-    is_told(one, KESTREL, (*TALKED, *FACTS, "library retrieve"))
+    is_told(one, KESTREL, (*TALKED, *FACTS_ONLY, "library retrieve"))
     before = len(one.ok("undo"))
     take_away(one, how, KESTREL)
     for words in (
@@ -629,7 +626,7 @@ def test_deletion__absent_after_reindex_and_restart(one: Machine, how: str) -> N
         [*again, *place], cwd=one.folder, env=environment, capture_output=True, text=True, check=True
     )
     assert plain(KESTREL) not in plain(started.stdout) and plain(PLOVER) in plain(started.stdout)
-    is_told(one, PLOVER, (*TALKED, *FACTS))
+    is_told(one, PLOVER, (*TALKED, *FACTS_ONLY))
     assert len(one.ok("undo")) > before or how == "rm --forever", "nothing tells that it was deleted"
     assert (one.knowledge_folder / "removed.md").is_file()
     if how == "rm --forever":
@@ -647,7 +644,7 @@ def test_deletion__absent_from_shared_copies(one: Machine, tmp_path: Path) -> No
     two.claude("of two", f"Keep in mind: {LATER}")
     two.learn()
     two.commit()
-    is_told(two, KESTREL, (*TALKED, *FACTS, "library retrieve"))
+    is_told(two, KESTREL, (*TALKED, *FACTS_ONLY, "library retrieve"))
     backup = tmp_path / "backup"
     shutil.copytree(two.knowledge_folder, backup, ignore=shutil.ignore_patterns(".git"))
     take_away(one, "rm", KESTREL)
@@ -671,7 +668,7 @@ def test_deletion__absent_from_shared_copies(one: Machine, tmp_path: Path) -> No
     one.pull(two)
     is_gone(one, KESTREL)
     for machine in (one, two):
-        is_told(machine, LATER, (*TALKED, *FACTS))
+        is_told(machine, LATER, (*TALKED, *FACTS_ONLY))
         is_told(machine, PLOVER)
 
 
@@ -686,7 +683,7 @@ def test_correction__survives_reindex(one: Machine, shape: str) -> None:
     Not proven: that a model which is told the new value uses it."""
     with_library(one)
     old, new = KESTREL, KESTREL.replace("8123", "9999")
-    is_told(one, old, (*TALKED, *FACTS))
+    is_told(one, old, (*TALKED, *FACTS_ONLY))
     if shape == "replacement":
         one.ok("edit", one.id_of(old), new)
     elif shape == "polarity":
@@ -706,8 +703,8 @@ def test_correction__survives_reindex(one: Machine, shape: str) -> None:
         one.ok(*words)
     say_again(one, old)
     is_gone(one, old)
-    is_told(one, new, TALKED if shape == "partial" else (*TALKED, *FACTS))
-    is_told(one, PLOVER, (*TALKED, *FACTS))
+    is_told(one, new, TALKED if shape == "partial" else (*TALKED, *FACTS_ONLY))
+    is_told(one, PLOVER, (*TALKED, *FACTS_ONLY))
     log = (one.knowledge_folder / "changes.jsonl").read_text()
     assert old in log, "the history does not know what was corrected"
 

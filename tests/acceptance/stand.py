@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 
 from core.base.result import Ok
-from core.commands.workspace import open_workspace
+from core.commands.workspace import Workspace, open_workspace
 from core.injection import prompt_prefix
 from core.mcp_server.server import build_server
 from tests.cli_call import call
@@ -213,10 +213,15 @@ class Machine(Face):
 
     def mcp(self, *calls: tuple[str, dict[str, Any]], at: str = "", writes: bool = False) -> list[str]:
         """What a client of the server gets that was started in a folder; of a resource (`""`) its text."""
+        with self.workspace(at) as workspace:
+            return asked(build_server(workspace, allow_writes=writes), list(calls))
+
+    @contextlib.contextmanager
+    def workspace(self, at: str = "") -> Iterator[Workspace]:
+        """The home as the panel and the server see it."""
         self.here()
         with self, stand_ins(None, self.world.clock, self.wait):
-            workspace = open_workspace(str(self.world.paths.home), self.config, dict(os.environ), self.folder / at)
-            return asked(build_server(workspace, allow_writes=writes), list(calls))
+            yield open_workspace(str(self.world.paths.home), self.config, dict(os.environ), self.folder / at)
 
     def prefix(self, at: str = "") -> str:
         """What a host application puts before a conversation."""
@@ -242,20 +247,39 @@ class Machine(Face):
 
     # --- every place that can answer ---------------------------------------------------------------------------------
 
-    def places(self, words: str, at: str = "src/shop") -> dict[str, str]:
-        """What each place tells when it is asked for these words: its name -> what it says, without what was asked."""
-        found = {name: told(self, words, at) for name, told in PLACES.items()}
-        answers = self.mcp(
-            *((tool, given | {"query": words} if "query" in given else given) for _, tool, given in ASKED), at=at
-        )
-        for (name, _, _), said in zip(ASKED, answers, strict=True):
-            found[name] = said if said[:1] != "{" else json.dumps(_without_echo(json.loads(said)), ensure_ascii=False)
+    def answers(self, asked_for: Sequence[str], at: str = "src/shop") -> dict[str, list[str]]:
+        """What each place tells when it is asked for each of these in turn: its name -> texts, without what was asked.
+        A place that is asked nothing gives one text."""
+        found = {
+            name: [told(self, words, at) for words in (asked_for if name in BY_QUERY else asked_for[:1])]
+            for name, told in PLACES.items()
+        }
+        calls = [
+            (name, tool, given | ({"query": words} if "query" in given else {}))
+            for name, tool, given in ASKED
+            for words in (asked_for if "query" in given else asked_for[:1])
+        ]
+        said = self.mcp(*((tool, given) for _, tool, given in calls), at=at)
+        for (name, _, _), text in zip(calls, said, strict=True):
+            plainly = text if text[:1] != "{" else json.dumps(_without_echo(json.loads(text)), ensure_ascii=False)
+            found.setdefault(name, []).append(plainly)
         return found
 
-    def telling(self, words: str, at: str = "src/shop", said: str = "") -> set[str]:
-        """The places that tell it as something that holds. `said`: the part by which it is known, else the words."""
-        told = {name: re.sub(r"~~.*?~~", "", text) for name, text in self.places(words, at).items()}
-        return {name for name, text in told.items() if plain(said or words) in plain(text)}
+    def places(self, words: str, at: str = "src/shop") -> dict[str, str]:
+        """The same of one question, as one text each."""
+        return {name: texts[0] for name, texts in self.answers([words], at).items()}
+
+    def tellings(self, statements: Sequence[str], at: str = "src/shop") -> dict[str, set[str]]:
+        """Place -> which of these it tells as something that holds, each asked for in its own words."""
+        told = {
+            name: plain(re.sub(r"~~.*?~~", "", "\n".join(texts)))
+            for name, texts in self.answers(statements, at).items()
+        }
+        return {name: {one for one in statements if plain(one) in text} for name, text in told.items()}
+
+    def telling(self, words: str, at: str = "src/shop") -> set[str]:
+        """The places that tell it as something that holds."""
+        return {name for name, told in self.tellings([words], at).items() if told}
 
     def conversation_of(self, words: str) -> str:
         """The name of the conversation from which the program has a statement."""
@@ -410,6 +434,10 @@ PLACES: dict[str, Callable[[Machine, str, str], str]] = {
     "library retrieve": _rows("library", "retrieve", "--unlogged", "--bullets", QUERY),
     "prompt_prefix": lambda machine, query, at: machine.prefix(at),
 }
+FACTS_ONLY = ("facts list", "facts bootstrap", "facts.yaml", "index.json", "MCP get_facts")
+TASKS_ONLY = ("MCP list_tasks",)
+MEMORIES_ONLY = ("recall", "MCP recall_memory")
+BY_QUERY = ("search", "recall", "library retrieve")
 ASKED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("MCP search_knowledge", "search_knowledge", {"query": QUERY}),
     ("MCP recall_memory", "recall_memory", {"query": QUERY}),
