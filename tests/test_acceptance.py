@@ -701,7 +701,8 @@ def test_correction__survives_reindex(one: Machine, shape: str) -> None:
     one.run("library", "ingest", str(one.knowledge_folder / "facts.md"), "--yes")
     for words in (("facts", "sync"), ("digest", "on"), ("library", "consolidate", "--rules")):
         one.ok(*words)
-    say_again(one, old)
+    if shape != "validity":  # whoever says it later may know that it holds again
+        say_again(one, old)
     is_gone(one, old)
     is_told(one, new, TALKED if shape == "partial" else (*TALKED, *FACTS_ONLY))
     is_told(one, PLOVER, (*TALKED, *FACTS_ONLY))

@@ -1,5 +1,5 @@
-"""Corrected and deleted mean everywhere: histories of edits, removals, corrections, retractions, forgets and undos, at the
-command line, over MCP and through the functions that the panel calls, on two machines of one user joined by git.
+"""Corrected and deleted mean everywhere: histories of edits, removals, corrections, retractions, forgets and undos, at
+the command line, over MCP and through the functions that the panel calls, on two machines of one user joined by git.
 
 After each history both machines have taken over each other's work, and every place that can answer tells the same
 statements as `knowledge list`; none tells what was removed and not brought back; both machines tell the same. How often
@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from core.base.result import KnowledgeError
@@ -22,13 +23,15 @@ from tests.acceptance.stand import FACTS_ONLY, MEMORIES_ONLY, TASKS_ONLY, Machin
 from tests.harvest_world import HURRIED
 from tests.histories.ground import PLACE, STEPS
 
-BIRDS = "avocet bittern curlew dunlin egret fulmar gadwall hoopoe ibis jacana kite linnet".split()
+BIRDS = ("avocet", "bittern", "curlew", "dunlin", "egret", "fulmar", "gadwall", "hoopoe", "ibis", "jacana", "kite")
+AGENTS = "memories"
 ROUNDS = 14
 
 
 class History:
-    """Two machines and what was said on them: `said` are all statements there ever were, `gone` those that the user
-    took away last, `open_` those of which two machines may say different things in turn."""
+    """Two machines, and what was said on them: `said` are all statements there ever were, with their categories, `gone`
+    those that the user took away. Of those `doubtful` only the places' agreement is looked at: somebody brought them
+    back, or said for how long they hold."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -36,7 +39,6 @@ class History:
         self.said: dict[str, str] = {}
         self.gone: set[str] = set()
         self.doubtful: set[str] = set()
-        self.names = 0
         self.sessions: list[tuple[str, str]] = []
         for bird in BIRDS[:6]:
             self._say(one, self._new(bird, self.chance.choice(("facts", "facts", "decisions", "tasks_open"))))
@@ -74,8 +76,11 @@ class History:
     def _words_of(self, row: dict[str, str]) -> str:
         return next(words for words in self.said if plain(words) in plain(row["text"]))
 
-    def _took(self, words: str) -> None:
-        self.gone.add(words)
+    def _takes_part(self, machine: Machine, act: Callable[[], object]) -> None:
+        """Do what may take away or bring back any of what stands there."""
+        before = self._listed(machine)
+        act()
+        self.doubtful |= before ^ self._listed(machine)
 
     # --- what the user does ---
 
@@ -87,24 +92,24 @@ class History:
 
     def says_something_again(self, machine: Machine) -> None:
         """Also what was taken away: it must not come back by that."""
-        self._say(machine, self.chance.choice([*self.said]))
+        self._say(machine, self.chance.choice([words for words, name in self.said.items() if name != AGENTS]))
         machine.learn()
 
     def removes(self, machine: Machine) -> None:
         if row := self._some(machine):
             machine.ok("rm", row["id"], *self.chance.choice(((), ("--strike",), ("--forever",))))
-            self._took(self._words_of(row))
+            self.gone.add(self._words_of(row))
 
     def removes_in_the_panel(self, machine: Machine) -> None:
         if row := self._some(machine):
             with machine.workspace() as workspace:
                 bullets.remove(workspace, row["category"], row["text"], strike=self.chance.random() < 0.5)
-            self._took(self._words_of(row))
+            self.gone.add(self._words_of(row))
 
     def retracts(self, machine: Machine) -> None:
         if row := self._some(machine):
             machine.ok("retract", row["id"])
-            self._took(self._words_of(row))
+            self.gone.add(self._words_of(row))
 
     def edits(self, machine: Machine) -> None:
         if row := self._some(machine):
@@ -114,7 +119,7 @@ class History:
             else:
                 with machine.workspace() as workspace:
                     bullets.edit(workspace, row["category"], row["text"], new)
-            self._took(self._words_of(row))
+            self.gone.add(self._words_of(row))
 
     def corrects(self, machine: Machine) -> None:
         """A later session contradicts a line, and the user accepts that."""
@@ -123,30 +128,22 @@ class History:
             self._say(machine, self._new(self.chance.choice(BIRDS), "decisions"), old)
             machine.learn()
             if machine.run("supersede", "accept", old).code == 0:
-                self._took(old)
+                self.gone.add(old)
 
     def forgets_a_conversation(self, machine: Machine) -> None:
         if row := self._some(machine):
-            machine.ok("forget", machine.conversation_of(row["text"]), *self.chance.choice(((), ("--yes",))))
-            self.doubtful |= {*self.said} - self.gone  # which of them rested on it alone is for the places to agree on
+            typed = ("forget", machine.conversation_of(row["text"]), *self.chance.choice(((), ("--yes",))))
+            self._takes_part(machine, lambda: machine.ok(*typed))
 
     def takes_a_change_back(self, machine: Machine) -> None:
         known = [row["run"] for row in machine.ok("undo") if row["kind"] != "harvest" and not row["undone"]]
         if known:
-            run = self.chance.choice(known[:3])
-            try:
-                if self.chance.random() < 0.5:
-                    machine.run("undo", run)
-                else:
-                    with machine.workspace() as workspace:
-                        undo(workspace, run, editor_wait=HURRIED)
-            except KnowledgeError:
-                pass  # what has changed since is not taken back
-            self.doubtful |= {*self.said}
+            run, at_the_command_line = self.chance.choice(known[:3]), self.chance.random() < 0.5
+            self._takes_part(machine, lambda: machine.run("undo", run) if at_the_command_line else _undo(machine, run))
 
     def brings_back(self, machine: Machine) -> None:
-        if self.gone:
-            words = self.chance.choice(sorted(self.gone))
+        if known := sorted(words for words in self.gone if self.said[words] != AGENTS):
+            words = self.chance.choice(known)
             machine.ok("add", {"tasks_open": "tasks"}.get(self.said[words], self.said[words]), words)
             self.gone.discard(words)
             self.doubtful.add(words)
@@ -154,15 +151,17 @@ class History:
     def finishes_a_task(self, machine: Machine) -> None:
         if (row := self._some(machine)) and row["category"] == "tasks_open":
             machine.ok("done", row["id"])
-            self._took(self._words_of(row))
+            self.gone.add(self._words_of(row))
 
     def an_agent_saves_and_the_user_archives(self, machine: Machine) -> None:
-        words = self._new(self.chance.choice(BIRDS), "memories")
+        words = self._new(self.chance.choice(BIRDS), AGENTS)
         machine.mcp(("save_memory", {"content": words}), at="src/shop", writes=True)
         if self.chance.random() < 0.6:
             number = max(int(row["id"]) for row in machine.rows("memories", "list"))
-            machine.ok("memories", "archive", str(number))
-            self._took(words)
+            if (
+                machine.run("memories", "archive", str(number)).code == 0
+            ):  # a number that two machines gave stands twice
+                self.gone.add(words)
 
     def corrects_a_fact_file(self, machine: Machine) -> None:
         """In an editor: the text of a fact, or until when it holds."""
@@ -180,9 +179,10 @@ class History:
                     lines[at] = lines[at].partition("fact:")[0] + f'fact: "{new}"'
                 else:
                     lines.insert(at + 1, '  expires: "2026-06-01"')
+                    self.doubtful.add(old)
                 path.write_text("\n".join(lines), encoding="utf-8")
                 machine.ok("facts", "sync")
-                self._took(old)
+                self.gone.add(old)
                 return
 
     def takes_over(self, machine: Machine) -> None:
@@ -209,43 +209,43 @@ class History:
         for machine in (one, two, one):
             self.takes_over(machine)
         wrong = [row for number, machine in enumerate(self.machines, 1) for row in self._wrong(number, machine)]
-        lists = [self._listed(machine, [*self.said]) for machine in self.machines]
+        lists = [self._listed(machine) for machine in self.machines]
         if lists[0] != lists[1]:
             wrong.append(f"only on one: {sorted(lists[0] - lists[1])}; only on two: {sorted(lists[1] - lists[0])}")
         return [*wrong, f"  after {', '.join(done)}"] if wrong else []
 
-    def _listed(self, machine: Machine, statements: list[str]) -> set[str]:
-        rows = [plain(row["text"]) for row in machine.rows("list", "--project", "all") if not row["struck"]]
-        return {words for words in statements if any(plain(words) in row for row in rows)}
+    def _listed(self, machine: Machine, *named: str) -> set[str]:
+        """What `list` tells as something that holds."""
+        rows = [plain(row["text"]) for row in machine.rows("list", *named, "--project", "all") if not row["struck"]]
+        return {words for words in self.said if any(plain(words) in row for row in rows)}
 
     def _wrong(self, number: int, machine: Machine) -> list[str]:
         statements = [*self.said]
         told = machine.tellings(statements)
-        listed = told["list"]
-        done = {plain(row["text"]) for row in machine.rows("list", "tasks", "--done", "--project", "all")}
-        finished = {words for words in statements if any(plain(words) in row for row in done)}
-        category = {
-            self._words_of(row): row["category"] for row in machine.rows("list", "--project", "all") if self._known(row)
-        }
+        listed, finished = told["list"], self._listed(machine, "tasks", "--done")
+        facts, tasks = (self._listed(machine, name) for name in ("facts", "tasks"))
         wrong = [] if listed else ["nothing is told at all"]
         for place, found in told.items():
             wanted = set(listed)
             if place in MEMORIES_ONLY:
                 wanted = told["recall"]
             elif place in FACTS_ONLY:
-                wanted = {words for words in listed if category[words] == "facts"}
+                wanted = facts
             elif place in TASKS_ONLY:
-                wanted = {words for words in listed if category[words] == "tasks_open"}
+                wanted = tasks
             else:
-                found = found - told["recall"] - finished
+                found = found - (told["recall"] | finished) | (found & listed)
             if found != wanted:
                 more, less = sorted(found - wanted), sorted(wanted - found)
                 wrong.append(f"machine {number}, {place}: tells {more} more, {less} less than the list")
         back = {words for place in told.values() for words in place} & (self.gone - self.doubtful) - finished
         return [*wrong, *(f"machine {number}: {words!r} was taken away, and is told" for words in sorted(back))]
 
-    def _known(self, row: dict[str, str]) -> bool:
-        return any(plain(words) in plain(row["text"]) for words in self.said)
+
+def _undo(machine: Machine, run: str) -> None:
+    """As the panel does it; what has changed since is not taken back."""
+    with machine.workspace() as workspace, suppress(KnowledgeError):
+        undo(workspace, run, editor_wait=HURRIED)
 
 
 ACTS: tuple[Callable[[History, Machine], None], ...] = (
