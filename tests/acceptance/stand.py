@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import uuid
@@ -344,14 +345,20 @@ class Machine(Face):
         self.ok("digest", "on")
 
     def files_with(self, words: str) -> list[str]:
-        """The files of the home (databases, logs and copies among them) that hold the words, by their paths."""
+        """The files of the home (logs, plans and copies among them) that hold the words, by their paths; of a database
+        what its rows say, not what its free pages hold."""
         self.here()
         spelled = [words.encode(), json.dumps(words)[1:-1].encode()]
-        return sorted(
-            str(path.relative_to(self.world.paths.home))
-            for path in self.world.paths.home.rglob("*")
-            if path.is_file() and ".git" not in path.parts and any(one in path.read_bytes() for one in spelled)
-        )
+        home = self.world.paths.home
+        paths = [path for path in home.rglob("*") if path.is_file() and ".git" not in path.parts]
+        return sorted(str(path.relative_to(home)) for path in paths if any(one in _bytes_of(path) for one in spelled))
+
+
+def _bytes_of(path: Path) -> bytes:
+    if path.suffix != ".db":
+        return path.read_bytes() if not path.name.endswith(("-wal", "-shm")) else b""
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        return "\n".join(database.iterdump()).encode()
 
 
 LOOK_ALIKES = str.maketrans("аеорсхіАВЕКМНОРСТХ", "aeopcxiABEKMHOPCTX")

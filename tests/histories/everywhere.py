@@ -214,9 +214,10 @@ class History:
             wrong.append(f"only on one: {sorted(lists[0] - lists[1])}; only on two: {sorted(lists[1] - lists[0])}")
         return [*wrong, f"  after {', '.join(done)}"] if wrong else []
 
-    def _listed(self, machine: Machine, *named: str) -> set[str]:
-        """What `list` tells as something that holds."""
-        rows = [plain(row["text"]) for row in machine.rows("list", *named, "--project", "all") if not row["struck"]]
+    def _listed(self, machine: Machine, *named: str, by_hand: bool = True) -> set[str]:
+        """What `list` tells as something that holds; without what was added by hand where that is not wanted."""
+        listed = [row for row in machine.rows("list", *named, "--project", "all") if not row["struck"]]
+        rows = [plain(row["text"]) for row in listed if by_hand or "by-hand" not in row["provenance"]]
         return {words for words in self.said if any(plain(words) in row for row in rows)}
 
     def _wrong(self, number: int, machine: Machine) -> list[str]:
@@ -224,22 +225,28 @@ class History:
         told = machine.tellings(statements)
         listed, finished = told["list"], self._listed(machine, "tasks", "--done")
         facts, tasks = (self._listed(machine, name) for name in ("facts", "tasks"))
-        wrong = [] if listed else ["nothing is told at all"]
+        by_hand = self._listed(machine, "facts") - self._listed(machine, "facts", by_hand=False)  # no index has these
+        wrong = [] if listed else [f"machine {number}: nothing is told at all"]
+        missed: dict[str, list[str]] = {}
         for place, found in told.items():
-            wanted = set(listed)
-            if place in MEMORIES_ONLY:
-                wanted = told["recall"]
-            elif place in FACTS_ONLY:
-                wanted = facts
+            wanted = listed
+            if place in FACTS_ONLY:
+                wanted, found = facts - by_hand, found - by_hand
             elif place in TASKS_ONLY:
                 wanted = tasks
+            elif place in MEMORIES_ONLY:
+                wanted = told["recall"]
             else:
                 found = found - (told["recall"] | finished) | (found & listed)
-            if found != wanted:
-                more, less = sorted(found - wanted), sorted(wanted - found)
-                wrong.append(f"machine {number}, {place}: tells {more} more, {less} less than the list")
-        back = {words for place in told.values() for words in place} & (self.gone - self.doubtful) - finished
-        return [*wrong, *(f"machine {number}: {words!r} was taken away, and is told" for words in sorted(back))]
+            for words in found ^ wanted:
+                missed.setdefault(words, []).append(place)
+        for words, places in sorted(missed.items()):
+            said = "is listed, and not told by" if words in listed else "is not listed, but told by"
+            wrong.append(f"machine {number}: {words!r} {said} {', '.join(places)}")
+        for words in sorted(self.gone - self.doubtful - finished):
+            if places := sorted(place for place, found in told.items() if words in found):
+                wrong.append(f"machine {number}: {words!r} was taken away, and is told by {', '.join(places)}")
+        return wrong
 
 
 def _undo(machine: Machine, run: str) -> None:
