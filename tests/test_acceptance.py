@@ -57,7 +57,10 @@ def with_library(machine: Machine) -> Machine:
     """The machine with a library: a document of the user's, and a copy of the category files."""
     paper = machine.folder / "papers/tides.md"
     paper.parent.mkdir(exist_ok=True)
-    paper.write_text("# Tides\n\nThe turnstone harbour floods at spring tide, so boats leave before noon.\n")
+    paper.write_text(
+        "# Tides\n\n## Terms\n\n`tide_gate` is the gate that keeps the turnstone harbour dry.\n\n"
+        "## Floods\n\nThe turnstone harbour floods at spring tide, so boats leave before noon.\n"
+    )
     machine.ok("library", "ingest", str(paper), str(machine.knowledge_folder / "facts.md"))
     return machine
 
@@ -279,13 +282,13 @@ def test_evidence__source_delete_reaches_derived_of_documents(one: Machine) -> N
     Not proven: as above."""
     with_library(one)
     other = one.folder / "papers/winds.md"
-    other.write_text("# Winds\n\nThe fulmar harbour is calm at dawn. A harbour is a place where boats lie.\n")
+    other.write_text(
+        "# Winds\n\nThe fulmar harbour is calm at dawn. Its `tide_gate` is open then, and boats lie there.\n"
+    )
     one.ok("library", "ingest", str(other))
     found = one.rows("library", "retrieve", "--unlogged", "turnstone harbour floods")
     chunk = next(row["key"] for row in found if "turnstone" in row["text"])
-    one.ok(
-        "library", "record", "--chunk", chunk, "--outcome", "win", "--notes", "the turnstone harbour floods, it said"
-    )
+    one.ok("library", "record", "--chunk", chunk, "--outcome", "win", "--notes", "it answered")
     one.ok("library", "consolidate", "--rules")
     assert "knowledge/library.db" in one.files_with("turnstone")
     one.ok("library", "forget", str(one.folder / "papers/tides.md"))

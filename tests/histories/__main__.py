@@ -88,7 +88,7 @@ def everywhere(number: int) -> int:
     found = rounds(number)
     seconds = time.monotonic() - began
     for at, wrong in found.items():
-        print(f"history {at}:", *wrong[:8], wrong[-1], sep="\n    ")
+        print(f"history {at}:", *wrong[:8], *wrong[8:][-1:], sep="\n    ")
     print("\neverywhere: corrections and deletions on two machines, and every place that can answer")
     for name, times in sorted(STEPS.items()):
         print(f"    {name:<40}{times:>8}")
