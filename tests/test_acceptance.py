@@ -356,7 +356,7 @@ def _doors(machine: Machine, words: str) -> dict[str, Any]:
     agent(
         "MCP ingest",
         "ingest",
-        paths=[file(f"src/shop/paper{mark}.md", f"# Paper\n\n{words} by agent's ingest {mark}.\n")],
+        paths=[file(f"src/shop/paper{mark}.md", f"# Paper\n\n{words} by ingest of an agent {mark}.\n")],
     )
     chunk = machine.rows("library", "retrieve", "--unlogged", f"Paper by ingest {mark}")[0]["key"]
     ask(
@@ -370,8 +370,10 @@ def _doors(machine: Machine, words: str) -> dict[str, Any]:
         "--notes",
         f"{words} by record {mark}",
     )
-    own = _chunk_of(machine, f"agent's ingest {mark}")
-    agent("MCP record_usage", "record_usage", chunks=[own], outcome="miss", notes=f"{words} by agent's record {mark}")
+    own = _chunk_of(machine, f"ingest of an agent {mark}")
+    agent(
+        "MCP record_usage", "record_usage", chunks=[own], outcome="miss", notes=f"{words} by record of an agent {mark}"
+    )
     return told
 
 
@@ -425,9 +427,9 @@ def test_gateway__no_bypass_path(one: Machine) -> None:
         "harvest",
         "ingest",
         "agent",
-        "agent's ingest",
+        "ingest of an agent",
         "record",
-        "agent's record",
+        "record of an agent",
     ):
         assert one.files_with(f"The turnstone relay has number 4417 by {by} "), f"nothing was stored by {by}"
     assert not [door for door, told in harmless.items() if _says_so(told)]
