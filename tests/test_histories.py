@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,7 +21,7 @@ from tests.faults.fault import Counter, Fault
 from tests.fuzz.seeds import own_seeds, some_odd
 from tests.fuzz.targets import TARGETS
 from tests.harvest_world import FakeModel, World, never, says
-from tests.histories import editors, processes
+from tests.histories import editors, everywhere, processes
 from tests.histories.ground import STEPS, in_child
 from tests.histories.machine import Histories
 
@@ -59,6 +60,12 @@ def test_an_editor_beside_a_harvest_loses_nothing_for_good(name: str, tmp_path: 
         pytest.skip(f"{name} is not installed")
     wrong, _ = editors.session(name, tmp_path)
     assert wrong == []
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_every_place_tells_the_same_after_corrections_on_two_machines() -> None:
+    """A user would be told by one place what they had corrected in another, or on their other computer."""
+    assert everywhere.rounds(3) == {}
 
 
 # --- found: What the histories have found, each as a test with a name of its own: the shortest way to it, and what it
