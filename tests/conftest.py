@@ -82,6 +82,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
                 self._assign_work_unit(node)
             super()._reschedule(node)
 
+        def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+            """What is done is forgotten: with each report xdist counts through all that a process was ever given."""
+            super().mark_test_complete(node, item_index, duration)
+            work = self.assigned_work[node]
+            scope = self._split_scope(self.registered_collections[node][item_index])
+            if all(work[scope].values()):
+                del work[scope]
+
         def remove_node(self, node: Any) -> str | None:
             """A process has ended: the test that ended it has failed, and what it had not begun is for the others."""
             work = self.assigned_work.pop(node)
@@ -102,6 +110,8 @@ def pytest_collection_finish() -> None:
 
 
 _NUMBERS = itertools.count()
+_UNUSED: list[Path] = []
+"""Folders of users in which their test left nothing: for the next one."""
 
 
 @pytest.fixture(scope="session")
@@ -123,12 +133,11 @@ def _own_folders(
 ) -> Iterator[None]:
     for name in _OF_OTHERS & os.environ.keys():
         monkeypatch.delenv(name)
-    folder = _folders / f"person{next(_NUMBERS)}"
-    folder.mkdir()
+    folder = _UNUSED.pop() if _UNUSED else _folders / f"person{next(_NUMBERS)}"
+    # The demo lives in the folder for temporary files: not in one that other runs of the tests share.
+    (folder / "tmp").mkdir(parents=True, exist_ok=True)
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(folder))
-    # The demo lives in the folder for temporary files: not in one that other runs of the tests share.
-    (folder / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(folder / "tmp"))
     monkeypatch.setattr(tempfile, "tempdir", None)
     for name in ("CACHE", "CONFIG", "DATA", "STATE"):
@@ -140,6 +149,8 @@ def _own_folders(
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     yield
+    if os.listdir(folder) == ["tmp"] and not os.listdir(folder / "tmp"):
+        _UNUSED.append(folder)
 
 
 object.__setattr__(EDITOR_WAIT, "sleep", lambda seconds: None)
