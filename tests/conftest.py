@@ -54,8 +54,8 @@ _OF_OTHERS = {
 }
 
 
-_SHARING = ("test_architecture", "test_harvest_committer", "test_library_cluster", "test_quality_who_said",
-            "test_search_retrieval")  # fmt: skip
+_SHARING = ("test_architecture", "test_cases", "test_docs", "test_harvest_committer", "test_library_cluster",
+            "test_mcp_scope", "test_quality_who_said", "test_search_retrieval")  # fmt: skip
 
 
 @pytest.hookimpl(optionalhook=True)
