@@ -29,7 +29,7 @@ from tests.library_place import empty_library, library_address, opened, postgres
 # many: HYPOTHESIS_PROFILE=campaign python -m pytest tests/test_x.py
 _SLOW = [HealthCheck.too_slow]
 settings.register_profile(
-    "same", max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=_SLOW
+    "same", max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=_SLOW
 )
 settings.register_profile("campaign", max_examples=2000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
