@@ -9,6 +9,7 @@ import itertools
 import os
 import re
 import shutil
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -156,7 +157,17 @@ def _own_folders(
 object.__setattr__(EDITOR_WAIT, "sleep", lambda seconds: None)
 """A harvest waits for a user who may be writing in the file: in the tests' homes nobody is, but where a test says how
 long to wait."""
-_DURABLE = ("test_base_files", "test_faults", "test_system")
+_DURABLE = ("test_base_files", "test_faults", "test_library_database", "test_system")
+
+
+_CONNECT = sqlite3.connect
+
+
+class _Hurried(sqlite3.Connection):
+    """A database that leaves what it wrote to the system, though it is asked to wait for the drive."""
+
+    def execute(self, sql: str, *given: Any) -> sqlite3.Cursor:
+        return super().execute("PRAGMA synchronous = OFF" if sql.startswith("PRAGMA synchronous") else sql, *given)
 
 
 @pytest.fixture(autouse=True)
@@ -166,6 +177,8 @@ def _nobody_waits_for_the_drive(request: pytest.FixtureRequest, monkeypatch: pyt
     if request.path.stem not in _DURABLE:
         for name in {"fsync", "fdatasync"} & set(dir(os)):
             monkeypatch.setattr(os, name, lambda fd: os.fstat(fd) and None)
+        for module in (sqlite3, sqlite3.dbapi2):
+            monkeypatch.setattr(module, "connect", functools.partial(_CONNECT, factory=_Hurried))
 
 
 @pytest.fixture
