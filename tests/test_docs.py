@@ -9,8 +9,6 @@ import shlex
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import SETTINGS
 from core.cli.parser import parse

@@ -39,7 +39,8 @@ def test_an_everyday_command_loads_no_heavy_library(tmp_path: Path) -> None:
     environment = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "settings")}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(COMMANDS), str(tmp_path / "home")], input="", cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
+        [sys.executable, "-c", SCRIPT, json.dumps(COMMANDS), str(tmp_path / "home")],
+        cwd=tmp_path, env=environment, input="", capture_output=True, text=True, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
