@@ -42,7 +42,7 @@ from core.base.secrets.redact import redact
 from core.commands.history.runs import UNDO_RUN
 from core.commands.statements import bullets_of, change_lines
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.factindex import index
+from core.factindex import held, index
 from core.factindex.bootstrap import FILE_NOTE
 from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, as_fact, is_domain, sort_key
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
@@ -297,10 +297,13 @@ def sync_facts(
 
     def work() -> SyncReport:
         kept = [aside for folder in _folders(paths.knowledge) for aside in clear_leftovers(folder)]
+        again = workspace.config.fact_index and _begin_again(paths)
         report = sync(
             paths.knowledge, paths.state, harvests, now(), replace=replace_expected, accept_removals=accept_removals
         )
         _leave_schema(paths)
+        if again:
+            report.notes.append("all files of the fact index were gone: its facts were made again of the bullets")
         report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
         return report
 
@@ -375,6 +378,20 @@ def _in_place_of(bullet: str, fact: str) -> str:
     name, colon, rest = fact.partition(": ")
     starred = f"**{name}**: {rest}" if bullet.startswith("**") and colon else fact
     return starred + (plain.removeprefix(old) if len(plain) > len(old) else "")
+
+
+def _begin_again(paths: Paths) -> bool:
+    """Where every YAML file is gone and index.json with them, nothing is left to be trusted over the bullets: the
+    record of what became of them is set aside, so that the committed plans make the facts again. Raises OSError."""
+    record = record_path(paths.state)
+    if files.exists(paths.knowledge / index.NAME) or next(fact_places(paths.knowledge), None) is not None:
+        return False
+    if not files.exists(record):
+        return False
+    for place in (record, paths.state / held.NAME):
+        if files.exists(place):
+            files.replace_file(place, place.with_name(f"{place.name}.before"))
+    return True
 
 
 SCHEMA = "SCHEMA.md"
