@@ -18,7 +18,7 @@ import zlib
 from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
-FOLDER_CHARACTERS = 100
+FOLDER_CHARACTERS = 180
 """So long is the path of every folder in which such a home lies."""
 _MARK = b"{folder}".ljust(FOLDER_CHARACTERS, b"_")
 _CHECKED = re.compile(rb"^([0-9a-f]{8}) (\{.*\})$", re.MULTILINE)
