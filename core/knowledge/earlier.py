@@ -51,7 +51,7 @@ def _archive(knowledge: Path) -> bytes:
     held, found = io.BytesIO(), False
     with (
         gzip.GzipFile(fileobj=held, mode="wb", mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w") as archive,
+        tarfile.TarFile(fileobj=packed, mode="w") as archive,
     ):
         for path in _below(knowledge, knowledge):
             now = path.stat()
@@ -69,13 +69,16 @@ def _archive(knowledge: Path) -> bytes:
 
 
 def _below(folder: Path, top: Path) -> Iterator[Path]:
-    """Files and folders, in the order of their names. A link of the user's to one of the folders is followed; the
-    library, copies, locks, and what another program keeps here (`.git`) are left out."""
+    """Files and folders, in the order of their names. A link of the user's to one of the folders is followed; left out
+    are the library, copies, what another program keeps here (`.git`), and of our own state locks and what a crash left.
+    """
+    ours = folder.name == _STATE
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.is_dir():
             kept = path.name != "backups" and (path.name == _STATE or path.name[0] != ".")
             if kept if folder == top else not path.is_symlink():
                 yield path
                 yield from _below(path, top)
-        elif path.is_file() and path.name != "lock" and path.suffix != ".lock" and path.name[:10] != "library.db":
-            yield path
+        elif path.is_file() and path.name[:10] != "library.db":
+            if not (ours and path.name.endswith(("lock", files.TEMPORARY_MARK))):
+                yield path
