@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from core import conversation_index
+from core.base.entry import Embed, Entry
 from core.base.result import KnowledgeError, Ok, attempt
-from core.base.search_entry import Embed, SearchEntry
 from core.commands.conversations import ConversationFilters, find, index_folder
 from core.commands.transcript import known_entries, where_of
 from core.commands.vectors import build_vectors
@@ -374,7 +374,7 @@ def test_the_bench_runs_what_a_search_runs(disk: Disk, monkeypatch: pytest.Monke
         " conversations.id = thread ORDER BY turns.id"
     ).fetchall()
     entries = [
-        SearchEntry("bullet", f"{name}:{at}", "", text, day, thread=name, position=at, role=role)
+        Entry("bullet", f"{name}:{at}", "", text, day, thread=name, position=at, role=role)
         for role, text, day, _, at, name in rows
     ]
     database.close()

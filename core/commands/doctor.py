@@ -54,6 +54,7 @@ from core.knowledge.edit import change_file, could_not_write, new_edit_run
 from core.knowledge.hunks import becoming
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger
+from core.knowledge.removed import REMOVED
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers
 from core.memories import load_memories
 from core.sources.scan import holds, sha_in_trash, split_in_trash
@@ -268,7 +269,7 @@ def _end_conflicts(workspace: Workspace, now: Clock) -> list[Finding]:
     """Keep both sides of every conflict where that is certain; what was done, as findings that are repaired. One edit,
     which `undo` takes back."""
     paths, run = workspace.paths, new_edit_run(now())
-    bullets = [*CATEGORY_FILES, QUARANTINE, *(f"files/{path.name}" for path in note_files(paths))]
+    bullets = [*CATEGORY_FILES, QUARANTINE, REMOVED, *(f"files/{path.name}" for path in note_files(paths))]
     done = []
     try:
         rows = [(name, mend.united) for name in bullets]

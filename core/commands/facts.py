@@ -21,9 +21,9 @@ from typing import Any
 
 from core.base import files
 from core.base.choices import FACT_CATEGORIES, FACT_FORMATS
+from core.base.entry import Entry
 from core.base.project import GLOBAL, is_below
 from core.base.result import ErrorInfo, KnowledgeError
-from core.base.search_entry import SearchEntry
 from core.base.secrets.redact import redact
 from core.commands import fact_feed
 from core.commands.fact_edits import merge_facts, merged_text, renumber_facts, renumbered_text
@@ -121,7 +121,8 @@ def current_facts(workspace: Workspace, now: datetime) -> tuple[list[Fact], list
         with contextlib.suppress(KnowledgeError):
             return index.read_index(workspace.paths.knowledge), []
     try:
-        facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now)
+        bullets = fact_feed.bullets_of_store(workspace.paths)
+        facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now, bullets)
     except OSError as error:
         raise KnowledgeError(
             "facts-unreadable", f"the facts cannot be read: {error.strerror}", error.filename or ""
@@ -180,8 +181,9 @@ def _bootstrap(
         domains = domains_around(workspace, workspace.cwd)
     wanted = tuple(dict.fromkeys((*domains, GLOBAL)))
     secrets = workspace.config.redact
-    with contextlib.suppress(KnowledgeError):
-        return from_index(workspace.paths.knowledge, wanted, now, budget, secrets=secrets), []
+    if fact_feed.unchanged(workspace, now) is not None:
+        with contextlib.suppress(KnowledgeError):
+            return from_index(workspace.paths.knowledge, wanted, now, budget, secrets=secrets), []
     facts, problems = current_facts(workspace, now)
     return choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text), problems
 
@@ -211,7 +213,7 @@ def facts_for_context(
     return chosen.text, f"the conversation starts without some of the facts: {broken}" if broken else ""
 
 
-def entries_of_file(path: Path, data: bytes) -> Sequence[SearchEntry]:
+def entries_of_file(path: Path, data: bytes) -> Sequence[Entry]:
     """The valid facts of one YAML file as rows for the search. Raises KnowledgeError when it is broken."""
     read = read_one(path.name, data)
     if read.broken:

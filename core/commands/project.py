@@ -24,7 +24,7 @@ from core.base.trust import REFUSED, left_out, read_trust
 from core.commands.workspace import Workspace
 
 if TYPE_CHECKING:
-    from core.base.search_entry import SearchEntry
+    from core.base.entry import Entry
     from core.knowledge.projects import Here, Projects
 
 
@@ -195,7 +195,7 @@ class Scope:
         kept = [place.folder for place in places((ALL,), self.workspace.environment, ())]
         return (*known, *map(os.path.realpath, (str(self.workspace.paths.home), *kept)))
 
-    def tells_entry(self, entry: SearchEntry) -> bool:
+    def tells_entry(self, entry: Entry) -> bool:
         """Whether a search may tell what it found."""
         if self.everything:
             return True
@@ -207,7 +207,7 @@ class Scope:
             return self.tells_file(entry.title)
         return self.tells(self._bullet(entry)) if entry.kind in ("bullet", "note") else not self.narrow
 
-    def _bullet(self, entry: SearchEntry) -> Bullet:
+    def _bullet(self, entry: Entry) -> Bullet:
         """The line that was found, as its file has it: an entry has its words without emphasis."""
         if entry.path not in self._lines:
             self._lines[entry.path] = split_lines(files.read_or_empty(entry.path).decode("utf-8", "replace"))

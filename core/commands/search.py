@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 from core import memories
 from core.base import files
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
+from core.base.entry import Entry, SearchSource
 from core.base.homes import own_target
 from core.base.markdown import split_lines
 from core.base.paths import Paths
 from core.base.result import KnowledgeError, Ok, Result, attempt
-from core.base.search_entry import SearchEntry, SearchSource
 from core.base.secrets.redact import redact
 from core.commands.conversations import BuildReport
 from core.commands.project import find_project, lines_of, may_read, places, project_warnings
@@ -123,7 +123,7 @@ def _memory_sources(paths: Paths, project: str) -> list[SearchSource]:
     ]
 
 
-def _memory(path: Path, scope: str, project: str, _data: bytes) -> Sequence[SearchEntry]:
+def _memory(path: Path, scope: str, project: str, _data: bytes) -> Sequence[Entry]:
     return memories.entries([read_memory(path, scope)], project)
 
 
@@ -141,7 +141,7 @@ def _linked(path: Path, project: str) -> Path:
         return path
 
 
-def _context(path: Path, scope: str, project: str, _data: bytes) -> Sequence[SearchEntry]:
+def _context(path: Path, scope: str, project: str, _data: bytes) -> Sequence[Entry]:
     found = read_context(scope, path)
     return entries([found] if found.body else [], project)
 
@@ -151,7 +151,7 @@ def _fact_sources(paths: Paths, project: str) -> list[SearchSource]:
     return [SearchSource(f"facts::{name}", paths.knowledge / name, partial(_facts, paths, name)) for name in names]
 
 
-def _facts(paths: Paths, name: str, data: bytes) -> Sequence[SearchEntry]:
+def _facts(paths: Paths, name: str, data: bytes) -> Sequence[Entry]:
     from core.commands.facts import entries_of_file
 
     return entries_of_file(paths.knowledge / name, data)
@@ -182,13 +182,13 @@ def _cleared(source: SearchSource) -> SearchSource:
     writes with an editor was not, and the index is a file of its own. Its name says so, so that switching `redact`
     makes the entries again."""
 
-    def read(data: bytes) -> Sequence[SearchEntry]:
+    def read(data: bytes) -> Sequence[Entry]:
         return [_without_secrets(row) for row in source.entries(data)]
 
     return SearchSource(f"cleared {source.name}", source.path, read)
 
 
-def _without_secrets(entry: SearchEntry) -> SearchEntry:
+def _without_secrets(entry: Entry) -> Entry:
     title = redact(entry.title).text if entry.title else ""  # of a bullet there is none, and an empty one costs as much
     return entry._replace(title=title, text=redact(entry.text).text)
 
@@ -211,7 +211,7 @@ def search(
     project: str = "",
     limit: int = LIMIT,
     before: str = "",
-    keep: Callable[[SearchEntry], bool] | None = None,
+    keep: Callable[[Entry], bool] | None = None,
 ) -> SearchReport:
     """The best entries for any text; conversations are none (`search_everything`). `since` and `before` are YYYY,
     YYYY-MM or YYYY-MM-DD; `project` limits it to what lies in a folder or was harvested from its project, `keep` to
@@ -247,7 +247,7 @@ def search(
     return SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings), nothing)
 
 
-def _why_nothing(index: Index, project: str, keep: Callable[[SearchEntry], bool] | None) -> str:
+def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | None) -> str:
     """Why no entry was found: nothing is known yet, of the project or at all, or what is known does not say it."""
 
     where = f" of {project}" if project else " here" if keep is not None else ""

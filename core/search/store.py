@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.base import files
-from core.base.search_entry import SearchEntry
+from core.base.entry import Entry
 from core.search.words import TOKENIZER, spaced, storable
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ class Row(NamedTuple):
     position: int
     role: str = ""
 
-    def entry(self) -> SearchEntry:
+    def entry(self) -> Entry:
         """What was put in."""
         tags = tuple(tag for tag in self.tags.split(TAG_MARK) if tag)
-        return SearchEntry(*self[1:7], tags, *self[8:])
+        return Entry(*self[1:7], tags, *self[8:])
 
 
 class Held(NamedTuple):
@@ -184,7 +184,7 @@ def rows_of(database: sqlite3.Connection, source: int) -> list[Row]:
     return [Row(*row) for row in rows]
 
 
-def stored(entry: SearchEntry) -> tuple[object, ...]:
+def stored(entry: Entry) -> tuple[object, ...]:
     """The columns of an entry, from kind on."""
     kind, key, title, text, date, provenance, tags, project, path, thread, position, role = entry
     marked = f"\n{TAG_MARK.join(tag.casefold() for tag in tags)}\n" if tags else ""

@@ -124,7 +124,7 @@ def no_second_hash() -> Iterator[None]:
     def blind(fd: int, paths: Paths, path: str, sha256: str, days: int, now: Any) -> Any:
         files.make_folder(paths.trash)
         held = reclaim._rename_into(paths.trash, Path(path), sha256)
-        return reclaim.Ok(reclaim.Reclaimed(path, sha256, 0, held.name, (now + timedelta(days=days)).isoformat()))
+        return reclaim.Reclaimed(path, sha256, 0, held.name, (now + timedelta(days=days)).isoformat())
 
     with patch.object(reclaim, "_move", blind):
         yield
