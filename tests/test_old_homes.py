@@ -31,8 +31,8 @@ from tests.harvest_world import nobody_waits_for_editors
 from tests.homes import names, put_down
 
 READS = (
-    ("status",), ("context",), ("list", "--project", "all"), ("facts", "list"), ("facts", "validate"), ("search", "port"),
-    ("recall", "tabs"), ("memories",), ("doctor",), ("quarantine",), ("supersede",), ("similar",), ("missing",),
+    ("status",), ("context",), ("list", "--project", "all"), ("facts", "list"), ("facts", "validate"),
+    ("search", "port"), ("recall", "tabs"), ("memories",), ("doctor",), ("quarantine",), ("supersede",), ("similar",), ("missing",),
     ("ledger",), ("trash",), ("undo",), ("harvest",),
 )  # fmt: skip
 ALWAYS = {"backups/COPY", ".state/format", ".state/facts.jsonl"}
@@ -158,7 +158,12 @@ def version(library: Path) -> str:
 @of("each_kind")
 def test_every_kind_of_thing_is_told(home: Home) -> None:
     told = {
-        ("list", "--project", "all"): ["The shop listens on port 9090", "Buy coffee", "A line of mine", "Release the shop"],
+        ("list", "--project", "all"): [
+            "The shop listens on port 9090",
+            "Buy coffee",
+            "A line of mine",
+            "Release the shop",
+        ],
         ("context",): ["Answer in short sentences", "No meeting on Fridays"],
         ("facts", "list"): ["2x The radio buffers 64 frames", "The blog is built with make"],
         ("recall", "tabs"): ["Prefer tabs in Makefiles"],
@@ -208,7 +213,8 @@ def plainly(name: str) -> str:
 
 RUN = "the run of 11 December"
 WRITES = (
-    ("add", "facts", "A new line"), ("edit", "facts", "Tea is in the left shelf", "Tea is gone"), ("done", "Buy coffee"),
+    ("add", "facts", "A new line"), ("edit", "facts", "Tea is in the left shelf", "Tea is gone"),
+    ("done", "Buy coffee"),
     ("rm", "facts", "Tea is in the left shelf"), ("rm", "--strike", "facts", "Tea is in the left shelf"),
     ("save", "A new memory"), ("memories", "archive", "1"), ("memories", "edit", "1", "Prefer spaces"),
     ("facts", "sync"), ("facts", "merge", "shop:fact:001", "shop:fact:006"), ("quarantine", "accept", "--all"),
@@ -254,7 +260,9 @@ def test_before_the_first_write_the_store_is_copied_or_nothing_is_written(
 
 
 @of("each_kind")
-def test_nothing_is_carried_over_beside_a_run_of_the_earlier_version(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_carried_over_beside_a_run_of_the_earlier_version(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(log, "CARRYING_SECONDS", 0.1)
     before = home.look()
     with locks.locked(home.paths.lock, work="harvest"):
@@ -289,7 +297,7 @@ def test_an_old_harvest_and_an_old_edit_can_be_taken_back(home: Home) -> None:
     assert [row.partition(" [from")[0] for row in come] == ["- Coffee is in the right shelf"]
 
 
-# --- what a kill or a disk left ----------------------------------------------------------------------------------------
+# --- what a kill or a disk left ---------------------------------------------------------------------------------------
 
 
 @of("killed_harvest")
@@ -327,7 +335,7 @@ def test_damage_of_the_earlier_home_is_told_and_mended_as_ever(home: Home) -> No
     assert b"<<<<<<<" in before["repos/shop/facts.yaml"] and before["ledger.json"] not in (b"", None)
 
 
-# --- the way back ------------------------------------------------------------------------------------------------------
+# --- the way back ----------------------------------------------------------------------------------------------------
 
 
 @of("each_kind", "two_years", "killed_edit", "damaged")

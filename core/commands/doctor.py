@@ -342,7 +342,9 @@ def _check_rights(paths: Paths) -> Iterator[Finding]:
 def _check_copies(paths: Paths) -> Iterator[Finding]:
     """Copies of the store as an earlier version left it: nobody needs them but who goes back."""
     for copy in copies(paths):
-        message = "the store as an earlier version left it ('knowledge help uninstall' tells the way back); delete it if"
+        message = (
+            "the store as an earlier version left it ('knowledge help uninstall' tells the way back); delete it if"
+        )
         yield Finding("earlier-store", f"{message} you will not go back", str(copy), note=True)
 
 

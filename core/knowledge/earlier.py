@@ -22,6 +22,7 @@ from core.base.result import KnowledgeError
 
 _NAMES = "store-before-*.tar.gz"
 _STATE = ".state"
+_NOT_KEPT = ("lock", files.TEMPORARY_MARK)
 
 
 def copies(paths: Paths) -> list[Path]:
@@ -79,6 +80,5 @@ def _below(folder: Path, top: Path) -> Iterator[Path]:
             if kept if folder == top else not path.is_symlink():
                 yield path
                 yield from _below(path, top)
-        elif path.is_file() and path.name[:10] != "library.db":
-            if not (ours and path.name.endswith(("lock", files.TEMPORARY_MARK))):
-                yield path
+        elif path.is_file() and path.name[:10] != "library.db" and not (ours and path.name.endswith(_NOT_KEPT)):
+            yield path

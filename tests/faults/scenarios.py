@@ -150,7 +150,9 @@ def _earlier(store: Store) -> None:
     _harvested(store)
     store.world.converse(LONG)
     store.world.paths.format.write_text(f"{FORMAT - 1}\n")
-    shutil.rmtree(store.world.paths.backups)  # made when what the user had written before the first run was carried over
+    shutil.rmtree(
+        store.world.paths.backups
+    )  # made when what the user had written before the first run was carried over
 
 
 def _is_copied(store: Store) -> list[str]:

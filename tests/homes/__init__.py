@@ -44,7 +44,9 @@ def put_down(name: str, place: Path) -> Path:
     folder = folder_in(place)
     with tarfile.open(DATA / f"{name}.tar.gz") as archive:
         for row in archive:
-            path = folder / row.name.replace("HOME", _key(folder), 1) if row.name.startswith(_CACHE) else folder / row.name
+            path = (
+                folder / row.name.replace("HOME", _key(folder), 1) if row.name.startswith(_CACHE) else folder / row.name
+            )
             path.parent.mkdir(parents=True, exist_ok=True)
             held = archive.extractfile(row)
             assert held is not None

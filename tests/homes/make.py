@@ -36,7 +36,7 @@ else:
 NOBODY = 999999999
 """The number of a process that is not there."""
 START = datetime.datetime(2024, 11, 4, 9, 0, tzinfo=datetime.UTC)
-MODEL = r'''
+MODEL = r"""
 import json, os, re, sys
 prompt = sys.stdin.read()
 here = os.path.dirname(os.path.abspath(__file__))
@@ -65,10 +65,10 @@ for kind, said in re.findall(r"say (\w+): ([^\n\"\\]+)", prompt):
         row["confirms"] = known[confirmed][0]
     rows.setdefault(kind, []).append(row)
 print(json.dumps(rows))
-'''
+"""
 
 
-# --- a command of the earlier program, at another time -----------------------------------------------------------------
+# --- a command of the earlier program, at another time ----------------------------------------------------------------
 
 
 def inside(moment: str, kill: str, words: Sequence[str]) -> int:
@@ -125,11 +125,11 @@ class Person:
     def knowledge(self) -> Path:
         return self.home / "knowledge"
 
-    def settings(self, **rows: Any) -> None:
-        """The user's settings: the model is the small program, without waiting and threads."""
-        command = [sys.executable, str(self.folder / "model.py")]
-        rows = {"provider": "command", "command": ["python3", command[1]], "jobs": 1, "file_roots": [str(self.folder)]} | rows
-        lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in rows.items())
+    def settings(self) -> None:
+        """The user's settings: the model is the small program, one call after the other."""
+        command = ["python3", str(self.folder / "model.py")]
+        own = {"provider": "command", "command": command, "jobs": 1, "file_roots": [str(self.folder)]}
+        lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in own.items())
         (self.folder / "config.toml").write_text(f"[ai_settings.knowledge]\n{lines}")
         (self.folder / "model.py").write_text(MODEL)
 
@@ -138,7 +138,8 @@ class Person:
         self.now += datetime.timedelta(seconds=7)
         places = ["--home", str(self.home), "--config", str(self.folder / "config.toml")]
         environment = {
-            "PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": str(program or self.program), "TZ": "UTC",
+            "PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": str(program or self.program),
+            "TZ": "UTC",
             "XDG_CACHE_HOME": str(self.folder / "cache"), "XDG_CONFIG_HOME": str(self.folder / "settings"),
             "XDG_DATA_HOME": str(self.folder / "share"), "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8",
         }  # fmt: skip
@@ -161,7 +162,9 @@ class Person:
                 message = {"role": role, "content": words}
                 row = {"type": role, "parentUuid": None, "uuid": f"{self.talks}-{number}-{role}", "message": message}
                 rows.append(json.dumps(about | row) + "\n")
-        path = self.home / "conversations" / f"talk-{uuid.UUID(int=random.Random(self.talks).getrandbits(128), version=4)}"
+        path = (
+            self.home / "conversations" / f"talk-{uuid.UUID(int=random.Random(self.talks).getrandbits(128), version=4)}"
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(rows))
         os.utime(path, (self.now.timestamp(), self.now.timestamp()))
@@ -182,7 +185,7 @@ class Person:
         os.utime(path, (self.now.timestamp(), self.now.timestamp()))
 
 
-# --- what is in them ---------------------------------------------------------------------------------------------------
+# --- what is in them --------------------------------------------------------------------------------------------------
 
 
 def taught(person: Person) -> None:
@@ -334,7 +337,9 @@ def killed_edit(person: Person) -> None:
     taught(person)
     person.talk("blog", "say facts: The blog has 12 pages", days=1)
     person.harvest(kill="rename-flag repos/blog/facts.yaml")
-    person.run("edit", "facts", "The shop listens on port 8080", "The shop listens on port 8081", kill="rename-flag facts.md")
+    person.run(
+        "edit", "facts", "The shop listens on port 8080", "The shop listens on port 8081", kill="rename-flag facts.md"
+    )
 
 
 def damaged(person: Person) -> None:
@@ -390,7 +395,9 @@ def of_nobody(line: bytes) -> bytes:
 
 def main() -> None:
     global LIBRARY_PROGRAM
-    parser = argparse.ArgumentParser(prog="python -m tests.homes.make", description="Makes homes of an earlier program.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.homes.make", description="Makes homes of an earlier program."
+    )
     parser.add_argument("checkout", type=Path)
     parser.add_argument("name", nargs="*", help=f"which of {', '.join(HOMES)} (all)")
     parser.add_argument("--library", default="", help="the program of the old library")
