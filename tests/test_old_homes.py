@@ -32,8 +32,8 @@ from tests.homes import names, put_down
 
 READS = (
     ("status",), ("context",), ("list", "--project", "all"), ("facts", "list"), ("facts", "validate"),
-    ("search", "port"), ("recall", "tabs"), ("memories",), ("doctor",), ("quarantine",), ("supersede",), ("similar",), ("missing",),
-    ("ledger",), ("trash",), ("undo",), ("harvest",),
+    ("search", "port"), ("recall", "tabs"), ("memories",), ("doctor",), ("quarantine",), ("supersede",), ("similar",),
+    ("missing",), ("ledger",), ("trash",), ("undo",), ("harvest",),
 )  # fmt: skip
 ALWAYS = {"backups/COPY", ".state/format", ".state/facts.jsonl"}
 """The copy; the number of the store's format; what the fact index has followed."""
