@@ -57,6 +57,7 @@ from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.check import Finding
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
+from core.knowledge.log import carry_over
 from core.knowledge.projects import domain_in, is_users, projects_of
 from core.knowledge.removed import REMOVED, read_removed
 from core.knowledge.swap import clear_leftovers, replace_expected
@@ -413,6 +414,7 @@ def _leave_schema(paths: Paths) -> None:
 def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> T:
     """Do the work while no other process writes facts, with sentences for what can go wrong."""
     try:
+        carry_over(paths)
         with locks.locked(paths.state / "facts.lock", work="facts", editor_wait=wait):
             return work()
     except locks.LockHeldError as error:
