@@ -123,6 +123,13 @@ def remove(
     return _changed(workspace, "strike" if strike else "delete", category, match, seen, now)
 
 
+def retract(
+    workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
+) -> Edited:
+    """Withdraw what one bullet says, without other words for it: struck through, and remembered as retracted."""
+    return _changed(workspace, "retract", category, match, seen, now)
+
+
 def _changed(workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock) -> Edited:
     found = resolve_bullet(workspace.paths, category, match)
     return change_all(workspace, act, found.refs, note=found.note, seen=seen, now=now)
@@ -420,5 +427,14 @@ COMMANDS = (
         OF_BULLET,
         MATCH,
         flag("--strike", "strike it through instead of deleting it: it stays in the file but leaves the digest"),
+    ),
+    single(
+        "retract",
+        SUMMARY["retract"],
+        '"port 8080"',
+        retract,
+        change_text,
+        OF_BULLET,
+        MATCH,
     ),
 )
