@@ -313,7 +313,7 @@ def change_all(
     def hunks(lines: Lines) -> list[Hunk]:
         return _all_hunks(lines, ordered, lambda text_now, ref: ACTS[act](text_now, ref, words))
 
-    texts = list(dict.fromkeys(_text_of(ref) for ref in refs))
+    texts = list(dict.fromkeys(text_of(ref) for ref in refs))
     if act == "edit":
         texts = [said for said in texts if statement_key(said) != statement_key(words)]
     gone = remember(workspace.paths, texts, REMEMBERED[act], moment, run) if act in REMEMBERED else []
@@ -338,7 +338,7 @@ REMEMBERED = {
 """What takes a statement out -> how `removed.md` says that it went."""
 
 
-def _text_of(ref: BulletRef) -> str:
+def text_of(ref: BulletRef) -> str:
     """What a line says, without dash, provenance and the marks of one that is struck through."""
     [bullet] = parse_bullets(ref.raw)
     return bullet.text

@@ -5,6 +5,11 @@
     What stands here was taken out and stays away. Delete a line, and what it says may come back.
 
     - The port is 8080. [removed: 2026-02-10]
+    <!-- key: 64 hexadecimal digits -->
+    - 64 hexadecimal digits [forever: 2026-02-11]
+
+What was removed for ever (core/knowledge/purge.py) stands there without its words: as the HMAC-SHA256 of what it says,
+under a key beside it. That keeps the same words away, and tells nobody who has not guessed them.
 
 A user reads and edits the file, git carries it to other machines. Whatever writes knowledge asks it first; whatever
 shows knowledge leaves out a line that came back all the same (through a merge, a backup, a kill between two steps).
@@ -13,6 +18,7 @@ What the user wrote by hand is their word, and is never kept away.
 
 from __future__ import annotations
 
+import hmac
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,9 +30,11 @@ from core.base.paths import Paths
 
 REMOVED = "removed.md"
 HEADER = "# Removed\n\nWhat stands here was taken out and stays away. Delete a line, and what it says may come back."
-HOW = ("removed", "struck", "replaced", "retracted", "forgotten")
+FOREVER = "forever"
+HOW = ("removed", "struck", "replaced", "retracted", "forgotten", FOREVER)
 """How a statement went, as its line says."""
 
+_SECRET = re.compile(r"(?m)^<!-- key: ([0-9a-f]{64}) -->[ \t]*\r?$")
 _MARK = re.compile(rf"\[(?P<how>{'|'.join(HOW)}): (?P<day>\d{{4}}-\d\d-\d\d)\]\Z")
 
 
@@ -43,19 +51,28 @@ class RemovedStatement:
 
 @dataclass(frozen=True)
 class Removed:
-    """All of them. `text in removed` asks whether a statement stays away."""
+    """All of them. `text in removed` asks whether a statement stays away. Of what is removed for ever the text is a
+    hash under one of the `secrets`: there are several after two machines were merged."""
 
     rows: tuple[RemovedStatement, ...] = ()
+    secrets: tuple[bytes, ...] = ()
 
     def __contains__(self, text: object) -> bool:
-        return bool(self.rows) and isinstance(text, str) and statement_key(text) in self._keys
+        if not self.rows or not isinstance(text, str):
+            return False
+        key = statement_key(text)
+        return key in self._keys or any(hashed(one, key) in self._hashes for one in self.secrets)
 
     def __bool__(self) -> bool:
         return bool(self.rows)
 
     @cached_property
     def _keys(self) -> frozenset[str]:
-        return frozenset(statement_key(row.text) for row in self.rows)
+        return frozenset(statement_key(row.text) for row in self.rows if row.how != FOREVER)
+
+    @cached_property
+    def _hashes(self) -> frozenset[str]:
+        return frozenset(row.text for row in self.rows if row.how == FOREVER)
 
     def keeps_away(self, bullet: Bullet) -> bool:
         """Whether a line that stands is to be left out of everything that is shown: it says what was removed, and the
@@ -70,8 +87,25 @@ def read_removed(paths: Paths) -> Removed:
     data = files.read_or_empty(paths.knowledge / REMOVED)
     if not data:
         return Removed()
-    rows = map(_row, parse_bullets(data.decode("utf-8", "replace").removeprefix("\ufeff")))
-    return Removed(tuple(row for row in rows if row.text))
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    rows = map(_row, parse_bullets(text))
+    return Removed(tuple(row for row in rows if row.text), tuple(map(bytes.fromhex, _SECRET.findall(text))))
+
+
+def hashed(secret: bytes, key: str) -> str:
+    """What stands in the file for a statement that is removed for ever; `key` is that of entry.statement_key."""
+    return hmac.digest(secret, key.encode("utf-8", "replace"), "sha256").hex()
+
+
+def with_hash(data: bytes, secret: bytes, digest: str, day: str) -> bytes:
+    """The file with a statement that is removed for ever, and with the key of its hash."""
+    text = data.decode("utf-8", "surrogateescape") or f"{HEADER}\n\n"
+    text += "\n" * (not text.endswith("\n"))
+    if secret.hex() not in text:
+        text += f"<!-- key: {secret.hex()} -->\n"
+    if f"- {digest} [" not in text:
+        text += f"- {digest} [{FOREVER}: {day}]\n"
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _row(bullet: Bullet) -> RemovedStatement:
