@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from core.base import files
 from core.base.entry import statement_key
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.daily.connect import NO_OR_YES, Ask, nobody
-from core.commands.statements import Match, text_of, refresh_digest, resolve_bullet
+from core.commands.statements import Match, refresh_digest, resolve_bullet, text_of
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.recovery import with_store
 from core.knowledge import purge as purging
@@ -111,9 +111,7 @@ def complete(workspace: Workspace, now: Clock = utc_now) -> Purged:
     purge = purging.begun(workspace.paths)
     if purge is None:
         return Purged(agreed=False)
-    went, left = with_store(
-        workspace.paths, "rm", now(), lambda _store: purging.purge_files(workspace.paths, purge)
-    )
+    went, left = with_store(workspace.paths, "rm", now(), lambda _store: purging.purge_files(workspace.paths, purge))
     problems = []
     library = attempt(_purge_library, workspace, purge)
     if isinstance(library, KnowledgeError):
@@ -149,9 +147,7 @@ def _held_facts(workspace: Workspace, purge: Purge, now: Clock) -> tuple[int, li
     return number, errors
 
 
-def _delete_facts(
-    workspace: Workspace, says: Callable[[str], bool], now: Clock
-) -> tuple[int, list[ErrorInfo]]:
+def _delete_facts(workspace: Workspace, says: Callable[[str], bool], now: Clock) -> tuple[int, list[ErrorInfo]]:
     from core.commands.fact_edits import delete_fact
     from core.factindex.places import read_all
 

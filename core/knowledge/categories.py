@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
 from core.base.files import read_or_empty
 from core.base.paths import Paths
-from core.knowledge.removed import read_removed
+from core.knowledge.removed import Removed, read_removed
 
 if TYPE_CHECKING:
     from core.base.markdown import Bullet
@@ -78,12 +78,12 @@ def bullets_in(text: str, category: str) -> list[Bullet]:
     return chosen
 
 
-def read_category(paths: Paths, category: str) -> list[Bullet]:
+def read_category(paths: Paths, category: str, removed: Removed | None = None) -> list[Bullet]:
     """All bullets of a category on disk, oldest first, without those that say what the user removed. Raises OSError
-    when a file cannot be read."""
+    when a file cannot be read. Whoever reads several categories hands over what was `removed`."""
     row = CATEGORY[category]
     places = [paths.knowledge / row.file] if row.file else note_files(paths)
-    removed = read_removed(paths)
+    removed = read_removed(paths) if removed is None else removed
     rows = (bullet for place in places for bullet in bullets_in(read_text(place), category))
     return [bullet for bullet in rows if not removed.keeps_away(bullet)]
 

@@ -10,6 +10,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -21,6 +22,7 @@ from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.knowledge.categories import CATEGORY, read_category
+from core.knowledge.removed import INDEX, REMOVED, read_removed
 from core.knowledge.same import Statement, statements
 
 if TYPE_CHECKING:
@@ -165,8 +167,9 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
 
     farthest = OWN if only else NONE
     # Line by line: what was said elsewhere too must not bring the other conversation's name along.
+    removed = read_removed(paths)
     found = {
-        name: [row for row in read_category(paths, name) if nearness((row,), projects, here) <= farthest]
+        name: [row for row in read_category(paths, name, removed) if nearness((row,), projects, here) <= farthest]
         for name in SECTIONS
     }
 
@@ -195,7 +198,8 @@ def _as_it_stands(paths: Paths, max_bytes: int, cache: Path | None) -> Digest | 
         rows = [(0, name, block) for name, (blocks, _) in heads for block in blocks]
         unseen = sum(count - len(blocks) for _, (blocks, count) in heads)
         return _rendered(rows, max_bytes, str, unseen)
-    found = {name: read_category(paths, name) for name in SECTIONS}
+    removed = read_removed(paths)
+    found = {name: read_category(paths, name, removed) for name in SECTIONS}
     return render_digest(found, max_bytes, confirmed_first(paths))
 
 
@@ -217,7 +221,9 @@ def _head(paths: Paths, category: str, max_bytes: int, cache: Path) -> tuple[lis
         return [str(block) for block in kept[0]], int(kept[1])
 
     place = cache / "ready" / f"digest-{category}"
-    return kept_ready(place, [paths.knowledge / CATEGORY[category].file], made, asked=max_bytes, read=read)
+    places = [paths.knowledge / name for name in (CATEGORY[category].file, REMOVED, INDEX)]
+    asked = [max_bytes, datetime.now(UTC).date().isoformat()]  # a fact may expire overnight
+    return kept_ready(place, places, made, asked=asked, read=read)
 
 
 def regenerate_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True) -> Path | None:

@@ -18,9 +18,12 @@ What the user wrote by hand is their word, and is never kept away.
 
 from __future__ import annotations
 
+import contextlib
 import hmac
+import json
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 
 from core.base import files
@@ -29,12 +32,14 @@ from core.base.markdown import BY_HAND, Bullet, parse_bullets, split_provenance
 from core.base.paths import Paths
 
 REMOVED = "removed.md"
+INDEX = "index.json"
 HEADER = "# Removed\n\nWhat stands here was taken out and stays away. Delete a line, and what it says may come back."
 FOREVER = "forever"
 HOW = ("removed", "struck", "replaced", "retracted", "forgotten", FOREVER)
 """How a statement went, as its line says."""
 
 _SECRET = re.compile(r"(?m)^<!-- key: ([0-9a-f]{64}) -->[ \t]*\r?$")
+_EXPIRES = b'"expires": "'
 _MARK = re.compile(rf"\[(?P<how>{'|'.join(HOW)}): (?P<day>\d{{4}}-\d\d-\d\d)\]\Z")
 
 
@@ -52,15 +57,17 @@ class RemovedStatement:
 @dataclass(frozen=True)
 class Removed:
     """All of them. `text in removed` asks whether a statement stays away. Of what is removed for ever the text is a
-    hash under one of the `secrets`: there are several after two machines were merged."""
+    hash under one of the `secrets`: there are several after two machines were merged. `expired` are the keys of
+    statements whose fact has passed its last day (`expires`): they stand, and nobody is told them any more."""
 
     rows: tuple[RemovedStatement, ...] = ()
     secrets: tuple[bytes, ...] = ()
+    expired: frozenset[str] = frozenset()
 
     def __contains__(self, text: object) -> bool:
-        if not self.rows or not isinstance(text, str):
-            return False
-        key = statement_key(text)
+        return bool(self.rows) and isinstance(text, str) and self._has(statement_key(text))
+
+    def _has(self, key: str) -> bool:
         return key in self._keys or any(hashed(one, key) in self._hashes for one in self.secrets)
 
     def __bool__(self) -> bool:
@@ -75,21 +82,27 @@ class Removed:
         return frozenset(row.text for row in self.rows if row.how == FOREVER)
 
     def keeps_away(self, bullet: Bullet) -> bool:
-        """Whether a line that stands is to be left out of everything that is shown: it says what was removed, and the
-        user has not written it. What is struck through is history and stays where it is."""
-        if not self.rows or bullet.struck or bullet.provenance is None or bullet.provenance.source == BY_HAND:
+        """Whether a line that stands is to be left out of everything that is shown: it says what was removed or has
+        expired, and the user has not written it. What is struck through is history and stays where it is."""
+        if bullet.struck or bullet.provenance is None or bullet.provenance.source == BY_HAND:
             return False
-        return bullet.text in self
+        return self.hides(bullet.text)
+
+    def hides(self, text: str) -> bool:
+        """Whether nobody is to be told a text: removed or expired."""
+        if not self.rows and not self.expired:
+            return False
+        key = statement_key(text)
+        return key in self.expired or self._has(key)
 
 
-def read_removed(paths: Paths) -> Removed:
-    """What the file says; of a merge conflict both sides. Raises OSError when it cannot be read."""
-    data = files.read_or_empty(paths.knowledge / REMOVED)
-    if not data:
-        return Removed()
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    rows = map(_row, parse_bullets(text))
-    return Removed(tuple(row for row in rows if row.text), tuple(map(bytes.fromhex, _SECRET.findall(text))))
+def read_removed(paths: Paths, today: str = "") -> Removed:
+    """What the file says, of a merge conflict both sides; and the facts in index.json that have expired by `today`
+    (YYYY-MM-DD; "" for the day it is, UTC). Raises OSError when a file cannot be read."""
+    text = files.read_or_empty(paths.knowledge / REMOVED).decode("utf-8", "replace").removeprefix("\ufeff")
+    rows = tuple(row for row in map(_row, parse_bullets(text)) if row.text)
+    secrets = tuple(map(bytes.fromhex, _SECRET.findall(text)))
+    return Removed(rows, secrets, _expired(files.read_or_empty(paths.knowledge / INDEX), today))
 
 
 def hashed(secret: bytes, key: str) -> str:
@@ -106,6 +119,21 @@ def with_hash(data: bytes, secret: bytes, digest: str, day: str) -> bytes:
     if f"- {digest} [" not in text:
         text += f"- {digest} [{FOREVER}: {day}]\n"
     return text.encode("utf-8", "surrogateescape")
+
+
+def _expired(data: bytes, today: str) -> frozenset[str]:
+    """The keys of expired facts: one fact stands on one line of the index, and few have a last day."""
+    if _EXPIRES not in data:
+        return frozenset()
+    today = today or datetime.now(UTC).date().isoformat()
+    found: set[str] = set()
+    for line in data.split(b"\n"):
+        if _EXPIRES in line:
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                row = json.loads(line.rstrip(b", \r"))
+                if str(row["expires"]) < today:
+                    found.add(statement_key(row["fact"]))
+    return frozenset(found)
 
 
 def _row(bullet: Bullet) -> RemovedStatement:
