@@ -159,10 +159,11 @@ def change_all(
     keep_secrets: bool = False,
     note: str = "",
     seen: str | None = None,
+    run: str = "",
     now: Clock = utc_now,
 ) -> Edited:
     """`change_lines`, and the facts that were made of these lines follow them."""
-    edited = change_lines(workspace, act, refs, text, keep_secrets=keep_secrets, note=note, seen=seen, now=now)
+    edited = change_lines(workspace, act, refs, text, keep_secrets=keep_secrets, note=note, seen=seen, run=run, now=now)
     texts = [bullet.text for ref in refs for bullet in parse_bullets(ref.raw)]
     problem = _facts_follow(workspace, texts, now)
     return replace(edited, warning="; ".join(filter(None, (edited.warning, problem))))

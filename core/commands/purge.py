@@ -51,7 +51,7 @@ class Purged:
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge rm --forever --json`."""
         lists = {key: list(value) for key, value in vars(self).items() if isinstance(value, tuple)}
-        return {**vars(self), **lists, "errors": [error.to_json() for error in self.errors], "not_reached": CANNOT}
+        return {**vars(self), **lists, "errors": [vars(error) for error in self.errors], "not_reached": CANNOT}
 
 
 def remove_for_ever(
@@ -66,7 +66,7 @@ def remove_for_ever(
     facts, errors = _purge_facts(workspace, text, now)
     with_store(
         workspace.paths, "rm", now(),
-        lambda _store: purging.begin_purge(workspace.paths, text, now().astimezone(UTC).date().isoformat()),
+        lambda _store: purging.begin_purge(workspace.paths, [text], now().astimezone(UTC).date().isoformat()),
     )  # fmt: skip
     done = complete(workspace, now)
     return Purged(

@@ -272,7 +272,7 @@ ACTS: dict[str, Callable[[Lines, BulletRef, str], list[Hunk]]] = {
     "reopen": lambda lines, ref, _: bullet_text.moved(lines, ref, "open"),
     "supersede": bullet_text.superseded,
     "retract": lambda lines, ref, _: bullet_text.struck(lines, ref),
-    "forget": lambda lines, ref, _: bullet_text.without(lines, (ref,)),
+    "forget": lambda lines, ref, _: bullet_text.struck(lines, ref),
 }
 SAID_ALREADY = ("unchanged", "already-struck", "not-struck")
 

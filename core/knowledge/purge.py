@@ -1,4 +1,4 @@
-"""A statement that leaves every place for good: how it is recognised, and how it is taken out of what holds it.
+"""Statements that leave every place for good: how they are recognised, and how they are taken out of what holds them.
 
 Known by keyed hashes alone, so that a purge that was cut off can be completed from `.state/purging`, which does not
 hold the words either. A line is recognised as the same statement (base/entry.py); a passage of a longer text by its
@@ -11,7 +11,7 @@ import hmac
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from core.knowledge.same import mark_of_text
 from core.knowledge.swap import replace_expected
 
 PURGING = "purging"
-"""The file below `.state` that tells of a purge at work: {"secret", "digest", "passage", "words", "marks"}."""
+"""The file below `.state` that tells of a purge at work: {"secret", "digests", "passages", "marks", "harvests"}."""
 LEAST_WORDS = 3
 """A shorter statement is looked for as a whole only: its words stand in many a sentence that says something else."""
 ATTEMPTS = 5
@@ -40,20 +40,22 @@ _POINTER = "superseded by: "
 
 @dataclass(frozen=True)
 class Purge:
-    """One statement: `digest` is the hash of what it says, `passage` that of its words (`words` of them, 0 where they
-    are too few to be looked for in other texts). `marks` are the short names (entry.statement_mark, same.mark_of_text)
-    under which plans and the ledger speak of it; those of other spellings are added when they are met."""
+    """Statements: `digests` are the hashes of what they say, `passages` those of their words, by how many these are
+    (of those that are too short to be looked for in other texts there is none). `marks` are the short names
+    (entry.statement_mark, same.mark_of_text) under which plans and the ledger speak of them; those of other spellings
+    are added when they are met. `harvests` are conversations (sha256) of which nothing stays that a plan or a row of
+    changes.jsonl says."""
 
     secret: bytes
-    digest: str
-    passage: str = ""
-    words: int = 0
+    digests: frozenset[str]
+    passages: Mapping[int, frozenset[str]] = field(default_factory=dict)
     marks: set[str] = field(default_factory=set)
+    harvests: frozenset[str] = frozenset()
 
     def says(self, line: str) -> bool:
         """Whether a line of a file, or a text, is this very statement."""
         for text in _readings(line):
-            if hashed(self.secret, statement_key(text)) == self.digest:
+            if hashed(self.secret, statement_key(text)) in self.digests:
                 self.marks.update((mark_of_text(text), statement_mark(text)))
                 return True
         return False
@@ -61,16 +63,21 @@ class Purge:
     def without(self, text: str, *, blank: bool = False) -> str:
         """A longer text without the passages that say it; with `blank` spaces stand in their place, one for each
         character, where offsets into the text must stay true."""
-        if not self.words or len(text) < self.words * 2:
+        for words, hashes in sorted(self.passages.items(), reverse=True):
+            text = self._without(text, words, hashes, blank)
+        return text
+
+    def _without(self, text: str, words: int, hashes: frozenset[str], blank: bool) -> str:
+        if len(text) < words * 2:
             return text
         found = [(one.start(), one.end(), word) for one in _WORD.finditer(text) if (word := _plain(one[0]))]
         pieces, at, number = [], 0, 0
-        while number + self.words <= len(found):
-            window = found[number : number + self.words]
-            if _hash(self.secret, " ".join(word for *_, word in window)) == self.passage:
+        while number + words <= len(found):
+            window = found[number : number + words]
+            if _hash(self.secret, " ".join(word for *_, word in window)) in hashes:
                 start, end = window[0][0], window[-1][1]
                 pieces += [text[at:start], " " * (end - start) * blank]
-                at, number = end, number + self.words
+                at, number = end, number + words
             else:
                 number += 1
         return "".join([*pieces, text[at:]]) if pieces else text
@@ -104,16 +111,23 @@ class Purge:
         return text if text.startswith("- ") else self.without(text)
 
     def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "secret": self.secret.hex(), "marks": sorted(self.marks)}
+        """What `.state/purging` says."""
+        passages = {str(words): sorted(hashes) for words, hashes in self.passages.items()}
+        lists = {name: sorted(getattr(self, name)) for name in ("digests", "marks", "harvests")}
+        return {"secret": self.secret.hex(), "passages": passages, **lists}
 
 
-def purge_of(text: str, secret: bytes) -> Purge:
-    """The purge of what a text says."""
-    words = [word for one in _WORD.findall(text) if (word := _plain(one))]
-    number = len(words) if len(words) >= LEAST_WORDS else 0
-    passage = _hash(secret, " ".join(words)) if number else ""
-    marks = {mark_of_text(text), statement_mark(text)}
-    return Purge(secret, hashed(secret, statement_key(text)), passage, number, marks)
+def purge_of(texts: Iterable[str], secret: bytes, harvests: Iterable[str] = ()) -> Purge:
+    """The purge of what some texts say."""
+    digests, marks, passages = set[str](), set[str](), dict[int, set[str]]()
+    for text in texts:
+        digests.add(hashed(secret, statement_key(text)))
+        marks.update((mark_of_text(text), statement_mark(text)))
+        words = [word for one in _WORD.findall(text) if (word := _plain(one))]
+        if len(words) >= LEAST_WORDS:
+            passages.setdefault(len(words), set()).add(_hash(secret, " ".join(words)))
+    by_length = {number: frozenset(hashes) for number, hashes in passages.items()}
+    return Purge(secret, frozenset(digests), by_length, marks, frozenset(harvests))
 
 
 def _plain(word: str) -> str:
@@ -146,22 +160,26 @@ def begun(paths: Paths) -> Purge | None:
     """The purge that was cut off, None for none. Raises OSError."""
     try:
         row = json.loads(files.read_or_empty(paths.state / PURGING) or b"null")
-        secret, marks = bytes.fromhex(row["secret"]), set(map(str, row["marks"]))
-        return Purge(secret, str(row["digest"]), str(row["passage"]), int(row["words"]), marks)
-    except (ValueError, KeyError, TypeError):
+        passages = {int(words): frozenset(map(str, hashes)) for words, hashes in row["passages"].items()}
+        digests, marks, harvests = (set(map(str, row[key])) for key in ("digests", "marks", "harvests"))
+        return Purge(bytes.fromhex(row["secret"]), frozenset(digests), passages, marks, frozenset(harvests))
+    except (ValueError, LookupError, TypeError, AttributeError):
         return None
 
 
-def begin_purge(paths: Paths, text: str, day: str) -> Purge:
-    """Remember for ever that a text stays away, and that it is about to be purged. Durable, in this order: kept away,
-    then what is to be done; from then on a purge that is cut off can be completed without its words. Raises OSError."""
+def begin_purge(paths: Paths, texts: Sequence[str], day: str, harvests: Iterable[str] = ()) -> Purge:
+    """Remember for ever that these texts stay away, and that they are about to be purged. Durable, in this order: kept
+    away, then what is to be done; from then on a purge that is cut off can be completed without its words. Raises
+    OSError."""
     removed = read_removed(paths)
-    purge = purge_of(text, removed.secrets[0] if removed.secrets else os.urandom(32))
+    purge = purge_of(texts, removed.secrets[0] if removed.secrets else os.urandom(32), harvests)
     path = paths.knowledge / REMOVED
     files.make_folder(paths.state)
-    for _ in range(ATTEMPTS):
+    for _ in range(ATTEMPTS if texts else 0):
         old = files.read_or_empty(path)
-        new = with_hash(old, purge.secret, purge.digest, day)
+        new = old
+        for digest in sorted(purge.digests):
+            new = with_hash(new, purge.secret, digest, day)
         if new == old:
             break
         if not old:
@@ -249,11 +267,11 @@ def _records(data: bytes, purge: Purge) -> Iterator[bytes]:
     """Lines with checksums: those that change get new ones. A damaged line that holds it goes."""
     for line in data.splitlines(keepends=True):
         record = decode_line(line.rstrip(b"\n"))
-        made = purge.scrubbed(record) if record is not None else None
         if record is None:
             yield b"" if purge.holds(line.decode("utf-8", "replace")) else line
-        elif made is not DROP:
-            yield line if made == record else encode(made)
+        elif record.get("sha") not in purge.harvests or record.get("t") == "entry":
+            made = purge.scrubbed(record)
+            yield line if made == record else b"" if made is DROP else encode(made)
 
 
 def _rows(data: bytes, purge: Purge) -> Iterator[bytes]:
@@ -265,6 +283,8 @@ def _rows(data: bytes, purge: Purge) -> Iterator[bytes]:
             yield b"" if purge.holds(line.decode("utf-8", "replace")) else line
             continue
         made = purge.scrubbed(row)
+        if isinstance(row, dict) and row.get("sha") in purge.harvests:
+            continue
         if made == row:
             yield line
         elif made is not DROP and not (isinstance(made, dict) and "added" in made and not _tells(made)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sqlalchemy import JSON, String, Text, delete, select
@@ -10,22 +10,27 @@ from sqlalchemy.engine import Connection
 
 from core.library import rows, schema
 from core.library.database import Library
+from core.library.records import sha256_of
 from core.library.schema import Texts
 from core.library.shelve import in_turn
 
 Without = Callable[[str], str]
+NONE: frozenset[str] = frozenset()
+TEXTS = frozenset(("document", "chunk"))
+"""Tables whose texts are parts of a document, place by place."""
 NAMES = frozenset(("id", "kind", "sha256", "content_sha256", "source", "folded", "path"))
 """Columns that name a row or a place, and quote nobody."""
 
 
-def purge_rows(library: Library, without: Without, says: Callable[[str], bool]) -> int:
-    """Take passages out of every text of the library: `without` gives back a text of the same length with blanks in
-    their place, `says` tells a text that is nothing else. A document, chunk or concept that is nothing else goes, the
-    other chunks lose their vectors, which were made of the whole text. How many rows that were. The space that they
-    took in a file is overwritten."""
+def purge_rows(library: Library, without: Without, says: Callable[[str], bool], but: frozenset[str] = NONE) -> int:
+    """Take passages out of every text of the library but of the tables `but`: `without` gives a text back without
+    them (of the same length where offsets into it count), `says` tells a text that is nothing else. A document, chunk
+    or concept that is nothing else goes; the other chunks lose their vectors, which were made of the whole text. How
+    many rows that were. The space that they took in a file is overwritten."""
 
     def work(connection: Connection) -> int:
-        return sum(_purge_table(connection, table, without, says) for table in schema.metadata.sorted_tables)
+        tables = [table for table in schema.metadata.sorted_tables if table.name not in but]
+        return sum(_purge_table(connection, table, without, says) for table in tables)
 
     changed = in_turn(library, work)
     scour(library)
@@ -44,6 +49,8 @@ def _purge_table(connection: Connection, table: Any, without: Without, says: Cal
         old = dict(zip([column.name for column in texts], row[len(keys) :], strict=True))
         new = {name: _clean(value, without, says) for name, value in old.items()}
         differing = {name: value for name, value in new.items() if value != old[name]}
+        if table.name not in TEXTS:
+            differing = {name: _close(value) for name, value in differing.items()}
         if not differing:
             continue
         changed += 1
@@ -52,12 +59,20 @@ def _purge_table(connection: Connection, table: Any, without: Without, says: Cal
             rows.forget(connection, [row[0]])
             continue
         if "content_sha256" in table.columns and whole in differing:
-            differing["content_sha256"] = rows.sha256_of(new[whole])
+            differing["content_sha256"] = sha256_of(new[whole])
         here = [column == value for column, value in zip(keys, row[: len(keys)], strict=True)]
         connection.execute(table.update().where(*here).values(differing))
         if table.name == "document" and whole in differing:
             _cut_again(connection, row[0], new[whole])
     return changed
+
+
+def drop_history(connection: Connection, ids: Iterable[str]) -> None:
+    """What the history of changes keeps of the rows of these documents and chunks."""
+    wanted = set(ids)
+    for number, key in connection.execute(select(schema.change.c.id, schema.change.c.row_key)).all():
+        if wanted & {value for value in dict(key).values() if isinstance(value, str)}:
+            connection.execute(delete(schema.change).where(schema.change.c.id == number))
 
 
 def _cut_again(connection: Connection, document_id: str, text: str) -> None:
@@ -69,7 +84,7 @@ def _cut_again(connection: Connection, document_id: str, text: str) -> None:
         if not content.strip():
             rows.forget(connection, [chunk.id])
             continue
-        new = {"content": content, "content_sha256": rows.sha256_of(content), "spaced": ""}
+        new = {"content": content, "content_sha256": sha256_of(content), "spaced": ""}
         connection.execute(schema.chunk.update().where(schema.chunk.c.id == chunk.id).values(new))
         connection.execute(delete(schema.embedding).where(schema.embedding.c.chunk_id == chunk.id))
 
@@ -88,6 +103,10 @@ def _clean(value: Any, without: Without, says: Callable[[str], bool]) -> Any:
     if isinstance(value, dict):
         return {key: _clean(one, without, says) for key, one in value.items()}
     return value
+
+
+def _close(value: Any) -> Any:
+    return " ".join(value.split()) if isinstance(value, str) else value
 
 
 def scour(library: Library) -> None:
