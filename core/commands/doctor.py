@@ -67,7 +67,7 @@ def check_purge(workspace: Workspace) -> Iterator[Finding]:
 
     where = str(workspace.paths.state / purging.PURGING)
     message = "a removal for good was cut off in the middle; the next harvest completes it"
-    yield Finding("purge-left", message, where, lambda: complete(workspace))
+    yield Finding("purge-left", message, where, lambda: complete(workspace, locked=True))
 
 
 def check_journal(paths: Paths, locked: bool) -> Iterator[Finding]:

@@ -106,12 +106,18 @@ def _meant(workspace: Workspace, category: str, match: Match) -> tuple[str, list
     raise found
 
 
-def complete(workspace: Workspace, now: Clock = utc_now) -> Purged:
-    """Bring a purge that was begun to its end; nothing where none was."""
+def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False) -> Purged:
+    """Bring a purge that was begun to its end; nothing where none was. `locked`: the caller holds the run lock."""
     purge = purging.begun(workspace.paths)
     if purge is None:
         return Purged(agreed=False)
-    went, left = with_store(workspace.paths, "rm", now(), lambda _store: purging.purge_files(workspace.paths, purge))
+
+    def purge_files() -> tuple[list[str], list[str]]:
+        if locked:
+            return purging.purge_files(workspace.paths, purge)
+        return with_store(workspace.paths, "rm", now(), lambda _store: purging.purge_files(workspace.paths, purge))
+
+    went, left = purge_files()
     problems = []
     library = attempt(_purge_library, workspace, purge)
     if isinstance(library, KnowledgeError):
@@ -119,8 +125,10 @@ def complete(workspace: Workspace, now: Clock = utc_now) -> Purged:
     problem = refresh_digest(workspace)
     problems += [ErrorInfo("digest-failed", problem, str(workspace.paths.digest))] if problem else []
     caches = _purge_caches(workspace.cache, purge)
-    facts, errors = _held_facts(workspace, purge, now)
+    facts, errors = _delete_facts(workspace, purge.says, now)  # those that a purge that was cut off left behind
     problems += errors
+    if facts:
+        purge_files()
     left = [*left, *purging.still_held(workspace.paths, purge)]
     backups = sorted(workspace.paths.backups.glob("*")) if workspace.paths.backups.is_dir() else []
     left += [path.relative_to(workspace.paths.knowledge).as_posix() for path in backups if _file_holds(path, purge)]
@@ -137,14 +145,6 @@ def _purge_facts(workspace: Workspace, text: str, now: Clock) -> tuple[int, list
     """Delete the facts that say it by the way that keeps their history right; what that tells is purged afterwards."""
     key = statement_key(text)
     return _delete_facts(workspace, lambda fact: statement_key(fact) == key, now)
-
-
-def _held_facts(workspace: Workspace, purge: Purge, now: Clock) -> tuple[int, list[ErrorInfo]]:
-    """Facts that a purge that was cut off left behind."""
-    number, errors = _delete_facts(workspace, purge.says, now)
-    if number:
-        with_store(workspace.paths, "rm", now(), lambda _store: purging.purge_files(workspace.paths, purge))
-    return number, errors
 
 
 def _delete_facts(workspace: Workspace, says: Callable[[str], bool], now: Clock) -> tuple[int, list[ErrorInfo]]:

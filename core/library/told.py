@@ -90,9 +90,9 @@ def narrow(connection: Connection, told: Told) -> None:
 
 # --- what the user has removed ---------------------------------------------------------------------------------------
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_SENTENCE = re.compile(r"(?<=[.!?\])])\s+")
 _DASH = re.compile(r"\A\s*(?:[-*+]|\d+[.)])\s+")
-_SOURCE = re.compile(r"\s*\[from: [^\[\]]*\]\s*\Z")
+_SOURCE = re.compile(r"\s*[\[(]from: [^\[\]]*[\])]\s*\Z")
 
 
 def leaving_out(value: Any, hidden: Callable[[str], bool]) -> Any:
@@ -122,5 +122,5 @@ def _line(line: str, hidden: Callable[[str], bool]) -> str | None:
     if hidden(bare):
         return None
     sentences = _SENTENCE.split(line)
-    left = [one for one in sentences if not hidden(_DASH.sub("", one).strip())]
+    left = [one for one in sentences if not hidden(_SOURCE.sub("", _DASH.sub("", one)).strip())]
     return line if len(left) == len(sentences) else " ".join(left) or None
