@@ -33,7 +33,7 @@ from core.search import store
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
-from core.sources.tools import FILES, SOURCE, Place, disambiguate, project_at
+from core.sources.tools import FILES, SOURCE, Place, disambiguate, known_as, project_at
 from core.sources.walk import (
     artifact_at,
     as_it_is,
@@ -185,7 +185,25 @@ class _Look:
         stores = [row for row in rows if row.kind == "store"]
         rows = [row for row in rows if row.kind != "store"]
         rows += self._sessions(stores) if stores else []
-        return {row.path: row for row in rows}
+        return self._without_forgotten({row.path: row for row in rows})
+
+    def _without_forgotten(self, found: dict[str, Artifact]) -> dict[str, Artifact]:
+        """Without what the user wants forgotten. The ledger is read again only when it has changed."""
+        state, keys, paths = json.loads(index.remembered(self._database, "forgotten") or '["", [], []]')
+        if state != (now := store_state(str(self._where.paths.ledger))):
+            rows = {key: row for key, row in self._ledger().items() if row.get("status") == "forgotten"}
+            keys = list(rows)
+            paths = [known_as(str(row.get("path", "")), str(row.get("source", "")) or HOME) for row in rows.values()]
+            with index.writing(self._database, self._where.folder):
+                index.remember(self._database, "forgotten", json.dumps([now, keys, paths]))
+        if not keys:
+            return found
+        self._same.difference_update(path for path in [*self._same] if path in paths)
+        return {
+            path: row
+            for path, row in found.items()
+            if known_as(path, row.source) not in paths and sha_in_trash(row.name) not in keys
+        }
 
     def _in_trash(self) -> list[Artifact]:
         try:

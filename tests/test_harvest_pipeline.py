@@ -262,6 +262,23 @@ def test_what_is_shown_stays_within_its_room() -> None:
     assert told.block("the pump in the cellar hums") == block, "a line changed its id between two parts"
 
 
+def test_what_is_taken_back_without_other_words_waits_for_the_users_yes(world: World) -> None:
+    world.knowledge("facts.md", "# Facts\n\n- The staging server listens on port 8080 [from: x, 2026-01-01]\n")
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        return {"facts": [{"statement": "", "detail": "", "quote": "", "retracts": known_id(prompt, "port 8080")}]}
+
+    text = session(world.folder / "app", 1, "Forget what I said about the staging server and its port.", "Done.")
+    world.converse(text)
+    world.run(FakeModel(answering))
+    assert "- The staging server listens on port 8080 [from: x" in world.text("facts.md")
+    assert [row["kind"] for row in world.entry(text)["offers"]] == ["retracts"]
+    supersede_accept(workspace_of(world), "staging server")
+    assert "- ~~The staging server listens on port 8080~~ [from: x, 2026-01-01]\n" in world.text("facts.md")
+    assert "superseded by" not in world.text("facts.md")
+    assert "- The staging server listens on port 8080 [retracted: " in world.text("removed.md")
+
+
 def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None:
     world.knowledge("facts.md", "# Facts\n\n- Cache entries live for one hour [from: x, 2026-01-01]\n")
     world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- Measure the cache hit rate [from: x, 2026-01-01]\n\n## Done\n")

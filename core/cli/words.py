@@ -69,18 +69,18 @@ def _with_subcommand(arguments: Sequence[str], row: Command) -> list[str]:
 
 
 def _with_category(arguments: Sequence[str]) -> list[str]:
-    """The words of `rm` and `edit` with the category in front of a FILE:LINE that stands in its place, or ("any") in
-    front of the bullet's words where no category was given."""
+    """The words of `rm`, `retract` and `edit` with the category in front of a FILE:LINE that stands in its place, or
+    ("any") in front of the bullet's words where no category was given."""
     words = list(arguments)
     plain = [(at, word) for at, word in _words(words) if not word.startswith("-")]
-    wanted = {"rm": 1, "edit": 2}.get(plain[0][1], -2) if plain else -2
+    wanted = {"rm": 1, "retract": 1, "edit": 2}.get(plain[0][1], -2) if plain else -2
     if (
         len(plain) == wanted + 1
         and plain[1][1] not in (*BULLET_CATEGORIES, ANY_CATEGORY)
         and not _PLACE.match(plain[1][1])
     ):
         words.insert(plain[1][0], ANY_CATEGORY)
-    elif len(plain) > 1 and plain[0][1] in ("rm", "edit") and (place := _PLACE.match(plain[1][1])):
+    elif len(plain) > 1 and plain[0][1] in ("rm", "retract", "edit") and (place := _PLACE.match(plain[1][1])):
         words.insert(plain[1][0], place["name"] or place["folder"])
     return words
 

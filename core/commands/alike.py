@@ -101,8 +101,8 @@ def supersede_list(workspace: Workspace) -> Proposals:
 def supersede_accept(
     workspace: Workspace, match: str | BulletRef, *, seen: str | None = None, now: Clock = utc_now
 ) -> Edited:
-    """Strike the old bullet through with a pointer to the new one, or move a finished task to those done. `match` is
-    the old bullet: a part of its text, FILE:LINE, or the pair's key."""
+    """Strike the old bullet through, with a pointer to the new one where there is one, or move a finished task to those
+    done. `match` is the old bullet: a part of its text, FILE:LINE, or the pair's key."""
     pair = _chosen(workspace.paths, match)
     new = pair.new.bullet
     pointer = f"{sanitise_line(new.text, None)} {new.provenance}"
@@ -228,7 +228,8 @@ def proposals_text(value: Proposals) -> str:
 
 
 def dismissed_text(value: Dismissed) -> str:
-    both = "both stay" if value.proposal.new is not value.proposal.old else "it stays open"
+    alone = "it stays open" if value.proposal.act == "done" else "it stays"
+    both = "both stay" if value.proposal.new is not value.proposal.old else alone
     return f"{both}: {_place_text(value.proposal.old)}\n"
 
 

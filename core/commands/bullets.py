@@ -19,6 +19,7 @@ from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.markdown import Bullet, parse_bullets
 from core.base.result import KnowledgeError, attempt
+from core.commands.daily.connect import Ask, nobody
 from core.commands.project import find_project
 from core.commands.row import CATEGORY_WORD, MATCH, OF_BULLET, SECRETS, Argument, flag, needed, option, single
 from core.commands.statements import Found, Match, Said, bullets_of, change_lines, finished, resolve_bullet, said
@@ -45,6 +46,7 @@ from core.knowledge.projects import (
 from core.knowledge.same import by_date
 
 if TYPE_CHECKING:
+    from core.commands.purge import Purged
     from core.knowledge.projects import Here, Projects
 
 
@@ -119,11 +121,28 @@ def remove(
     match: Match,
     *,
     strike: bool = False,
+    forever: bool = False,
+    yes: bool = False,
+    ask: Ask = nobody,
     seen: str | None = None,
     now: Clock = utc_now,
-) -> Edited:
-    """Delete one bullet with its indented lines, or with `strike` strike it through. Undo brings it back."""
+) -> Edited | Purged:
+    """Delete one bullet with its indented lines, or with `strike` strike it through; undo brings it back. With
+    `forever` it is purged from every place, and nothing brings it back: the user is asked, unless they say `yes`."""
+    if forever:
+        if strike:
+            raise KnowledgeError("usage", "--forever and --strike exclude each other")
+        from core.commands.purge import remove_for_ever
+
+        return remove_for_ever(workspace, category, match, yes=yes, ask=ask, now=now)
     return _changed(workspace, "strike" if strike else "delete", category, match, seen, now)
+
+
+def retract(
+    workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
+) -> Edited:
+    """Withdraw what one bullet says, without other words for it: struck through, and remembered as retracted."""
+    return _changed(workspace, "retract", category, match, seen, now)
 
 
 def _changed(workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock) -> Edited:
@@ -140,10 +159,11 @@ def change_all(
     keep_secrets: bool = False,
     note: str = "",
     seen: str | None = None,
+    run: str = "",
     now: Clock = utc_now,
 ) -> Edited:
     """`change_lines`, and the facts that were made of these lines follow them."""
-    edited = change_lines(workspace, act, refs, text, keep_secrets=keep_secrets, note=note, seen=seen, now=now)
+    edited = change_lines(workspace, act, refs, text, keep_secrets=keep_secrets, note=note, seen=seen, run=run, now=now)
     texts = [bullet.text for ref in refs for bullet in parse_bullets(ref.raw)]
     problem = _facts_follow(workspace, texts, now)
     return replace(edited, warning="; ".join(filter(None, (edited.warning, problem))))
@@ -393,6 +413,14 @@ def moved_text(section: str, edited: Edited) -> str:
     return "\n".join(rows) + "\n"
 
 
+def removed_text(done: Edited | Purged) -> str:
+    if isinstance(done, Edited):
+        return change_text(done)
+    from core.commands.purge import purged_text
+
+    return purged_text(done)
+
+
 _TEXT = needed("text", "one line")
 
 
@@ -455,9 +483,21 @@ COMMANDS = (
         SUMMARY["rm"],
         'facts "port 8080" --strike',
         remove,
-        change_text,
+        removed_text,
         OF_BULLET,
         MATCH,
         flag("--strike", "strike it through instead of deleting it: it stays in the file but leaves the digest"),
+        flag("--forever", "purge what it says from every file, log, plan, index and the library: no undo"),
+        flag("--yes", "do not ask (with --forever)"),
+        asks=True,
+    ),
+    single(
+        "retract",
+        SUMMARY["retract"],
+        '"port 8080"',
+        retract,
+        change_text,
+        OF_BULLET,
+        MATCH,
     ),
 )

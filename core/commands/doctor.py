@@ -36,6 +36,7 @@ from core.factindex.listing import fact_file_names
 from core.harvest.recovery import with_store
 from core.harvest.steps import read_prompt
 from core.knowledge import mend
+from core.knowledge import purge as purging
 from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, note_files
 from core.knowledge.check import (
     Finding,
@@ -58,6 +59,17 @@ from core.knowledge.removed import REMOVED
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers
 from core.memories import load_memories
 from core.sources.scan import holds, sha_in_trash, split_in_trash
+
+
+def check_purge(workspace: Workspace) -> Iterator[Finding]:
+    """A removal for good that was cut off."""
+    if purging.begun(workspace.paths) is None:
+        return
+    from core.commands.purge import complete
+
+    where = str(workspace.paths.state / purging.PURGING)
+    message = "a removal for good was cut off in the middle; the next harvest completes it"
+    yield Finding("purge-left", message, where, lambda: complete(workspace, locked=True))
 
 
 def check_journal(paths: Paths, locked: bool) -> Iterator[Finding]:
@@ -302,6 +314,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
     checks: tuple[Iterator[Finding], ...] = (
         _check_rights(paths),
         check_journal(paths, locked),
+        check_purge(workspace),
         check_leftovers(paths, clear_leftovers),
         check_bullets(paths),
         # The files of other rooms in which a merge may have left its marks: memories.

@@ -22,7 +22,7 @@ from core.base import files
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.entry import Entry, SearchSource
 from core.base.homes import own_target
-from core.base.markdown import split_lines
+from core.base.markdown import BY_HAND, split_lines
 from core.base.paths import Paths
 from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.base.secrets.redact import redact
@@ -38,6 +38,7 @@ from core.factindex.index import NAME, fact_in
 from core.factindex.listing import fact_file_names
 from core.knowledge.check import Finding
 from core.knowledge.entries import sources as bullet_sources
+from core.knowledge.removed import read_removed
 from core.memory_file import read_memory
 from core.search.candidates import Filters
 from core.search.index import differences, open_index
@@ -237,7 +238,7 @@ def search(
     try:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, "" if told is not None else within, before)
         near, note = _near(workspace, index, folder, text)
-        hits = find(index, text, filters, limit, near, keep)
+        hits = find(index, text, filters, limit, near, _not_removed(workspace.paths, keep))
         number = counted(index.database)
         nothing = "" if hits else _why_nothing(index, within, keep)
     finally:
@@ -245,6 +246,27 @@ def search(
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += [*project_warnings(workspace, project), *(told.warnings if told is not None else ())]
     return SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings), nothing)
+
+
+def _not_removed(paths: Paths, keep: Callable[[Entry], bool] | None) -> Callable[[Entry], bool] | None:
+    """`keep`, and nothing that the user removed: the index may be older than the removal, and a line may have come back
+    through a merge."""
+    try:
+        removed = read_removed(paths)
+    except OSError:
+        return keep
+    if not removed and not removed.expired:
+        return keep
+
+    def stays(entry: Entry) -> bool:
+        if entry.kind == "fact" and entry.text in removed:
+            return False
+        told = entry.kind in ("bullet", "note") and BY_HAND not in entry.provenance
+        if told and removed.hides(entry.text.partition("\n")[0]):
+            return False
+        return keep is None or keep(entry)
+
+    return stays
 
 
 def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | None) -> str:

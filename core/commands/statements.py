@@ -272,7 +272,7 @@ ACTS: dict[str, Callable[[Lines, BulletRef, str], list[Hunk]]] = {
     "reopen": lambda lines, ref, _: bullet_text.moved(lines, ref, "open"),
     "supersede": bullet_text.superseded,
     "retract": lambda lines, ref, _: bullet_text.struck(lines, ref),
-    "forget": lambda lines, ref, _: bullet_text.without(lines, (ref,)),
+    "forget": lambda lines, ref, _: bullet_text.struck(lines, ref),
 }
 SAID_ALREADY = ("unchanged", "already-struck", "not-struck")
 
@@ -313,7 +313,7 @@ def change_lines(
     def hunks(lines: Lines) -> list[Hunk]:
         return _all_hunks(lines, ordered, lambda text_now, ref: ACTS[act](text_now, ref, words))
 
-    texts = list(dict.fromkeys(_text_of(ref) for ref in refs))
+    texts = list(dict.fromkeys(text_of(ref) for ref in refs))
     left = {statement_key(words), *_said_beside(workspace.paths, refs)}
     going = [said for said in texts if act in REMEMBERED and statement_key(said) not in left]
     gone = remember(workspace.paths, going, REMEMBERED[act], moment, run) if going else []
@@ -349,7 +349,7 @@ def _said_beside(paths: Paths, refs: Sequence[BulletRef]) -> set[str]:
     return {statement_key(row.text) for row in rows if not row.struck and (row.line, row.raw) not in lines}
 
 
-def _text_of(ref: BulletRef) -> str:
+def text_of(ref: BulletRef) -> str:
     """What a line says, without dash, provenance and the marks of one that is struck through."""
     [bullet] = parse_bullets(ref.raw)
     return bullet.text

@@ -31,6 +31,8 @@ LISTED = {
     "reopen": ("bullets", "move a task that is done back to Open"),
     "edit": ("bullets", "change what one bullet says"),
     "rm": ("bullets", "delete one bullet, or strike it through"),
+    "retract": ("bullets", "withdraw what one bullet says, without other words for it: it is struck through"),
+    "forget": ("forget", "a conversation, and what rests on it alone: struck through, or with --yes removed for good"),
     "evidence": ("panel.evidence", "the quote that showed a line to be true, in its place; a playbook's steps"),
     "search": ("search", "find anything in the store and in conversations, best first"),
     "vectors": (

@@ -192,8 +192,8 @@ class Item:
 
 
 class Offer(NamedTuple):
-    """What a model says of a line of the store, for the user to decide: `kind` is supersedes, finishes or answers;
-    `old` is the text of that line, `new` what is said instead ("" where nothing is)."""
+    """What a model says of a line of the store, for the user to decide: `kind` is one of OFFERED; `old` is the
+    text of that line, `new` what is said instead ("" where nothing is)."""
 
     kind: str
     category: str
@@ -222,18 +222,21 @@ _ID = {"type": "string"}
 SCOPES = ("person", "project")
 _SCOPE: dict[str, Any] = {"scope": {"type": "string", "enum": list(SCOPES)}}
 _LINKS: dict[str, dict[str, Any]] = {
-    "facts": {"confirms": _ID, "supersedes": _ID, "answers": _ID, **_SCOPE},
-    "decisions": {"confirms": _ID, "supersedes": _ID, "answers": _ID, **_SCOPE},
+    "facts": {"confirms": _ID, "supersedes": _ID, "answers": _ID, "retracts": _ID, **_SCOPE},
+    "decisions": {"confirms": _ID, "supersedes": _ID, "answers": _ID, "retracts": _ID, **_SCOPE},
     "tasks_done": {"finishes": _ID},
-    "tasks_open": {"confirms": _ID, "supersedes": _ID},
-    "questions": {"confirms": _ID},
-    "playbooks": {"confirms": _ID, "supersedes": _ID, **_SCOPE},
+    "tasks_open": {"confirms": _ID, "supersedes": _ID, "retracts": _ID},
+    "questions": {"confirms": _ID, "retracts": _ID},
+    "playbooks": {"confirms": _ID, "supersedes": _ID, "retracts": _ID, **_SCOPE},
 }
 """What a row may say of a line that is known, by its id, and whose it is; none of it is required."""
+RETRACTS = "retracts"
+"""A line is taken back, and nothing is said instead: such a row has no statement of its own."""
 OFFERED = {
     "supersedes": ("facts", "decisions", "playbooks", "tasks_open"),
     "finishes": ("tasks_open",),
     "answers": ("questions",),
+    RETRACTS: ("facts", "decisions", "playbooks", "tasks_open", "questions"),
 }
 """What may be said of which lines; the user decides."""
 _BESIDE = frozenset((*_ABOUT, "confirms", *OFFERED, "scope"))
@@ -381,6 +384,9 @@ class _Intake:
     def take(self, category: str, raw: Any) -> None:
         same = _confirmed(category, raw, self._shown)
         item = self._read(category, raw, same)
+        if item is not None and not item.text and (back := _offers(None, _only(RETRACTS, raw), self._shown)):
+            self.offers |= dict.fromkeys(back)
+            return None
         if item is None or not item.text:
             return self.count("wrong shape" if item is None else "empty")
         if same is not None and same.earlier:
@@ -459,6 +465,10 @@ def _figures(text: str) -> set[str]:
     return set(_FIGURE.findall(_REDIRECTION.sub(" ", text)))
 
 
+def _only(kind: str, raw: Any) -> Any:
+    return {kind: raw.get(kind)} if isinstance(raw, dict) else None
+
+
 def _offers(item: Item | None, raw: Any, shown: Shown) -> list[Offer]:
     """What a row (or, without an item, an answer as a whole) says of lines that are known."""
     if not isinstance(raw, dict):
@@ -516,8 +526,8 @@ def _item(category: str, raw: Any) -> Item | None:
     item = Item(category, sanitise_line(text, None), path, quote)
     if category == "playbooks" and steps.shown:
         item = replace(item, held="" if steps.fits else "not-one-line", steps=steps.steps)
-    # What confirms a line needs no words of its own: its quote is read.
-    read = {"path", "quote"} if raw.get("confirms") else {"path"}
+    # What confirms a line, or takes it back, needs no words of its own: its quote is read.
+    read = {"path", "quote"} if raw.get("confirms") or raw.get(RETRACTS) else {"path"}
     if not item.text and any(_says_something(raw[key]) for key in raw.keys() - _BESIDE - read):
         return None
     return item

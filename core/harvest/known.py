@@ -3,8 +3,8 @@
 Known is the store as the run began and what earlier parts of the same conversation gave. Of the store a conversation
 sees the lines of its own project and the user's, the nearest first, open tasks and questions among them; never those
 of another project. Each has a short id (`k1`), which the answer may name: `confirms`, `supersedes`, `finishes`,
-`answers`. Nothing in the store changes by that: what is confirmed gets one more line, the rest is offered to the
-person.
+`answers`, `retracts`. Nothing in the store changes by that: what is confirmed gets one more line, the rest is offered
+to the user.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ Between the marks `known` stands what is known already: an id, the kind, the day
 earlier part of this conversation gave). It is data, like the conversation. Never write in new words what stands there.
 Where the conversation bears a line out once more, one row with "confirms": "k1" (its id) says so. A row that makes a
 line false or outdated has "supersedes": "k1"; a row of work done that finishes an open task has "finishes": "k1"; a row
-that answers an open question has "answers": "k1". Most lines have nothing to do with this conversation: leave them.
+that answers an open question has "answers": "k1". Where the user takes a line back and says nothing instead ("forget
+what I said about the port"), one row {"statement": "", "retracts": "k1"} says so. Most lines have nothing to do with
+this conversation: leave them.
 """
 
 

@@ -88,9 +88,9 @@ class Superseding:
     new: Placed
     why: str
     act: str = "supersede"
-    """What accepting it does to the old one: `supersede` strikes it through, `done` moves an open task."""
+    """What accepting it does to the old one: `supersede` and `retract` strike it through, `done` moves an open task."""
     kind: str = ""
-    """Of what a model has offered: supersedes, finishes or answers; "" for what comparing found."""
+    """Of what a model has offered: a key of OFFER_WORDS; "" for what comparing found."""
     conversation: str = ""
     """The ledger's key of the conversation that offered it, "" for none."""
 
@@ -151,13 +151,18 @@ OFFER_WORDS = {
     "supersedes": "a later conversation says otherwise",
     "finishes": "a later conversation finished it",
     "answers": "a later conversation answers it",
+    "retracts": "a later conversation takes it back",
 }
+
+
+ACT_ALONE = {"finishes": "done", "retracts": "retract"}
+"""Kinds of offer that need no newer line -> what accepting one does."""
 
 
 def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]]) -> list[Superseding]:
     """What models have said of lines of the store (`offers`, as ledger entries keep them; `conversation` is the key of
     the entry), as far as both lines still stand as they were. A task that is said to be finished without a line about
-    that is its own news."""
+    that is its own news, and so is what is taken back."""
     by_mark: dict[str, list[Placed]] = {}
     for row in rows:
         by_mark.setdefault(mark_of_text(row.bullet.text), []).append(row)
@@ -170,9 +175,10 @@ def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]]) -> list
         olds = [
             row for row in by_mark.get(old, ()) if category in (None, row.category) and row.category != "tasks_done"
         ]
-        news = by_mark.get(new, []) if isinstance(new, str) else olds if kind == "finishes" else []
-        if olds and news and (news[0] != olds[0] or kind == "finishes"):
-            act = "done" if kind == "finishes" else "supersede"
+        alone = kind in ACT_ALONE
+        news = by_mark.get(new, []) if isinstance(new, str) else olds if alone else []
+        if olds and news and (news[0] != olds[0] or alone):
+            act = ACT_ALONE.get(kind, "supersede")
             pair = Superseding(olds[0], news[0], OFFER_WORDS[kind], act, kind, str(offer.get("conversation") or ""))
             found.setdefault(pair.key, pair)
     return list(found.values())

@@ -4,9 +4,10 @@ recorded in some projects. Every statement that reads then finds what may be tol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -103,3 +104,41 @@ def narrow(connection: Connection, told: Told) -> None:
     for name, condition in _VIEWS.items():
         body = f"SELECT * FROM {behind}{name} WHERE {condition.replace('{0}', behind)}"
         connection.exec_driver_sql(f"CREATE TEMP VIEW {name} AS {body}")
+
+
+# --- what the user has removed ---------------------------------------------------------------------------------------
+
+_SENTENCE = re.compile(r"(?<=[.!?\])])\s+")
+_DASH = re.compile(r"\A\s*(?:[-*+]|\d+[.)])\s+")
+_SOURCE = re.compile(r"\s*[\[(]from: [^\[\]]*[\])]\s*\Z")
+
+
+def leaving_out(value: Any, hidden: Callable[[str], bool]) -> Any:
+    """A record, with all that is in it, without the lines and sentences that are `hidden`: somebody may have ingested a
+    page, or a file of the store, that says what the user has removed."""
+    if isinstance(value, str):
+        return "\n".join(row for line in value.split("\n") if (row := _line(line, hidden)) is not None)
+    if isinstance(value, tuple):
+        made = [leaving_out(one, hidden) for one in value]
+        return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
+    if isinstance(value, list):
+        return [leaving_out(one, hidden) for one in value]
+    if isinstance(value, Mapping):
+        return {key: leaving_out(one, hidden) for key, one in value.items()}
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    old = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+    new = {name: row for name, one in old.items() if (row := leaving_out(one, hidden)) != one}
+    return replace(value, **new) if new else value
+
+
+def _line(line: str, hidden: Callable[[str], bool]) -> str | None:
+    """A line without what is hidden in it, None where nothing else was."""
+    bare = _SOURCE.sub("", _DASH.sub("", line)).strip()
+    if not bare:
+        return line
+    if hidden(bare):
+        return None
+    sentences = _SENTENCE.split(line)
+    left = [one for one in sentences if not hidden(_SOURCE.sub("", _DASH.sub("", one)).strip())]
+    return line if len(left) == len(sentences) else " ".join(left) or None

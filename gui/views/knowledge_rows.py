@@ -284,6 +284,7 @@ PAIR_ACTIONS = (
     RowAction("replace", "check", "The old one is struck through and points to the new one", "Space", "Keep new"),
     RowAction("answered", "check", "The question is struck through and points to its answer", "Space", "Answered"),
     RowAction("old", "undo-2", "The new one is struck through, the old one stays", "O", "Keep old"),
+    RowAction("retract", "check", "It was taken back: it is struck through", "Space", "Strike through"),
     RowAction("finish", "check", "Mark the task done", "Space", "Mark done"),
     RowAction("both", "columns-2", "Keep both; it is not proposed again", "K", "Keep both"),
     RowAction("dismiss", "x", "Leave it as it is; it is not proposed again", "K", "Leave open"),
@@ -292,7 +293,7 @@ PAIR_ACTIONS = (
     RowAction("read", "book-open", "Read the conversation that says so", "Enter"),
 )
 PAIR_KEYS = {
-    "Space": ("replace", "finish", "answered"), "O": ("old",), "K": ("both", "dismiss"),
+    "Space": ("replace", "finish", "answered", "retract"), "O": ("old",), "K": ("both", "dismiss"),
     "Ctrl+Space": ("both", "dismiss"),
     "M": ("first",), "Shift+M": ("second",),
 }  # fmt: skip
@@ -340,7 +341,8 @@ def outdated_row(key: BulletKey, pair: Superseding) -> FlowRow:
         words = f"{first}:  {words}\n{second}:  {without_emphasis(pair.new.bullet.text)}"
         days = f"{days} → {_day(pair.new)}"
     meta = joined(CATEGORIES[pair.old.category].name, pair.why.replace("->", "→"), days)
-    can = {"finish", "dismiss"} if pair.act == "done" else {"answered" if pair.kind == "answers" else "replace", "both"}
+    can = {"answered" if pair.kind == "answers" else "replace", "both"}
+    can = {"done": {"finish", "dismiss"}, "retract": {"retract", "dismiss"}}.get(pair.act, can)
     can |= {"old"} if "replace" in can and pair.new.file == pair.old.file else set()
     can |= {"read"} if says_so(pair) is not None else set()
     return FlowRow(key, words, meta, OFFERED.get(pair.kind, sign), color, "text", frozenset(can | {"copy"}))
@@ -378,7 +380,7 @@ def pair_act(name: str, pair: Superseding | Alike, seen: str) -> tuple[str, Act]
     if isinstance(pair, Superseding) and name != "old":
         key = pair.key
         if name in ("both", "dismiss"):
-            said = "Both stay" if name == "both" else "It stays open"
+            said = "Both stay" if name == "both" else "It stays open" if pair.act == "done" else "It stays"
             return said, lambda workspace: supersede_dismiss(workspace, key)
         replaced = "Answered" if pair.kind == "answers" else "Struck through as outdated"
         return "Done" if pair.act == "done" else replaced, lambda workspace: supersede_accept(workspace, key, seen=seen)

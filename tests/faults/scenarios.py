@@ -9,6 +9,7 @@ import re
 import shutil
 import tarfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from core.base.homes import FORMAT, format_of
@@ -23,7 +24,7 @@ from core.knowledge.earlier import copies
 from core.knowledge.file_notes import file_id
 from core.knowledge.journal import read_plans
 from tests.faults.invariants import KNOWLEDGE
-from tests.faults.store import Rows, Scenario, Store, plain, rich
+from tests.faults.store import Rows, Scenario, Store, look, plain, rich
 from tests.harvest_world import FakeModel, sha256
 
 MINE = {
@@ -352,6 +353,60 @@ def _undo(store: Store) -> int:
     return store.command("undo", store.memory["run"])
 
 
+# --- for good --------------------------------------------------------------------------------------------------------
+
+PURGED = "The zyzzogeton pump listens on port 8080"
+
+
+def _said_twice(_store: Store, number: int) -> Rows:
+    return {
+        "facts": [PURGED if number == 1 else f"Fact {number} about the cache"],
+        "tasks_open": [f"Write part {number}"],
+    }
+
+
+def _to_purge(store: Store) -> None:
+    """Harvested long ago, nothing of it in the trash, and the user wrote below it since."""
+    store.world.options = replace(store.world.options, trash_days=0)
+    for text in (SHORT, LONG):
+        store.world.converse(text)
+    _harvested(store, _said_twice)
+    facts = store.world.paths.knowledge / "facts.md"
+    facts.write_bytes(facts.read_bytes() + b"- written since\n")
+    said = next(line for line in store.world.bullets() if PURGED in line)
+    store.memory["name"] = said.rpartition("[from: ")[2].partition(",")[0]
+    store.memory["lines"] = {line for line in store.world.bullets() if store.memory["name"] in line}
+
+
+def _rm_forever(store: Store) -> int:
+    return store.command("rm", "facts", PURGED, "--forever", "--yes")
+
+
+def _forget(store: Store) -> int:
+    return store.command("forget", store.memory["name"], "--yes")
+
+
+def _forget_marked(store: Store) -> int:
+    return store.command("forget", store.memory["name"], "--quiet")
+
+
+def _nowhere(store: Store) -> list[str]:
+    """No byte of it is left below the home or in the cache."""
+    found = [path for path, data in look(store.folder).items() if b"zyzzogeton" in data.lower()]
+    left = [".state/purging"] if (store.world.paths.state / "purging").exists() else []
+    return [f"it is still in {path}" for path in (*found, *left)]
+
+
+def _line_of_purged(store: Store) -> set[str]:
+    return {line for line in store.memory["lines"] if PURGED in line}
+
+
+def _is_marked(store: Store) -> list[str]:
+    wrong = [] if f"- ~~{PURGED}~~" in store.world.text("facts.md") else ["its line is not struck through"]
+    status = {entry["status"] for entry in store.world.entries().values()}
+    return wrong + ([] if "forgotten" in status else ["the ledger does not know"])
+
+
 SCENARIOS = (
     Scenario("first run", _first, Store.harvest),
     Scenario("edited files", _edited, Store.harvest),
@@ -374,6 +429,25 @@ SCENARIOS = (
     Scenario("add", _bulleted, _add),
     Scenario("carried over", _earlier, Store.harvest, answer=plain, wrong=_is_copied),
     Scenario("carried over by an edit", _earlier, _add, answer=plain, wrong=_is_copied),
+    Scenario("rm for ever", _to_purge, _rm_forever, again=_rm_forever, may_go=_line_of_purged, wrong_then=_nowhere),
+    Scenario(
+        "forget",
+        _to_purge,
+        _forget,
+        again=_forget,
+        drained=False,
+        may_go=lambda store: store.memory["lines"],
+        wrong_then=_nowhere,
+    ),
+    Scenario(
+        "forget, marked",
+        _to_purge,
+        _forget_marked,
+        again=_forget_marked,
+        drained=False,
+        may_go=lambda store: store.memory["lines"],
+        wrong_then=_is_marked,
+    ),
     Scenario("accept", _to_accept, _accept, days=1, may_go=_held_lines, wrong=_item_is_somewhere),
 )
 SCENARIO = {row.name: row for row in SCENARIOS}

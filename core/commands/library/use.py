@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from core.base import reading
 from core.base.project import project_root
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.library.documents import errors_json, trace_line, with_library
+from core.commands.library.documents import errors_json, leaving_out_removed, trace_line, with_library
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
 from core.conversations.events import Call
@@ -137,9 +137,24 @@ def library_retrieve(
                 hits = search(workspace, text, kind="bullet", limit=limit, keep=keep).hits
             except KnowledgeError as failed:
                 notes.append(str(failed.error))
+        found = leaving_out_removed(workspace, found)
+        found, hits = _at_most(limit, found, hits)
         return Answered(found, hits, (*notes, *found.warnings))
 
     return with_library(workspace, work, told=_told(scope))
+
+
+def _at_most(limit: int, found: Retrieved, hits: Sequence[Hit]) -> tuple[Retrieved, tuple[Hit, ...]]:
+    """The best of both, so many in all. What a model has put in order stays in front; a chunk of which nothing may be
+    told is none."""
+    judged = bool(found.reasoning)
+    rows: list[tuple[bool, float, object]] = [
+        (judged, one.score, one) for one in found.dossiers if one.chunk.content.strip()
+    ]
+    rows += [(False, hit.score, hit) for hit in hits]
+    best = {id(row) for *_, row in sorted(rows, key=lambda row: row[:2], reverse=True)[:limit]}
+    kept = tuple(one for one in found.dossiers if id(one) in best)
+    return replace(found, dossiers=kept), tuple(hit for hit in hits if id(hit) in best)
 
 
 def _told(scope: Scope | None) -> Told | None:
@@ -402,7 +417,8 @@ def library_reflect(
     def work(library: Library) -> Reflection:
         from core.library.use.reflect import reflect
 
-        return reflect(library, scope=scope, concept=concept, days=days, now=now())
+        found = reflect(library, scope=scope, concept=concept, days=days, now=now())
+        return leaving_out_removed(workspace, found)
 
     return with_library(workspace, work, told=_told(within))
 
