@@ -1,6 +1,6 @@
 """What the user answered to what waits (`knowledge review`) where no file shows it: `.state/dismissed.json`.
 
-A table of what was asked (its key) -> `until`, the last day on which it is not asked again (YYYY-MM-DD, "" for good),
+A table of what was asked (its key) -> `until`, the day on which it is asked again (YYYY-MM-DD, "" for never),
 and `run`, by which an undo takes the answer back. Earlier versions wrote a list of keys. A damaged file forgets them:
 then the same is asked once more.
 """
@@ -36,11 +36,11 @@ def read_answers(paths: Paths) -> Answers:
 
 def silenced(paths: Paths, today: str) -> frozenset[str]:
     """The keys of what is not asked on that day."""
-    return frozenset(key for key, row in read_answers(paths).items() if not row["until"] or today <= row["until"])
+    return frozenset(key for key, row in read_answers(paths).items() if not row["until"] or today < row["until"])
 
 
 def remember_answer(paths: Paths, keys: Iterable[str], until: str, run: str) -> None:
-    """Do not ask these before `until` is over. Raises KnowledgeError when that cannot be written down."""
+    """Do not ask these before the day `until`, or ("") ever again. Raises KnowledgeError when that cannot be written down."""
     new = {key: {"until": until, "run": run} for key in keys}
     _changed(paths, lambda known: known | new)
 

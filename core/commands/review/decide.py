@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -13,8 +13,8 @@ from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.alike import Placed, replace_old
 from core.commands.fact_edits import confirm_fact, delete_fact, merge_facts
 from core.commands.history.missing import settle_missing
-from core.commands.quarantine import accept_all, drop_all, quarantine_list
-from core.commands.review.waiting import Waiting
+from core.commands.quarantine import HeldItem, accept_all, drop_all, quarantine_list
+from core.commands.review.waiting import KINDS, Waiting
 from core.commands.statements import Found, bullets_of, change_all, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.answers import remember_answer
@@ -58,10 +58,13 @@ class Decided:
 
 
 class Done(NamedTuple):
-    """What carried an answer out says: the run that takes it back, and what did not work beside it."""
+    """What carried an answer out says: the run that takes it back, what did not work beside it, why some wait still,
+    and their keys."""
 
     run: str
     warning: str = ""
+    errors: Sequence[ErrorInfo] = ()
+    left: frozenset[str] = frozenset()
 
 
 class At(NamedTuple):
@@ -72,55 +75,77 @@ class At(NamedTuple):
     now: Clock
 
 
-def decide(workspace: Workspace, rows: Sequence[Waiting], answer: str, *, now: Clock = utc_now) -> Decided:
-    """Carry one answer out for all of them, one after the other: what one cannot do keeps none of the others from
-    it."""
+Rows = Sequence[Waiting]
+
+
+def decide(workspace: Workspace, rows: Rows, answer: str, *, now: Clock = utc_now) -> Decided:
+    """Carry one answer out for all of them: what one cannot do keeps none of the others from it."""
     decided, errors = list[Decision](), list[ErrorInfo]()
     at = At(workspace, new_edit_run(now()), now)
-    for row in rows:
-        done = attempt(_carried_out, at, row, answer)
+    for batch in _batches(rows, answer):
+        done = attempt(_carried_out, at, batch, answer)
         if isinstance(done, KnowledgeError):
             errors.append(done.error)
-        else:
-            decided.append(Decision(row, answer, *done.value))
+            continue
+        run, warning, wrong, left = done.value
+        errors += wrong
+        decided += [Decision(row, answer, run, warning) for row in batch if row.key not in left]
     return Decided(tuple(decided), errors)
 
 
-def _carried_out(at: At, row: Waiting, answer: str) -> Done:
-    paths = at.workspace.paths
-    if answer == LATER:
-        remember_answer(paths, [row.key], (at.now() + timedelta(days=LATER_DAYS)).date().isoformat(), at.run)
-        return Done(at.run)
-    if (row.kind, answer) in CARRIED_OUT:
-        return CARRIED_OUT[row.kind, answer](at, row)
-    remember_answer(paths, [row.key], "", at.run)
+def _batches(rows: Rows, answer: str) -> Iterator[Rows]:
+    """Those that are answered in one step: what only is remembered, and what one write does for all of a kind."""
+    for kind in KINDS:
+        of_kind = [row for row in rows if row.kind == kind]
+        if answer != LATER and (kind, answer) in ONE_BY_ONE:
+            yield from ([row] for row in of_kind)
+        elif of_kind:
+            yield of_kind
+
+
+def _carried_out(at: At, rows: Rows, answer: str) -> Done:
+    asked = rows[0].kind, answer
+    if asked in ONE_BY_ONE:
+        return ONE_BY_ONE[asked](at, rows[0])
+    if asked in TOGETHER:
+        return TOGETHER[asked](at, rows)
+    until = at.now() + timedelta(days=LATER_DAYS) if answer == LATER else None
+    return _remembered(at, rows, until.date().isoformat() if until is not None else "")
+
+
+def _remembered(at: At, rows: Rows, until: str = "") -> Done:
+    remember_answer(at.workspace.paths, [row.key for row in rows], until, at.run)
     return Done(at.run)
 
 
 # --- of each kind ----------------------------------------------------------------------------------------------------
 
 
-def _let_in(at: At, row: Waiting) -> Done:
-    done = accept_all(at.workspace, _held_now(at, row), run=at.run, now=at.now)
-    if done.errors:
-        raise KnowledgeError.of(done.errors[0])
-    return Done(done.run, done.warning)
+def _let_in(at: At, rows: Rows) -> Done:
+    done = accept_all(at.workspace, _held_now(at, rows), run=at.run, now=at.now)
+    held = {item.ref.raw for item in quarantine_list(at.workspace)} if done.errors else set[str]()
+    left = frozenset(row.key for row in rows if any(item.ref.raw in held for item in row.of))
+    return Done(done.run, done.warning, done.errors, left)
 
 
-def _drop(at: At, row: Waiting) -> Done:
+def _drop(at: At, rows: Rows) -> Done:
     """The same from another conversation is not asked again."""
-    done = drop_all(at.workspace, _held_now(at, row), run=at.run, now=at.now)
-    remember_answer(at.workspace.paths, [row.key], "", at.run)
-    return Done(done.run, done.warning)
+    done = drop_all(at.workspace, _held_now(at, rows), run=at.run, now=at.now)
+    return _remembered(at, rows)._replace(warning=done.warning)
 
 
-def _held_now(at: At, row: Waiting) -> list[Any]:
-    """The items where they stand by now: those above may have gone."""
-    wanted = {item.ref.raw for item in row.of}
+def _held_now(at: At, rows: Rows) -> list[HeldItem]:
+    """The items where they stand by now."""
+    wanted = {item.ref.raw for row in rows for item in row.of}
     items = [item for item in quarantine_list(at.workspace) if item.ref.raw in wanted]
-    if not items:
+    if {item.ref.raw for item in items} != wanted:
         raise _changed("quarantine.md")
     return items
+
+
+def _settle(at: At, rows: Rows, back: bool) -> Done:
+    missing = [row.of for row in rows]
+    return Done(at.run, settle_missing(at.workspace, missing, back=back, run=at.run, now=at.now))
 
 
 def _replace(at: At, row: Waiting) -> Done:
@@ -154,10 +179,6 @@ def _placed_now(at: At, place: Placed) -> Placed:
 
 def _changed(file: str) -> KnowledgeError:
     return KnowledgeError("changed-outside", "a line of it has changed since; nothing was written", file, LOOK_AGAIN)
-
-
-def _settle(at: At, row: Waiting, back: bool) -> Done:
-    return Done(at.run, settle_missing(at.workspace, [row.of], back=back, run=at.run, now=at.now))
 
 
 def _bring_back(at: At, row: Waiting) -> Done:
@@ -205,16 +226,18 @@ def _confirm(at: At, row: Waiting) -> Done:
     return Done(done.run, done.warning)
 
 
-CARRIED_OUT: dict[tuple[str, str], Callable[[At, Waiting], Done]] = {
+TOGETHER: dict[tuple[str, str], Callable[[At, Rows], Done]] = {
     ("held", YES): _let_in,
     ("held", NO): _drop,
+    ("vanished", YES): lambda at, rows: _settle(at, rows, True),
+    ("vanished", NO): lambda at, rows: _settle(at, rows, False),
+}
+ONE_BY_ONE: dict[tuple[str, str], Callable[[At, Waiting], Done]] = {
     ("outdated", YES): _replace,
     ("finished", YES): _replace,
     ("alike", YES): _merge,
-    ("vanished", YES): lambda at, row: _settle(at, row, True),
-    ("vanished", NO): lambda at, row: _settle(at, row, False),
     ("kept-away", YES): _bring_back,
     ("stale", YES): _delete,
     ("stale", NO): _confirm,
 }
-"""What is not here is only remembered: it is asked no more."""
+"""What stands in neither is only remembered: it is asked no more."""

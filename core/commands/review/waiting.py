@@ -137,7 +137,8 @@ def counted(workspace: Workspace, problems: list[ErrorInfo], *, now: Clock = utc
     inputs = [*(paths.knowledge / name for name in (*CATEGORY_FILES, REMOVED)), paths.ledger, paths.state / ANSWERS]
     place, before = workspace.cache / "ready" / "outdated", len(problems)
     whole = lambda: len(problems) == before  # noqa: E731
-    counts["outdated"], counts["finished"] = kept_ready(place, inputs, pairs, asked=look.today, read=list, whole=whole)
+    found = kept_ready(place, inputs, pairs, asked=look.today, whole=whole)
+    counts["outdated"], counts["finished"] = found
     return counts
 
 
