@@ -40,7 +40,7 @@ def silenced(paths: Paths, today: str) -> frozenset[str]:
 
 
 def remember_answer(paths: Paths, keys: Iterable[str], until: str, run: str) -> None:
-    """Do not ask these before the day `until`, or ("") ever again. Raises KnowledgeError when that cannot be written down."""
+    """Do not ask these before the day `until`, or ("") ever again. Raises KnowledgeError when it cannot be written."""
     new = {key: {"until": until, "run": run} for key in keys}
     _changed(paths, lambda known: known | new)
 
