@@ -190,6 +190,7 @@ VARYING_WORDS = [
         (r"\b[0-9a-f]{64}\b", "{sha256}"),
         (r"\b(?:[0-9a-f]{12,16}|(?=[a-f]*\d)(?!20\d{6}\b)[0-9a-f]{8})\b", "{hash}"),
         (r" +\d+(?:\.\d)?[KM]?B\b", " {size}"),
+        (r"(?m)^[k-z]{7}(?=  )", "{id}"),
         (r"\(~\d+ input", "(~{n} input"),
         (r"\d+ of 4096 bytes", "{n} of 4096 bytes"),
         (r'"(bytes|modified)": \d[\d.]*', r'"\1": {n}'),

@@ -368,6 +368,7 @@ def test_accepting_writes_all_lines_or_none(home: Path, monkeypatch: pytest.Monk
     assert text.count("superseded by: ") == 2 and "somewhere" not in text
     assert out.count("undo edit-") == 1
     facts.write_text(FACTS, encoding="utf-8")
+    (home / "knowledge" / "removed.md").unlink()
     monkeypatch.setattr(log, "replace_expected", lambda path, data, expected: False)
     code, _, err = run(home, "review", "all", "outdated", "--yes")
     assert code == 1 and "nothing was written" in err and facts.read_text(encoding="utf-8") == FACTS

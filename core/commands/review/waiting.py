@@ -22,7 +22,7 @@ from core.commands.statements import Found
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex.facts import Fact
 from core.factindex.index import read_index
-from core.knowledge.alike import Placed
+from core.knowledge.alike import Placed, Superseding
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.answers import silenced
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note_files, read_text
@@ -200,9 +200,10 @@ def _pairs(look: Look, finished: bool) -> Iterator[Waiting]:
 
 
 def _alike(look: Look) -> Iterator[Waiting]:
-    """Bullets and facts that nearly say the same. What is asked as a contradiction, or as two bullets, is not asked as
-    two facts as well."""
+    """Bullets and facts that nearly say the same. What is or was asked as a contradiction, or as two bullets, is not
+    asked once more."""
     paths = look.workspace.paths
+    silent = silenced(paths, look.today)
     asked = {_two(pair.old.bullet.text, pair.new.bullet.text) for pair in proposals(paths)}
     for pair in similar(paths):
         old, new = sorted((pair.first, pair.second), key=_age)
@@ -210,6 +211,8 @@ def _alike(look: Look) -> Iterator[Waiting]:
         if two in asked:
             continue
         asked.add(two)
+        if Superseding(old, new, "").key in silent:
+            continue
         yes, why = "strike the older one through", f"{pair.score:.0f} % alike"
         key, of = _key("alike", *sorted(two)), (old, new)
         text, other = old.bullet.text, new.bullet.text
