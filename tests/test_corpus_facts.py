@@ -15,7 +15,7 @@ from core.base.markdown import parse_bullets, sanitise_line, without_emphasis
 from core.base.project import slug
 from core.base.result import Ok, attempt
 from core.base.secrets.redact import redact
-from core.commands.facts import bootstrap, validate
+from core.commands.facts import bootstrap, similar_pairs, validate
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import open_workspace
@@ -23,7 +23,6 @@ from core.factindex.facts import FACT_CHARACTERS, Fact
 from core.factindex.feed import Lesson, kind_of
 from core.factindex.index import NAME, validate_index
 from core.factindex.places import read_all
-from core.factindex.similar import similar_pairs
 from core.knowledge.swap import EditorWait
 from tests.corpus import CORPUS, archive_into, need_corpus
 from tests.factindex_world import Shelf

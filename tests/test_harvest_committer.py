@@ -96,7 +96,7 @@ def test_a_harvest_that_vanished_from_the_files_keeps_the_conversation(world: Wo
     report = world.run(FakeModel(never))
     assert again.exists() and report.errors[0].code == "harvest-vanished"
     assert world.text("facts.md") == "# Empty\n"  # and nothing was put back behind the user's back
-    assert "'knowledge missing restore' puts them back" in report.notes[0]
+    assert "'knowledge review all vanished --yes' puts them back" in report.notes[0]
     world.clock = NOW + timedelta(days=99)
     for _ in range(2):  # said once; kept as long as the user says nothing
         report = world.run(FakeModel(never))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from core.base.result import KnowledgeError, Ok, attempt, refuse
-from core.commands.alike import supersede_accept, supersede_list
+from core.commands.alike import proposals, supersede_accept
 from core.commands.context import context
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -301,13 +301,12 @@ def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None
     assert [world.text(name) for name in ("tasks.md", "questions.md")] == before
     assert "- Cache entries live for one hour [from: x, 2026-01-01]\n" in world.text("facts.md")
     workspace = workspace_of(world)
-    for old in ("for one hour", "Measure the cache", "How long do"):
-        supersede_accept(workspace, old)
+    for pair in proposals(workspace.paths):
+        supersede_accept(workspace, pair.key)
     assert "- ~~Cache entries live for one hour~~" in world.text("facts.md")
     assert world.text("tasks.md").partition("## Done")[2].strip().startswith("- Measure the cache hit rate [from: x")
     assert "~~How long do cache entries live?~~" in world.text("questions.md")
-    left = attempt(supersede_list, workspace)
-    assert isinstance(left, Ok) and left.value.to_json() == []
+    assert proposals(workspace.paths) == []
 
 
 # --- days ------------------------------------------------------------------------------------------------------------
@@ -508,9 +507,8 @@ def test_an_older_conversation_does_not_outdate_what_was_said_later(world: World
         return {"facts": [row], "finishes": [task]}
 
     world.run(FakeModel(answering))
-    left = supersede_list(workspace_of(world))
-    [pair] = left.to_json()
-    assert "one day" in json.dumps(pair["old"]) and "one hour" in json.dumps(pair["new"])
+    [pair] = proposals(world.paths)
+    assert "one day" in pair.old.bullet.text and "one hour" in pair.new.bullet.text
 
 
 def test_a_long_task_that_a_later_part_finished_is_not_open(world: World) -> None:

@@ -223,8 +223,8 @@ def test_a_conversation_whose_items_are_all_held_back_is_not_told_as_items_or_as
     assert told == ["0 items, 17 held back", "1 item, 1 held back"]
     assert (report.held, report.quarantined, report.empty) == (1, 18, 0)
     assert (
-        "quarantined: 18 (quote-not-found:18), all that 1 conversation taught ('knowledge quarantine' shows them)"
-        in harvest_text(report)
+        "quarantined: 18 (quote-not-found:18), all that 1 conversation taught ('knowledge review --kind held' shows "
+        "them)" in harvest_text(report)
     )
     [note] = about(report.notes, "let it in")
     assert "nothing of 1 conversation" in note and "14 days" in note

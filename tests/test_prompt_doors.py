@@ -187,8 +187,8 @@ class Terminal(io.StringIO):
 
 SHOWN = (
     ["notes", "x.py"], ["search", "word"], ["memories"], ["recall", "word"],
-    ["recall", ""], ["facts", "list"], ["facts", "bootstrap"], ["digest"], ["ledger"], ["quarantine"], ["trash"],
-    ["missing"], ["status"], ["doctor"], ["similar"], ["import", "app"],
+    ["recall", ""], ["facts", "list"], ["facts", "bootstrap"], ["digest"], ["ledger"], ["review"], ["trash"],
+    ["status"], ["doctor"], ["import", "app"],
 )  # fmt: skip
 
 

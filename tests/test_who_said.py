@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.commands.alike import supersede_list
+from core.commands.alike import proposals
 from core.commands.context import context
 from core.commands.fact_feed import sync_facts
 from core.commands.quarantine import quarantine_accept, quarantine_list
@@ -328,10 +328,10 @@ def test_what_a_held_row_says_of_older_lines_is_offered_once_it_is_let_in(tmp_pa
     world.run(FakeModel(answering))
     workspace = workspace_of(world)
     assert len(quarantine_list(workspace)) == 2 and all(by_words.values())
-    assert not supersede_list(workspace).proposals, "nothing is said of lines by what waits"
+    assert not proposals(workspace.paths), "nothing is said of lines by what waits"
     for words in ("by pipeline", "was written"):
         quarantine_accept(workspace, words)
-    offered = {(pair.old.bullet.text, pair.kind) for pair in supersede_list(workspace).proposals}
+    offered = {(pair.old.bullet.text, pair.kind) for pair in proposals(workspace.paths)}
     assert offered == {("Deploys go by hand", "supersedes"), ("Write the pipeline", "finishes")}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -24,8 +24,6 @@ from core.factindex.facts import Problem as Problem
 from core.factindex.places import FactFiles, Placed, read_all, read_one, together
 from core.factindex.record import append_records, unconfirmed
 from core.factindex.reunite import Renumbered, changed_text, parted, plan_renumbering, retired_id
-from core.factindex.similar import Pair as Pair
-from core.factindex.similar import similar_pairs as similar_pairs
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project, record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
@@ -116,6 +114,14 @@ def delete_fact(workspace: Workspace, fact_id: str, *, seen: str | None = None, 
     """Take a fact out of its file. No harvest brings it back; `knowledge undo` does."""
     placed = _placed(workspace, fact_id)
     return _finished(workspace, _change(workspace, placed, None, now(), seen), now)
+
+
+def confirm_fact(workspace: Workspace, fact_id: str, *, now: Clock = utc_now) -> Edited:
+    """The fact still holds, as of today: its day of expiry goes where that has passed."""
+    placed, today = _placed(workspace, fact_id), now().astimezone(UTC).date().isoformat()
+    expired = bool(placed.fact.expires) and placed.fact.expires < today
+    values = {"last_confirmed": today} | ({"expires": None} if expired else {})
+    return _finished(workspace, _change(workspace, placed, values, now(), None), now)
 
 
 def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None = None, now: Clock = utc_now) -> Merged:

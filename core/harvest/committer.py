@@ -247,7 +247,7 @@ class Committer:
             self.report.kept += 1
             return False
         message = "every line of its harvest has vanished from the files; the conversation stays"
-        hint = "'knowledge missing' shows them, puts them back, or lets them go"
+        hint = "'knowledge review --kind vanished' shows them, puts them back, or lets them go"
         self.report.errors.append(ErrorInfo("harvest-vanished", message, step.artifact.path, hint))
         return False
 

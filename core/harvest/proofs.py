@@ -4,7 +4,7 @@ taken away.
 Lines that have vanished from the files without a word are found at the start of a run, and told once.
 
 An editor that saves a text which it had loaded before a harvest swallows what the harvest wrote. Nobody can tell that
-from a user who deletes a bullet, so nothing is put back by itself: the run says so once, and `knowledge missing` puts
+from a user who deletes a bullet, so nothing is put back by itself: the run says so once, and `knowledge review` puts
 the lines back or writes down that they are gone on purpose. Until then their conversations stay in the trash.
 """
 
@@ -214,8 +214,7 @@ def tell_missing(found: list[Missing], entries: Entries, run: str) -> str:
     number, where = sum(len(row.lines) for row in new), sorted({row.file for row in new})
     return (
         f"{number} harvested line{'s' * (number != 1)} vanished from {' and '.join(where)}; if an editor saved an "
-        "older text, 'knowledge missing restore' puts them back; if you removed them, 'knowledge missing accept' says "
-        "so"
+        "older text, 'knowledge review all vanished --yes' puts them back; if you removed them, --no says so"
     )
 
 

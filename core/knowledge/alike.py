@@ -106,20 +106,29 @@ def placed(category: str, file: str, bullets: Sequence[Bullet]) -> list[Placed]:
 
 def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
     """Pairs of one category whose texts are alike by at least `least` of 100, the likest first."""
-
     texts = [normalised(row.bullet.text) for row in rows]
+    found = [
+        Alike(rows[one], rows[other], score)
+        for one, other, score in near_pairs(texts, [row.category for row in rows], least)
+        if texts[one] != texts[other]
+    ]
+    return sorted(found, key=lambda pair: (-pair.score, pair.first.file, pair.first.bullet.line))
+
+
+def near_pairs(
+    texts: Sequence[str], groups: Sequence[str], least: float, common: str = ""
+) -> Iterator[tuple[int, int, float]]:
+    """The places of two `texts` of one group, or of any and the group `common`, and how alike they are, 0 to 100, in
+    whatever order their words stand: from `least` on. The texts are normalised."""
     # As fuzz.token_sort_ratio compares them, but each is sorted once and not with every other.
     in_order = [" ".join(sorted(text.split())) for text in texts]
-    found = []
-    for at, near in _candidates(rows, [_words(text) for text in texts]):
+    for at, near in _candidates(groups, [_words(text) for text in texts], common):
         scores = dict[int, float]()
         for words in (texts, in_order):
             before = [words[other] for other in near]
             for _, score, place in process.extract_iter(words[at], before, scorer=fuzz.ratio, score_cutoff=least):
                 scores[near[place]] = max(score, scores.get(near[place], 0.0))
-        rivals = [other for other in near if other in scores and texts[other] != texts[at]]
-        found += [Alike(rows[other], rows[at], round(scores[other], 1)) for other in rivals]
-    return sorted(found, key=lambda pair: (-pair.score, pair.first.file, pair.first.bullet.line))
+        yield from ((other, at, round(scores[other], 1)) for other in near if other in scores)
 
 
 def superseding(rows: Sequence[Placed]) -> list[Superseding]:
@@ -127,7 +136,8 @@ def superseding(rows: Sequence[Placed]) -> list[Superseding]:
     value, the opposite word or a negation where the older one has not, and else speaks of the same. Oldest first."""
     words = [_words(normalised(row.bullet.text)) for row in rows]
     found: list[Superseding] = []
-    pairs = ((one, other) for other, near in _candidates(rows, words) for one in near)
+    groups = [row.category for row in rows]
+    pairs = ((one, other) for other, near in _candidates(groups, words) for one in near)
     for one, other in pairs:
         first, second = rows[one], rows[other]
         old, new = (first, second) if _age(first) <= _age(second) else (second, first)
@@ -215,19 +225,23 @@ def differs_in_value(one: str, other: str) -> bool:
     return any(frozenset((a, b)) in _OPPOSITES for a in first - second for b in second - first)
 
 
-def _candidates(rows: Sequence[Placed], words: Sequence[Sequence[str]]) -> Iterator[tuple[int, list[int]]]:
-    """A statement, and those of its category before it in the file that share one of the rarest words of either."""
+def _candidates(
+    groups: Sequence[str], words: Sequence[Sequence[str]], common: str = ""
+) -> Iterator[tuple[int, list[int]]]:
+    """A text, and those before it that share one of the rarest words of either: those of its group and of the group
+    `common`, whose own meet all."""
     counts = Counter(word for found in words for word in set(found))
-    having: dict[str, dict[str, list[int]]] = {row.category: {} for row in rows}
+    having: dict[str, dict[str, list[int]]] = {group: {} for group in (*groups, common)}
     for at, found in enumerate(words):
-        earlier, near = having[rows[at].category], set[int]()
+        own, near = groups[at], set[int]()
+        earlier = having.values() if common and own == common else (having[own], having[common])
         for word in set(found):
-            if word in earlier and counts[word] <= COMMON:
-                near.update(earlier[word])
+            if counts[word] <= COMMON:
+                near.update(*(table.get(word, ()) for table in earlier))
         if near:
             yield at, sorted(near)
         for word in sorted(sorted(set(found)), key=counts.__getitem__)[:RAREST]:
-            earlier.setdefault(word, []).append(at)
+            having[own].setdefault(word, []).append(at)
 
 
 def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str]) -> str:

@@ -61,7 +61,12 @@ ID_CHARACTERS = 7
 def short_id(file: str, text: str) -> str:
     """The id of a statement in a file: seven letters from k to z, which no hash or line number looks like. Other
     provenance, case or white space keep it; other words change it, so that an id seen before an edit names nothing."""
-    digest = hashlib.sha256(f"{file}\n{normalised(text)}".encode("utf-8", "replace")).digest()
+    return id_letters(f"{file}\n{normalised(text)}")
+
+
+def id_letters(words: str) -> str:
+    """An id of that form for whatever these words name."""
+    digest = hashlib.sha256(words.encode("utf-8", "replace")).digest()
     return "".join(_ID_LETTERS[byte & 15] for byte in digest[:ID_CHARACTERS])
 
 

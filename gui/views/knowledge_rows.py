@@ -20,14 +20,12 @@ from core.base.result import ErrorInfo, Ok, Result
 from core.commands import bullets
 from core.commands.alike import (
     Alike,
-    Pairs,
     Placed,
-    Proposals,
     Superseding,
+    proposals,
     similar,
     supersede_accept,
     supersede_dismiss,
-    supersede_list,
 )
 from core.commands.bullets import change_all
 from core.commands.panel.bullets import CategoryView, category_views, local_day
@@ -313,16 +311,16 @@ class PairLists:
 
 def pair_lists(workspace: Workspace) -> PairLists:
     """Compare all bullets; on a worker."""
-    return lists_of(supersede_list(workspace), similar(workspace))
+    return lists_of(proposals(workspace.paths), similar(workspace.paths))
 
 
-def lists_of(outdated: Proposals, near: Pairs) -> PairLists:
+def lists_of(outdated: Sequence[Superseding], near: Sequence[Alike]) -> PairLists:
     """Both lists as rows. What seems outdated is not said to be alike as well."""
-    old: dict[BulletKey, Superseding | Alike] = {("outdated", pair.key, 0): pair for pair in outdated.proposals}
-    decided = {frozenset((pair.old.bullet.raw, pair.new.bullet.raw)) for pair in outdated.proposals}
+    old: dict[BulletKey, Superseding | Alike] = {("outdated", pair.key, 0): pair for pair in outdated}
+    decided = {frozenset((pair.old.bullet.raw, pair.new.bullet.raw)) for pair in outdated}
     same: dict[BulletKey, Superseding | Alike] = {
         ("alike", f"{pair.first.bullet.raw}\n{pair.second.bullet.raw}", pair.first.bullet.line): pair
-        for pair in near.pairs
+        for pair in near
         if frozenset((pair.first.bullet.raw, pair.second.bullet.raw)) not in decided
     }
     rows = {

@@ -252,7 +252,7 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
             report.edits.append(_edit_row(row.file, stayed=row.added or row.removed))
             report.stayed_why |= dict.fromkeys(row.added or row.removed, CHANGED)
         elif result.value == MISSED:
-            report.notes.append("the lines count as missing again: 'knowledge missing restore' puts them back")
+            report.notes.append("the lines count as missing again: 'knowledge review --kind vanished' shows them")
         elif result.value == GONE:
             report.gone += row.added
         else:

@@ -23,6 +23,7 @@ from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.reclaim import restore
 from core.harvest.recovery import UNPROVEN, Recovered, with_store
+from core.knowledge.answers import take_answers_back
 from core.knowledge.changes import EDIT_RUN, Change, append_changes, read_changes
 from core.knowledge.file_notes import note_now
 from core.knowledge.journal import Pending, encode, read_journal, states_by_sha
@@ -44,6 +45,7 @@ _TAUGHT = (
     "from_tools",
 )
 """What a ledger entry says of a harvest, and no longer of one that was undone."""
+ASKED_AGAIN = "what was answered is asked again: 'knowledge review' shows it"
 NEEDED = "another harvest rests on it"
 
 
@@ -95,10 +97,12 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Un
     mine = [row for row in changes if row.run == run]
     archived = states_by_sha(read_journal(archive_of(paths, run))) if _is_name(run) else {}
     owned = {key for key, entry in store.entries.items() if entry.get("run") == run}
-    if not run or not (mine or archived or owned):
+    asked_again = take_answers_back(paths, run)
+    if not run or not (mine or archived or owned or asked_again):
         newest = ", ".join(newest_runs(paths, changes)) or "none yet"
         raise KnowledgeError("unknown-run", f"there is no run {run!r}", hint=f"the newest runs are: {newest}")
     report = UndoReport(run, notes=list(store.notes), errors=list(store.errors))
+    report.notes += [ASKED_AGAIN] if asked_again else []
     undone = [row for row in changes if row.run == UNDO_RUN + run]
     if run.startswith(EDIT_RUN):
         undo_edit(paths, mine, undone, report, now)
