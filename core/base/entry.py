@@ -71,6 +71,7 @@ _QUOTES = str.maketrans("‘’‛“”„«»", '\'\'\'"""""')
 _EMPHASIS = re.compile(r"(?<![\w*])(\*\*?)(?=[^\s*])([^*]*[^\s*])\1(?![\w*])")
 _BEFORE, _AFTER = "\"'`([{¿¡", "\"'`()]}.,;:!?…。、，！？；："
 _DASHES = frozenset("-–—―·•")
+_ARTICLES = frozenset(("a", "an", "the"))
 
 
 def statement_key(text: str) -> str:
@@ -81,17 +82,18 @@ def statement_key(text: str) -> str:
     folded = text.casefold()
     if not folded.isascii():
         folded = folded.translate(_LOOK_ALIKES)
-    words = [word for at, word in enumerate(folded.split()) if not _is_article(word, at, text)]
-    flat = " ".join(words or [folded])
-    if "*" in flat:
-        flat = _EMPHASIS.sub(r"\2", flat)
-    bare = (word.lstrip(_BEFORE).rstrip(_AFTER) for word in flat.split())
-    return " ".join(word for word in bare if word and word not in _DASHES) or folded.strip()
+    words = folded.split()
+    if not _ARTICLES.isdisjoint(words):
+        words = [word for at, word in enumerate(words) if not _is_article(word, at, text)] or words
+    if "*" in folded:
+        words = _EMPHASIS.sub(r"\2", " ".join(words)).split()
+    bare = [word if word.isalnum() else word.lstrip(_BEFORE).rstrip(_AFTER) for word in words]
+    return " ".join([word for word in bare if word and word not in _DASHES]) or folded.strip()
 
 
 def _is_article(word: str, at: int, text: str) -> bool:
     """A capital A in the middle is a name: plan A."""
-    return word in ("the", "an") or (word == "a" and (at == 0 or text.split()[at] == "a"))
+    return word in _ARTICLES and (word != "a" or at == 0 or text.split()[at] == "a")
 
 
 def statement_mark(text: str) -> str:
