@@ -60,6 +60,13 @@ class Standing:
         found |= dict.fromkeys(left, REWORDED if reworded else LOST)
         return [Landed(planned.name, line, state or DEALT_WITH) for line, state in found.items()]
 
+    def confirmed(self, plan: FrozenPlan) -> Iterator[tuple[str, str]]:
+        """The lines that another one says, each with the name that its file has now."""
+        for row in plan.files:
+            if not self.lines(row.name).issuperset(row.all_lines):
+                name = self.name_now(plan, row)
+                yield from ((name, line) for line in row.all_lines if self._here(name, line, row) == CONFIRMED)
+
     def has_all(self, plan: FrozenPlan) -> bool:
         """Whether every line stands, or one that says the same, in the files as the plan names them."""
         return all(self._here(row.name, line, row) for row in plan.files for line in row.all_lines)

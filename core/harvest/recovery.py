@@ -19,6 +19,7 @@ from core.base.homes import advice, require_known
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.harvest.batch import Applied, write_together
+from core.harvest.confirming import mend_confirmed, tell_confirmed
 from core.harvest.landed import SHELF, Standing
 from core.harvest.named_paths import tell_bindings
 from core.harvest.reclaim import finish_removals, sync_reclaimed
@@ -112,6 +113,7 @@ def recover(paths: Paths, now: datetime, editor_wait: EditorWait) -> Recovered:
         raise OSError(errno.EIO, f"{ledger.error.message}; {ledger.error.hint}", str(paths.ledger))
     if files.exists(paths.journal):
         _replay(paths, files.read_or_empty(paths.journal), state, now, editor_wait)
+    mend_confirmed(paths)
     return state
 
 
@@ -332,6 +334,7 @@ def close_run(
     _notice_unrecorded_moves(paths, states, entries)
     _notice_purged(paths, states, entries, when)
     append_changes(paths, _changes(finished, run, when))
+    tell_confirmed(paths, (state.plan for state in states.values() if state.done and state.plan is not None))
     errors = _take_out_outdated(paths, states, run, when)
     if errors and behind is None:  # the next run tries it once more
         raise OSError(errno.EIO, errors[0].message, errors[0].path)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
 from core.base.files import read_or_empty
 from core.base.paths import Paths
+from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.removed import read_removed
 
 if TYPE_CHECKING:
@@ -84,7 +85,14 @@ def read_category(paths: Paths, category: str) -> list[Bullet]:
     row = CATEGORY[category]
     places = [paths.knowledge / row.file] if row.file else note_files(paths)
     removed = read_removed(paths)
-    rows = (bullet for place in places for bullet in bullets_in(read_text(place), category))
+    again = read_confirmed(paths)
+    rows = (
+        bullet
+        for place in places
+        for bullet in confirmed_bullets(
+            again, place.relative_to(paths.knowledge).as_posix(), bullets_in(read_text(place), category)
+        )
+    )
     return [bullet for bullet in rows if not removed.keeps_away(bullet)]
 
 

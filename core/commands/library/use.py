@@ -358,11 +358,11 @@ def library_consolidate(
 
 def _tell_digest(workspace: Workspace, library: Library) -> None:
     """Leave a list of the bullets that usage confirmed where the digest finds it; none unless the setting asks."""
-    from core.knowledge.digest import write_confirmed
+    from core.knowledge.digest import write_served
     from core.library.use.inference import confirmed_lines
 
     wanted = confirmed_lines(library, str(workspace.paths.knowledge)) if workspace.config.digest_confirmed else {}
-    write_confirmed(workspace.paths, wanted)
+    write_served(workspace.paths, wanted)
 
 
 def library_undo(
