@@ -50,7 +50,6 @@ class Repeats:
     def __init__(self, paths: Paths, entries: Entries, proofs: Proofs) -> None:
         self._paths, self._entries, self._proofs = paths, entries, proofs
         self._by_words: dict[str, dict[str, list[str]]] = {}
-        self._confirmed = read_confirmed(paths)
         self._turns: dict[str, list[tuple[str, str]]] = {}
         self._names: dict[str, list[str]] | None = None
         self._places: dict[str, set[str]] = {}
@@ -134,10 +133,11 @@ class Repeats:
             return
         found = self._by_words[file] = {}
         try:
-            text = read_text(self._paths.knowledge / file)
+            bullets = parse_bullets(read_text(self._paths.knowledge / file))
+            bullets = confirmed_bullets(read_confirmed(self._paths), file, bullets)
         except OSError:
             return
-        for bullet in confirmed_bullets(self._confirmed, file, parse_bullets(text)):
+        for bullet in bullets:
             if not bullet.struck:
                 said = (bullet_line(bullet.text, one) for one in (bullet.provenance, *bullet.again))
                 found.setdefault(bullet.key, []).extend(said)
