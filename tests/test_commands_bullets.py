@@ -13,7 +13,7 @@ import pytest
 from core.cli.main import main
 from core.commands import bullets
 from core.commands.alike import similar
-from core.commands.bullets import list_tasks
+from core.commands.bullets import change_all, list_tasks
 from core.commands.bullets import notes as notes_of
 from core.commands.history.undo import undo
 from core.commands.panel.bullets import category_view
@@ -25,7 +25,7 @@ from core.commands.quarantine import (
     quarantine_list,
     quarantine_text,
 )
-from core.commands.statements import change_all, said, said_with
+from core.commands.statements import said, said_with
 from core.commands.workspace import Workspace
 from core.knowledge.bullet_text import BulletRef
 from tests.made_home import (

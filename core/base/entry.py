@@ -70,8 +70,7 @@ _LOOK_ALIKES = str.maketrans("авекмнорстухіјѕһԁԛԝӏαβεζη
 _QUOTES = str.maketrans("‘’‛“”„«»", '\'\'\'"""""')
 _EMPHASIS = re.compile(r"(?<![\w*])(\*\*?)(?=[^\s*])([^*]*[^\s*])\1(?![\w*])")
 _BEFORE, _AFTER = "\"'`([{¿¡", "\"'`()]}.,;:!?…。、，！？；："
-_DASHES = frozenset("-–—―·•")
-_ARTICLES = frozenset(("a", "an", "the"))
+_NOTHING = frozenset({"the", "an", *"-–—―·•"})
 
 
 def statement_key(text: str) -> str:
@@ -79,21 +78,18 @@ def statement_key(text: str) -> str:
     provenance. Signs inside a word or before it stay (`-2`, `v1.2`, `C++`, `.env`): they are values."""
     if not text.isascii():
         text = without_invisible(unicodedata.normalize("NFKC", text)).translate(_QUOTES)
+    if "*" in text:
+        text = _EMPHASIS.sub(r"\2", text)
     folded = text.casefold()
     if not folded.isascii():
         folded = folded.translate(_LOOK_ALIKES)
-    words = folded.split()
-    if not _ARTICLES.isdisjoint(words):
-        words = [word for at, word in enumerate(words) if not _is_article(word, at, text)] or words
-    if "*" in folded:
-        words = _EMPHASIS.sub(r"\2", " ".join(words)).split()
-    bare = [word if word.isalnum() else word.lstrip(_BEFORE).rstrip(_AFTER) for word in words]
-    return " ".join([word for word in bare if word and word not in _DASHES]) or folded.strip()
-
-
-def _is_article(word: str, at: int, text: str) -> bool:
-    """A capital A in the middle is a name: plan A."""
-    return word in _ARTICLES and (word != "a" or at == 0 or text.split()[at] == "a")
+    said = []
+    for at, (raw, word) in enumerate(zip(text.split(), folded.split(), strict=True)):
+        bare = word.lstrip(_BEFORE).rstrip(_AFTER)
+        # A capital A in the middle is a name (plan A), and so is a letter in quotes.
+        if bare and bare not in _NOTHING and not (bare == "a" and (raw == "a" or (at == 0 and raw == "A"))):
+            said.append(bare)
+    return " ".join(said) or folded.strip()
 
 
 def statement_mark(text: str) -> str:

@@ -10,8 +10,9 @@ from core.base import files, locks
 from core.base.markdown import sanitise_line
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.commands.bullets import change_all
 from core.commands.row import group, needed, single, whole_number
-from core.commands.statements import change_all, placed_refs
+from core.commands.statements import placed_refs
 from core.commands.table import SUMMARY
 from core.commands.text import change_text, count
 from core.commands.workspace import Clock, Workspace, utc_now

@@ -10,21 +10,24 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.markdown import Bullet, parse_bullets
 from core.base.result import KnowledgeError, attempt
 from core.commands.project import find_project
 from core.commands.row import CATEGORY_WORD, MATCH, OF_BULLET, SECRETS, Argument, flag, needed, option, single
-from core.commands.statements import Found, Match, Said, bullets_of, change_all, finished, resolve_bullet, said
+from core.commands.statements import Found, Match, Said, bullets_of, change_lines, finished, resolve_bullet, said
 from core.commands.table import SUMMARY
 from core.commands.text import change_text
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.harvest.named_paths import allowed_path
 from core.knowledge import edit as edits
+from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, read_text
 from core.knowledge.edit import Edited
 from core.knowledge.file_notes import notes_for, refresh_notes
@@ -126,6 +129,42 @@ def remove(
 def _changed(workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock) -> Edited:
     found = resolve_bullet(workspace.paths, category, match)
     return change_all(workspace, act, found.refs, note=found.note, seen=seen, now=now)
+
+
+def change_all(
+    workspace: Workspace,
+    act: str,
+    refs: Sequence[BulletRef],
+    text: str = "",
+    *,
+    keep_secrets: bool = False,
+    note: str = "",
+    seen: str | None = None,
+    now: Clock = utc_now,
+) -> Edited:
+    """`change_lines`, and the facts that were made of these lines follow them."""
+    edited = change_lines(workspace, act, refs, text, keep_secrets=keep_secrets, note=note, seen=seen, now=now)
+    texts = [bullet.text for ref in refs for bullet in parse_bullets(ref.raw)]
+    problem = _facts_follow(workspace, texts, now)
+    return replace(edited, warning="; ".join(filter(None, (edited.warning, problem))))
+
+
+def _facts_follow(workspace: Workspace, texts: Iterable[str], now: Clock) -> str:
+    """Bring the fact index together with bullets of these texts, where it knows any of them; a sentence about what went
+    wrong, or ""."""
+    from core.factindex.facts import as_fact, marks_of
+    from core.factindex.sync import record_path
+
+    record = files.read_or_empty(record_path(workspace.paths.state))
+    if not record or not any(mark.encode() in record for text in texts for mark in marks_of(as_fact(text))):
+        return ""
+    from core.commands.fact_feed import sync_facts
+
+    try:
+        sync_facts(workspace, now=now)
+    except KnowledgeError as failed:
+        return f"the fact index is not up to date yet: {failed.error}"
+    return ""
 
 
 # --- what is known of a source file, and of the tasks of a project ----------------------------------------------------

@@ -13,12 +13,12 @@ from rapidfuzz import process
 from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
-from core.commands.fact_feed import sync_facts, with_facts
+from core.commands.fact_feed import LINE_STAYS, sync_facts, with_facts
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import DISK_FAILED, check, mark_of, sort_key
+from core.factindex.facts import DISK_FAILED, check, marks_of, sort_key
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
 from core.factindex.places import FactFiles, Placed, read_all, read_one, together
@@ -212,7 +212,8 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
             "t": "renumbered",
             "from": row.old,
             "to": row.new,
-            "mark": mark_of(row.fact),
+            "mark": marks_of(row.fact)[0],
+            "earlier": marks_of(row.fact)[1],
             "retired": retired_id(row.old, row.new),
         }
         for row in plan.rows
@@ -236,13 +237,13 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
     return Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors), tuple(sorted(whole)))
 
 
-def _synced(workspace: Workspace, now: Clock) -> str:
+def _synced(workspace: Workspace, now: Clock, run: str = "") -> str:
     """Bring the index up to date after a change, which stands also where this fails: then a sentence about it."""
     try:
-        sync_facts(workspace, now=now)
+        done = sync_facts(workspace, run=run, now=now)
     except KnowledgeError as failed:
         return f"the index is not up to date yet: {failed.error}"
-    return ""
+    return "; ".join(note for note in done.notes if note.startswith(LINE_STAYS))
 
 
 def _placed(workspace: Workspace, fact_id: str) -> Placed:
@@ -304,7 +305,8 @@ def _change(
 
 def _finished(workspace: Workspace, edited: Edited, now: Clock, notice: str = "") -> Edited:
     """Bring the index up to date after a change; when that fails the change stands, with a warning behind `notice`."""
-    return replace(edited, warning="; ".join(filter(None, (notice, edited.warning, _synced(workspace, now)))))
+    synced = _synced(workspace, now, edited.run)
+    return replace(edited, warning="; ".join(filter(None, (notice, edited.warning, synced))))
 
 
 def _unreadable(error: OSError) -> KnowledgeError:

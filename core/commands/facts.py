@@ -121,7 +121,8 @@ def current_facts(workspace: Workspace, now: datetime) -> tuple[list[Fact], list
         with contextlib.suppress(KnowledgeError):
             return index.read_index(workspace.paths.knowledge), []
     try:
-        facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now)
+        bullets = fact_feed.bullets_of_store(workspace.paths)
+        facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now, bullets)
     except OSError as error:
         raise KnowledgeError(
             "facts-unreadable", f"the facts cannot be read: {error.strerror}", error.filename or ""
@@ -180,8 +181,9 @@ def _bootstrap(
         domains = domains_around(workspace, workspace.cwd)
     wanted = tuple(dict.fromkeys((*domains, GLOBAL)))
     secrets = workspace.config.redact
-    with contextlib.suppress(KnowledgeError):
-        return from_index(workspace.paths.knowledge, wanted, now, budget, secrets=secrets), []
+    if fact_feed.unchanged(workspace, now) is not None:
+        with contextlib.suppress(KnowledgeError):
+            return from_index(workspace.paths.knowledge, wanted, now, budget, secrets=secrets), []
     facts, problems = current_facts(workspace, now)
     return choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text), problems
 

@@ -289,7 +289,7 @@ def placed_refs(place: Placed) -> tuple[BulletRef, ...]:
     return tuple(BulletRef(place.file, row.line, row.raw) for row in (place.bullet, *place.statement.others))
 
 
-def change_all(
+def change_lines(
     workspace: Workspace,
     act: str,
     refs: Sequence[BulletRef],
@@ -307,7 +307,7 @@ def change_all(
     `text` are the words of an edit, or the line that supersedes. Secrets in it are replaced, unless `keep_secrets` says
     otherwise; that is reported as a warning, behind `note`. A line that is as wanted already is left as it is; raises
     KnowledgeError when all are, when a line is no longer there, or when the file has changed since `seen`. One undo
-    takes it back.
+    takes it back. The facts that were made of these lines stay behind: `bullets.change_all` takes them along.
     """
     if act not in ACTS or not refs or len({ref.file for ref in refs}) > 1:
         raise KnowledgeError("usage", f"{act!r} cannot be done to these lines", hint=f"choose one of {', '.join(ACTS)}")
@@ -321,9 +321,9 @@ def change_all(
         return _all_hunks(lines, ordered, lambda text_now, ref: ACTS[act](text_now, ref, words))
 
     texts = list(dict.fromkeys(_text_of(ref) for ref in refs))
-    if act == "edit":
-        texts = [said for said in texts if statement_key(said) != statement_key(words)]
-    gone = remember(workspace.paths, texts, REMEMBERED[act], moment, run) if act in REMEMBERED else []
+    left = {statement_key(words), *_said_beside(workspace.paths, refs)}
+    going = [said for said in texts if act in REMEMBERED and statement_key(said) not in left]
+    gone = remember(workspace.paths, going, REMEMBERED[act], moment, run) if going else []
     try:
         edited = change_file(workspace.paths, refs[0].file, hunks, moment, seen=seen, run=run)
     except KnowledgeError:
@@ -343,6 +343,17 @@ REMEMBERED = {
     "forget": "forgotten",
 }
 """What takes a statement out -> how `removed.md` says that it went."""
+
+
+def _said_beside(paths: Paths, refs: Sequence[BulletRef]) -> set[str]:
+    """The keys of what other lines of the file say: a line that is named by its place goes alone, and what it says is
+    still said."""
+    try:
+        rows = parse_bullets(read_text(paths.knowledge / refs[0].file))
+    except OSError:
+        return set()  # the change itself tells
+    lines = {(ref.line, ref.raw) for ref in refs}
+    return {statement_key(row.text) for row in rows if not row.struck and (row.line, row.raw) not in lines}
 
 
 def _text_of(ref: BulletRef) -> str:

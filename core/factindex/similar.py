@@ -9,7 +9,8 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from core.factindex.facts import GLOBAL, Fact, normalised
+from core.base.entry import statement_key
+from core.factindex.facts import GLOBAL, Fact
 
 LIKENESS = 82.0
 """From which on two texts are listed, of 100 (token sort ratio: the order of words does not matter)."""
@@ -38,7 +39,7 @@ def similar_pairs(facts: Iterable[Fact]) -> list[Pair]:
     and not with its square.
     """
 
-    rows = [(fact, normalised(fact.fact)) for fact in facts]
+    rows = [(fact, statement_key(fact.fact)) for fact in facts]
     words = [frozenset(word for word in text.split() if len(word) > 2) or frozenset((text,)) for _, text in rows]
     number: dict[str, int] = defaultdict(int)
     for row in words:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
 from core.base.files import read_or_empty
 from core.base.paths import Paths
-from core.knowledge.confirmed import confirmed_bullets, read_confirmed
-from core.knowledge.removed import read_removed
+from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
+from core.knowledge.removed import Removed, read_removed
 
 if TYPE_CHECKING:
     from core.base.markdown import Bullet
@@ -79,20 +79,18 @@ def bullets_in(text: str, category: str) -> list[Bullet]:
     return chosen
 
 
-def read_category(paths: Paths, category: str) -> list[Bullet]:
-    """All bullets of a category on disk, oldest first, without those that say what the user removed. Raises OSError
-    when a file cannot be read."""
+def read_category(
+    paths: Paths, category: str, removed: Removed | None = None, again: Confirmations | None = None
+) -> list[Bullet]:
+    """All bullets of a category on disk, oldest first, each with the conversations that said it again, without those
+    that say what the user removed. Raises OSError when a file cannot be read. Whoever reads several categories hands
+    over what was `removed` and what was said `again`."""
     row = CATEGORY[category]
     places = [paths.knowledge / row.file] if row.file else note_files(paths)
-    removed = read_removed(paths)
-    again = read_confirmed(paths)
-    rows = (
-        bullet
-        for place in places
-        for bullet in confirmed_bullets(
-            again, place.relative_to(paths.knowledge).as_posix(), bullets_in(read_text(place), category)
-        )
-    )
+    removed = read_removed(paths) if removed is None else removed
+    again = read_confirmed(paths) if again is None else again
+    named = ((row.file if row.file else f"files/{place.name}", read_text(place)) for place in places)
+    rows = (row for name, text in named for row in confirmed_bullets(again, name, bullets_in(text, category)))
     return [bullet for bullet in rows if not removed.keeps_away(bullet)]
 
 

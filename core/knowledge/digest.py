@@ -10,6 +10,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -21,7 +22,8 @@ from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.knowledge.categories import CATEGORY, read_category
-from core.knowledge.confirmed import CONFIRMED
+from core.knowledge.confirmed import CONFIRMED, read_confirmed
+from core.knowledge.removed import INDEX, REMOVED, read_removed
 from core.knowledge.same import Statement, statements
 
 if TYPE_CHECKING:
@@ -168,8 +170,13 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
 
     farthest = OWN if only else NONE
     # Line by line: what was said elsewhere too must not bring the other conversation's name along.
+    removed, again = read_removed(paths), read_confirmed(paths) or {}
     found = {
-        name: [told for row in read_category(paths, name) if (told := as_told(row, projects, here, farthest))]
+        name: [
+            told
+            for row in read_category(paths, name, removed, again)
+            if (told := as_told(row, projects, here, farthest)) is not None
+        ]
         for name in SECTIONS
     }
 
@@ -198,7 +205,8 @@ def _as_it_stands(paths: Paths, max_bytes: int, cache: Path | None) -> Digest | 
         rows = [(0, name, block) for name, (blocks, _) in heads for block in blocks]
         unseen = sum(count - len(blocks) for _, (blocks, count) in heads)
         return _rendered(rows, max_bytes, str, unseen)
-    found = {name: read_category(paths, name) for name in SECTIONS}
+    removed, again = read_removed(paths), read_confirmed(paths) or {}
+    found = {name: read_category(paths, name, removed, again) for name in SECTIONS}
     return render_digest(found, max_bytes, served_first(paths))
 
 
@@ -220,8 +228,10 @@ def _head(paths: Paths, category: str, max_bytes: int, cache: Path) -> tuple[lis
         return [str(block) for block in kept[0]], int(kept[1])
 
     place = cache / "ready" / f"digest-{category}"
-    inputs = [paths.knowledge / CATEGORY[category].file, paths.state / CONFIRMED]
-    return kept_ready(place, inputs, made, asked=max_bytes, read=read)
+    places = [paths.knowledge / name for name in (CATEGORY[category].file, REMOVED, INDEX)]
+    places.append(paths.state / CONFIRMED)
+    asked = [max_bytes, datetime.now(UTC).date().isoformat()]  # a fact may expire overnight
+    return kept_ready(place, places, made, asked=asked, read=read)
 
 
 def regenerate_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True) -> Path | None:

@@ -13,8 +13,11 @@ What the user wrote by hand is their word, and is never kept away.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 
 from core.base import files
@@ -23,10 +26,12 @@ from core.base.markdown import BY_HAND, Bullet, parse_bullets, split_provenance
 from core.base.paths import Paths
 
 REMOVED = "removed.md"
+INDEX = "index.json"
 HEADER = "# Removed\n\nWhat stands here was taken out and stays away. Delete a line, and what it says may come back."
 HOW = ("removed", "struck", "replaced", "retracted", "forgotten")
 """How a statement went, as its line says."""
 
+_EXPIRES = b'"expires": "'
 _MARK = re.compile(rf"\[(?P<how>{'|'.join(HOW)}): (?P<day>\d{{4}}-\d\d-\d\d)\]\Z")
 
 
@@ -43,9 +48,11 @@ class RemovedStatement:
 
 @dataclass(frozen=True)
 class Removed:
-    """All of them. `text in removed` asks whether a statement stays away."""
+    """All of them. `text in removed` asks whether a statement stays away. `expired` are the keys of statements whose
+    fact has passed its last day (`expires`): they stand, and nobody is told them any more."""
 
     rows: tuple[RemovedStatement, ...] = ()
+    expired: frozenset[str] = frozenset()
 
     def __contains__(self, text: object) -> bool:
         return bool(self.rows) and isinstance(text, str) and statement_key(text) in self._keys
@@ -58,20 +65,41 @@ class Removed:
         return frozenset(statement_key(row.text) for row in self.rows)
 
     def keeps_away(self, bullet: Bullet) -> bool:
-        """Whether a line that stands is to be left out of everything that is shown: it says what was removed, and the
-        user has not written it. What is struck through is history and stays where it is."""
-        if not self.rows or bullet.struck or bullet.provenance is None or bullet.provenance.source == BY_HAND:
+        """Whether a line that stands is to be left out of everything that is shown: it says what was removed or has
+        expired, and the user has not written it. What is struck through is history and stays where it is."""
+        if bullet.struck or bullet.provenance is None or bullet.provenance.source == BY_HAND:
             return False
-        return bullet.text in self
+        return self.hides(bullet.text)
+
+    def hides(self, text: str) -> bool:
+        """Whether nobody is to be told a text: removed or expired."""
+        if not self.rows and not self.expired:
+            return False
+        key = statement_key(text)
+        return key in self._keys or key in self.expired
 
 
-def read_removed(paths: Paths) -> Removed:
-    """What the file says; of a merge conflict both sides. Raises OSError when it cannot be read."""
-    data = files.read_or_empty(paths.knowledge / REMOVED)
-    if not data:
-        return Removed()
-    rows = map(_row, parse_bullets(data.decode("utf-8", "replace").removeprefix("\ufeff")))
-    return Removed(tuple(row for row in rows if row.text))
+def read_removed(paths: Paths, today: str = "") -> Removed:
+    """What the file says, of a merge conflict both sides; and the facts in index.json that have expired by `today`
+    (YYYY-MM-DD; "" for the day it is, UTC). Raises OSError when a file cannot be read."""
+    text = files.read_or_empty(paths.knowledge / REMOVED).decode("utf-8", "replace").removeprefix("\ufeff")
+    rows = tuple(row for row in map(_row, parse_bullets(text)) if row.text)
+    return Removed(rows, _expired(files.read_or_empty(paths.knowledge / INDEX), today))
+
+
+def _expired(data: bytes, today: str) -> frozenset[str]:
+    """The keys of expired facts: one fact stands on one line of the index, and few have a last day."""
+    if _EXPIRES not in data:
+        return frozenset()
+    today = today or datetime.now(UTC).date().isoformat()
+    found: set[str] = set()
+    for line in data.split(b"\n"):
+        if _EXPIRES in line:
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                row = json.loads(line.rstrip(b", \r"))
+                if str(row["expires"]) < today:
+                    found.add(statement_key(row["fact"]))
+    return frozenset(found)
 
 
 def _row(bullet: Bullet) -> RemovedStatement:

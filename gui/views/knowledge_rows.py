@@ -29,6 +29,7 @@ from core.commands.alike import (
     supersede_dismiss,
     supersede_list,
 )
+from core.commands.bullets import change_all
 from core.commands.panel.bullets import CategoryView, category_views, local_day
 from core.commands.panel.evidence import steps_in
 from core.commands.quarantine import (
@@ -40,7 +41,7 @@ from core.commands.quarantine import (
     quarantine_accept,
     quarantine_drop,
 )
-from core.commands.statements import Found, Said, change_all, placed_refs, said
+from core.commands.statements import Found, Said, placed_refs, said
 from core.commands.workspace import Workspace
 from gui.shell import COMPARE, Reading, Shell
 from gui.toolkit.flow_rows import FlowRow, RowAction, matching

@@ -1,0 +1,118 @@
+"""A fact and the bullet that it was made of are one entry: what happens to one of them happens to the other. Pure.
+
+A fact that the harvest made goes when its bullet goes, gets the bullet's new words, and comes back with it. What the
+user changes in a YAML file is told, so that the caller changes the bullet. Many facts of one file at once are left as
+they are: that is the mark of a file that was lost, not of somebody who corrects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from core.base.checked_lines import Record
+from core.base.entry import statement_mark
+from core.factindex.facts import FACT_CHARACTERS, Fact, fact_from, marks_of
+from core.factindex.held import is_sudden
+from core.factindex.places import FactFiles
+from core.factindex.record import History
+
+REDACTED = "[redacted: "
+"""The words of such a fact are not those of its bullet."""
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """What the category files say: the marks of all statements that stand as facts would say them (`live`), the text
+    that took the place of another (`replaced`, from mark to text), and the marks of what was removed."""
+
+    live: frozenset[str] = frozenset()
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    removed: frozenset[str] = frozenset()
+
+
+@dataclass
+class Followed:
+    """What a sync does: facts that leave, get other words, or come back, and the records that tell of it. For the
+    caller: marks of bullets to take out (`dropped`), and to give other words (`reworded`: mark -> text)."""
+
+    leave: list[Fact] = field(default_factory=list)
+    reword: list[tuple[Fact, str]] = field(default_factory=list)
+    back: list[Fact] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+    held: int = 0
+    """So many facts have no bullet any more, and stay for the time being: they are too many at once."""
+    dropped: set[str] = field(default_factory=set)
+    reworded: dict[str, str] = field(default_factory=dict)
+
+
+def follow(found: FactFiles, history: History, bullets: Bullets, skipped: AbstractSet[str] = frozenset()) -> Followed:
+    """Decide it all. A fact that no harvest made is the user's own, and follows nothing; those `skipped` go with a
+    harvest that is taken back."""
+    done = Followed()
+    _after_bullets(found, history, bullets, skipped, done)
+    _after_facts(found, history, skipped, done)
+    return done
+
+
+def _after_bullets(
+    found: FactFiles, history: History, bullets: Bullets, skipped: AbstractSet[str], done: Followed
+) -> None:
+    away: dict[str, list[Fact]] = {}
+    for name, row in found.placed.items():
+        made, said = history.made.get(name, ""), statement_mark(row.fact.fact)
+        if not made or said in bullets.live or name in skipped or REDACTED in row.fact.fact:
+            continue
+        if made not in marks_of(row.fact.fact):
+            if made in bullets.live:  # the user gave the fact other words: the bullet gets them
+                done.reworded[made] = row.fact.fact
+                done.records.append({"t": "reworded", "id": name, "mark": said})
+            continue
+        new = _now(said, bullets)
+        if new and len(new) <= FACT_CHARACTERS:
+            done.reword.append((row.fact, new))
+            done.records.append({"t": "reworded", "id": name, "mark": statement_mark(new)})
+        else:
+            away.setdefault(row.file, []).append(row.fact)
+    for file, facts in away.items():
+        sure = [fact for fact in facts if statement_mark(fact.fact) in bullets.removed]
+        unsure = len(facts) - len(sure)
+        if is_sudden(unsure, len(found.by_name[file].placed)):
+            done.held += unsure
+        else:
+            sure = facts
+        done.leave += sure
+        done.records += [{"t": "left", "id": fact.id, "fact": fact.to_json()} for fact in sure]
+    taken = found.taken
+    for name, fields in history.left.items():
+        fact = fact_from(fields)
+        if name not in taken and statement_mark(fact.fact) in bullets.live:
+            done.back.append(fact)
+            done.records.append({"t": "back", "id": name})
+
+
+def _now(said: str, bullets: Bullets) -> str:
+    """The words that a statement has by now, "" for none that stands."""
+    seen: set[str] = set()
+    while said in bullets.replaced and said not in seen:
+        seen.add(said)
+        text = bullets.replaced[said]
+        said = statement_mark(text)
+        if said in bullets.live:
+            return text
+    return ""
+
+
+def _after_facts(found: FactFiles, history: History, skipped: AbstractSet[str], done: Followed) -> None:
+    taken = found.taken | history.left.keys() | history.merged.keys() | skipped
+    gone = [name for name in history.made if name not in taken]
+    if history.told is None:  # a store that did not follow them so far: what went before stays as it is
+        done.records.append({"t": "told", "ids": sorted(gone)})
+        return
+    new = [name for name in gone if name not in history.told]
+    if new:
+        done.records.append({"t": "told", "ids": sorted(new)})
+    done.dropped = {history.made[name] for name in new} - {
+        mark for row in found.placed.values() for mark in marks_of(row.fact.fact)
+    }
