@@ -2,8 +2,8 @@
 
 The order is safe to be cut anywhere, and to be run again: conversations come back first, then the ledger and the
 archived plan forget the harvest (so that the next one really reads the conversation again), and only then its lines
-leave the files. A line that the user has changed since stays, and so does one that another harvest rests on. One that another
-harvest confirms goes over to it: the line of its plan takes the place, that of the oldest conversation where several do.
+leave the files. A line that the user has changed since stays, and so does one that another harvest rests on. One that
+another harvest confirms goes over to it: the line of its plan takes the place, the oldest where several confirm it.
 """
 
 from __future__ import annotations
