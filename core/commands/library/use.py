@@ -128,9 +128,8 @@ def library_retrieve(
         if bullets:
             from core.commands.search import search
 
-            keep = scope.tells_entry if scope is not None and not scope.everything else None
             try:
-                hits = search(workspace, text, kind="bullet", limit=limit, keep=keep).hits
+                hits = search(workspace, text, kind="bullet", limit=limit, scope=scope).hits
             except KnowledgeError as failed:
                 notes.append(str(failed.error))
         return Answered(found, hits, (*notes, *found.warnings))
