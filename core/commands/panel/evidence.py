@@ -268,7 +268,7 @@ def evidence_text(value: Evidence | tuple[str, ...]) -> str:
         marked = f"{place.before}>>{place.quote}<<{place.after}"
         rows += [_EDGE + one_line(line) for line in marked.strip().split("\n")]
         rows.append(f"   ({_where(value)})")
-    rows += [f"also said in {one_line(came)}" for came in value.again]
+    rows += [f"also said in {one_line(came.removeprefix('[from: ').removesuffix(']'))}" for came in value.again]
     rows += [f"{number}. {step}" for number, step in enumerate(value.steps, start=1)]
     return "\n".join(rows) + "\n"
 
