@@ -285,25 +285,34 @@ def paths(tmp_path: Path) -> Iterator[Paths]:
             folder.chmod(0o700)
 
 
+CLOSING = """
+import io, json, os, sys
+from core.cli.main import main
+for words, home, closed, mode in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    os.chmod(closed, mode)
+    code = main([*words.split(), "--home", home], out, err)
+    os.chmod(closed, 0o700)
+    print(json.dumps([code, out.getvalue(), err.getvalue()]))
+"""
+
+
 @needs_privileges
-@pytest.mark.parametrize(
-    ("words", "closed", "mode"),
-    [
-        ("doctor", "home", 0o600),
-        ("doctor", "knowledge", 0),
-        ("doctor", "state", 0),
-        *((words, "home", 0) for words in ("status", "harvest", "search port", "add facts x", "context", "below")),
-    ],
-)
-def test_every_command_names_the_folder_that_is_closed(paths: Paths, words: str, closed: str, mode: int) -> None:
+def test_every_command_names_the_folder_that_is_closed(paths: Paths) -> None:
     """`sudo` leaves one folder behind that belongs to somebody else, perhaps the one above the home."""
-    folder: Path = getattr(paths, closed)
-    folder.chmod(mode)
-    if words == "below":
-        words, folder = "status", paths.home / "deeper"
-    ended = knowledge(folder if folder.name == "deeper" else paths.home, *words.split(), cwd=paths.home.parent)
-    assert ended.returncode == 1 and ended.stdout == ""
-    assert ended.stderr == f"knowledge: you do not have permission to open this home ({folder}). {ADVICE}\n"
+    home, deeper = str(paths.home), str(paths.home / "deeper")
+    rows = [
+        ("doctor", home, home, 0o600),
+        ("doctor", home, str(paths.knowledge), 0),
+        ("doctor", home, str(paths.state), 0),
+        *((words, home, home, 0) for words in ("status", "harvest", "search port", "add facts x", "context")),
+        ("status", deeper, home, 0),
+    ]
+    ended = started(paths.home.parent, *UNPRIVILEGED, sys.executable, "-c", CLOSING, json.dumps(rows))
+    told = [json.loads(line) for line in ended.stdout.splitlines()]
+    for row, said in zip(rows, told, strict=True):
+        named = deeper if row[1] == deeper else row[2]
+        assert said == [1, "", f"knowledge: you do not have permission to open this home ({named}). {ADVICE}\n"], row
 
 
 @needs_privileges

@@ -319,7 +319,7 @@ def few(tmp_path: Path) -> tuple[float, float]:
 
 def test_bytes_for_a_conversation_do_not_grow_with_the_store(tmp_path: Path, few: tuple[float, float]) -> None:
     """A store of ten thousand conversations wrote gigabytes, for each of them rewrote all tasks."""
-    many = spent(tmp_path / "many", 600, lambda: 0.0)
+    many = spent(tmp_path / "many", 300, lambda: 0.0)
     assert many[0] < few[0] * 1.1 and many[1] < few[1] * 1.1
 
 

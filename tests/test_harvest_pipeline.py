@@ -377,7 +377,7 @@ def test_two_snapshots_of_one_session_leave_one_line(world: World) -> None:
         for text in run:
             world.converse(text)
         world.run(model)
-    [line] = [line for line in world.text("facts.md").split("\n") if line.startswith("- ")]
+    assert world.text("facts.md").count("\n- ") == 1
     [statement] = statements(read_category(world.paths, "facts"))
     assert statement.conversations == 2, "two snapshots of one session are one conversation"
 

@@ -24,6 +24,7 @@ from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORIES, bullets_in, read_text
 from core.knowledge.edit import Edited
 from core.knowledge.ledger import seen_ledger
+from core.knowledge.log import carry_over
 
 LOCK_SECONDS = 5.0
 COMPARED = ("facts", "decisions", "questions", "playbooks", "tasks_open")
@@ -116,6 +117,7 @@ def supersede_dismiss(workspace: Workspace, match: str | BulletRef) -> Dismissed
     chosen = _chosen(workspace.paths, match)
     paths, path = workspace.paths, workspace.paths.state / "dismissed.json"
     try:
+        carry_over(paths)
         with locks.locked(paths.state / "dismissed.lock", work="supersede", editor_wait=LOCK_SECONDS):
             keys = sorted(_dismissed(paths) | {chosen.key})
             files.write_atomic(path, (json.dumps(keys, indent=1) + "\n").encode())

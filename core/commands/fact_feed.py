@@ -42,7 +42,7 @@ from core.base.secrets.redact import redact
 from core.commands.history.runs import UNDO_RUN
 from core.commands.statements import bullets_of, change_lines
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.factindex import index
+from core.factindex import held, index
 from core.factindex.bootstrap import FILE_NOTE
 from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, as_fact, is_domain, sort_key
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
@@ -57,6 +57,7 @@ from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.check import Finding
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
+from core.knowledge.log import carry_over
 from core.knowledge.projects import domain_in, is_users, projects_of
 from core.knowledge.removed import REMOVED, read_removed
 from core.knowledge.swap import clear_leftovers, replace_expected
@@ -297,10 +298,13 @@ def sync_facts(
 
     def work() -> SyncReport:
         kept = [aside for folder in _folders(paths.knowledge) for aside in clear_leftovers(folder)]
+        again = workspace.config.fact_index and _begin_again(paths)
         report = sync(
             paths.knowledge, paths.state, harvests, now(), replace=replace_expected, accept_removals=accept_removals
         )
         _leave_schema(paths)
+        if again:
+            report.notes.append("all files of the fact index were gone: its facts were made again of the bullets")
         report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
         return report
 
@@ -377,6 +381,20 @@ def _in_place_of(bullet: str, fact: str) -> str:
     return starred + (plain.removeprefix(old) if len(plain) > len(old) else "")
 
 
+def _begin_again(paths: Paths) -> bool:
+    """Where every YAML file is gone and index.json with them, nothing is left to be trusted over the bullets: the
+    record of what became of them is set aside, so that the committed plans make the facts again. Raises OSError."""
+    record = record_path(paths.state)
+    if files.exists(paths.knowledge / index.NAME) or next(fact_places(paths.knowledge), None) is not None:
+        return False
+    if not files.exists(record):
+        return False
+    for place in (record, paths.state / held.NAME):
+        if files.exists(place):
+            files.replace_file(place, place.with_name(f"{place.name}.before"))
+    return True
+
+
 SCHEMA = "SCHEMA.md"
 
 
@@ -396,6 +414,7 @@ def _leave_schema(paths: Paths) -> None:
 def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> T:
     """Do the work while no other process writes facts, with sentences for what can go wrong."""
     try:
+        carry_over(paths)
         with locks.locked(paths.state / "facts.lock", work="facts", editor_wait=wait):
             return work()
     except locks.LockHeldError as error:

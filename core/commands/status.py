@@ -27,6 +27,7 @@ from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
 from core.knowledge.digest import Digest, current_digest
+from core.knowledge.earlier import copies
 from core.knowledge.ledger import counts_by_status, seen_ledger
 from core.knowledge.run_state import (
     INTERRUPTED,
@@ -78,6 +79,8 @@ class Status:
     """The last harvest that nobody waited for, None where there was none."""
     made: Digest | None = None
     """What digest.md would hold now, None where there is nothing to put into it."""
+    copies: list[str] = field(default_factory=list)
+    """Copies of the store as earlier versions left it."""
     settings_warnings: tuple[str, ...] = ()
     """What is odd about the settings; the command line says that of every command."""
 
@@ -100,6 +103,7 @@ class Status:
             "context": [row.to_json() for row in self.context],
             "memories": self.memories,
             "outdated": self.outdated,
+            "copies": self.copies,
             "autopilot": self.autopilot.to_json() if self.autopilot is not None else None,
             "errors": [asdict(error) for error in self.errors],
             "warnings": [*self.settings_warnings, *self.warnings],
@@ -132,6 +136,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
         warnings=(*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
         autopilot=read_autopilot(paths),
         made=made,
+        copies=[str(copy) for copy in copies(paths)],
         settings_warnings=workspace.loaded.warnings,
     )
 
@@ -331,6 +336,7 @@ def status_text(state: Status) -> str:
         rows.append(f"quarantine: {count(state.quarantined, 'item')} held back ('knowledge quarantine' shows them)")
     if state.outdated:
         rows.append(f"possibly outdated: {count(state.outdated, 'bullet')} ('knowledge supersede' lists them)")
+    rows += [f"copy of the store before an update: {copy}" for copy in state.copies]
     if state.autopilot is not None:
         rows += _autopilot_rows(state.autopilot)
     if state.prompts:

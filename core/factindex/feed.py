@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -182,7 +182,7 @@ def plan_feed(
             history = history_of([*records, *plan.records])
     for conversation in taught:
         if (conversation.sha, conversation.run) not in history.fed:
-            _feed(conversation, history, draft, plan)
+            _feed(conversation, history, draft, plan, bullets)
     _compile(draft, plan, max((row["day"] for row in plan.records if row.get("day")), default=""), agents)
     return plan
 
@@ -201,10 +201,15 @@ def _follow(followed: Followed, draft: _Draft, plan: Plan) -> None:
 # --- one conversation ------------------------------------------------------------------------------------------------
 
 
-def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan) -> None:
+def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan, bullets: Bullets | None) -> None:
     said = history.marks_of(taught.sha, taught.path)
     rows: list[list[Any]] = []
     for lesson in taught.lessons:
+        if bullets is not None:
+            text = bullets.now(lesson.text)
+            if not text:
+                continue
+            lesson = replace(lesson, text=text)
         marks = marks_of(lesson.text)
         mark = marks[0]
         if not said.isdisjoint(marks):

@@ -31,6 +31,18 @@ class Bullets:
     replaced: Mapping[str, str] = field(default_factory=dict)
     removed: frozenset[str] = frozenset()
 
+    def now(self, text: str) -> str:
+        """The words that a statement has by now, "" where no line says it any more. Of one with a secret nobody can
+        tell: the words of its bullet are others."""
+        said, seen = statement_mark(text), set[str]()
+        while said not in self.live and REDACTED not in text:
+            if said in seen or said not in self.replaced:
+                return ""
+            seen.add(said)
+            text = self.replaced[said]
+            said = statement_mark(text)
+        return text if len(text) <= FACT_CHARACTERS else ""
+
 
 @dataclass
 class Followed:
@@ -69,8 +81,8 @@ def _after_bullets(
                 done.reworded[made] = row.fact.fact
                 done.records.append({"t": "reworded", "id": name, "mark": said})
             continue
-        new = _now(said, bullets)
-        if new and len(new) <= FACT_CHARACTERS:
+        new = bullets.now(row.fact.fact)
+        if new:
             done.reword.append((row.fact, new))
             done.records.append({"t": "reworded", "id": name, "mark": statement_mark(new)})
         else:
@@ -90,18 +102,6 @@ def _after_bullets(
         if name not in taken and statement_mark(fact.fact) in bullets.live:
             done.back.append(fact)
             done.records.append({"t": "back", "id": name})
-
-
-def _now(said: str, bullets: Bullets) -> str:
-    """The words that a statement has by now, "" for none that stands."""
-    seen: set[str] = set()
-    while said in bullets.replaced and said not in seen:
-        seen.add(said)
-        text = bullets.replaced[said]
-        said = statement_mark(text)
-        if said in bullets.live:
-            return text
-    return ""
 
 
 def _after_facts(found: FactFiles, history: History, skipped: AbstractSet[str], done: Followed) -> None:

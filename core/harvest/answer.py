@@ -144,6 +144,11 @@ FACTUAL = ("facts", "playbooks", "questions")
 """The categories whose rows become facts of the fact index."""
 KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 BY_TOOL = 0.6
+BY_MODEL = 0.95
+"""What a model says is never quite certain: that is kept for what the user writes into a file."""
+CLAIMS = frozenset({"user-stated", "user-told", "user-confirmed", "user-approved", "user-verified", "verified",
+                    "confirmed", "approved"})  # fmt: skip
+"""Tags that claim the user's word. Who said a thing is told by the turn it stands in, never by a tag."""
 """What only a tool told is at most so certain."""
 MAX_TAGS = 8
 DOMAIN_CHARACTERS = 40
@@ -412,6 +417,8 @@ class _Intake:
         decide whose it is, where it belongs, or that it is certain."""
         hidden = _with_secret(category, raw) if self._secrets else None
         item = hidden or _hold(item, self._source, self._voices, self._quotes, self._secrets)
+        if item.scope == "person" and not _said_by_user(item, self._source):
+            item = replace(item, scope="")
         if item.by_tool:
             sure = item.confidence if item.confidence is None else min(item.confidence, BY_TOOL)
             item = replace(item, scope="", domain="", confidence=sure)
@@ -544,7 +551,11 @@ def _with_about(item: Item, raw: Mapping[str, Any], secrets: bool) -> Item:
     kind, confidence, domain = raw.get("kind"), raw.get("confidence"), raw.get("domain")
     number = isinstance(confidence, (int, float)) and not isinstance(confidence, bool) and 0 <= confidence <= 1
     rows = raw.get("tags") if isinstance(raw.get("tags"), list) else []
-    tags = [tag for one in rows or () if isinstance(one, str) and (tag := slug(one)) and _TAG.fullmatch(tag)]
+    tags = [
+        tag
+        for one in rows or ()
+        if isinstance(one, str) and (tag := slug(one)) and _TAG.fullmatch(tag) and tag not in CLAIMS
+    ]
     if secrets:
         tags = [tag for tag in tags if not redact(tag).counts]
     place = slug(domain) if isinstance(domain, str) else ""
@@ -552,7 +563,7 @@ def _with_about(item: Item, raw: Mapping[str, Any], secrets: bool) -> Item:
     return replace(
         item,
         kind=kind if kind in KINDS else "",
-        confidence=round(float(confidence), 2) if number and confidence is not None else None,
+        confidence=round(min(float(confidence), BY_MODEL), 2) if number and confidence is not None else None,
         tags=tuple(dict.fromkeys(tags))[:MAX_TAGS],
         domain="" if secrets and redact(place).counts else place,
     )
@@ -565,6 +576,14 @@ def _texts(arrays: Mapping[str, list[Any]]) -> list[str]:
     lists = [row["steps"] for row in rows if isinstance(row, dict) and isinstance(row.get("steps"), list)]
     texts += [step for steps in lists for step in steps if isinstance(step, str)]
     return [*texts, *(row for row in rows if isinstance(row, str))]
+
+
+def _said_by_user(item: Item, source: Source) -> bool:
+    """Whether a turn of the user bears an item out: only then is it theirs and not the project's. Where nobody knows
+    the turns, or no quote is asked for, the model is believed."""
+    if source.conversation is None or (not item.quote and item.turn < 0):
+        return True
+    return 0 <= item.turn < len(source.conversation.turns) and source.conversation.turns[item.turn].role == "user"
 
 
 def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secrets: bool) -> Item:

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from core.base import files, locks
-from core.base.homes import advice, require_known
+from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.harvest.batch import Applied, write_together
@@ -90,11 +90,10 @@ class Recovered:
 def recover(paths: Paths, now: datetime, editor_wait: EditorWait) -> Recovered:
     """Finish the last run. Call it under the run lock. Raises OSError when the store itself cannot be used."""
     state = Recovered({})
-    require_known(paths)
+    carry_over(paths, alone=True)
     for folder in folders_below(paths.knowledge):
         for aside in clear_leftovers(folder):
             state.notes.append(f"an interrupted save left {aside}: compare it with the file beside it")
-    carry_over(paths)
     settle(paths)
     finish_moves(paths)
     state.errors += finish_removals(paths)

@@ -28,7 +28,6 @@ _VIEWS = {
     "chunk": "id IN (SELECT id FROM told_chunk)",
     "location": "source IN (SELECT source FROM told_source)",
     "mention": f"chunk_id IN ({_CHUNKS})",
-    "concept": "id IN (SELECT concept_id FROM mention)",
     "concept_alias": "concept_id IN (SELECT id FROM concept)",
     "link": f"source_id IN ({_ENTITIES}) AND target_id IN ({_ENTITIES})",
     "source_profile": "id IN (SELECT source_profile_id FROM document)",
@@ -39,6 +38,10 @@ _VIEWS = {
     "retrieval": "project IN (SELECT project FROM told_project)",
     "retrieval_chunk": f"retrieval_id IN (SELECT id FROM retrieval) AND chunk_id IN ({_CHUNKS})",
 }
+
+
+MADE_OF_SEVERAL = ("description", "functional_profile", "gap_notes")
+"""What a concept says that may come from any document that mentions it."""
 
 
 def narrow(connection: Connection, told: Told) -> None:
@@ -82,6 +85,21 @@ def narrow(connection: Connection, told: Told) -> None:
     shown = ", ".join("t.source" if column.name == "source" else f"d.{column.name}" for column in schema.document.c)
     joined = f"FROM {behind}document d JOIN told_document t ON t.id = d.id"
     connection.exec_driver_sql(f"CREATE TEMP VIEW document AS SELECT {shown} {joined}")
+    # What was made of several documents is told where all of them may be, or where one that may be says it.
+    spans = f"SELECT concept_id FROM {behind}mention WHERE chunk_id NOT IN ({_CHUNKS})"
+    within = "instr(c.content, k.{0}) > 0" if sqlite else "position(k.{0} in c.content) > 0"
+    said = f"SELECT 1 FROM {behind}chunk c JOIN {behind}mention m ON m.chunk_id = c.id WHERE m.concept_id = k.id"
+    shown = ", ".join(
+        f"CASE WHEN k.id NOT IN ({spans}) OR EXISTS ({said} AND c.id IN ({_CHUNKS}) AND {within.format(column.name)})"
+        f" THEN k.{column.name} ELSE '' END AS {column.name}"
+        if column.name in MADE_OF_SEVERAL
+        else f"k.{column.name}"
+        for column in schema.concept.columns
+    )
+    mentioned = f"SELECT concept_id FROM {behind}mention WHERE chunk_id IN ({_CHUNKS})"
+    connection.exec_driver_sql(
+        f"CREATE TEMP VIEW concept AS SELECT {shown} FROM {behind}concept k WHERE k.id IN ({mentioned})"
+    )
     for name, condition in _VIEWS.items():
         body = f"SELECT * FROM {behind}{name} WHERE {condition.replace('{0}', behind)}"
         connection.exec_driver_sql(f"CREATE TEMP VIEW {name} AS {body}")

@@ -6,10 +6,13 @@ import hashlib
 import json
 import os
 import re
+import shutil
+import tarfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from core.base.entry import statement_key
+from core.base.homes import FORMAT, format_of
 from core.base.markdown import Bullet
 from core.base.result import KnowledgeError, attempt
 from core.commands import bullets
@@ -17,9 +20,11 @@ from core.commands.quarantine import quarantine_accept
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import read_category
 from core.knowledge.changes import read_changes
+from core.knowledge.earlier import copies
 from core.knowledge.file_notes import file_id
 from core.knowledge.journal import read_plans
 from core.knowledge.lines import key_of
+from tests.faults.invariants import KNOWLEDGE
 from tests.faults.store import Rows, Scenario, Store, plain, rich
 from tests.harvest_world import FakeModel, sha256
 
@@ -195,6 +200,33 @@ def _handed_over(store: Store) -> list[str]:
     wrong = [f"a line of the run is left: {line}" for line in lines if line in mine]
     number = sum(statement_key(SAYINGS[0]) == key_of(line) for line in lines)
     return wrong + ([f"the statement stands {number} times"] if number != 1 else [])
+
+
+def _earlier(store: Store) -> None:
+    """A store that an earlier version left: edited, harvested long ago, and one more conversation waits."""
+    _bulleted(store)
+    store.world.converse(SHORT)
+    _harvested(store)
+    store.world.converse(LONG)
+    store.world.paths.format.write_text(f"{FORMAT - 1}\n")
+    shutil.rmtree(
+        store.world.paths.backups
+    )  # made when what the user had written before the first run was carried over
+
+
+def _is_copied(store: Store) -> list[str]:
+    """Before anything else was written a whole copy of the store was made, and what it holds is what stood there."""
+    world, wanted = store.world, {}
+    for name, data in store.mine.items():
+        if name.startswith(KNOWLEDGE) and not name.endswith("lock"):
+            wanted[name.removeprefix(KNOWLEDGE)] = data
+    held = []
+    for copy in copies(world.paths):
+        with tarfile.open(copy) as archive:
+            rows = {row.name: archive.extractfile(row) for row in archive if row.isfile()}
+            held.append({name: row.read() for name, row in rows.items() if row is not None})
+    wrong = [] if held and all(rows == wanted for rows in held) else [f"{len(held)} copies, not one as it was"]
+    return wrong + ([] if format_of(world.paths) == FORMAT else ["the store was not carried over"])
 
 
 # --- notes on files --------------------------------------------------------------------------------------------------
@@ -404,6 +436,8 @@ SCENARIOS = (
     Scenario("edit", _bulleted, _edit, may_go=lambda _: {f"- {OLD_WORDS}"}, wrong=_edit_is_whole),
     Scenario("done", _bulleted, _done, may_go=lambda _: {"- buy milk"}, wrong=_one_milk),
     Scenario("add", _bulleted, _add),
+    Scenario("carried over", _earlier, Store.harvest, answer=plain, wrong=_is_copied),
+    Scenario("carried over by an edit", _earlier, _add, answer=plain, wrong=_is_copied),
     Scenario("accept", _to_accept, _accept, days=1, may_go=_held_lines, wrong=_item_is_somewhere),
 )
 SCENARIO = {row.name: row for row in SCENARIOS}

@@ -19,7 +19,7 @@ from core.knowledge.journal import decode, states_by_sha
 
 HARVESTED = re.compile(r"- .* \[from: talk-[^,\]]+, \d{4}-\d\d-\d\d\]\Z")
 KNOWN = ("facts.md", "decisions.md", "questions.md", "playbooks.md", "tasks.md", "quarantine.md")
-OWN = ("digest.md", "SCHEMA.md")
+OWN = ("digest.md", "SCHEMA.md", "removed.md")
 """Pages that the program writes again, or leaves there once."""
 HEADINGS = frozenset(("", "## Open", "## Done", "# Facts", "# Decisions", "# Questions", "# Tasks", "# Quarantine"))
 

@@ -42,6 +42,10 @@ LIMIT = 10
 CONVERSATION_BYTES = 64 << 20
 
 
+SECRETS_REPLACED = "{} replaced before it was written"
+"""With a count of secrets."""
+
+
 def _cleared(workspace: Workspace, text: str) -> str:
     """Text that goes into the library, without secrets."""
     return redact(text).text if workspace.config.redact else text
@@ -167,10 +171,12 @@ class Recorded:
     conversations: int = 0
     errors: tuple[ErrorInfo, ...] = field(default=())
     withdrawn: bool = False
+    warnings: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
-        return {**vars(self), "traces": [trace.to_json() for trace in self.traces], "errors": errors_json(self.errors)}
+        traces = [trace.to_json() for trace in self.traces]
+        return {**vars(self), "traces": traces, "errors": errors_json(self.errors), "warnings": list(self.warnings)}
 
 
 def library_record(
@@ -206,6 +212,8 @@ def library_record(
         )
     said = {"context_summary": context, "query": query, "notes": notes}
     clean = {name: _cleared(workspace, text) for name, text in said.items()}
+    number = sum(sum(redact(text).counts.values()) for text in said.values()) if clean != said else 0
+    warnings = (SECRETS_REPLACED.format(count(number, "secret")),) * bool(number)
 
     def work(library: Library) -> Recorded:
         from core.library.use.usage import record
@@ -214,7 +222,7 @@ def library_record(
             library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=now(),
             task_type=task, retrieval_id=retrieval or None, project=_project(workspace, scope), **clean,
         )  # fmt: skip
-        return Recorded((made,))
+        return Recorded((made,), warnings=warnings)
 
     return with_library(workspace, work, told=_told(scope))
 
@@ -425,6 +433,7 @@ def recorded_text(done: Recorded) -> str:
     rows = [f"taken back: {trace_line(trace)}" if done.withdrawn else trace_line(trace) for trace in done.traces]
     if done.conversations or done.errors:
         rows.append(f"{count(done.conversations, 'conversation')} read, {count(len(done.traces), 'trace')} inferred")
+    rows += [f"note: {warning}" for warning in done.warnings]
     return "\n".join(rows) + "\n"
 
 
