@@ -25,7 +25,7 @@ from core.knowledge.digest import (
     render_digest,
     section_sizes,
 )
-from core.knowledge.same import normalised, statements
+from core.knowledge.same import statements
 from tests.cli_call import call
 from tests.harvest_world import World
 
@@ -207,11 +207,6 @@ def test_details_are_never_hidden() -> None:
     """A user's own lines below a bullet stay in sight."""
     rows = bullets("- Same [from: a, 2026-06-01]\n  with a detail", "- Same [from: b, 2026-06-02]")
     assert len(statements(rows)) == 2
-
-
-@given(st.text())
-def test_normalising_twice_changes_nothing(text: str) -> None:
-    assert normalised(normalised(text)) == normalised(text)
 
 
 # --- alike: Alike and outdated bullets: a user hears of them, and nothing is done without their word.

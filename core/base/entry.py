@@ -94,4 +94,9 @@ def statement_key(text: str) -> str:
 
 def statement_mark(text: str) -> str:
     """A short name for what a text says: 20 hexadecimal digits of the sha256 of its key."""
-    return hashlib.sha256(statement_key(text).encode("utf-8", "replace")).hexdigest()[:20]
+    return mark_of_key(statement_key(text))
+
+
+def mark_of_key(key: str) -> str:
+    """The same for a key that is known."""
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:20]

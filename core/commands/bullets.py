@@ -253,7 +253,7 @@ def tasks_by_date(workspace: Workspace, state: str) -> list[tuple[Found, str]]:
     order = {id(row): at for at, row in enumerate(by_date(row.bullet for row in valid))}
     valid.sort(key=lambda row: order[id(row.bullet)], reverse=True)
     projects = _projects(workspace)
-    return [(row, _name(row, projects)) for row in valid]
+    return [(row, _name(row.bullet, projects)) for row in valid]
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,8 @@ class Listed:
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge list --json`."""
         rows = [
-            one.found.to_json() | {"conversations": one.conversations, "project": name or None}
+            one.found.to_json()
+            | {"conversations": one.conversations, "last_day": one.last_day or None, "project": name or None}
             for one, name in self.rows
         ]
         return {"project": self.project or None, "bullets": rows, "elsewhere": self.elsewhere}
@@ -302,7 +303,7 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
                 own = [one for one in near if _nearness(one.found, projects, here) != OTHER]
             else:
                 own = found
-            rows += [(one, _name(one.found, projects)) for one in own]
+            rows += [(one, _name(one.found.bullet, projects)) for one in own]
             elsewhere += len(found) - len(own)
     except OSError as error:
         raise KnowledgeError(
@@ -349,11 +350,10 @@ def _nearest(one: Said, projects: Projects, here: Here) -> Said:
     return Said(front, tuple(row for row in lines if row is not front))
 
 
-def _name(row: Found, projects: Projects) -> str:
-    """What the projects of a task are called, as the fact index calls them."""
-
-    source = row.bullet.provenance.source if row.bullet.provenance is not None else ""
-    roots = [root for root in projects.get(source, ()) if root not in (NOWHERE, UNTOLD)]
+def _name(bullet: Bullet, projects: Projects) -> str:
+    """What the projects of a statement are called, as the fact index calls them."""
+    came = [one.source for one in (bullet.provenance, *bullet.again) if one is not None]
+    roots = [root for name in came for root in projects.get(name, ()) if root not in (NOWHERE, UNTOLD)]
     return ", ".join(sorted({domain_in(root, projects) for root in roots}))
 
 
@@ -390,7 +390,7 @@ def list_text(listed: Listed) -> str:
             before = one.found.category
             rows.append(f"{_TITLES.get(before, before)}:")
         bullet = one.found.bullet
-        marks = [bullet.provenance.date if bullet.provenance is not None else "", "" if listed.project else project]
+        marks = [one.last_day, "" if listed.project else project]
         marks += [f"in {one.conversations} conversations"] if one.conversations > 1 else []
         rows.append(f"{one.found.id}  {bullet.text} ({', '.join(filter(None, marks)) or 'no date'})")
     rows += [] if listed.rows else ["nothing"]

@@ -22,8 +22,9 @@ from core.base import files
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.entry import Entry, SearchSource
 from core.base.homes import own_target
-from core.base.markdown import BY_HAND, split_lines
+from core.base.markdown import BY_HAND, Bullet, split_lines, split_provenance
 from core.base.paths import Paths
+from core.base.project import is_below
 from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.base.secrets.redact import redact
 from core.commands.conversations import BuildReport
@@ -37,6 +38,7 @@ from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.index import NAME, fact_in
 from core.factindex.listing import fact_file_names
 from core.knowledge.check import Finding
+from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.entries import sources as bullet_sources
 from core.knowledge.removed import read_removed
 from core.memory_file import read_memory
@@ -50,6 +52,7 @@ from core.search.words import storable
 
 if TYPE_CHECKING:
     from core.commands.conversations import BuildReport, ConversationFilters, ConversationHit, ConversationHits
+    from core.commands.project import Scope
     from core.knowledge.check import Finding
     from core.search.index import Index
     from core.search.query import Hit as Hit
@@ -212,11 +215,11 @@ def search(
     project: str = "",
     limit: int = LIMIT,
     before: str = "",
-    keep: Callable[[Entry], bool] | None = None,
+    scope: Scope | None = None,
 ) -> SearchReport:
     """The best entries for any text; conversations are none (`search_everything`). `since` and `before` are YYYY,
-    YYYY-MM or YYYY-MM-DD; `project` limits it to what lies in a folder or was harvested from its project, `keep` to
-    what it lets through. Raises KnowledgeError for no words, a filter that is none, or a store that cannot be
+    YYYY-MM or YYYY-MM-DD; `project` limits it to what lies in a folder or was harvested from its project, `scope` to
+    what an agent may be told. Raises KnowledgeError for no words, a filter that is none, or a store that cannot be
     listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
@@ -232,8 +235,8 @@ def search(
         raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
     here = find_project(workspace, project)
     within = storable(str(here or "")) if project else ""
-    told = lines_of(workspace, here) if project and here is not None and keep is None else None
-    keep = told.tells_entry if told is not None else keep
+    told = lines_of(workspace, here) if project and here is not None and scope is None else scope
+    keep = told.tells_entry if told is not None and not told.everything else None
     folder, index = search_folder(workspace, here), opened_search(workspace, here)
     try:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, "" if told is not None else within, before)
@@ -245,7 +248,8 @@ def search(
         index.close()
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += [*project_warnings(workspace, project), *(told.warnings if told is not None else ())]
-    return SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings), nothing)
+    found = _said_again(workspace, _as_facts_stand(workspace, hits), told)
+    return SearchReport(text, found, number, tuple(warnings), nothing)
 
 
 def _not_removed(paths: Paths, keep: Callable[[Entry], bool] | None) -> Callable[[Entry], bool] | None:
@@ -321,6 +325,32 @@ def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...
             over = fact.expires and (fact.stale or fact.expires < today)
             words = f"[fact: {fact.id}, {fact.confidence:g}{f', expired {fact.expires}' if over else ''}]"
             hit = replace(hit, entry=hit.entry._replace(provenance=words))
+        rows.append(hit)
+    return tuple(rows)
+
+
+def _said_again(workspace: Workspace, hits: Sequence[Hit], told: Scope | None) -> tuple[Hit, ...]:
+    """Bullets of the home with the other conversations that said the same, as far as they may be told."""
+    paths = workspace.paths
+    try:
+        again = read_confirmed(paths)
+    except OSError:
+        again = None
+    if not again:
+        return tuple(hits)
+    rows = []
+    for hit in hits:
+        entry = hit.entry
+        if entry.kind in ("bullet", "note") and is_below(entry.path, str(paths.knowledge)):
+            words = entry.text.split("\n", 1)[0]
+            found = Bullet(words, split_provenance(entry.provenance)[1], "", 0)
+            [said] = confirmed_bullets(again, entry.key.rpartition(":")[0], [found])
+            said = told.as_told(said) if told is not None else said
+            if said.again or said is not found:
+                confirmed = dict.fromkeys((*hit.confirmations, *map(str, said.again)))
+                hit = replace(
+                    hit, entry=entry._replace(provenance=str(said.provenance or "")), confirmations=tuple(confirmed)
+                )
         rows.append(hit)
     return tuple(rows)
 

@@ -26,6 +26,7 @@ from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
+from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.digest import regenerate_digest
 from core.knowledge.edit import Edited, bring_back, change_file, new_edit_run, remember
 from core.knowledge.removed import read_removed
@@ -95,8 +96,14 @@ class Said:
     @property
     def conversations(self) -> int:
         """How many different conversations said it; what was written by hand is no conversation."""
-        came = (row.bullet.provenance for row in (self.found, *self.others))
-        return len({one.source for one in came if one is not None and one.source != BY_HAND})
+        rows = [row.bullet for row in (self.found, *self.others)]
+        came = (one for row in rows for one in (row.provenance, *row.again) if one is not None)
+        return len({one.source for one in came if one.source != BY_HAND}) + max(row.more_again for row in rows)
+
+    @property
+    def last_day(self) -> str:
+        """The day on which it was said last (YYYY-MM-DD), "" where nothing tells."""
+        return max(row.bullet.last_day for row in (self.found, *self.others))
 
     @property
     def refs(self) -> tuple[BulletRef, ...]:
@@ -241,12 +248,12 @@ def _very_line(rows: Sequence[Found], row: Found) -> Resolved:
 def bullets_of(paths: Paths, categories: tuple[str, ...]) -> Iterator[Found]:
     """All bullets of some categories, in the order of the files, without those that say what the user removed. Raises
     OSError."""
-    removed = read_removed(paths)
+    removed, again = read_removed(paths), read_confirmed(paths)
     for name in categories:
         file = CATEGORY[name].file
         places = [file] if file else [f"files/{note.name}" for note in note_files(paths)]
         for place in places:
-            rows = bullets_in(read_text(paths.knowledge / place), name)
+            rows = confirmed_bullets(again, place, bullets_in(read_text(paths.knowledge / place), name))
             yield from (Found(name, place, row) for row in rows if not removed.keeps_away(row))
 
 

@@ -297,7 +297,7 @@ def _take_back(fed: Fed, history: History, draft: _Draft, plan: Plan, witnesses:
             if what == GONE or (what == NEW and name not in draft.removed and name not in draft.present):
                 kept.append([mark, name])  # deleted by hand before the undo: it stays so
             continue
-        if what == NEW and not others and _is_as_made(fact, mark, history):
+        if (what == NEW or name in history.made) and not others and _is_as_made(fact, mark, history):
             draft.remove(fact)
             plan.taken_back += 1
         elif what in (NEW, SAME):

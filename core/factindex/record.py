@@ -133,6 +133,9 @@ def _take(row: Record, history: History, people: set[str], is_undone: bool) -> N
         history.ids.update(str(item[1]) for item in row["items"])
         if not is_undone:
             _take_fed(row, history, people)
+        for mark, name, what, *_ in row["items"] if is_undone else ():  # of what another harvest confirmed since
+            if what == NEW:
+                history.made.setdefault(name, mark)
     elif kind == "undone":
         for mark, name in row.get("kept", ()):
             parts = split_id(name)

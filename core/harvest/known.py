@@ -17,13 +17,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.base.entry import statement_key
 from core.base.markdown import Bullet, sanitise_line
 from core.base.marks import for_prompt
 from core.base.paths import Paths
 from core.base.secrets.redact import redact
 from core.knowledge.categories import read_category
 from core.knowledge.projects import OTHER, OWN, Here, Projects, here_in, nearness, projects_of
-from core.knowledge.same import normalised, statements
+from core.knowledge.same import statements
 
 SHOWN = ("facts", "decisions", "playbooks", "tasks_open", "questions")
 LABELS = {
@@ -196,7 +197,7 @@ NOTHING = Shown(None, "", 0)
 
 def words_of(text: str) -> set[str]:
     """The words of a text by which it is compared."""
-    return set(_WORD.findall(normalised(text)))
+    return set(_WORD.findall(statement_key(text)))
 
 
 def _about(row: Known) -> str:

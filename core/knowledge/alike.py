@@ -18,8 +18,9 @@ from rapidfuzz import fuzz, process
 
 from core.base.markdown import BY_HAND, Bullet
 from core.knowledge.bullet_text import BulletRef
-from core.knowledge.same import Statement, mark_of_text, normalised, statements
+from core.knowledge.same import Statement, mark_of_text, statements
 
+_MARKS = str.maketrans("", "", "`*_\"'")
 LEAST_ALIKE = 85
 RAREST = 4
 COMMON = 100
@@ -35,7 +36,7 @@ def _set(*lines: str) -> frozenset[str]:
 
 
 _STOP = _set("a an the of and or that this it its as so then also now")
-# Apostrophes are taken out of a normalised text.
+# `flat` takes apostrophes out.
 _NEGATIONS = _set("not no never none without cannot cant dont doesnt isnt arent wont shouldnt")
 _OPPOSITES = {
     frozenset(pair.split("/"))
@@ -99,6 +100,11 @@ class Superseding:
         return hashlib.sha256(f"{self.old.bullet.raw}\n{self.new.bullet.raw}".encode()).hexdigest()[:16]
 
 
+def flat(key: str) -> str:
+    """What a statement says (its key) without the marks that stand in the middle of words: for comparing letters."""
+    return key.translate(_MARKS)
+
+
 def placed(category: str, file: str, bullets: Sequence[Bullet]) -> list[Placed]:
     """The statements of a file that are not struck through."""
     return [Placed(category, file, row) for row in statements(bullets) if not row.bullet.struck and row.bullet.text]
@@ -106,7 +112,7 @@ def placed(category: str, file: str, bullets: Sequence[Bullet]) -> list[Placed]:
 
 def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
     """Pairs of one category whose texts are alike by at least `least` of 100, the likest first."""
-    texts = [normalised(row.bullet.text) for row in rows]
+    texts = [flat(row.bullet.key) for row in rows]
     found = [
         Alike(rows[one], rows[other], score)
         for one, other, score in near_pairs(texts, [row.category for row in rows], least)
@@ -119,7 +125,7 @@ def near_pairs(
     texts: Sequence[str], groups: Sequence[str], least: float, common: str = ""
 ) -> Iterator[tuple[int, int, float]]:
     """The places of two `texts` of one group, or of any and the group `common`, and how alike they are, 0 to 100, in
-    whatever order their words stand: from `least` on. The texts are normalised."""
+    whatever order their words stand: from `least` on. The texts are keys."""
     # As fuzz.token_sort_ratio compares them, but each is sorted once and not with every other.
     in_order = [" ".join(sorted(text.split())) for text in texts]
     for at, near in _candidates(groups, [_words(text) for text in texts], common):
@@ -134,7 +140,7 @@ def near_pairs(
 def superseding(rows: Sequence[Placed]) -> list[Superseding]:
     """Pairs of one category in which the newer statement, from another conversation or written by hand, has another
     value, the opposite word or a negation where the older one has not, and else speaks of the same. Oldest first."""
-    words = [_words(normalised(row.bullet.text)) for row in rows]
+    words = [_words(flat(row.bullet.key)) for row in rows]
     found: list[Superseding] = []
     groups = [row.category for row in rows]
     pairs = ((one, other) for other, near in _candidates(groups, words) for one in near)
@@ -210,14 +216,8 @@ def _words(text: str) -> list[str]:
     return [sys.intern(word) for word in _WORD.findall(text) if word not in _STOP]
 
 
-def content_words(text: str) -> tuple[str, ...]:
-    """The words of a text but for its articles, in their order: texts with the same ones say the same. "A or B" is not
-    "A and B"."""
-    return tuple(word for word in _WORD.findall(normalised(text)) if word not in ("a", "an", "the"))
-
-
 def differs_in_value(one: str, other: str) -> bool:
-    """Whether two normalised texts differ in a figure, or one of them says not."""
+    """Whether two flat texts differ in a figure, or one of them says not."""
     first, second = set(_words(one)), set(_words(other))
     apart = first ^ second
     if any(map(_is_value, apart)) or apart & _NEGATIONS:

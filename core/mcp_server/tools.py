@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -204,8 +205,7 @@ def search_knowledge(
     that may have been made already. Not for general knowledge, nor for what the files at hand say."""
     now = settled(workspace)
     scope = told_in(now, project)
-    keep = None if scope.everything else scope.tells_entry
-    found = search(scope.workspace, query, kind, since, tags or (), limit=_one_more(offset + limit), keep=keep)
+    found = search(scope.workspace, query, kind, since, tags or (), limit=_one_more(offset + limit), scope=scope)
     warnings = [*scope.warnings, *found.warnings, *remarks(query, found.hits, [found.nothing])]
     return paged(now, "hits", found.to_json(), dict, offset, limit, warnings=warnings)
 
@@ -352,7 +352,9 @@ def get_file_notes(
         raise KnowledgeError("refused", f"this file is neither of this project nor there and of none; {ALLOWING}")
     valid = [row for row in found.bullets if not row.bullet.struck]
     told = [row for row in valid if row.category == "files" or scope.tells(row.bullet)]
-    return paged(now, "notes", told, _row, offset, limit, path=found.path, warnings=list(scope.warnings))
+    return paged(
+        now, "notes", told, partial(_row, scope), offset, limit, path=found.path, warnings=list(scope.warnings)
+    )
 
 
 def list_tasks(
@@ -374,7 +376,7 @@ def list_tasks(
         return by_hand or (scope.is_own(row.bullet) if scope.folder else scope.tells(row.bullet))
 
     def named(row: tuple[Found, str]) -> dict[str, Any]:
-        return _row(row[0]) | {"project": row[1] if scope.everything or scope.is_own(row[0].bullet) else ""}
+        return _row(scope, row[0]) | {"project": row[1] if scope.everything or scope.is_own(row[0].bullet) else ""}
 
     tasks = [row for row in everywhere if scope.everything or told(row[0])]
     where = ALL if scope.everything else scope.folder
@@ -382,10 +384,10 @@ def list_tasks(
     return paged(now, "tasks", tasks, named, offset, limit, warnings=list(scope.warnings), **head)
 
 
-def _row(row: Found) -> dict[str, Any]:
+def _row(scope: Scope, row: Found) -> dict[str, Any]:
     return {
         "text": row.bullet.text,
-        "provenance": str(row.bullet.provenance or ""),
+        "provenance": str(scope.as_told(row.bullet).provenance or ""),
         "details": [line.strip() for line in row.bullet.more],
     }
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from core.base.entry import statement_key
 from core.base.homes import FORMAT, format_of
 from core.base.markdown import Bullet
 from core.base.result import KnowledgeError, attempt
@@ -23,6 +24,7 @@ from core.knowledge.changes import read_changes
 from core.knowledge.earlier import copies
 from core.knowledge.file_notes import file_id
 from core.knowledge.journal import read_plans
+from core.knowledge.lines import key_of
 from tests.faults.invariants import KNOWLEDGE
 from tests.faults.store import Rows, Scenario, Store, look, plain, rich
 from tests.harvest_world import FakeModel, sha256
@@ -142,6 +144,63 @@ def _garbage_ledger(store: Store) -> None:
 def _held(store: Store, number: int) -> Rows:
     """One item whose quote stands nowhere: it must wait in the quarantine."""
     return {"facts": [{"statement": f"Held {number}", "quote": "nobody ever said anything like it at all"}]}
+
+
+# --- what several conversations say ----------------------------------------------------------------------------------
+
+SAYINGS = ("The cache port is 6379", "the cache PORT is `6379`.", "Cache port is 6379")
+MANUALS = ("Write the manual", "write manual!", "WRITE the manual.")
+
+
+def _same(store: Store, number: int) -> Rows:
+    """Two things that everybody says, in other letters, one that the user has written, and one that is new."""
+    return {
+        "facts": [SAYINGS[number % 3], f"Fact {number} about the cache"],
+        "decisions": ["And a bullet!"],
+        "tasks_open": [MANUALS[number % 3]],
+        "files": [{"path": str(store.folder / "code.py"), "note": f"{'it' if number % 2 else 'It'} is cached."}],
+    }
+
+
+def _three_talks(store: Store) -> None:
+    for text in (SHORT, LONG, "User: third talk, in which nothing else is said\n"):
+        store.world.converse(text)
+
+
+def _said_together(store: Store) -> None:
+    _code(store)
+    _mine(store)
+    _three_talks(store)
+
+
+def _said_before(store: Store) -> None:
+    """Said long ago, and the user wrote on: one line has lost its source, another got details."""
+    _code(store)
+    _mine(store)
+    store.world.converse("User: zeroth talk\n")
+    _harvested(store, _same)
+    tasks, facts = (store.world.paths.knowledge / name for name in ("tasks.md", "facts.md"))
+    tasks.write_bytes(re.sub(rb"- write manual! \[from: .*\]", b"- write MANUAL", tasks.read_bytes()))
+    facts.write_bytes(facts.read_bytes() + b"  below it by hand\n- last of all")
+    _three_talks(store)
+
+
+def _said_by_two(store: Store) -> None:
+    _code(store)
+    _mine(store)
+    for text in (SHORT, LONG):
+        store.world.converse(text)
+        run = _harvested(store, _same)
+        store.memory.setdefault("run", run)
+
+
+def _handed_over(store: Store) -> list[str]:
+    """What the other conversation says stands once, and nothing of the run that was undone."""
+    mine = _of_run(store)
+    lines = store.world.bullets()
+    wrong = [f"a line of the run is left: {line}" for line in lines if line in mine]
+    number = sum(statement_key(SAYINGS[0]) == key_of(line) for line in lines)
+    return wrong + ([f"the statement stands {number} times"] if number != 1 else [])
 
 
 def _earlier(store: Store) -> None:
@@ -423,6 +482,11 @@ SCENARIOS = (
     Scenario("prune", _splits, Store.harvest, wrong=_split_is_gone),
     Scenario("undo", _to_undo, _undo, again=_undo, drained=False, may_go=_of_run, wrong_then=_undone),
     Scenario("undo, then harvest", _to_undo, _undo, drained=False, may_go=_of_run),
+    Scenario("said together", _said_together, Store.harvest, answer=_same),
+    Scenario("said before", _said_before, Store.harvest, answer=_same),
+    Scenario(
+        "undo of two", _said_by_two, _undo, _same, again=_undo, drained=False, may_go=_of_run, wrong_then=_handed_over
+    ),
     Scenario("restore", _in_trash, _restore, again=_restore, drained=False, wrong_then=_is_back),
     Scenario("edit", _bulleted, _edit, may_go=lambda _: {f"- {OLD_WORDS}"}, wrong=_edit_is_whole),
     Scenario("done", _bulleted, _done, may_go=lambda _: {"- buy milk"}, wrong=_one_milk),

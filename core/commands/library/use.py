@@ -132,9 +132,8 @@ def library_retrieve(
         if bullets:
             from core.commands.search import search
 
-            keep = scope.tells_entry if scope is not None and not scope.everything else None
             try:
-                hits = search(workspace, text, kind="bullet", limit=limit, keep=keep).hits
+                hits = search(workspace, text, kind="bullet", limit=limit, scope=scope).hits
             except KnowledgeError as failed:
                 notes.append(str(failed.error))
         found = leaving_out_removed(workspace, found)
@@ -381,11 +380,11 @@ def library_consolidate(
 
 def _tell_digest(workspace: Workspace, library: Library) -> None:
     """Leave a list of the bullets that usage confirmed where the digest finds it; none unless the setting asks."""
-    from core.knowledge.digest import write_confirmed
+    from core.knowledge.digest import write_served
     from core.library.use.inference import confirmed_lines
 
     wanted = confirmed_lines(library, str(workspace.paths.knowledge)) if workspace.config.digest_confirmed else {}
-    write_confirmed(workspace.paths, wanted)
+    write_served(workspace.paths, wanted)
 
 
 def library_undo(

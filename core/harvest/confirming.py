@@ -1,0 +1,47 @@
+"""Writes down which statements the plans of a run confirm; the plans are the truth, and from them it is made again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from core.base.entry import mark_of_key
+from core.base.markdown import split_provenance
+from core.base.paths import Paths
+from core.harvest.landed import Standing
+from core.knowledge.confirmed import Confirmations, read_confirmed, with_more, write_confirmed
+from core.knowledge.digest import read_served, write_served
+from core.knowledge.journal import FrozenPlan, read_plans
+from core.knowledge.lines import key_of
+
+
+def tell_confirmed(paths: Paths, plans: Iterable[FrozenPlan]) -> None:
+    """Add what the proven plans of a run say again. Repeating it changes nothing. Raises OSError."""
+    rows = read_confirmed(paths)
+    write_confirmed(paths, _with_plans(paths, rows if rows is not None else {}, plans))
+
+
+def mend_confirmed(paths: Paths) -> bool:
+    """Make the list from the archived plans where it is missing or damaged; whether it was. An older version kept
+    another list under that name (`read_served`). Raises OSError."""
+    if not paths.plans.is_dir() or read_confirmed(paths) is not None:
+        return False
+    write_served(paths, read_served(paths))
+    make_confirmed(paths)
+    return True
+
+
+def make_confirmed(paths: Paths) -> None:
+    """Make the list from the archived plans. Raises OSError."""
+    plans = (
+        plan for path in sorted(paths.plans.glob("*.jsonl")) for plan in read_plans(paths.plans, path.stem).values()
+    )
+    write_confirmed(paths, _with_plans(paths, {}, plans))
+
+
+def _with_plans(paths: Paths, rows: Confirmations, plans: Iterable[FrozenPlan]) -> Confirmations:
+    standing = Standing(paths, many=True)
+    for plan in plans:
+        for file, line in standing.confirmed(plan):
+            if (came := split_provenance(line)[1]) is not None:
+                with_more(rows, file, mark_of_key(key_of(line)), [came])
+    return rows
