@@ -196,14 +196,9 @@ class _Look:
             paths = [known_as(str(row.get("path", "")), str(row.get("source", "")) or HOME) for row in rows.values()]
             with index.writing(self._database, self._where.folder):
                 index.remember(self._database, "forgotten", json.dumps([now, keys, paths]))
-        if not keys:
-            return found
-        self._same.difference_update(path for path in [*self._same] if path in paths)
-        return {
-            path: row
-            for path, row in found.items()
-            if known_as(path, row.source) not in paths and sha_in_trash(row.name) not in keys
-        }
+        self._same.difference_update(paths)
+        gone = [path for path, row in found.items() if keys and _is_of(row, keys, paths)]
+        return {path: row for path, row in found.items() if path not in gone} if gone else found
 
     def _in_trash(self) -> list[Artifact]:
         try:
@@ -604,3 +599,7 @@ def _day(when: str) -> str:
 def _day_of(conversation: Conversation, item: Artifact) -> str:
 
     return day_of(conversation, os.path.basename(item.path), item.mtime_ns)
+
+
+def _is_of(item: Artifact, keys: Sequence[str], paths: Sequence[str]) -> bool:
+    return known_as(item.path, item.source) in paths or sha_in_trash(item.name) in keys
