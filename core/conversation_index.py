@@ -188,17 +188,16 @@ class _Look:
         return self._without_forgotten({row.path: row for row in rows})
 
     def _without_forgotten(self, found: dict[str, Artifact]) -> dict[str, Artifact]:
-        """Without what the user wants forgotten. The ledger is read again only when it has changed."""
-        state, keys, paths = json.loads(index.remembered(self._database, "forgotten") or '["", [], []]')
+        """Without what the user wants forgotten."""
+        state, names = json.loads(index.remembered(self._database, "forgotten") or '["", []]')
         if state != (now := store_state(str(self._where.paths.ledger))):
             rows = {key: row for key, row in self._ledger().items() if row.get("status") == "forgotten"}
-            keys = list(rows)
-            paths = [known_as(str(row.get("path", "")), str(row.get("source", "")) or HOME) for row in rows.values()]
+            names = [*rows, *(known_as(str(row["path"]), str(row.get("source", HOME))) for row in rows.values())]
             with index.writing(self._database, self._where.folder):
-                index.remember(self._database, "forgotten", json.dumps([now, keys, paths]))
-        self._same.difference_update(paths)
-        gone = [path for path, row in found.items() if keys and _is_of(row, keys, paths)]
-        return {path: row for path, row in found.items() if path not in gone} if gone else found
+                index.remember(self._database, "forgotten", json.dumps([now, names]))
+        self._same.difference_update(names)
+        kept = ((one, known_as(one, row.source), sha_in_trash(row.name)) for one, row in found.items())
+        return {one: found[one] for one, *called in kept if not names or not {*names} & {*called}}
 
     def _in_trash(self) -> list[Artifact]:
         try:
@@ -599,7 +598,3 @@ def _day(when: str) -> str:
 def _day_of(conversation: Conversation, item: Artifact) -> str:
 
     return day_of(conversation, os.path.basename(item.path), item.mtime_ns)
-
-
-def _is_of(item: Artifact, keys: Sequence[str], paths: Sequence[str]) -> bool:
-    return known_as(item.path, item.source) in paths or sha_in_trash(item.name) in keys
