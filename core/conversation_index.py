@@ -188,22 +188,16 @@ class _Look:
         return self._without_forgotten({row.path: row for row in rows})
 
     def _without_forgotten(self, found: dict[str, Artifact]) -> dict[str, Artifact]:
-        """Without what the user wants forgotten. The ledger is read again only when it has changed."""
-        state, keys, paths = json.loads(index.remembered(self._database, "forgotten") or '["", [], []]')
+        """Without what the user wants forgotten."""
+        state, names = json.loads(index.remembered(self._database, "forgotten") or '["", []]')
         if state != (now := store_state(str(self._where.paths.ledger))):
             rows = {key: row for key, row in self._ledger().items() if row.get("status") == "forgotten"}
-            keys = list(rows)
-            paths = [known_as(str(row.get("path", "")), str(row.get("source", "")) or HOME) for row in rows.values()]
+            names = [*rows, *(known_as(str(row["path"]), str(row.get("source", HOME))) for row in rows.values())]
             with index.writing(self._database, self._where.folder):
-                index.remember(self._database, "forgotten", json.dumps([now, keys, paths]))
-        if not keys:
-            return found
-        self._same.difference_update(path for path in [*self._same] if path in paths)
-        return {
-            path: row
-            for path, row in found.items()
-            if known_as(path, row.source) not in paths and sha_in_trash(row.name) not in keys
-        }
+                index.remember(self._database, "forgotten", json.dumps([now, names]))
+        self._same.difference_update(names)
+        kept = ((one, known_as(one, row.source), sha_in_trash(row.name)) for one, row in found.items())
+        return {one: found[one] for one, *called in kept if not names or not {*names} & {*called}}
 
     def _in_trash(self) -> list[Artifact]:
         try:

@@ -82,7 +82,7 @@ def take_away(machine: Machine, how: str, words: str) -> None:
     typed: dict[str, tuple[str, ...]] = {
         "rm": ("rm", name),
         "strike": ("rm", name, "--strike"),
-        "rm --forever": ("rm", name, "--forever"),
+        "rm --forever": ("rm", name, "--forever", "--yes"),
         "retract": ("retract", name),
     }
     if how == "edit":
@@ -90,7 +90,7 @@ def take_away(machine: Machine, how: str, words: str) -> None:
     elif how == "supersede":
         machine.claude("correction", f"We decided: {words.replace('8123', '9999')} (no longer: {words})")
         machine.learn()
-        machine.ok("supersede", "accept", words)
+        machine.answer("outdated", words)
     else:
         machine.ok(*typed[how])
 

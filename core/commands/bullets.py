@@ -175,7 +175,10 @@ def _facts_follow(workspace: Workspace, texts: Iterable[str], now: Clock) -> str
     from core.factindex.facts import as_fact, marks_of
     from core.factindex.sync import record_path
 
-    record = files.read_or_empty(record_path(workspace.paths.state))
+    try:
+        record = files.read_or_empty(record_path(workspace.paths.state))
+    except OSError as error:
+        return f"the fact index is not up to date yet: its record cannot be read ({error.strerror})"
     if not record or not any(mark.encode() in record for text in texts for mark in marks_of(as_fact(text))):
         return ""
     from core.commands.fact_feed import sync_facts

@@ -221,7 +221,6 @@ def _entry(entry: Entry, now: datetime) -> Entry:
 def _mark(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
     """Strike the lines through, in one run; what was held of it leaves the quarantine in the same."""
     moment = now()
-    warnings: list[str] = []
     errors: list[ErrorInfo] = []
     run = new_edit_run(moment)
     by_file: dict[str, list[Found]] = {}
@@ -237,10 +236,8 @@ def _mark(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
         if isinstance(changed, KnowledgeError):
             errors.append(changed.error)
         elif changed.value.warning:
-            warnings.append(changed.value.warning)
-    return replace(
-        found, how="marked", run=run if by_file else "", warnings=tuple(dict.fromkeys(warnings)), errors=tuple(errors)
-    )
+            errors.append(ErrorInfo("not-whole", changed.value.warning, str(workspace.paths.knowledge / file)))
+    return replace(found, how="marked", run=run if by_file else "", errors=tuple(dict.fromkeys(errors)))
 
 
 def _without(lines: Sequence[str], there: list[str]) -> list[Hunk]:

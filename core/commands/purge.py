@@ -22,6 +22,7 @@ from core.harvest.recovery import with_store
 from core.knowledge import purge as purging
 from core.knowledge.purge import Purge
 from core.knowledge.removed import FOREVER, read_removed
+from core.search.store import texts_in
 
 if TYPE_CHECKING:
     from core.library.database import Library
@@ -199,27 +200,11 @@ def _purge_caches(folder: Path, purge: Purge) -> list[str]:
 
 def _file_holds(path: Path, purge: Purge) -> bool:
     """Whether a file has it. A database is asked for its texts; of any other the bytes are read as text."""
-    data = files.read_or_empty(path)
-    if data.startswith(b"SQLite format 3\0"):
-        return _database_holds(path, purge)
-    text = data.decode("utf-8", "replace")
+    found = texts_in(path)
+    if found is not None:
+        return any(map(purge.holds, found))
+    text = files.read_or_empty(path).decode("utf-8", "replace")
     return purge.holds(text) or ("\\" in text and purge.holds(text.replace('\\"', '"').replace("\\n", "\n")))
-
-
-def _database_holds(path: Path, purge: Purge) -> bool:
-    import sqlite3
-    from contextlib import closing
-
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-            tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            for table in tables:
-                for row in database.execute(f'SELECT * FROM "{table}"'):
-                    if any(isinstance(one, str) and purge.holds(one) for one in row):
-                        return True
-    except sqlite3.Error:  # a virtual table whose module is not here, or a damaged file
-        return purge.holds(files.read_or_empty(path).decode("utf-8", "replace"))
-    return False
 
 
 # --- at the command line ----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from core.base.entry import statement_mark
 from core.factindex.facts import FACT_CHARACTERS, Fact, fact_from, marks_of
 from core.factindex.held import is_sudden
 from core.factindex.places import FactFiles
-from core.factindex.record import History
+from core.factindex.record import NEW, SAME, History
 
 REDACTED = "[redacted: "
 """The words of such a fact are not those of its bullet."""
@@ -106,7 +106,8 @@ def _after_bullets(
 
 def _after_facts(found: FactFiles, history: History, skipped: AbstractSet[str], done: Followed) -> None:
     taken = found.taken | history.left.keys() | history.merged.keys() | skipped
-    gone = [name for name in history.made if name not in taken]
+    said = {name for fed in history.fed.values() for _, name, what in fed.rows if what in (NEW, SAME)}
+    gone = [name for name in history.made if name in said and name not in taken]
     if history.told is None:  # a store that did not follow them so far: what went before stays as it is
         done.records.append({"t": "told", "ids": sorted(gone)})
         return

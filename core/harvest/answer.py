@@ -192,8 +192,7 @@ class Item:
 
 
 class Offer(NamedTuple):
-    """What a model says of a line of the store, for the user to decide: `kind` is one of OFFERED; `old` is the
-    text of that line, `new` what is said instead ("" where nothing is)."""
+    """What a model says of a line of the store (`old`), of a kind of OFFERED; `new` is what is said instead, or ""."""
 
     kind: str
     category: str
@@ -230,15 +229,13 @@ _LINKS: dict[str, dict[str, Any]] = {
     "playbooks": {"confirms": _ID, "supersedes": _ID, "retracts": _ID, **_SCOPE},
 }
 """What a row may say of a line that is known, by its id, and whose it is; none of it is required."""
-RETRACTS = "retracts"
-"""A line is taken back, and nothing is said instead: such a row has no statement of its own."""
 OFFERED = {
     "supersedes": ("facts", "decisions", "playbooks", "tasks_open"),
     "finishes": ("tasks_open",),
     "answers": ("questions",),
-    RETRACTS: ("facts", "decisions", "playbooks", "tasks_open", "questions"),
+    "retracts": ("facts", "decisions", "playbooks", "tasks_open", "questions"),
 }
-"""What may be said of which lines; the user decides."""
+"""What may be said of which lines; the user decides. What `retracts` has no statement of its own."""
 _BESIDE = frozenset((*_ABOUT, "confirms", *OFFERED, "scope"))
 """The keys of a row that are no part of what it says."""
 
@@ -384,9 +381,8 @@ class _Intake:
     def take(self, category: str, raw: Any) -> None:
         same = _confirmed(category, raw, self._shown)
         item = self._read(category, raw, same)
-        if item is not None and not item.text and (back := _offers(None, _only(RETRACTS, raw), self._shown)):
-            self.offers |= dict.fromkeys(back)
-            return None
+        if item is not None and not item.text and isinstance(raw, dict) and "retracts" in raw:
+            return self.offers.update(dict.fromkeys(_offers(None, {"retracts": raw["retracts"]}, self._shown)))
         if item is None or not item.text:
             return self.count("wrong shape" if item is None else "empty")
         if same is not None and same.earlier:
@@ -465,10 +461,6 @@ def _figures(text: str) -> set[str]:
     return set(_FIGURE.findall(_REDIRECTION.sub(" ", text)))
 
 
-def _only(kind: str, raw: Any) -> Any:
-    return {kind: raw.get(kind)} if isinstance(raw, dict) else None
-
-
 def _offers(item: Item | None, raw: Any, shown: Shown) -> list[Offer]:
     """What a row (or, without an item, an answer as a whole) says of lines that are known."""
     if not isinstance(raw, dict):
@@ -527,7 +519,7 @@ def _item(category: str, raw: Any) -> Item | None:
     if category == "playbooks" and steps.shown:
         item = replace(item, held="" if steps.fits else "not-one-line", steps=steps.steps)
     # What confirms a line, or takes it back, needs no words of its own: its quote is read.
-    read = {"path", "quote"} if raw.get("confirms") or raw.get(RETRACTS) else {"path"}
+    read = {"path", "quote"} if raw.get("confirms") or raw.get("retracts") else {"path"}
     if not item.text and any(_says_something(raw[key]) for key in raw.keys() - _BESIDE - read):
         return None
     return item

@@ -200,16 +200,17 @@ def _creation(read: files.FileRead, block: tuple[str, ...], section: str) -> Fil
 # --- what was removed ------------------------------------------------------------------------------------------------
 
 
-def remember(paths: Paths, texts: Sequence[str], how: str, now: datetime, run: str) -> list[str]:
+def remember(paths: Paths, texts: Sequence[str], how: str, now: datetime, run: str) -> tuple[list[str], str]:
     """Write down in `removed.md` what is about to be taken out, as a part of the change `run`: one undo brings both
-    back. `how` is one of removed.HOW. Returns those of the texts that did not stand there already."""
+    back. `how` is one of removed.HOW. Returns those of the texts that did not stand there already, and a
+    sentence about what did not work beside it, "" for nothing."""
     known = _removed(paths)
     day = now.astimezone(UTC).date().isoformat()
     new = [text for text in texts if text and text not in known]
     if new:
         rows = {statement_key(text): (f"- {text} [{how}: {day}]",) for text in new}
-        add_lines(paths, REMOVED, HEADER, tuple(rows.values()), now, run=run)
-    return new
+        return new, add_lines(paths, REMOVED, HEADER, tuple(rows.values()), now, run=run).warning
+    return new, ""
 
 
 def bring_back(paths: Paths, texts: Iterable[str], now: datetime, run: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,10 +11,11 @@ from sqlalchemy.engine import Connection
 
 from core.library import rows, schema
 from core.library.database import Library
-from core.library.records import sha256_of
+from core.library.records import Document, sha256_of
 from core.library.schema import Texts
 from core.library.shelve import in_turn
 
+_SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+")
 Without = Callable[[str], str]
 NONE: frozenset[str] = frozenset()
 TEXTS = frozenset(("document", "chunk"))
@@ -103,6 +105,15 @@ def _clean(value: Any, without: Without, says: Callable[[str], bool]) -> Any:
     if isinstance(value, dict):
         return {key: _clean(one, without, says) for key, one in value.items()}
     return value
+
+
+def own_sentences(library: Library, document: Document) -> list[str]:
+    """The sentences of a document that no other one has."""
+    with library.reading() as connection:
+        others = select(schema.document.c.raw_content).where(schema.document.c.id != document.id)
+        elsewhere = {one.strip() for text in connection.execute(others).scalars() for one in _SENTENCE_END.split(text)}
+    said = [document.title, *document.key_claims, *_SENTENCE_END.split(document.raw_content)]
+    return [sentence for one in said if (sentence := one.strip()) and sentence not in elsewhere]
 
 
 def _close(value: Any) -> Any:

@@ -261,3 +261,19 @@ def every_row(database: sqlite3.Connection) -> Iterator[Row]:
     """All entries by id."""
     for row in database.execute(f"SELECT {COLUMNS} FROM entries ORDER BY id"):
         yield Row(*row)
+
+
+def texts_in(path: Path) -> list[str] | None:
+    """Every text in the tables of a database, whoever made it; None for a file that is none, or is damaged."""
+    if not files.read_or_empty(path).startswith(b"SQLite format 3\0"):
+        return None
+    found: list[str] = []
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
+            names = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+            for (table,) in database.execute(names).fetchall():
+                for row in database.execute(f'SELECT * FROM "{table}"'):
+                    found += [one for one in row if isinstance(one, str)]
+    except sqlite3.Error:
+        return None
+    return found

@@ -292,8 +292,20 @@ class Machine(Face):
 
     def kept_away(self) -> int:
         """How many statements the review says were kept away."""
-        found = re.search(r"kept away\D{0,40}?(\d+)|(\d+)[^\n]{0,60}kept away", self.printed("review"), re.IGNORECASE)
-        return int(found[1] or found[2]) if found else 0
+        return sum(row["kind"] == "kept-away" for row in self.waiting())
+
+    def waiting(self) -> list[dict[str, Any]]:
+        """All that waits for the user's word."""
+        return list(self.ok("review")["waiting"])
+
+    def answer(self, kind: str, words: str) -> None:
+        """Say yes to what waits with these words."""
+        assert self.answers(kind, words), f"nothing of the kind {kind} waits that says {words!r}"
+
+    def answers(self, kind: str, words: str) -> bool:
+        """Say yes to what waits with these words, where it does."""
+        found = [row["id"] for row in self.waiting() if row["kind"] == kind and plain(words) in plain(json.dumps(row))]
+        return bool(found) and self.run("review", "yes", found[0]).code == 0
 
     def forget_caches(self) -> None:
         """Delete what may be deleted at any time."""

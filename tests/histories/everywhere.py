@@ -97,7 +97,7 @@ class History:
 
     def removes(self, machine: Machine) -> None:
         if row := self._some(machine):
-            machine.ok("rm", row["id"], *self.chance.choice(((), ("--strike",), ("--forever",))))
+            machine.ok("rm", row["id"], *self.chance.choice(((), ("--strike",), ("--forever", "--yes"))))
             self.gone.add(self._words_of(row))
 
     def removes_in_the_panel(self, machine: Machine) -> None:
@@ -127,7 +127,7 @@ class History:
             old = self._words_of(row)
             self._say(machine, self._new(self.chance.choice(BIRDS), "decisions"), old)
             machine.learn()
-            if machine.run("supersede", "accept", old).code == 0:
+            if machine.answers("outdated", old):
                 self.gone.add(old)
 
     def forgets_a_conversation(self, machine: Machine) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from core.knowledge.removed import read_removed
 if TYPE_CHECKING:
     from core.library.catalogue import Shown
     from core.library.database import Library
-    from core.library.records import Document, UsageTrace
+    from core.library.records import UsageTrace
     from core.library.told import Told
 
 T = TypeVar("T")
@@ -155,10 +154,10 @@ def library_forget(workspace: Workspace, which: str) -> Changed:
 
     def work(library: Library) -> Changed:
         from core.library.catalogue import chosen, erase
-        from core.library.purge import TEXTS, purge_rows
+        from core.library.purge import TEXTS, own_sentences, purge_rows
 
         document = chosen(library, which, workspace.cwd)
-        purge = purge_of(_own_sentences(library, document), os.urandom(32))
+        purge = purge_of(own_sentences(library, document), os.urandom(32))
         number = erase(library, document.id)
         purge_rows(library, purge.without, purge.says, TEXTS)
         folder = workspace.paths.backups
@@ -166,24 +165,6 @@ def library_forget(workspace: Workspace, which: str) -> Changed:
         return Changed(document.id, document.title, "erased", number, tuple(copies))
 
     return with_library(workspace, work)
-
-
-_SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+")
-
-
-def _own_sentences(library: Library, document: Document) -> list[str]:
-    """The sentences that no other document has."""
-    from sqlalchemy import select
-
-    from core.library import schema
-
-    with library.reading() as connection:
-        others = select(schema.document.c.raw_content).where(schema.document.c.id != document.id)
-        elsewhere = {
-            sentence.strip() for text in connection.execute(others).scalars() for sentence in _SENTENCE_END.split(text)
-        }
-    said = [document.title, *document.key_claims, *_SENTENCE_END.split(document.raw_content)]
-    return [sentence for one in said if (sentence := one.strip()) and sentence not in elsewhere]
 
 
 def _set_status(workspace: Workspace, which: str, status: str) -> Changed:
