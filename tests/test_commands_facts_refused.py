@@ -189,9 +189,8 @@ def test_a_merge_that_was_cut_is_done_again(taught: World, monkeypatch: pytest.M
         ),
         ("validate --category nonsense", "takes no --category. --category goes with list"),
         ("bootstrap --tag x", "takes no --tag"),
-        ("list --similar --format csv", "--similar and --format cannot be used together."),
         ("list --budget 0", "takes no --budget. --budget goes with bootstrap"),
-        ("merge a b --similar", "takes no --similar"),
+        ("merge a b --stale", "takes no --stale"),
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused(taught: World, words: str, named: str) -> None:

@@ -230,7 +230,7 @@ def test_a_conversation_whose_items_are_all_held_back_is_not_told_as_items_or_as
     assert "nothing of 1 conversation" in note and "14 days" in note
     home = str(world.paths.home)
     assert "0 items, 17 held back" in call("--home", home, "ledger")[1]
-    assert "quarantine: 18 items held back" in call("--home", home, "status")[1]
+    assert "waiting for your word: 18 held" in call("--home", home, "status")[1]
 
 
 def test_after_a_run_its_new_lines_are_shown_grouped_and_the_best_first(world: World) -> None:

@@ -43,7 +43,7 @@ def review(
     decided = Decided()
     for at, row in enumerate(rows, start=1):
         shown = f"\n{at} of {len(rows)}, {row.kind}: {row.why}\n{_body(row)}\nyes: {row.yes}; no: {row.no}"
-        chosen = ask(shown, "", CHOICES, len(CHOICES) - 1)
+        chosen = ask(shown, "Your answer?", CHOICES, len(CHOICES) - 1)
         if chosen is None:
             return Queue(tuple(rows))
         if CHOICES[chosen] == "quit":
