@@ -6,6 +6,7 @@ harvest or the doctor completes: kept away, written down by its hash alone, take
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC
@@ -198,8 +199,11 @@ def _purge_caches(folder: Path, purge: Purge) -> list[str]:
 
 
 def _file_holds(path: Path, purge: Purge) -> bool:
-    """Whether a file has it. A database is asked for its texts; of any other the bytes are read as text."""
+    """Whether a file has it. A database is asked for its texts; of any other the bytes are read as text, of a copy of
+    the store those that were packed."""
     data = files.read_or_empty(path)
+    if path.suffix == ".gz":
+        data = gzip.decompress(data)
     if data.startswith(b"SQLite format 3\0"):
         return _database_holds(path, purge)
     text = data.decode("utf-8", "replace")
