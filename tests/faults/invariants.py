@@ -68,7 +68,7 @@ def loss(seen: Seen) -> list[str]:
     for sha, number in talks.items():
         if seen.held[sha] > number and not seen.store.loose_copies:
             wrong.append(f"{seen.held[sha]} instead of {number} copies of {sha[:8]}")
-        proven = [plan for plan in plans.get(sha, []) if all(_is_fine(seen, line) for line in lines_of(plan))]
+        proven = [plan for plan in plans.get(sha, []) if all(is_fine(seen, line) for line in lines_of(plan))]
         if seen.held[sha] < number and not proven:
             wrong.append(f"a copy of {sha[:8]} is gone, and its items are not all in the files exactly once")
     wrong += [f"a conversation nobody wrote: {sha[:8]}" for sha in seen.held if sha not in talks]
@@ -116,7 +116,7 @@ def _is_within(data: bytes, found: bytes, may_go: set[str]) -> bool:
     return not last or last.decode() in may_go or any(last == other.rstrip(b"\r\0") for other in kept)
 
 
-def _is_fine(seen: Seen, line: str) -> bool:
+def is_fine(seen: Seen, line: str) -> bool:
     """A planned line stands exactly once, or a line that says the same, or the user took it out."""
     confirms = not seen.number[line] and seen.said[key_of(line)]
     return bool(seen.number[line] == 1 or confirms or line in seen.store.may_go)
@@ -207,7 +207,7 @@ def _unproven(seen: Seen, entries: dict[str, Any]) -> list[str]:
             wrong.append(f"the ledger says harvested without a plan: {sha[:8]}")
             continue
         for line in lines_of(plans[sha][-1]):
-            if not _is_fine(seen, line):
+            if not is_fine(seen, line):
                 wrong.append(f"the ledger says harvested, but {line!r} stands there {seen.number[line]} times")
     return wrong
 
