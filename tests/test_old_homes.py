@@ -32,11 +32,11 @@ from tests.homes import names, put_down
 
 READS = (
     ("status",), ("context",), ("list", "--project", "all"), ("facts", "list"), ("facts", "validate"),
-    ("search", "port"), ("recall", "tabs"), ("memories",), ("doctor",), ("quarantine",), ("supersede",), ("similar",),
-    ("missing",), ("ledger",), ("trash",), ("undo",), ("harvest",),
+    ("search", "port"), ("recall", "tabs"), ("memories",), ("doctor",), ("review",), ("ledger",), ("trash",),
+    ("undo",), ("harvest",),
 )  # fmt: skip
-ALWAYS = {"backups/COPY", ".state/format", ".state/facts.jsonl"}
-"""The copy; the number of the store's format; what the fact index has followed."""
+ALWAYS = {"backups/COPY", ".state/format", ".state/facts.jsonl", ".state/confirmed.json"}
+"""The copy; the number of the store's format; what the fact index has followed; who said what again."""
 FROM_A_BACKUP = {"files/NOTE", ".state/file_ids.json"}
 """Each file has another inode where a home is put down, and a note is called after it."""
 PURGED = {".state/plans/RUN.jsonl", "ledger.json"}
@@ -167,9 +167,7 @@ def test_every_kind_of_thing_is_told(home: Home) -> None:
         ("context",): ["Answer in short sentences", "No meeting on Fridays"],
         ("facts", "list"): ["2x The radio buffers 64 frames", "The blog is built with make"],
         ("recall", "tabs"): ["Prefer tabs in Makefiles"],
-        ("quarantine",): ["The blog has a thousand readers"],
-        ("supersede",): ["Who renews the certificate of the shop?"],
-        ("missing",): ["The radio plays at 48 kHz"],
+        ("review",): ["The blog has a thousand readers", "Who renews the certificate", "The radio plays at 48 kHz"],
         ("notes", "code/cart.py"): ["the total is kept in cents"],
         ("search", "port"): ["The shop listens on port 8080"],
         ("undo",): ["Coffee is in the right shelf -> Coffee is in the left shelf", "(undone)"],
@@ -217,9 +215,11 @@ WRITES = (
     ("done", "Buy coffee"),
     ("rm", "facts", "Tea is in the left shelf"), ("rm", "--strike", "facts", "Tea is in the left shelf"),
     ("save", "A new memory"), ("memories", "archive", "1"), ("memories", "edit", "1", "Prefer spaces"),
-    ("facts", "sync"), ("facts", "merge", "shop:fact:001", "shop:fact:006"), ("quarantine", "accept", "--all"),
-    ("quarantine", "drop", "--all"), ("supersede", "accept", "Who renews"), ("supersede", "dismiss", "Who renews"),
-    ("missing", "restore"), ("missing", "accept"), ("undo", RUN), ("trash", "purge"), ("doctor", "--repair"),
+    ("rm", "--forever", "--yes", "facts", "Tea is in the left shelf"), ("retract", "Tea is in the left shelf"),
+    ("facts", "sync"), ("facts", "merge", "shop:fact:001", "shop:fact:006"), ("review", "all", "held", "--yes"),
+    ("review", "all", "held", "--no"), ("review", "all", "finished", "--yes"), ("review", "all", "finished", "--no"),
+    ("review", "all", "vanished", "--yes"), ("review", "all", "vanished", "--no"),
+    ("review", "all", "stale", "--later"), ("undo", RUN), ("trash", "purge"), ("doctor", "--repair"),
     ("import", "CLAUDE.md", "--apply"), ("harvest", "--apply"), ("harvest", "--finish"),
 )  # fmt: skip
 
@@ -257,6 +257,13 @@ def test_before_the_first_write_the_store_is_copied_or_nothing_is_written(
     (copy,) = home.paths.backups.glob("store-*")
     assert home.json("status")["copies"] == [str(copy)] and copy.name in home.done("status")
     assert copy.name in home.run("doctor")[1]
+
+
+@of("each_kind")
+def test_a_removal_for_good_names_the_copy_that_holds_the_words(home: Home) -> None:
+    home.done("add", "decisions", "Carried over")
+    (copy,) = home.paths.backups.glob("store-*")
+    assert f"backups/{copy.name}" in home.json("rm", "--forever", "--yes", "facts", "Tea is in the left shelf")["left"]
 
 
 @of("each_kind")

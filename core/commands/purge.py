@@ -6,8 +6,9 @@ harvest or the doctor completes: kept away, written down by its hash alone, take
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +38,8 @@ CANNOT = (
 @dataclass(frozen=True)
 class Purged:
     """What a purge did: the `files` below the knowledge folder that changed, how many `facts` and rows of the `library`
-    went, the `caches` that were thrown away, and where it is `left`: texts of the user's own, copies of the library.
+    went, the `caches` that were thrown away, the `backups` that went whole, and where it is `left`: texts of the user's
+    own.
     `agreed` is false where nothing was done, for nobody said yes."""
 
     agreed: bool
@@ -46,6 +48,7 @@ class Purged:
     library: int = 0
     caches: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    backups: tuple[str, ...] = ()
     conversations: tuple[str, ...] = ()
     errors: tuple[ErrorInfo, ...] = ()
 
@@ -61,7 +64,7 @@ def remove_for_ever(
     """Purge what one bullet says. `match` names it as in `rm`; it may have been removed already, and is then named by
     its words as `removed.md` has them. Raises KnowledgeError where nothing is named, or nobody can be asked."""
     text, sources = _meant(workspace, category, match)
-    if not yes and not agreed(ask, f"{text}\n", "purge this everywhere, for good?"):
+    if not yes and not agreed(ask, f"{text}\n", "purge this everywhere, for good, and backups that hold it?"):
         return Purged(agreed=False)
     complete(workspace, now)
     facts, errors = _purge_facts(workspace, text, now)
@@ -70,9 +73,7 @@ def remove_for_ever(
         lambda _store: purging.begin_purge(workspace.paths, [text], now().astimezone(UTC).date().isoformat()),
     )  # fmt: skip
     done = complete(workspace, now)
-    return Purged(
-        True, done.files, facts, done.library, done.caches, done.left, tuple(sources), (*errors, *done.errors)
-    )
+    return replace(done, agreed=True, facts=facts, conversations=tuple(sources), errors=(*errors, *done.errors))
 
 
 def agreed(ask: Ask, shown: str, question: str) -> bool:
@@ -131,12 +132,23 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
     if facts:
         purge_files()
     left = [*left, *purging.still_held(workspace.paths, purge)]
-    backups = sorted(workspace.paths.backups.glob("*")) if workspace.paths.backups.is_dir() else []
-    left += [path.relative_to(workspace.paths.knowledge).as_posix() for path in backups if _file_holds(path, purge)]
+    backups = _backups_with(workspace, purge)
+    for name in backups:
+        files.discard(workspace.paths.knowledge / name)
     if not problems:
         purging.end_purge(workspace.paths)
     rows = 0 if isinstance(library, KnowledgeError) else library.value
-    return Purged(True, tuple(went), facts, rows, tuple(caches), tuple(dict.fromkeys(left)), errors=tuple(problems))
+    return Purged(
+        True, tuple(went), facts, rows, tuple(caches), tuple(dict.fromkeys(left)), backups=tuple(backups),
+        errors=tuple(problems),
+    )  # fmt: skip
+
+
+def _backups_with(workspace: Workspace, purge: Purge) -> list[str]:
+    """The backups that hold it, below the knowledge folder."""
+    folder = workspace.paths.backups
+    found = sorted(path for path in folder.glob("*") if path.is_file()) if folder.is_dir() else []
+    return [path.relative_to(workspace.paths.knowledge).as_posix() for path in found if _file_holds(path, purge)]
 
 
 # --- facts ------------------------------------------------------------------------------------------------------------
@@ -199,11 +211,13 @@ def _purge_caches(folder: Path, purge: Purge) -> list[str]:
 
 
 def _file_holds(path: Path, purge: Purge) -> bool:
-    """Whether a file has it. A database is asked for its texts; of any other the bytes are read as text."""
+    """Whether a file has it. A database is asked for its texts; of any other the bytes are read as text, of a copy of
+    the store those that were packed."""
     found = texts_in(path)
     if found is not None:
         return any(map(purge.holds, found))
-    text = files.read_or_empty(path).decode("utf-8", "replace")
+    data = files.read_or_empty(path)
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
     return purge.holds(text) or ("\\" in text and purge.holds(text.replace('\\"', '"').replace("\\n", "\n")))
 
 
@@ -218,6 +232,7 @@ def purged_text(done: Purged) -> str:
     where += [f"{done.library} rows of the library"] if done.library else []
     rows = [f"purged for good from {', '.join(where) or 'no file, for none held it'}"]
     rows += [f"thrown away, to be made again: {', '.join(done.caches)}"] if done.caches else []
+    rows += [f"removed whole, for it held it: {name}" for name in done.backups]
     rows += [f"still holds it, and is yours to change: {name}" for name in done.left]
     rows += [f"said in the conversation {name}" for name in done.conversations]
     return "\n".join([*rows, f"not reached: {CANNOT}"]) + "\n"

@@ -33,7 +33,7 @@ from core.commands.row import NAMED, Argument, flag, listed, option, repeated, s
 from core.commands.table import SUMMARY
 from core.commands.text import count, one_line, size
 from core.commands.transcript import LINES, SPEAKERS
-from core.commands.workspace import Workspace, embedder_name, embedder_of, utc_now
+from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.index import NAME, fact_in
 from core.factindex.listing import fact_file_names
@@ -263,7 +263,7 @@ def _not_removed(paths: Paths, keep: Callable[[Entry], bool] | None) -> Callable
         return keep
 
     def stays(entry: Entry) -> bool:
-        if entry.kind == "fact" and entry.text in removed:
+        if entry.kind == "fact" and removed.hides(entry.text):
             return False
         told = entry.kind in ("bullet", "note") and BY_HAND not in entry.provenance
         if told and removed.hides(entry.text.partition("\n")[0]):
@@ -308,8 +308,8 @@ def opened_search(workspace: Workspace, project: Path | None) -> Index:
 
 
 def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Facts with the confidence that time has left them, and with the day on which they expired: the search reads the
-    files that people edit, and it is the index that follows time."""
+    """Facts with the confidence that time has left them: the search reads the files that people edit, and it is the
+    index that follows time."""
     if not any(hit.entry.kind == "fact" for hit in hits):
         return tuple(hits)
 
@@ -317,14 +317,11 @@ def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...
         data = files.read_or_empty(workspace.paths.knowledge / NAME)
     except OSError:
         return tuple(hits)
-    today = utc_now().date().isoformat()
     rows = []
     for hit in hits:
         fact = fact_in(data, hit.entry.key) if hit.entry.kind == "fact" else None
         if fact is not None:
-            over = fact.expires and (fact.stale or fact.expires < today)
-            words = f"[fact: {fact.id}, {fact.confidence:g}{f', expired {fact.expires}' if over else ''}]"
-            hit = replace(hit, entry=hit.entry._replace(provenance=words))
+            hit = replace(hit, entry=hit.entry._replace(provenance=f"[fact: {fact.id}, {fact.confidence:g}]"))
         rows.append(hit)
     return tuple(rows)
 

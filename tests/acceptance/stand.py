@@ -300,9 +300,9 @@ class Machine(Face):
 
     def answer(self, kind: str, words: str) -> None:
         """Say yes to what waits with these words."""
-        assert self.answers(kind, words), f"nothing of the kind {kind} waits that says {words!r}"
+        assert self.says_yes(kind, words), f"nothing of the kind {kind} waits that says {words!r}"
 
-    def answers(self, kind: str, words: str) -> bool:
+    def says_yes(self, kind: str, words: str) -> bool:
         """Say yes to what waits with these words, where it does."""
         found = [row["id"] for row in self.waiting() if row["kind"] == kind and plain(words) in plain(json.dumps(row))]
         return bool(found) and self.run("review", "yes", found[0]).code == 0

@@ -127,7 +127,7 @@ class History:
             old = self._words_of(row)
             self._say(machine, self._new(self.chance.choice(BIRDS), "decisions"), old)
             machine.learn()
-            if machine.answers("outdated", old):
+            if machine.says_yes("outdated", old):
                 self.gone.add(old)
 
     def forgets_a_conversation(self, machine: Machine) -> None:
