@@ -334,7 +334,7 @@ def bullets_of_store(paths: Paths) -> Bullets | None:
     except OSError:
         return None
     away = frozenset(statement_mark(as_fact(row.text)) for row in removed.rows)
-    return Bullets(frozenset(live), _replaced(changes), away)
+    return Bullets(frozenset(live), _replaced(changes), away, removed.is_purged)
 
 
 def _replaced(changes: Iterable[Change]) -> dict[str, str]:
