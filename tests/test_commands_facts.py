@@ -402,8 +402,6 @@ def test_a_deleted_fact_stays_deleted_until_it_is_undone(taught: World) -> None:
 def test_two_facts_become_one_and_its_words_confirm_it(taught: World) -> None:
     workspace = workspace_of(taught)
     before = taught.text(YAML)
-    pairs = facts_list(workspace, similar=True).pairs
-    assert pairs == ()
     merged = merge_facts(workspace, "global:fact:001", "global:fact:002")
     assert (merged.into.source_count, merged.into.related) == (2, ("global:fact:002",))
     assert [fact.id for fact in facts_of(taught)][:2] == ["global:fact:001", "global:fact:003"]
