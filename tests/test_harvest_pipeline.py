@@ -19,6 +19,7 @@ from core.commands.alike import proposals, supersede_accept
 from core.commands.context import context
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
+from core.commands.history.undo import undo
 from core.commands.workspace import open_workspace
 from core.conversations.read import read_conversation
 from core.harvest.distil import shown_bytes
@@ -277,6 +278,36 @@ def test_what_is_taken_back_without_other_words_waits_for_the_users_yes(world: W
     assert "- ~~The staging server listens on port 8080~~ [from: x, 2026-01-01]\n" in world.text("facts.md")
     assert "superseded by" not in world.text("facts.md")
     assert "- The staging server listens on port 8080 [retracted: " in world.text("removed.md")
+
+
+def test_what_was_removed_stays_away_though_the_facts_cannot_be_read(world: World) -> None:
+    world.knowledge("removed.md", "# Removed\n\n- The pump in the cellar is green [removed: 2026-01-01]\n")
+    (world.paths.knowledge / "index.json").symlink_to("index.json")
+    world.converse()
+    report = world.run(says(facts=["The pump in the cellar is green", "The pump in the cellar is loud"]))
+    assert [line.partition(" [")[0] for line in world.bullets()] == ["- The pump in the cellar is loud"]
+    assert any("the model was not shown what is known" in note for note in report.notes)
+
+
+def test_who_said_it_again_is_made_again_where_it_cannot_be_read(world: World) -> None:
+    for text in ("User: one\n", "User: two\n"):
+        world.converse(text)
+        world.run(says(facts=["The pump in the cellar is green"]))
+    kept = world.paths.state / "confirmed.json"
+    kept.unlink()
+    kept.symlink_to("confirmed.json")
+    report = world.run(FakeModel(never))
+    assert any("who said what again cannot be read" in note for note in report.notes)
+    assert [len(row.again) for row in read_category(world.paths, "facts")] == [1]
+
+
+def test_an_undo_tells_that_answers_cannot_be_read_before_it_changes_anything(world: World) -> None:
+    world.converse()
+    run = world.run(says(facts=["The pump in the cellar is green"])).run
+    (world.paths.state / "dismissed.json").symlink_to("dismissed.json")
+    undone = attempt(undo, workspace_of(world), run)
+    assert isinstance(undone, KnowledgeError) and "what you answered cannot be read" in str(undone)
+    assert len(world.bullets()) == 1
 
 
 def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None:
