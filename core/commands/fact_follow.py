@@ -4,7 +4,6 @@ does to a fact is done to its lines."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 
 from core.base import files
 from core.base.conflict import may_conflict
@@ -25,22 +24,20 @@ LINE_STAYS = "the fact was changed, its line not"
 
 
 def bullets_of_store(paths: Paths) -> Bullets | None:
-    """What the category files and notes say, as facts would; None while one of them cannot be trusted: it cannot be
-    read, stands in a merge conflict, or was there and is gone. Raises OSError for changes.jsonl."""
+    """What the category files and notes say, as facts would; None while one of them cannot be trusted: it stands in
+    a merge conflict, or was there and is gone. Raises OSError when one cannot be read: facts that did not follow a
+    removal must not pass for settled."""
     live: set[str] = set()
     changes = read_changes(paths)
     known = {row.file for row in changes}
-    try:
-        removed = replace(read_removed(paths), expired=frozenset())  # an expired one stands, though nobody is told it
-        for file in (*CATEGORY_FILES, *(f"files/{note.name}" for note in note_files(paths))):
-            path = paths.knowledge / file
-            text = read_text(path)
-            if may_conflict(text) or (file in CATEGORY_FILES and file in known and not files.exists(path)):
-                return None
-            rows = (row for row in parse_bullets(text) if not row.struck and not removed.keeps_away(row))
-            live.update(statement_mark(as_fact(row.text)) for row in rows)
-    except OSError:
-        return None
+    removed = read_removed(paths)  # without what expired: that stands, though nobody is told it
+    for file in (*CATEGORY_FILES, *(f"files/{note.name}" for note in note_files(paths))):
+        path = paths.knowledge / file
+        text = read_text(path)
+        if may_conflict(text) or (file in CATEGORY_FILES and file in known and not files.exists(path)):
+            return None
+        rows = (row for row in parse_bullets(text) if not row.struck and not removed.keeps_away(row))
+        live.update(statement_mark(as_fact(row.text)) for row in rows)
     away = frozenset(statement_mark(as_fact(row.text)) for row in removed.rows)
     return Bullets(frozenset(live), _replaced(changes), away, removed.is_purged)
 

@@ -40,7 +40,7 @@ from core.factindex.listing import fact_file_names
 from core.knowledge.check import Finding
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.entries import sources as bullet_sources
-from core.knowledge.removed import read_removed
+from core.knowledge.removed import read_hidden
 from core.memory_file import read_memory
 from core.search.candidates import Filters
 from core.search.index import differences, open_index
@@ -256,7 +256,7 @@ def _not_removed(paths: Paths, keep: Callable[[Entry], bool] | None) -> Callable
     """`keep`, and nothing that the user removed: the index may be older than the removal, and a line may have come back
     through a merge."""
     try:
-        removed = read_removed(paths)
+        removed = read_hidden(paths)
     except OSError:
         return keep
     if not removed and not removed.expired:

@@ -29,7 +29,7 @@ from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_tex
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.digest import regenerate_digest
 from core.knowledge.edit import Edited, bring_back, change_file, new_edit_run, remember
-from core.knowledge.removed import read_removed
+from core.knowledge.removed import read_hidden
 from core.knowledge.same import is_short_id, short_id, statements, what_is_said
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def _very_line(rows: Sequence[Found], row: Found) -> Resolved:
 def bullets_of(paths: Paths, categories: tuple[str, ...]) -> Iterator[Found]:
     """All bullets of some categories, in the order of the files, without those that say what the user removed. Raises
     OSError."""
-    removed, again = read_removed(paths), read_confirmed(paths)
+    removed, again = read_hidden(paths), read_confirmed(paths)
     for name in categories:
         file = CATEGORY[name].file
         places = [file] if file else [f"files/{note.name}" for note in note_files(paths)]

@@ -87,7 +87,9 @@ def _after_bullets(
             if made in bullets.live:  # the user gave the fact other words: the bullet gets them
                 done.reworded[made] = row.fact.fact
                 done.records.append({"t": "reworded", "id": name, "mark": said})
-            continue
+                continue
+            if said not in bullets.removed:
+                continue  # words of the user's own that no bullet has
         new = bullets.now(row.fact.fact)
         if new:
             done.reword.append((row.fact, new))

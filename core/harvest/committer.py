@@ -57,7 +57,7 @@ class Committer:
         self._own = OwnWrites()
         self._bindings = Bindings(self.paths)
         self._kept_away = KeptAway(self.paths)
-        self._repeats = Repeats(self.paths, self.entries, self.proofs)
+        self._repeats = Repeats(self.paths, self.entries, self.proofs, self.report.notes)
         self._grown = Grown(self.paths, self.entries, self.proofs)
         wanted = sum(step.action == "harvest" for step in self.report.plan.steps)
         begun = {"t": "run", "run": self.run, "at": self.now().isoformat(), "of": wanted}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from core.base import files
 from core.base.entry import mark_of_key
 from core.base.markdown import split_provenance
 from core.base.paths import Paths
 from core.harvest.landed import Standing
-from core.knowledge.confirmed import Confirmations, read_confirmed, with_more, write_confirmed
+from core.knowledge.confirmed import CONFIRMED, Confirmations, read_confirmed, with_more, write_confirmed
 from core.knowledge.digest import read_served, write_served
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import FORGOTTEN, seen_ledger
@@ -21,14 +22,21 @@ def tell_confirmed(paths: Paths, plans: Iterable[FrozenPlan]) -> None:
     write_confirmed(paths, _with_plans(paths, rows if rows is not None else {}, plans))
 
 
-def mend_confirmed(paths: Paths) -> bool:
-    """Make the list from the archived plans where it is missing or damaged; whether it was. An older version kept
-    another list under that name (`read_served`). Raises OSError."""
-    if not paths.plans.is_dir() or read_confirmed(paths) is not None:
-        return False
+def mend_confirmed(paths: Paths) -> str:
+    """Make the list from the archived plans where it is missing, damaged or cannot be read; a sentence about the last,
+    "" for nothing. An older version kept another list under that name (`read_served`). Raises OSError."""
+    note = ""
+    if not paths.plans.is_dir():
+        return note
+    try:
+        if read_confirmed(paths) is not None:
+            return note
+    except OSError as error:
+        note = f"who said what again cannot be read ({error.strerror}); it was made again from the plans"
+        files.remove_file(paths.state / CONFIRMED)
     write_served(paths, read_served(paths))
     make_confirmed(paths)
-    return True
+    return note
 
 
 def make_confirmed(paths: Paths) -> None:

@@ -23,7 +23,9 @@ from core.base.marks import for_prompt
 from core.base.paths import Paths
 from core.base.secrets.redact import redact
 from core.knowledge.categories import read_category
+from core.knowledge.confirmed import read_confirmed
 from core.knowledge.projects import OTHER, OWN, Here, Projects, here_in, nearness, projects_of
+from core.knowledge.removed import read_hidden
 from core.knowledge.same import statements
 
 SHOWN = ("facts", "decisions", "playbooks", "tasks_open", "questions")
@@ -78,8 +80,8 @@ class _Row:
 class KnownStore:
     """The lines of the store that a model may be shown, as they were when a run began."""
 
-    def __init__(self, rows: Mapping[str, Sequence[Bullet]], projects: Projects) -> None:
-        self._projects = projects
+    def __init__(self, rows: Mapping[str, Sequence[Bullet]], projects: Projects, unread: str = "") -> None:
+        self._projects, self.unread = projects, unread
         self._rows: list[_Row] = []
         for category in SHOWN:
             for statement in statements(rows.get(category, ())):
@@ -100,11 +102,17 @@ class KnownStore:
 
     @staticmethod
     def read(paths: Paths, entries: Mapping[str, Mapping[str, Any]]) -> KnownStore:
-        """The store as it lies on the disk. Of a file that cannot be read nothing is known: who writes tells that."""
+        """The store as it lies on the disk. Of a file that cannot be read nothing is known: who writes tells that. Nor
+        is anything where what was removed, has expired or was said again cannot be read: `unread` tells it."""
         rows: dict[str, Sequence[Bullet]] = {}
+        try:
+            removed, again = read_hidden(paths), read_confirmed(paths) or {}
+        except OSError as error:
+            why = f"the model was not shown what is known: what may not be told cannot be read: {error.strerror}"
+            return KnownStore({}, projects_of(entries), why)
         for name in SHOWN:
             with suppress(OSError):
-                rows[name] = read_category(paths, name)
+                rows[name] = read_category(paths, name, removed, again)
         return KnownStore(rows, projects_of(entries))
 
     def nearest(self, text: str, folder: str, room: int) -> list[Known]:

@@ -154,7 +154,8 @@ def _run_plan(
     report = HarvestReport(applied=True, run=new_run(now()), plan=plan, ledger=str(paths.ledger))
     report.errors += [*recovered.errors, *plan.errors]
     careful = [f"nothing is reclaimed: {plan.careful}"] if plan.careful else []
-    report.notes += [*recovered.notes, *plan.notes, *careful]
+    unread = [options.known.unread] if options.known is not None and options.known.unread else []
+    report.notes += [*recovered.notes, *plan.notes, *careful, *unread]
     committer = Committer(paths, options, recovered, report, now)
     live = Live(progress, len(plan.steps))
     run = _Run(committer, live, progress)

@@ -112,7 +112,7 @@ def recover(paths: Paths, now: datetime, editor_wait: EditorWait) -> Recovered:
         raise OSError(errno.EIO, f"{ledger.error.message}; {ledger.error.hint}", str(paths.ledger))
     if files.exists(paths.journal):
         _replay(paths, files.read_or_empty(paths.journal), state, now, editor_wait)
-    mend_confirmed(paths)
+    state.notes += filter(None, [mend_confirmed(paths)])
     return state
 
 

@@ -45,10 +45,11 @@ KEYED = ("rows", "quotes", "evidence", "steps")
 
 
 class Repeats:
-    """Looks up what stands in the files, and what this run is about to write there."""
+    """Looks up what stands in the files, and what this run is about to write there. `notes` get what could not be
+    looked up."""
 
-    def __init__(self, paths: Paths, entries: Entries, proofs: Proofs) -> None:
-        self._paths, self._entries, self._proofs = paths, entries, proofs
+    def __init__(self, paths: Paths, entries: Entries, proofs: Proofs, notes: list[str]) -> None:
+        self._paths, self._entries, self._proofs, self._notes = paths, entries, proofs, notes
         self._by_words: dict[str, dict[str, list[str]]] = {}
         self._turns: dict[str, list[tuple[str, str]]] = {}
         self._names: dict[str, list[str]] | None = None
@@ -134,9 +135,13 @@ class Repeats:
         found = self._by_words[file] = {}
         try:
             bullets = parse_bullets(read_text(self._paths.knowledge / file))
-            bullets = confirmed_bullets(read_confirmed(self._paths), file, bullets)
         except OSError:
             return
+        try:
+            bullets = confirmed_bullets(read_confirmed(self._paths), file, bullets)
+        except OSError as error:
+            note = f"who said what again cannot be read ({error.strerror}): a fork of a session may count as one more"
+            self._notes += [note] if note not in self._notes else []
         for bullet in bullets:
             if not bullet.struck:
                 said = (bullet_line(bullet.text, one) for one in (bullet.provenance, *bullet.again))

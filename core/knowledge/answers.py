@@ -22,10 +22,17 @@ Answers: TypeAlias = dict[str, dict[str, str]]
 
 
 def read_answers(paths: Paths) -> Answers:
-    """All of them."""
+    """All of them; none where the file cannot be read."""
+    try:
+        return _read(paths)
+    except OSError:
+        return {}
+
+
+def _read(paths: Paths) -> Answers:
     try:
         found = json.loads(files.read_or_empty(paths.state / NAME) or b"{}")
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
     if isinstance(found, list):
         return {key: {"until": "", "run": ""} for key in found if isinstance(key, str)}
@@ -47,8 +54,12 @@ def remember_answer(paths: Paths, keys: Iterable[str], until: str, run: str) -> 
 
 
 def take_answers_back(paths: Paths, run: str) -> int:
-    """Ask again what was answered by `run`; how many that were. Raises KnowledgeError when it cannot be written."""
-    known = read_answers(paths)
+    """Ask again what was answered by `run`; how many that were. Raises KnowledgeError when they cannot be read or
+    written."""
+    try:
+        known = _read(paths)
+    except OSError as error:
+        raise _failed(paths, "what you answered cannot be read", error) from error
     number = sum(row["run"] == run for row in known.values()) if run else 0
     if number:
         _changed(paths, lambda known: {key: row for key, row in known.items() if row["run"] != run})
@@ -60,9 +71,13 @@ def _changed(paths: Paths, change: Callable[[Answers], Answers]) -> None:
     try:
         carry_over(paths)
         with locks.locked(paths.state / "dismissed.lock", work="review", editor_wait=LOCK_SECONDS):
-            text = json.dumps(change(read_answers(paths)), indent=1, sort_keys=True)
+            text = json.dumps(change(_read(paths)), indent=1, sort_keys=True)
             files.write_atomic(path, (text + "\n").encode())
     except locks.LockHeldError as error:
         raise locks.refused(error) from error
     except OSError as error:
-        raise KnowledgeError("store-failed", f"this cannot be remembered: {error.strerror or error}", path) from error
+        raise _failed(paths, "this cannot be remembered", error) from error
+
+
+def _failed(paths: Paths, what: str, error: OSError) -> KnowledgeError:
+    return KnowledgeError("store-failed", f"{what}: {error.strerror or error}", paths.state / NAME)

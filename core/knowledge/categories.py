@@ -9,7 +9,7 @@ from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
 from core.base.files import read_or_empty
 from core.base.paths import Paths
 from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
-from core.knowledge.removed import Removed, read_removed
+from core.knowledge.removed import Removed, read_hidden
 
 if TYPE_CHECKING:
     from core.base.markdown import Bullet
@@ -87,7 +87,7 @@ def read_category(
     over what was `removed` and what was said `again`."""
     row = CATEGORY[category]
     places = [paths.knowledge / row.file] if row.file else note_files(paths)
-    removed = read_removed(paths) if removed is None else removed
+    removed = read_hidden(paths) if removed is None else removed
     again = read_confirmed(paths) if again is None else again
     named = ((row.file if row.file else f"files/{place.name}", read_text(place)) for place in places)
     rows = (row for name, text in named for row in confirmed_bullets(again, name, bullets_in(text, category)))

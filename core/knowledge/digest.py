@@ -23,7 +23,7 @@ from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.confirmed import CONFIRMED, read_confirmed
-from core.knowledge.removed import INDEX, REMOVED, read_removed
+from core.knowledge.removed import INDEX, REMOVED, read_hidden
 from core.knowledge.same import Statement, statements
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
 
     farthest = OWN if only else NONE
     # Line by line: what was said elsewhere too must not bring the other conversation's name along.
-    removed, again = read_removed(paths), read_confirmed(paths) or {}
+    removed, again = read_hidden(paths), read_confirmed(paths) or {}
     found = {
         name: [
             told
@@ -205,7 +205,7 @@ def _as_it_stands(paths: Paths, max_bytes: int, cache: Path | None) -> Digest | 
         rows = [(0, name, block) for name, (blocks, _) in heads for block in blocks]
         unseen = sum(count - len(blocks) for _, (blocks, count) in heads)
         return _rendered(rows, max_bytes, str, unseen)
-    removed, again = read_removed(paths), read_confirmed(paths) or {}
+    removed, again = read_hidden(paths), read_confirmed(paths) or {}
     found = {name: read_category(paths, name, removed, again) for name in SECTIONS}
     return render_digest(found, max_bytes, served_first(paths))
 

@@ -22,7 +22,7 @@ import contextlib
 import hmac
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -100,13 +100,18 @@ class Removed:
         return key in self.expired or self._has(key)
 
 
-def read_removed(paths: Paths, today: str = "") -> Removed:
-    """What the file says, of a merge conflict both sides; and the facts in index.json that have expired by `today`
-    (YYYY-MM-DD; "" for the day it is, UTC). Raises OSError when a file cannot be read."""
+def read_removed(paths: Paths) -> Removed:
+    """What the file says, of a merge conflict both sides. Raises OSError when it cannot be read."""
     text = files.read_or_empty(paths.knowledge / REMOVED).decode("utf-8", "replace").removeprefix("\ufeff")
     rows = tuple(row for row in map(_row, parse_bullets(text)) if row.text)
     secrets = tuple(map(bytes.fromhex, _SECRET.findall(text)))
-    return Removed(rows, secrets, _expired(files.read_or_empty(paths.knowledge / INDEX), today))
+    return Removed(rows, secrets)
+
+
+def read_hidden(paths: Paths) -> Removed:
+    """What nobody is to be told: what the user removed, and the facts in index.json that have expired by today (UTC).
+    Raises OSError when a file cannot be read."""
+    return replace(read_removed(paths), expired=_expired(files.read_or_empty(paths.knowledge / INDEX)))
 
 
 def hashed(secret: bytes, key: str) -> str:
@@ -125,11 +130,11 @@ def with_hash(data: bytes, secret: bytes, digest: str, day: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _expired(data: bytes, today: str) -> frozenset[str]:
+def _expired(data: bytes) -> frozenset[str]:
     """The keys of expired facts: one fact stands on one line of the index, and few have a last day."""
     if _EXPIRES not in data:
         return frozenset()
-    today = today or datetime.now(UTC).date().isoformat()
+    today = datetime.now(UTC).date().isoformat()
     found: set[str] = set()
     for line in data.split(b"\n"):
         if _EXPIRES in line:

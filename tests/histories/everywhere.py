@@ -226,7 +226,8 @@ class History:
         listed, finished = told["list"], self._listed(machine, "tasks", "--done")
         facts, tasks = (self._listed(machine, name) for name in ("facts", "tasks"))
         by_hand = self._listed(machine, "facts") - self._listed(machine, "facts", by_hand=False)  # no index has these
-        wrong = [] if listed else [f"machine {number}: nothing is told at all"]
+        holds = set(statements) - self.gone - self.doubtful - finished
+        wrong = [f"machine {number}: nothing is told at all"] if holds and not listed else []
         missed: dict[str, list[str]] = {}
         for place, found in told.items():
             wanted = listed
