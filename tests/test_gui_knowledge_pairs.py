@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.commands.alike import proposals, similar
+from core.commands.review.alike import proposals, similar
 from core.commands.workspace import Workspace
 from gui.state import Selection
 from gui.views.inspector.rows import load

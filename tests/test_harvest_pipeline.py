@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from core.base.result import KnowledgeError, Ok, attempt, refuse
-from core.commands.alike import proposals, supersede_accept
 from core.commands.context import context
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
+from core.commands.review.alike import proposals, supersede_accept
 from core.commands.workspace import open_workspace
 from core.conversations.read import read_conversation
 from core.harvest.distil import shown_bytes

@@ -20,7 +20,7 @@ from core.base import ready
 from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.base.result import KnowledgeError, refuse
-from core.commands import alike
+from core.commands.review import alike
 from core.commands.status import status
 from core.commands.workspace import Workspace
 from core.knowledge import ledger_index

@@ -13,7 +13,8 @@ from rapidfuzz import process
 from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
-from core.commands.fact_feed import LINE_STAYS, sync_facts, with_facts
+from core.commands.fact_feed import sync_facts, with_facts
+from core.commands.fact_follow import LINE_STAYS
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.factindex.bootstrap import Bootstrap as Bootstrap

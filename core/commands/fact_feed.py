@@ -23,7 +23,7 @@ import errno
 import hashlib
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -31,35 +31,33 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.base import files, locks
-from core.base.conflict import may_conflict
-from core.base.entry import statement_key, statement_mark
+from core.base.entry import statement_key
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths, shipped_root
 from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_root
 from core.base.ready import has_settled, keep, look, recalled
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.secrets.redact import redact
+from core.commands.fact_follow import bullets_of_store, change_bullets
 from core.commands.history.runs import UNDO_RUN
-from core.commands.statements import bullets_of, change_lines
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import held, index
 from core.factindex.bootstrap import FILE_NOTE
 from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, as_fact, is_domain, sort_key
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
-from core.factindex.follow import Bullets
 from core.factindex.listing import FOLDERS, fact_places
 from core.factindex.record import History, Key
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
 from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
-from core.knowledge.bullet_text import BulletRef, held_item
-from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE, note_files, read_category, read_text
+from core.knowledge.bullet_text import held_item
+from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE, read_category
 from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.check import Finding
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.log import carry_over
 from core.knowledge.projects import domain_in, is_users, projects_of
-from core.knowledge.removed import REMOVED, read_removed
+from core.knowledge.removed import REMOVED
 from core.knowledge.swap import clear_leftovers, replace_expected
 from core.sources.tools import SOURCES
 
@@ -310,73 +308,10 @@ def sync_facts(
 
     done = with_facts(paths, work, wait)
     if done.dropped or done.reworded:
-        done.notes += _change_bullets(workspace, done.dropped, done.reworded, run, now)
+        done.notes += change_bullets(workspace, done.dropped, done.reworded, run, now)
     if not done.problems and not done.written:
         remember(workspace, now(), [done.total, done.stale, done.decayed])
     return done
-
-
-def bullets_of_store(paths: Paths) -> Bullets | None:
-    """What the category files and notes say, as facts would; None while one of them cannot be trusted: it stands in
-    a merge conflict, or was there and is gone. Raises OSError when one cannot be read: facts that did not follow a
-    removal must not pass for settled."""
-    live: set[str] = set()
-    changes = read_changes(paths)
-    known = {row.file for row in changes}
-    removed = read_removed(paths)  # without what expired: that stands, though nobody is told it
-    for file in (*CATEGORY_FILES, *(f"files/{note.name}" for note in note_files(paths))):
-        path = paths.knowledge / file
-        text = read_text(path)
-        if may_conflict(text) or (file in CATEGORY_FILES and file in known and not files.exists(path)):
-            return None
-        rows = (row for row in parse_bullets(text) if not row.struck and not removed.keeps_away(row))
-        live.update(statement_mark(as_fact(row.text)) for row in rows)
-    away = frozenset(statement_mark(as_fact(row.text)) for row in removed.rows)
-    return Bullets(frozenset(live), _replaced(changes), away, removed.is_purged)
-
-
-def _replaced(changes: Iterable[Change]) -> dict[str, str]:
-    """What edits put in the place of a line: the mark of the old words -> the new ones."""
-    found: dict[str, str] = {}
-    for row in changes:
-        if row.sha or len(row.removed) != len(row.added):
-            continue
-        for was, now in zip(parse_bullets("\n".join(row.removed)), parse_bullets("\n".join(row.added)), strict=False):
-            old, new = as_fact(was.text), as_fact(now.text)
-            if was.provenance == now.provenance and not now.struck and statement_key(old) != statement_key(new):
-                found[statement_mark(old)] = new
-    return found
-
-
-def _change_bullets(
-    workspace: Workspace, dropped: Collection[str], reworded: Mapping[str, str], run: str, now: Clock
-) -> list[str]:
-    """Do to bullets what the user did to their facts; sentences about what could not be done."""
-    notes: list[str] = []
-    by_words: dict[tuple[str, str, str], list[BulletRef]] = {}
-    for row in bullets_of(workspace.paths, tuple(CATEGORY)):
-        mark = statement_mark(as_fact(row.bullet.text))
-        if not row.bullet.struck and (mark in dropped or mark in reworded):
-            by_words.setdefault((row.file, mark, row.bullet.text), []).append(row.ref)
-    for (_, mark, text), refs in by_words.items():
-        new = _in_place_of(text, reworded[mark]) if mark in reworded else ""
-        try:
-            change_lines(workspace, "edit" if new else "delete", refs, new, keep_secrets=True, run=run, now=now)
-        except KnowledgeError as failed:
-            notes.append(f"{LINE_STAYS}: {failed.error}")
-    return notes
-
-
-LINE_STAYS = "the fact was changed, its line not"
-
-
-def _in_place_of(bullet: str, fact: str) -> str:
-    """The text of a bullet with other words for what is its fact: the stars of a playbook's name and a detail that is
-    too long for a fact stay."""
-    plain, old = bullet.replace("**", "", 2) if bullet.startswith("**") else bullet, as_fact(bullet)
-    name, colon, rest = fact.partition(": ")
-    starred = f"**{name}**: {rest}" if bullet.startswith("**") and colon else fact
-    return starred + (plain.removeprefix(old) if len(plain) > len(old) else "")
 
 
 def _begin_again(paths: Paths) -> bool:

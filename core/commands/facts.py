@@ -28,6 +28,7 @@ from core.base.secrets.redact import redact
 from core.commands import fact_feed
 from core.commands.fact_edits import merge_facts, merged_text, renumber_facts, renumbered_text
 from core.commands.fact_feed import lines_too_long, sync_facts
+from core.commands.fact_follow import bullets_of_store
 from core.commands.row import flag, group, listed, needed, option, optional, repeated, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.text import count
@@ -133,7 +134,7 @@ def current_facts(workspace: Workspace, now: datetime) -> tuple[list[Fact], list
         with contextlib.suppress(KnowledgeError):
             return index.read_index(workspace.paths.knowledge), []
     try:
-        bullets = fact_feed.bullets_of_store(workspace.paths)
+        bullets = bullets_of_store(workspace.paths)
         facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now, bullets)
     except OSError as error:
         raise KnowledgeError(

@@ -18,15 +18,6 @@ from core.base.figures import count
 from core.base.markdown import BY_HAND, without_emphasis
 from core.base.result import ErrorInfo, Ok, Result
 from core.commands import bullets
-from core.commands.alike import (
-    Alike,
-    Placed,
-    Superseding,
-    proposals,
-    similar,
-    supersede_accept,
-    supersede_dismiss,
-)
 from core.commands.bullets import change_all
 from core.commands.panel.bullets import CategoryView, category_views, local_day
 from core.commands.panel.evidence import steps_in
@@ -38,6 +29,15 @@ from core.commands.quarantine import (
     numbers_of,
     quarantine_accept,
     quarantine_drop,
+)
+from core.commands.review.alike import (
+    Alike,
+    Placed,
+    Superseding,
+    proposals,
+    similar,
+    supersede_accept,
+    supersede_dismiss,
 )
 from core.commands.statements import Found, Said, placed_refs, said
 from core.commands.workspace import Workspace

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from core.base.entry import statement_key
 from core.base.markdown import parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError, attempt
-from core.commands.alike import Placed, replace_old
 from core.commands.bullets import change_all
 from core.commands.fact_edits import confirm_fact, delete_fact, merge_facts
 from core.commands.history.missing import settle_missing
 from core.commands.quarantine import HeldItem, accept_all, drop_all, quarantine_list
+from core.commands.review.alike import Placed, replace_old
 from core.commands.review.waiting import KINDS, Waiting
 from core.commands.statements import Found, bullets_of, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now

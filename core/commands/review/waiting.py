@@ -13,11 +13,11 @@ from core.base.markdown import BY_HAND, Bullet, Provenance, bullet_line, parse_b
 from core.base.project import GLOBAL
 from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError
-from core.commands.alike import proposals, similar
 from core.commands.facts import current_facts, similar_pairs
 from core.commands.history.missing import missing_list
 from core.commands.project import find_project
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
+from core.commands.review.alike import proposals, similar
 from core.commands.statements import Found
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex.facts import Fact
