@@ -112,12 +112,14 @@ def test_the_same_words_stay_away_after_a_removal_for_good(world: World) -> None
     assert "[forever: " in world.text("removed.md")
 
 
-def test_a_removal_for_good_names_the_memory_and_the_copy_that_still_hold_it(world: World) -> None:
+def test_a_removal_for_good_takes_the_backup_along_and_names_the_memory_that_still_holds_it(world: World) -> None:
     everywhere(world)
     run(world, "library", "backup")
     run(world, "save", f"Remember that {SAID}")
-    left = document(world, "rm", "facts", SAID, "--forever", "--yes")["left"]
-    assert sorted(place.partition("/")[0] for place in left) == ["backups", "memories"]
+    done = document(world, "rm", "facts", SAID, "--forever", "--yes")
+    assert [place.partition("/")[0] for place in done["left"]] == ["memories"]
+    [backup] = done["backups"]
+    assert not (world.paths.knowledge / backup).exists()
 
 
 def test_nobody_is_asked_without_a_terminal_and_nothing_goes(world: World) -> None:

@@ -274,8 +274,8 @@ def test_what_is_taken_back_without_other_words_waits_for_the_users_yes(world: W
     world.run(FakeModel(answering))
     assert "- The staging server listens on port 8080 [from: x" in world.text("facts.md")
     assert [row["kind"] for row in world.entry(text)["offers"]] == ["retracts"]
-    [pair] = proposals(world.paths)
-    supersede_accept(workspace_of(world), pair.key)
+    [offer] = proposals(world.paths)
+    supersede_accept(workspace_of(world), offer.key)
     assert "- ~~The staging server listens on port 8080~~ [from: x, 2026-01-01]\n" in world.text("facts.md")
     assert "superseded by" not in world.text("facts.md")
     assert "- The staging server listens on port 8080 [retracted: " in world.text("removed.md")

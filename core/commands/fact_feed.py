@@ -332,7 +332,7 @@ def bullets_of_store(paths: Paths) -> Bullets | None:
         rows = (row for row in parse_bullets(text) if not row.struck and not removed.keeps_away(row))
         live.update(statement_mark(as_fact(row.text)) for row in rows)
     away = frozenset(statement_mark(as_fact(row.text)) for row in removed.rows)
-    return Bullets(frozenset(live), _replaced(changes), away)
+    return Bullets(frozenset(live), _replaced(changes), away, removed.is_purged)
 
 
 def _replaced(changes: Iterable[Change]) -> dict[str, str]:

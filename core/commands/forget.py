@@ -32,11 +32,12 @@ from core.harvest.recovery import Recovered, with_store
 from core.knowledge.bullet_text import held_item, without_lines
 from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_files, read_text
 from core.knowledge.edit import change_file, new_edit_run
-from core.knowledge.hunks import Hunk, bare, line_break, made
+from core.knowledge.hunks import Hunk
 from core.knowledge.journal import read_journal, states_by_sha
 from core.knowledge.ledger import FORGOTTEN, Entries, Entry, drop_from_trash, seen_ledger, write_ledger
 from core.knowledge.projects import cited_name
 from core.knowledge.purge import begin_purge
+from core.knowledge.reversal import hand_over
 from core.sources.tools import known_as
 
 CHOICES = ("strike it through", "remove it for good", "leave it as it is")
@@ -237,7 +238,11 @@ def _mark(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
             errors.append(changed.error)
         elif changed.value.warning:
             errors.append(ErrorInfo("not-whole", changed.value.warning, str(workspace.paths.knowledge / file)))
-    return replace(found, how="marked", run=run if by_file else "", errors=tuple(dict.fromkeys(errors)))
+    handed = attempt(_hand_over, workspace.paths, found, moment, run, drop=False)
+    if isinstance(handed, KnowledgeError):
+        errors.append(handed.error)
+    changed_any = bool(by_file or found.stayed)
+    return replace(found, how="marked", run=run if changed_any else "", errors=tuple(dict.fromkeys(errors)))
 
 
 def _without(lines: Sequence[str], there: list[str]) -> list[Hunk]:
@@ -254,7 +259,7 @@ def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
     day = moment.astimezone(UTC).date().isoformat()
 
     def work(store: Recovered) -> None:
-        _renamed_lines(workspace, found)
+        _hand_over(paths, found, moment, new_edit_run(moment), drop=True)
         begin_purge(paths, texts, day, found.conversations)
         for key in found.conversations:
             entry = store.entries.get(key, {})
@@ -268,19 +273,21 @@ def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
     return replace(found, how="removed", purged=purged, errors=purged.errors)
 
 
-def _renamed_lines(workspace: Workspace, found: Forgotten) -> None:
-    """Lines that name it and that others say too: where another line says the same they go, else they name the other.
-    Raises OSError."""
-    paths = workspace.paths
+def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, drop: bool) -> None:
+    """Lines that name it and that others say too name one of these from now on. Where another line says the same, it
+    goes (`drop`) or stays. Raises KnowledgeError."""
+    everything = list(_all_lines(paths))
+    heirs: dict[str, dict[str, str]] = {}
+    gone: dict[str, list[str]] = {}
     for row in found.stayed:
-        same = [one for one in _all_lines(paths) if _said(one) == _said(row) and _came_from(one) != _came_from(row)]
-        new = [] if same else [_others_line(paths, row, set(found.conversations))]
-
-        def hunks(there: list[str], row: Found = row, new: list[str] = new) -> list[Hunk]:
-            at = next(number for number, line in enumerate(there) if bare(line) == row.bullet.raw)
-            return [made(there, at, 1, [line + line_break(there) for line in new])[1]]
-
-        attempt(change_file, paths, row.file, hunks, utc_now())
+        if any(_said(one) == _said(row) and _came_from(one) != _came_from(row) for one in everything):
+            gone.setdefault(row.file, []).append(row.bullet.raw)
+        else:
+            heirs.setdefault(row.file, {})[row.bullet.raw] = _others_line(paths, row, set(found.conversations))
+    for file, lines in heirs.items():
+        hand_over(paths, file, lines, moment, run)
+    for file, raws in gone.items() if drop else ():
+        change_file(paths, file, partial(_without, raws), moment, run=run)
 
 
 def _others_line(paths: Paths, row: Found, keys: set[str]) -> str:

@@ -171,7 +171,7 @@ def _delete_facts(workspace: Workspace, says: Callable[[str], bool], now: Clock)
     gone, errors = 0, []
     for fact_id in [name for name, row in placed.items() if says(row.fact.fact)]:
         done = attempt(delete_fact, workspace, fact_id, now=now)
-        if isinstance(done, KnowledgeError):
+        if isinstance(done, KnowledgeError) and done.error.code != "no-match":  # that one went with the one before
             errors.append(done.error)
         else:
             gone += 1

@@ -7,7 +7,7 @@ they are: that is the mark of a file that was lost, not of somebody who corrects
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -30,6 +30,8 @@ class Bullets:
     live: frozenset[str] = frozenset()
     replaced: Mapping[str, str] = field(default_factory=dict)
     removed: frozenset[str] = frozenset()
+    purged: Callable[[str], bool] = lambda text: False
+    """Whether a text was removed for good: nothing is kept of such a fact, whoever wrote it."""
 
     def now(self, text: str) -> str:
         """The words that a statement has by now, "" where no line says it any more. Of one with a secret nobody can
@@ -74,7 +76,12 @@ def _after_bullets(
     away: dict[str, list[Fact]] = {}
     for name, row in found.placed.items():
         made, said = history.made.get(name, ""), statement_mark(row.fact.fact)
-        if not made or said in bullets.live or name in skipped or REDACTED in row.fact.fact:
+        if said in bullets.live or name in skipped or REDACTED in row.fact.fact:
+            continue
+        if bullets.purged(row.fact.fact):
+            done.leave.append(row.fact)
+            continue
+        if not made:
             continue
         if made not in marks_of(row.fact.fact):
             if made in bullets.live:  # the user gave the fact other words: the bullet gets them

@@ -12,6 +12,7 @@ from core.harvest.landed import Standing
 from core.knowledge.confirmed import CONFIRMED, Confirmations, read_confirmed, with_more, write_confirmed
 from core.knowledge.digest import read_served, write_served
 from core.knowledge.journal import FrozenPlan, read_plans
+from core.knowledge.ledger import FORGOTTEN, seen_ledger
 from core.knowledge.lines import key_of
 
 
@@ -40,9 +41,9 @@ def mend_confirmed(paths: Paths) -> str:
 
 def make_confirmed(paths: Paths) -> None:
     """Make the list from the archived plans. Raises OSError."""
-    plans = (
-        plan for path in sorted(paths.plans.glob("*.jsonl")) for plan in read_plans(paths.plans, path.stem).values()
-    )
+    names = [path.stem for path in sorted(paths.plans.glob("*.jsonl"))]
+    forgotten = {sha for sha, entry in seen_ledger(paths).items() if entry.get("status") == FORGOTTEN}
+    plans = (plan for name in names for sha, plan in read_plans(paths.plans, name).items() if sha not in forgotten)
     write_confirmed(paths, _with_plans(paths, {}, plans))
 
 

@@ -56,6 +56,7 @@ def write_confirmed(paths: Paths, rows: Confirmations) -> None:
         file: {
             mark: {"count": one.count, "last": max(one.sources.values()), "from": dict(one.sources)}
             for mark, one in sorted(marks.items())
+            if one.sources
         }
         for file, marks in sorted(rows.items())
     }

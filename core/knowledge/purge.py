@@ -287,6 +287,8 @@ def _rows(data: bytes, purge: Purge) -> Iterator[bytes]:
             continue
         if made == row:
             yield line
+        elif isinstance(row, dict) and str(row.get("file", "")).endswith((".yaml", ".yml")):
+            continue  # half of a fact cannot be brought back
         elif made is not DROP and not (isinstance(made, dict) and "added" in made and not _tells(made)):
             yield (json.dumps(made, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8", "replace")
 

@@ -70,6 +70,10 @@ class Removed:
     def _has(self, key: str) -> bool:
         return key in self._keys or any(hashed(one, key) in self._hashes for one in self.secrets)
 
+    def is_purged(self, text: str) -> bool:
+        """Whether a statement was removed for good."""
+        return any(hashed(one, statement_key(text)) in self._hashes for one in self.secrets)
+
     def __bool__(self) -> bool:
         return bool(self.rows)
 

@@ -70,13 +70,13 @@ def with_library(
 
 
 def leaving_out_removed(workspace: Workspace, value: T) -> T:
-    """What the library gives, without what the user has removed."""
+    """What the library gives, without what the user has removed, or what has expired."""
     removed = read_removed(workspace.paths)
-    if not removed:
+    if not removed and not removed.expired:
         return value
     from core.library.told import leaving_out
 
-    return cast("T", leaving_out(value, removed.__contains__))
+    return cast("T", leaving_out(value, removed.hides))
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------
