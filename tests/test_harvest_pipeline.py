@@ -290,6 +290,14 @@ def test_what_was_removed_stays_away_though_the_facts_cannot_be_read(world: Worl
     assert any("the model was not shown what is known" in note for note in report.notes)
 
 
+def test_what_cannot_be_asked_of_removals_is_an_error_of_the_run(world: World) -> None:
+    world.paths.knowledge.mkdir(parents=True, exist_ok=True)
+    (world.paths.knowledge / "removed.md").symlink_to("removed.md")
+    world.converse()
+    report = world.run(says(facts=["The pump in the cellar is green"]))
+    assert any(error.path.endswith("removed.md") and error.code == "unreadable" for error in report.errors)
+
+
 def test_who_said_it_again_is_made_again_where_it_cannot_be_read(world: World) -> None:
     for text in ("User: one\n", "User: two\n"):
         world.converse(text)
