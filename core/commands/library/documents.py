@@ -16,7 +16,7 @@ from core.commands.text import one_line, short
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.check import Finding
 from core.knowledge.purge import purge_of
-from core.knowledge.removed import read_removed
+from core.knowledge.removed import read_hidden
 
 if TYPE_CHECKING:
     from core.library.catalogue import Shown
@@ -71,7 +71,7 @@ def with_library(
 
 def leaving_out_removed(workspace: Workspace, value: T) -> T:
     """What the library gives, without what the user has removed, or what has expired."""
-    removed = read_removed(workspace.paths)
+    removed = read_hidden(workspace.paths)
     if not removed and not removed.expired:
         return value
     from core.library.told import leaving_out
