@@ -854,5 +854,5 @@ def test_prompt__model_ignores_embedded_instructions() -> None:
     """A user would lose their agent to a model that obeys what it was only to know.
 
     Not proven, by nature: a count over runs of one model says nothing of another, and there is no model in the suite
-    that could act. SECURITY.md says what was measured with which; here the id is only kept."""
-    pytest.skip("a measurement on a model, told as a count in SECURITY.md, not a test")
+    that could act. SECURITY.md says that it was measured with none; here the id is only kept."""
+    pytest.skip("a measurement on a model, not a test: SECURITY.md")

@@ -1,4 +1,4 @@
-"""Did it land? What became of each line of a plan, asked by the taking away, by `knowledge missing` and by what tells
+"""Did it land? What became of each line of a plan, asked by the taking away, by `knowledge review` and by what tells
 that lines have vanished. The gate asks less (`lines.require_lines`): there nobody can have dealt with a line yet.
 
 An editor that saves a text which it had loaded before a harvest swallows what the harvest wrote. Nobody can tell that
