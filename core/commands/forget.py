@@ -270,7 +270,7 @@ def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
 
     with_store(paths, "forget", moment, work)
     purged = complete(workspace, now)
-    return replace(found, how="removed", purged=purged, errors=purged.errors)
+    return replace(found, how="removed", purged=purged, errors=purged.errors, warnings=(*found.warnings, *purged.notes))
 
 
 def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, drop: bool) -> None:

@@ -19,7 +19,7 @@ from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.daily.connect import NO_OR_YES, Ask, nobody
 from core.commands.statements import Match, refresh_digest, resolve_bullet, text_of
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.harvest.recovery import with_store
+from core.harvest.recovery import Recovered, with_store
 from core.knowledge import purge as purging
 from core.knowledge.purge import Purge
 from core.knowledge.removed import FOREVER, read_removed
@@ -39,8 +39,8 @@ CANNOT = (
 class Purged:
     """What a purge did: the `files` below the knowledge folder that changed, how many `facts` and rows of the `library`
     went, the `caches` that were thrown away, the `backups` that went whole, and where it is `left`: texts of the user's
-    own.
-    `agreed` is false where nothing was done, for nobody said yes."""
+    own; `notes` are sentences about what was put right on the way. `agreed` is false where nothing was done, for nobody
+    said yes."""
 
     agreed: bool
     files: tuple[str, ...] = ()
@@ -51,6 +51,7 @@ class Purged:
     backups: tuple[str, ...] = ()
     conversations: tuple[str, ...] = ()
     errors: tuple[ErrorInfo, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge rm --forever --json`."""
@@ -66,14 +67,21 @@ def remove_for_ever(
     text, sources = _meant(workspace, category, match)
     if not yes and not agreed(ask, f"{text}\n", "purge this everywhere, for good, and backups that hold it?"):
         return Purged(agreed=False)
-    complete(workspace, now)
+    before = complete(workspace, now)
     facts, errors = _purge_facts(workspace, text, now)
-    with_store(
-        workspace.paths, "rm", now(),
-        lambda _store: purging.begin_purge(workspace.paths, [text], now().astimezone(UTC).date().isoformat()),
-    )  # fmt: skip
+    notes = dict.fromkeys(before.notes)
+
+    def begin(store: Recovered) -> None:
+        notes.update(dict.fromkeys(store.notes))
+        purging.begin_purge(workspace.paths, [text], now().astimezone(UTC).date().isoformat())
+
+    with_store(workspace.paths, "rm", now(), begin)
     done = complete(workspace, now)
-    return replace(done, agreed=True, facts=facts, conversations=tuple(sources), errors=(*errors, *done.errors))
+    notes.update(dict.fromkeys(done.notes))
+    return replace(
+        done, agreed=True, facts=facts, conversations=tuple(sources), notes=tuple(notes),
+        errors=(*errors, *done.errors),
+    )  # fmt: skip
 
 
 def agreed(ask: Ask, shown: str, question: str) -> bool:
@@ -114,10 +122,16 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
     if purge is None:
         return Purged(agreed=False)
 
+    notes: dict[str, None] = {}
+
+    def under_lock(store: Recovered) -> tuple[list[str], list[str]]:
+        notes.update(dict.fromkeys(store.notes))
+        return purging.purge_files(workspace.paths, purge)
+
     def purge_files() -> tuple[list[str], list[str]]:
         if locked:
             return purging.purge_files(workspace.paths, purge)
-        return with_store(workspace.paths, "rm", now(), lambda _store: purging.purge_files(workspace.paths, purge))
+        return with_store(workspace.paths, "rm", now(), under_lock)
 
     went, left = purge_files()
     problems = []
@@ -140,7 +154,7 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
     rows = 0 if isinstance(library, KnowledgeError) else library.value
     return Purged(
         True, tuple(went), facts, rows, tuple(caches), tuple(dict.fromkeys(left)), backups=tuple(backups),
-        errors=tuple(problems),
+        errors=tuple(problems), notes=tuple(notes),
     )  # fmt: skip
 
 
@@ -235,4 +249,5 @@ def purged_text(done: Purged) -> str:
     rows += [f"removed whole, for it held it: {name}" for name in done.backups]
     rows += [f"still holds it, and is yours to change: {name}" for name in done.left]
     rows += [f"said in the conversation {name}" for name in done.conversations]
+    rows += [f"note: {note}" for note in done.notes]
     return "\n".join([*rows, f"not reached: {CANNOT}"]) + "\n"

@@ -106,9 +106,11 @@ def _after_bullets(
         done.leave += sure
         done.records += [{"t": "left", "id": fact.id, "fact": fact.to_json()} for fact in sure]
     taken = found.taken
+    said_now = {(row.fact.domain, statement_mark(row.fact.fact)) for row in found.placed.values()}
     for name, fields in history.left.items():
         fact = fact_from(fields)
-        if name not in taken and statement_mark(fact.fact) in bullets.live:
+        mark = statement_mark(fact.fact)
+        if name not in taken and mark in bullets.live and (fact.domain, mark) not in said_now:
             done.back.append(fact)
             done.records.append({"t": "back", "id": name})
 
@@ -121,6 +123,8 @@ def _after_facts(found: FactFiles, history: History, skipped: AbstractSet[str], 
         done.records.append({"t": "told", "ids": sorted(gone)})
         return
     new = [name for name in gone if name not in history.told]
+    if found.problems or is_sudden(len(new), len(new) + len(found.placed)):
+        return  # an item that is not valid may be one of them: they wait until the files are whole
     if new:
         done.records.append({"t": "told", "ids": sorted(new)})
     done.dropped = {history.made[name] for name in new} - {

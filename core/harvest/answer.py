@@ -37,12 +37,12 @@ FACTUAL = ("facts", "playbooks", "questions")
 """The categories whose rows become facts of the fact index."""
 KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 BY_TOOL = 0.6
+"""What only a tool told is at most so certain."""
 BY_MODEL = 0.95
 """What a model says is never quite certain: that is kept for what the user writes into a file."""
 CLAIMS = frozenset({"user-stated", "user-told", "user-confirmed", "user-approved", "user-verified", "verified",
                     "confirmed", "approved"})  # fmt: skip
 """Tags that claim the user's word. Who said a thing is told by the turn it stands in, never by a tag."""
-"""What only a tool told is at most so certain."""
 MAX_TAGS = 8
 DOMAIN_CHARACTERS = 40
 """A model's word for a project is a name; what is longer is a sentence."""
