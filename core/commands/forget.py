@@ -91,11 +91,11 @@ def forget(
         if answer == 2:
             return found
         yes = answer == 1
-    with_store(workspace.paths, "forget", now(), lambda store: _enter(workspace.paths, store, keys, now()))
+    notes = with_store(workspace.paths, "forget", now(), lambda store: _enter(workspace.paths, store, keys, now()))
     problems = _drop_answers(workspace, keys)
     done = _remove(workspace, found, now) if yes else _mark(workspace, found, now)
     left = _forget_in_index(workspace)
-    return replace(done, errors=(*done.errors, *problems), warnings=(*done.warnings, *left))
+    return replace(done, errors=(*done.errors, *problems), warnings=(*done.warnings, *notes, *left))
 
 
 def _named(entries: Any, which: str) -> list[str]:
@@ -187,9 +187,9 @@ def _planned(paths: Paths) -> Iterator[tuple[str, str, str]]:
 # --- the durable steps ------------------------------------------------------------------------------------------------
 
 
-def _enter(paths: Paths, store: Recovered, keys: Sequence[str], now: datetime) -> None:
+def _enter(paths: Paths, store: Recovered, keys: Sequence[str], now: datetime) -> list[str]:
     """The ledger says so first, and the archive, from which a lost ledger is made again: from then on no harvest reads
-    it, however this ends. Raises OSError."""
+    it, however this ends. What recovery noted. Raises OSError."""
     entries: Entries = store.entries
     _unconfirm(paths, {_name_of(entries[key]) for key in keys})
     for key in keys:
@@ -198,6 +198,7 @@ def _enter(paths: Paths, store: Recovered, keys: Sequence[str], now: datetime) -
     files.make_folder(paths.plans)
     files.write_atomic(paths.plans / f"{FORGOTTEN}-{now:%Y%m%dT%H%M%S%f}.jsonl", b"".join(map(encode, rows)))
     write_ledger(paths, entries)
+    return store.notes
 
 
 def _unconfirm(paths: Paths, names: set[str]) -> None:
