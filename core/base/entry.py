@@ -3,8 +3,8 @@
 Each room yields entries; none is ever written back: the truth stays in the file that the entry came from.
 
 Two texts are the same statement when they differ in nothing but case, white space, punctuation around words, emphasis,
-the articles, invisible characters, and letters that only look alike. Another value is another statement, and so is a
-paraphrase: that is offered to the user, never decided. Confirmations, alike lines, what is known already and what stays
+invisible characters, and letters that only look alike. Another value is another statement, and so is a paraphrase: that
+is offered to the user, never decided. Confirmations, alike lines, what is known already and what stays
 away all compare by `statement_key`.
 """
 
@@ -64,32 +64,37 @@ that a network or a missing model can do."""
 
 # --- the same statement ----------------------------------------------------------------------------------------------
 
-# Cyrillic and Greek letters that are drawn like a Latin one in either case, as they are after case folding. A word of
-# such letters alone may meet a Latin one: so rare that nothing is lost by it.
-_LOOK_ALIKES = str.maketrans("авекмнорстухіјѕһԁԛԝӏαβεζηικμνορτυχϲϳ", "abekmhopctyxijshdqwlabezhikmnoptyxcj")
+# Cyrillic letters (and the omicron) that are drawn like a Latin one in either case, as they are after case folding.
+_LOOK_ALIKES = str.maketrans("авекмнорстухіјѕһԁԛԝӏο", "abekmhopctyxijshdqwlo")
+_LATIN = re.compile("[a-z]")
+# Wide letters and ligatures. Not all that Unicode calls compatible: a superscript and the sign of micro are values.
+_SHAPES = {
+    code: unicodedata.normalize("NFKC", chr(code)) for code in (0x3000, *range(0xFF01, 0xFF5F), *range(0xFB00, 0xFB07))
+}
 _QUOTES = str.maketrans("‘’‛“”„«»", '\'\'\'"""""')
 _EMPHASIS = re.compile(r"(?<![\w*])(\*\*?)(?=[^\s*])([^*]*[^\s*])\1(?![\w*])")
 _BEFORE, _AFTER = "\"'`([{¿¡", "\"'`()]}.,;:!?…。、，！？；："
-_NOTHING = frozenset({"the", "an", *"-–—―·•"})
+_DASHES = frozenset("–—―·•")
 
 
 def statement_key(text: str) -> str:
     """What a text says, in a form that is equal for the same statement. `text` is without dash, strike-through and
-    provenance. Signs inside a word or before it stay (`-2`, `v1.2`, `C++`, `.env`): they are values."""
+    provenance. Signs inside a word or before it stay (`-2`, `v1.2`, `C++`, `.env`), and so does a word of signs alone
+    (`git add .`, `()`): they are values."""
     if not text.isascii():
-        text = without_invisible(unicodedata.normalize("NFKC", text)).translate(_QUOTES)
+        text = without_invisible(unicodedata.normalize("NFC", text)).translate(_QUOTES).translate(_SHAPES)
     if "*" in text:
         text = _EMPHASIS.sub(r"\2", text)
-    folded = text.casefold()
-    if not folded.isascii():
-        folded = folded.translate(_LOOK_ALIKES)
+    words = text.casefold().split()
+    last = len(words) - 1
     said = []
-    for at, (raw, word) in enumerate(zip(text.split(), folded.split(), strict=True)):
-        bare = word.lstrip(_BEFORE).rstrip(_AFTER)
-        # A capital A in the middle is a name (plan A), and so is a letter in quotes.
-        if bare and bare not in _NOTHING and not (bare == "a" and (raw == "a" or (at == 0 and raw == "A"))):
-            said.append(bare)
-    return " ".join(said) or folded.strip()
+    for at, word in enumerate(words):
+        if not word.isascii() and _LATIN.search(word):  # letters of two scripts in one word
+            word = word.translate(_LOOK_ALIKES)
+        joins = word in _DASHES and not (at < last and words[at + 1][0].isdigit())
+        if not joins and not (at == last and word in ("!", "?")):
+            said.append(word.lstrip(_BEFORE).rstrip(_AFTER) or word.strip("\"'`") or word)
+    return " ".join(said) or text.strip()
 
 
 def statement_mark(text: str) -> str:

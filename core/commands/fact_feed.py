@@ -46,7 +46,7 @@ from core.factindex.bootstrap import FILE_NOTE
 from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, as_fact, is_domain, sort_key
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
 from core.factindex.listing import FOLDERS, fact_places
-from core.factindex.record import History, Key
+from core.factindex.record import History, Key, append_records
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
 from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
 from core.knowledge.bullet_text import held_item
@@ -308,7 +308,9 @@ def sync_facts(
 
     done = with_facts(paths, work, wait)
     if done.dropped or done.reworded:
-        done.notes += change_bullets(workspace, done.dropped, done.reworded, run, now)
+        notes, records = change_bullets(workspace, done.dropped, done.reworded, run, now)
+        with_facts(paths, lambda: append_records(record_path(paths.state), records), wait)
+        done.notes += notes
     if not done.problems and not done.written:
         remember(workspace, now(), [done.total, done.stale, done.decayed])
     return done

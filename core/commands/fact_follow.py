@@ -3,20 +3,23 @@ does to a fact is done to its lines."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from core.base import files
+from core.base.checked_lines import Record
 from core.base.conflict import may_conflict
 from core.base.entry import statement_key, statement_mark
-from core.base.markdown import parse_bullets
+from core.base.markdown import BY_HAND, Bullet, Provenance, parse_bullets
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
-from core.commands.statements import bullets_of, change_lines
+from core.commands.statements import Found, bullets_of, change_lines
+from core.commands.text import count
 from core.commands.workspace import Clock, Workspace
 from core.factindex.facts import as_fact
+from core.factindex.feed import OF_CATEGORY
 from core.factindex.follow import Bullets
-from core.knowledge.bullet_text import BulletRef
-from core.knowledge.categories import CATEGORY, CATEGORY_FILES, note_files, read_text
+from core.knowledge.bullet_text import clean_text
+from core.knowledge.categories import CATEGORY_FILES, note_files, read_text
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.removed import read_removed
 
@@ -31,15 +34,18 @@ def bullets_of_store(paths: Paths) -> Bullets | None:
     changes = read_changes(paths)
     known = {row.file for row in changes}
     removed = read_removed(paths)  # without what expired: that stands, though nobody is told it
+    standing: dict[str, list[Bullet]] = {}
     for file in (*CATEGORY_FILES, *(f"files/{note.name}" for note in note_files(paths))):
         path = paths.knowledge / file
         text = read_text(path)
         if may_conflict(text) or (file in CATEGORY_FILES and file in known and not files.exists(path)):
             return None
-        rows = (row for row in parse_bullets(text) if not row.struck and not removed.keeps_away(row))
+        standing[file] = parse_bullets(text)
+        rows = (row for row in standing[file] if not row.struck and not removed.keeps_away(row))
         live.update(statement_mark(as_fact(row.text)) for row in rows)
     away = frozenset(statement_mark(as_fact(row.text)) for row in removed.rows)
-    return Bullets(frozenset(live), _replaced(changes), away, removed.is_purged)
+    replaced = _replaced_in_editor(changes, standing) | _replaced(changes)
+    return Bullets(frozenset(live), replaced, away, removed.is_purged)
 
 
 def _replaced(changes: Iterable[Change]) -> dict[str, str]:
@@ -55,23 +61,79 @@ def _replaced(changes: Iterable[Change]) -> dict[str, str]:
     return found
 
 
+def _replaced_in_editor(changes: Iterable[Change], standing: Mapping[str, Sequence[Bullet]]) -> dict[str, str]:
+    """The same where no edit tells it: of one conversation a single line that a harvest wrote is gone from a file, and
+    a single one stands there that nobody has told of."""
+    told: dict[str, set[str]] = {}
+    wrote: dict[str, set[str]] = {}
+    for row in changes:
+        told.setdefault(row.file, set()).update(row.added)
+        if row.sha:
+            wrote.setdefault(row.file, set()).update(row.added)
+    found: dict[str, str] = {}
+    for file, rows in standing.items():
+        new: dict[Provenance, list[str]] = {}
+        for bullet in rows:
+            if bullet.provenance is not None and not bullet.struck and bullet.raw not in told.get(file, ()):
+                new.setdefault(bullet.provenance, []).append(as_fact(bullet.text))
+        if not new:
+            continue
+        here = {bullet.raw for bullet in rows}
+        gone: dict[Provenance, list[str]] = {}
+        for bullet in parse_bullets("\n".join(sorted(wrote.get(file, set()) - here))):
+            if bullet.provenance in new:
+                gone.setdefault(bullet.provenance, []).append(as_fact(bullet.text))
+        pairs = ((old, new[came]) for came, old in gone.items())
+        found |= {statement_mark(old[0]): now[0] for old, now in pairs if len(old) == len(now) == 1}
+    return found
+
+
 def change_bullets(
-    workspace: Workspace, dropped: Collection[str], reworded: Mapping[str, str], run: str, now: Clock
-) -> list[str]:
-    """Do to bullets what the user did to their facts; sentences about what could not be done."""
+    workspace: Workspace,
+    dropped: Mapping[str, Sequence[str]],
+    reworded: Mapping[str, tuple[str, str]],
+    run: str,
+    now: Clock,
+) -> tuple[list[str], list[Record]]:
+    """Do to bullets of conversations what the user did to their facts: what the user wrote by hand is their word.
+    Sentences about it, and the records of what is done with; what could not be done is tried again by the next sync."""
     notes: list[str] = []
-    by_words: dict[tuple[str, str, str], list[BulletRef]] = {}
-    for row in bullets_of(workspace.paths, tuple(CATEGORY)):
-        mark = statement_mark(as_fact(row.bullet.text))
-        if not row.bullet.struck and (mark in dropped or mark in reworded):
-            by_words.setdefault((row.file, mark, row.bullet.text), []).append(row.ref)
-    for (_, mark, text), refs in by_words.items():
-        new = _in_place_of(text, reworded[mark]) if mark in reworded else ""
-        try:
-            change_lines(workspace, "edit" if new else "delete", refs, new, keep_secrets=True, run=run, now=now)
-        except KnowledgeError as failed:
-            notes.append(f"{LINE_STAYS}: {failed.error}")
-    return notes
+    records: list[Record] = []
+    lines: dict[str, dict[str, list[Found]]] = {}
+    for row in bullets_of(workspace.paths, tuple(OF_CATEGORY)):
+        mark, came = statement_mark(as_fact(row.bullet.text)), row.bullet.provenance
+        if not row.bullet.struck and came is not None and came.source != BY_HAND:
+            lines.setdefault(mark, {}).setdefault(row.file, []).append(row)
+    gone = 0
+    for mark, ids in dropped.items():
+        done = [_changed(workspace, "delete", rows, "", run, now) for rows in lines.get(mark, {}).values()]
+        notes += filter(None, done)
+        gone += done.count("")
+        if not any(done):
+            records.append({"t": "told", "ids": sorted(ids)})
+    for mark, (name, fact) in reworded.items():
+        for rows in lines.get(mark, {}).values():
+            text = _in_place_of(rows[0].bullet.text, fact)
+            if statement_mark(as_fact(clean_text(text))) != statement_mark(fact):
+                continue  # a line cannot say it in these words, and stays as it is
+            if problem := _changed(workspace, "edit", rows, text, run, now):
+                notes.append(problem)
+            else:
+                records.append({"t": "reworded", "id": name, "mark": statement_mark(fact)})
+    if gone and not run:
+        notes.append(
+            f"{count(gone, 'bullet')} taken out, for the fact went from its file ('knowledge undo' takes it back)"
+        )
+    return notes, records
+
+
+def _changed(workspace: Workspace, act: str, rows: Sequence[Found], text: str, run: str, now: Clock) -> str:
+    """What went wrong, in words, or ""."""
+    try:
+        change_lines(workspace, act, [row.ref for row in rows], text, keep_secrets=True, run=run, now=now)
+    except KnowledgeError as failed:
+        return f"{LINE_STAYS}: {failed.error}"
+    return ""
 
 
 def _in_place_of(bullet: str, fact: str) -> str:

@@ -160,10 +160,11 @@ def plan_feed(
     committed: AbstractSet[Key] = frozenset(),
     agents: AbstractSet[str] = frozenset(),
     bullets: Bullets | None = None,
+    let_go: bool = False,
 ) -> Plan:
     """Decide everything. `records` is the record so far; `undone` names runs that a user took back, of which all
     harvests but those still in `committed` are taken back here too; `agents` are domains that are kinds of agents. With
-    `bullets` each fact follows its own."""
+    `bullets` each fact follows its own; `let_go` as in `follow`."""
     plan = Plan()
     taught = list(taught)
     if not taught and not undone and bullets is None:
@@ -177,7 +178,8 @@ def plan_feed(
     if lost:
         history = history_of([*records, *plan.records])
     if bullets is not None:
-        _follow(follow(found, history, bullets, {name for fed in lost for _, name, _ in fed.rows}), draft, plan)
+        skipped = {name for fed in lost for _, name, _ in fed.rows}
+        _follow(follow(found, history, bullets, skipped, let_go=let_go), draft, plan)
         if plan.followed.records:
             history = history_of([*records, *plan.records])
     for conversation in taught:

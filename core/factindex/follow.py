@@ -1,8 +1,8 @@
 """A fact and the bullet that it was made of are one entry: what happens to one of them happens to the other. Pure.
 
 A fact that the harvest made goes when its bullet goes, gets the bullet's new words, and comes back with it. What the
-user changes in a YAML file is told, so that the caller changes the bullet. Many facts of one file at once are left as
-they are: that is the mark of a file that was lost, not of somebody who corrects.
+user changes in a YAML file is told, so that the caller changes the bullet, and only then writes down that it did. Many
+facts of one file at once are left as they are: that is the mark of a file that was lost, not of somebody who corrects.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class Bullets:
 @dataclass
 class Followed:
     """What a sync does: facts that leave, get other words, or come back, and the records that tell of it. For the
-    caller: marks of bullets to take out (`dropped`), and to give other words (`reworded`: mark -> text)."""
+    caller: bullets to take out (`dropped`: mark -> ids of the facts that went), and to give other words (`reworded`:
+    mark -> id of the fact, its text)."""
 
     leave: list[Fact] = field(default_factory=list)
     reword: list[tuple[Fact, str]] = field(default_factory=list)
@@ -57,16 +58,23 @@ class Followed:
     records: list[Record] = field(default_factory=list)
     held: int = 0
     """So many facts have no bullet any more, and stay for the time being: they are too many at once."""
-    dropped: set[str] = field(default_factory=set)
-    reworded: dict[str, str] = field(default_factory=dict)
+    dropped: dict[str, list[str]] = field(default_factory=dict)
+    reworded: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
-def follow(found: FactFiles, history: History, bullets: Bullets, skipped: AbstractSet[str] = frozenset()) -> Followed:
+def follow(
+    found: FactFiles,
+    history: History,
+    bullets: Bullets,
+    skipped: AbstractSet[str] = frozenset(),
+    *,
+    let_go: bool = False,
+) -> Followed:
     """Decide it all. A fact that no harvest made is the user's own, and follows nothing; those `skipped` go with a
-    harvest that is taken back."""
+    harvest that is taken back. With `let_go` the facts that are missed may go, and their bullets stay."""
     done = Followed()
     _after_bullets(found, history, bullets, skipped, done)
-    _after_facts(found, history, skipped, done)
+    _after_facts(found, history, skipped, let_go, done)
     return done
 
 
@@ -76,6 +84,8 @@ def _after_bullets(
     away: dict[str, list[Fact]] = {}
     for name, row in found.placed.items():
         made, said = history.made.get(name, ""), statement_mark(row.fact.fact)
+        if said in bullets.live and made and made not in marks_of(row.fact.fact):
+            done.records.append({"t": "reworded", "id": name, "mark": said})
         if said in bullets.live or name in skipped or REDACTED in row.fact.fact:
             continue
         if bullets.purged(row.fact.fact):
@@ -85,8 +95,7 @@ def _after_bullets(
             continue
         if made not in marks_of(row.fact.fact):
             if made in bullets.live:  # the user gave the fact other words: the bullet gets them
-                done.reworded[made] = row.fact.fact
-                done.records.append({"t": "reworded", "id": name, "mark": said})
+                done.reworded[made] = name, row.fact.fact
                 continue
             if said not in bullets.removed:
                 continue  # words of the user's own that no bullet has
@@ -99,7 +108,7 @@ def _after_bullets(
     for file, facts in away.items():
         sure = [fact for fact in facts if statement_mark(fact.fact) in bullets.removed]
         unsure = len(facts) - len(sure)
-        if is_sudden(unsure, len(found.by_name[file].placed)):
+        if is_sudden(unsure, len(found.by_name[file].placed) - len(sure)):
             done.held += unsure
         else:
             sure = facts
@@ -115,18 +124,19 @@ def _after_bullets(
             done.records.append({"t": "back", "id": name})
 
 
-def _after_facts(found: FactFiles, history: History, skipped: AbstractSet[str], done: Followed) -> None:
+def _after_facts(found: FactFiles, history: History, skipped: AbstractSet[str], let_go: bool, done: Followed) -> None:
     taken = found.taken | history.left.keys() | history.merged.keys() | skipped
     said = {name for fed in history.fed.values() for _, name, what in fed.rows if what in (NEW, SAME)}
     gone = [name for name in history.made if name in said and name not in taken]
-    if history.told is None:  # a store that did not follow them so far: what went before stays as it is
-        done.records.append({"t": "told", "ids": sorted(gone)})
+    new = [name for name in gone if name not in (history.told or ())]
+    if history.told is None or let_go:  # in a store that did not follow them so far what went before stays as it is
+        done.records.append({"t": "told", "ids": sorted(new)})
         return
-    new = [name for name in gone if name not in history.told]
     if found.problems or is_sudden(len(new), len(new) + len(found.placed)):
         return  # an item that is not valid may be one of them: they wait until the files are whole
-    if new:
-        done.records.append({"t": "told", "ids": sorted(new)})
-    done.dropped = {history.made[name] for name in new} - {
-        mark for row in found.placed.values() for mark in marks_of(row.fact.fact)
-    }
+    still = {mark for row in found.placed.values() for mark in marks_of(row.fact.fact)}
+    for name in new:
+        if history.made[name] not in still:
+            done.dropped.setdefault(history.made[name], []).append(name)
+    if elsewhere := sorted(name for name in new if history.made[name] in still):
+        done.records.append({"t": "told", "ids": elsewhere})

@@ -64,9 +64,9 @@ class SyncReport:
     written: bool = False
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    dropped: set[str] = field(default_factory=set)
-    reworded: dict[str, str] = field(default_factory=dict)
-    """What the user took out of the YAML files or gave other words there, by the mark of the bullet."""
+    dropped: dict[str, list[str]] = field(default_factory=dict)
+    reworded: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """What the user took out of the YAML files or gave other words there, by the mark of the bullet (follow.py)."""
 
     @property
     def errors(self) -> list[ErrorInfo]:
@@ -142,6 +142,7 @@ def sync(
         committed=harvested.committed,
         agents=harvested.agents,
         bullets=harvested.bullets,
+        let_go=accept_removals,
     )
     fresh = [
         {"t": "archive", "run": run, "size": size}

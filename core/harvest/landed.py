@@ -18,14 +18,14 @@ from core.knowledge.categories import CATEGORY_FILES, QUARANTINE
 from core.knowledge.changes import Change, read_changes, removed_by_hand
 from core.knowledge.file_notes import note_now
 from core.knowledge.journal import FrozenPlan
-from core.knowledge.lines import PlannedFile, absent_lines, key_of, lines_in, missing_lines, statements_in
+from core.knowledge.lines import PlannedFile, key_of, lines_in, missing_lines, statements_in
 
 SHELF = (*CATEGORY_FILES, QUARANTINE)
 """A line that the user moved from its own file to one of these still stands."""
+NOTES = "files/"
 STANDS, CONFIRMED, REWORDED, DEALT_WITH, LOST = "stands", "confirmed", "reworded", "dealt with", "lost"
 """What can have become of a planned line: it stands; another says the same; one with its provenance stands there that
 no harvest wrote; the user took it out (changes.jsonl tells) or moved it to another file; nobody knows."""
-HERE = (STANDS, CONFIRMED)
 
 
 class Landed(NamedTuple):
@@ -46,11 +46,6 @@ class Standing:
         self._lines: dict[str, frozenset[str]] = {}
         self._said: dict[str, tuple[frozenset[str], ...]] = {}
         self._by_hand: dict[str, set[Provenance]] = {}
-
-    def landed(self, plan: FrozenPlan) -> Iterator[Landed]:
-        """Every line of a plan."""
-        for row in plan.files:
-            yield from self.landed_in(plan, row)
 
     def landed_in(self, plan: FrozenPlan, planned: PlannedFile) -> list[Landed]:
         """The lines that a plan has for one file."""
@@ -96,9 +91,6 @@ class Standing:
         """How a line stands in a file, "" for not at all."""
         if line in self.lines(name) if self._many else not missing_lines(self._read(name), [line]):
             return STANDS
-        if not self._many:
-            alone = PlannedFile(name, "", (line,)) if line in planned.lines else PlannedFile(name, "", (), (line,))
-            return "" if any(absent_lines(self._read(name), alone)) else CONFIRMED
         return CONFIRMED if key_of(line) in self._says(name)[line not in planned.lines] else ""
 
     def _says(self, name: str) -> tuple[frozenset[str], ...]:
@@ -114,13 +106,11 @@ class Standing:
     def _is_dealt_with(self, name: str, line: str) -> bool:
         """Whether the user took a line out of that file, of a note whatever it was called then, or moved it; or the
         line that it confirmed."""
-        key, is_note = _said(line), name.startswith("files/")
-        if any(
-            key == said and (file == name or (is_note and file.startswith("files/"))) for file, said in self._removed
-        ):
+        key = _said(line)
+        if (NOTES if name.startswith(NOTES) else name, key) in self._removed:
             return True
         moved = (other for other in SHELF if other != name)
-        return any(line in self.lines(other) or key in set().union(*self._says(other)) for other in moved)
+        return any(line in self.lines(other) or any(key in one for one in self._says(other)) for other in moved)
 
     def _is_reworded(self, name: str, lost: Iterable[str]) -> bool:
         """Whether at least one lost line, or one that it confirmed, stands in a file under other words that no harvest
@@ -140,8 +130,9 @@ class Standing:
 
     @cached_property
     def _removed(self) -> set[tuple[str, str]]:
-        """What the user took out, as file and statement."""
-        return removed_by_hand(self._changes, said=_said)
+        """What the user took out, as file (all notes are one) and statement."""
+        found = removed_by_hand(self._changes, said=_said)
+        return {(NOTES if file.startswith(NOTES) else file, said) for file, said in found}
 
     @cached_property
     def _harvested(self) -> dict[str, set[str]]:
