@@ -7,7 +7,6 @@ conversation that was reclaimed, or that its tool deleted, marks nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from core.base.checked_lines import encode
 from core.base.entry import statement_key
 from core.base.markdown import Bullet, parse_bullets, sanitise_name, split_provenance
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.bullets import change_all
 from core.commands.daily.connect import Ask, nobody
 from core.commands.purge import CANNOT, Purged, complete
@@ -28,6 +27,7 @@ from core.commands.statements import Found
 from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
+from core.harvest.confirming import make_confirmed
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge.bullet_text import held_item, without_lines
 from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_files, read_text
@@ -188,30 +188,17 @@ def _planned(paths: Paths) -> Iterator[tuple[str, str, str]]:
 
 
 def _enter(paths: Paths, store: Recovered, keys: Sequence[str], now: datetime) -> list[str]:
-    """The ledger says so first, and the archive, from which a lost ledger is made again: from then on no harvest reads
-    it, however this ends. What recovery noted. Raises OSError."""
+    """The archive says so first, from which a lost ledger is made again, then the ledger: from then on no harvest reads
+    it, however this ends. What it confirmed is borne out once less. What recovery noted. Raises OSError."""
     entries: Entries = store.entries
-    _unconfirm(paths, {_name_of(entries[key]) for key in keys})
     for key in keys:
         entries[key] = _entry(entries[key], now)
     rows = [{"t": "entry", "sha": key, "entry": entries[key]} for key in keys]
     files.make_folder(paths.plans)
     files.write_atomic(paths.plans / f"{FORGOTTEN}-{now:%Y%m%dT%H%M%S%f}.jsonl", b"".join(map(encode, rows)))
     write_ledger(paths, entries)
+    make_confirmed(paths)
     return store.notes
-
-
-def _unconfirm(paths: Paths, names: set[str]) -> None:
-    """Lines of others that it bears out are borne out once less. Raises OSError."""
-    path = paths.state / "confirmed.json"
-    try:
-        table = json.loads(files.read_or_empty(path) or b"null")
-        for rows in table["files"].values():
-            for row in rows.values():
-                row["count"] -= sum(row["from"].pop(name, None) is not None for name in names)
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return  # none, or none that can be read: it is made again from the plans
-    files.write_atomic(path, json.dumps(table, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
 
 
 def _entry(entry: Entry, now: datetime) -> Entry:
@@ -242,8 +229,8 @@ def _mark(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
     handed = attempt(_hand_over, workspace.paths, found, moment, run, drop=False)
     if isinstance(handed, KnowledgeError):
         errors.append(handed.error)
-    changed_any = bool(by_file or found.stayed)
-    return replace(found, how="marked", run=run if changed_any else "", errors=tuple(dict.fromkeys(errors)))
+    wrote = bool(by_file) or handed == Ok(True)
+    return replace(found, how="marked", run=run if wrote else "", errors=tuple(dict.fromkeys(errors)))
 
 
 def _without(lines: Sequence[str], there: list[str]) -> list[Hunk]:
@@ -274,9 +261,9 @@ def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
     return replace(found, how="removed", purged=purged, errors=purged.errors, warnings=(*found.warnings, *purged.notes))
 
 
-def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, drop: bool) -> None:
+def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, drop: bool) -> bool:
     """Lines that name it and that others say too name one of these from now on. Where another line says the same, it
-    goes (`drop`) or stays. Raises KnowledgeError."""
+    goes (`drop`) or stays. Whether anything was written. Raises KnowledgeError."""
     everything = list(_all_lines(paths))
     heirs: dict[str, dict[str, str]] = {}
     gone: dict[str, list[str]] = {}
@@ -289,6 +276,7 @@ def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, dr
         hand_over(paths, file, lines, moment, run)
     for file, raws in gone.items() if drop else ():
         change_file(paths, file, partial(_without, raws), moment, run=run)
+    return bool(heirs) or (drop and bool(gone))
 
 
 def _others_line(paths: Paths, row: Found, keys: set[str]) -> str:
@@ -356,7 +344,8 @@ def forgotten_text(found: Forgotten) -> str:
         rows.append("nothing was changed")
     elif found.how == "marked":
         rows.append("it is not harvested, searched or shown any more")
-        rows += [f"struck through; 'knowledge undo {found.run}' brings the lines back"] if found.run else []
+        struck = "struck through; " if found.lines else ""
+        rows += [f"{struck}'knowledge undo {found.run}' brings the lines back"] if found.run else []
     else:
         rows.append("removed for good; it is not harvested, searched or shown any more")
         left = found.purged.left if found.purged is not None else ()

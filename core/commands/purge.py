@@ -7,6 +7,7 @@ harvest or the doctor completes: kept away, written down by its hash alone, take
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC
@@ -68,7 +69,6 @@ def remove_for_ever(
     if not yes and not agreed(ask, f"{text}\n", "purge this everywhere, for good, and backups that hold it?"):
         return Purged(agreed=False)
     before = complete(workspace, now)
-    facts, errors = _purge_facts(workspace, text, now)
     notes = dict.fromkeys(before.notes)
 
     def begin(store: Recovered) -> None:
@@ -79,8 +79,7 @@ def remove_for_ever(
     done = complete(workspace, now)
     notes.update(dict.fromkeys(done.notes))
     return replace(
-        done, agreed=True, facts=facts, conversations=tuple(sources), notes=tuple(notes),
-        errors=(*errors, *done.errors),
+        done, agreed=True, conversations=tuple(sources), notes=tuple(notes)
     )  # fmt: skip
 
 
@@ -146,7 +145,8 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
     if facts:
         purge_files()
     left = [*left, *purging.still_held(workspace.paths, purge)]
-    backups = _backups_with(workspace, purge)
+    backups, unreadable = _backups_with(workspace, purge)
+    left += unreadable
     for name in backups:
         files.discard(workspace.paths.knowledge / name)
     if not problems:
@@ -158,20 +158,20 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
     )  # fmt: skip
 
 
-def _backups_with(workspace: Workspace, purge: Purge) -> list[str]:
-    """The backups that hold it, below the knowledge folder."""
+def _backups_with(workspace: Workspace, purge: Purge) -> tuple[list[str], list[str]]:
+    """The backups that hold it, and those that are damaged, so that nobody can tell; below the knowledge folder."""
     folder = workspace.paths.backups
-    found = sorted(path for path in folder.glob("*") if path.is_file()) if folder.is_dir() else []
-    return [path.relative_to(workspace.paths.knowledge).as_posix() for path in found if _file_holds(path, purge)]
+    held, damaged = [], []
+    for path in sorted(path for path in folder.glob("*") if path.is_file()) if folder.is_dir() else []:
+        name = path.relative_to(workspace.paths.knowledge).as_posix()
+        try:
+            held += [name] * _file_holds(path, purge)
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            damaged.append(f"{name} (damaged: it cannot be looked through)")
+    return held, damaged
 
 
 # --- facts ------------------------------------------------------------------------------------------------------------
-
-
-def _purge_facts(workspace: Workspace, text: str, now: Clock) -> tuple[int, list[ErrorInfo]]:
-    """Delete the facts that say it by the way that keeps their history right; what that tells is purged afterwards."""
-    key = statement_key(text)
-    return _delete_facts(workspace, lambda fact: statement_key(fact) == key, now)
 
 
 def _delete_facts(workspace: Workspace, says: Callable[[str], bool], now: Clock) -> tuple[int, list[ErrorInfo]]:

@@ -261,7 +261,8 @@ class KeptAway:
                 text = held_item(bullet).text if name == QUARANTINE else bullet.text
                 if text not in removed and statement_mark(text) not in struck:
                     return True
-                gone[mark_of_text(bullet.text)] = statement_mark(text)
+                # Of what was removed for good not even a mark is kept.
+                gone[mark_of_text(bullet.text)] = "" if removed.is_purged(text) else statement_mark(text)
                 return False
 
             lines = tuple(line for line in planned.lines if stays(line))
@@ -272,7 +273,7 @@ class KeptAway:
             key: {mark: row for mark, row in value.items() if mark not in gone} if isinstance(value, dict) else value
             for key, value in plan.facts.items()
         }
-        entry = {**plan.entry, "kept_away": sorted(set(gone.values()))}
+        entry = {**plan.entry, "kept_away": sorted(set(gone.values()) - {""})}
         return replace(plan, files=tuple(done), facts=facts, entry=entry)
 
     @property

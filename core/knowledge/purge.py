@@ -22,6 +22,7 @@ from core.base.entry import statement_key, statement_mark
 from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.knowledge.bullet_text import held_item
+from core.knowledge.categories import CATEGORY_FILES, QUARANTINE
 from core.knowledge.removed import REMOVED, hashed, read_removed, with_hash
 from core.knowledge.same import mark_of_text
 from core.knowledge.swap import replace_expected
@@ -36,6 +37,16 @@ _ARTICLES = frozenset(("the", "a", "an"))
 _WORD = re.compile(r"[^\W_]+(?:[._:/+#'-][^\W_]+)*")
 _MARK = re.compile(r" \[[a-z]+: \d{4}-\d\d-\d\d\]\Z")
 _POINTER = "superseded by: "
+
+
+STRUCTURE = frozenset({
+    "t", "sha", "sha256", "run", "file", "name", "path", "status", "source", "kind", "when", "at", "date", "day",
+    "header", "section", "category", "domain", "id", "provider", "model", "format", "project", "project_root",
+    "project_key", "before", "after", "trashed_until",
+})  # fmt: skip
+"""Keys of records whose texts name things and quote nobody: a bullet may be the very word "status"."""
+OWN = frozenset((*CATEGORY_FILES, QUARANTINE, REMOVED, "digest.md", "changes.jsonl", "ledger.json", "index.json"))
+"""What this program writes beside `.state/` and `files/`; YAML files of facts are the fact index's matter."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +110,9 @@ class Purge:
             return value
         made = {}
         for key, one in value.items():
-            if key in self.marks or self.says(key):
+            if key in self.marks:
                 continue
-            row = self.scrubbed(one)
+            row = one if key in STRUCTURE and isinstance(one, str) else self.scrubbed(one)
             if row is DROP and key in ("fact", "text", "statement", "old", "new", "mark"):
                 return DROP
             made[key] = "" if row is DROP else row
@@ -210,12 +221,14 @@ def purge_files(paths: Paths, purge: Purge) -> tuple[list[str], list[str]]:
         made = _purged(name, data, purge)
         if made is None or made == data:
             continue
-        if name.startswith(".state/") or name.endswith((".json", ".jsonl")):
-            files.write_atomic(path, made)
-        elif not replace_expected(path, made, data):
+        for _ in range(ATTEMPTS):  # an edit does not wait for the run lock
+            if replace_expected(path, made, data):
+                went.append(name)
+                break
+            data = files.read_or_empty(path)
+            made = _purged(name, data, purge) or data
+        else:
             left.append(name)
-            continue
-        went.append(name)
     return went, left
 
 
@@ -239,8 +252,9 @@ def _all_files(paths: Paths) -> list[Path]:
 
 
 def _purged(name: str, data: bytes, purge: Purge) -> bytes | None:
-    """The content of one file without it; None for a file of another kind."""
-    first = name.partition("/")[0]
+    """The content of one file without it; None for what is not this program's: the user's own files are named."""
+    if name not in OWN and not name.startswith((".state/", "files/")):
+        return None
     try:
         if name in (".state/journal", ".state/log", ".state/facts.jsonl") or name.startswith(".state/plans/"):
             return b"".join(_records(data, purge))
@@ -258,7 +272,7 @@ def _purged(name: str, data: bytes, purge: Purge) -> bytes | None:
             return (json.dumps(made, ensure_ascii=False, indent=1) + "\n").encode()
     except (ValueError, RecursionError, KeyError, TypeError):
         return None
-    if name.endswith(".md") and first not in ("memories", "prompts") and name not in ("context.md", "SCHEMA.md"):
+    if name.endswith(".md"):
         return "".join(_lines(data.decode("utf-8", "surrogateescape"), purge)).encode("utf-8", "surrogateescape")
     return None
 

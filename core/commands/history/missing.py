@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -59,11 +60,12 @@ def settle_missing(
 ) -> str:
     """Put the lines `back`, or write down that they are gone on purpose; what was dealt with since is passed over. One
     undo of `run` takes it back. Returns a sentence about what did not work beside it, or ""."""
-    wanted = {(row.sha256, row.file) for row in rows}
+    wanted = {(row.sha256, row.file): set(row.lines) for row in rows}
 
     def settle(store: Recovered) -> str:
         found = _missing(workspace, store.entries, {row.sha256 for row in rows}, True, now())
-        still = [row for row in found if (row.sha256, row.file) in wanted]
+        seen = ((row, wanted.get((row.sha256, row.file), set())) for row in found)
+        still = [replace(row, lines=tuple(line for line in row.lines if line in lines)) for row, lines in seen if lines]
         return _settle(workspace, still, back, run or new_edit_run(now()), now())
 
     return with_store(workspace.paths, "review", now(), settle, editor_wait)

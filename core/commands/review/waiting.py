@@ -232,8 +232,10 @@ def _alike(look: Look) -> Iterator[Waiting]:
 def _vanished(look: Look) -> Iterator[Waiting]:
     removed = _removed(look)
     for row in missing_list(look.workspace, everything=look.everything, told=look.glance, now=lambda: look.now):
-        bullets = [bullet for line in row.lines for bullet in parse_bullets(line) if bullet.text not in removed]
+        said = [(line, bullet) for line in row.lines for bullet in parse_bullets(line) if bullet.text not in removed]
+        bullets = [bullet for _, bullet in said]
         if bullets:
+            row = replace(row, lines=tuple(dict.fromkeys(line for line, _ in said)))
             why = "gone beside others that stand, as an edit by hand leaves it" if row.single else "gone from its file"
             key = _key("vanished", row.sha256, row.file, *row.lines)
             yes, no, text = "put back", "gone on purpose", bullets[0].text
