@@ -196,3 +196,29 @@ def test_the_library_leaves_out_what_the_user_has_removed_and_gives_no_more_than
     for words in (("retrieve", "pumps port"), ("show", str(page)), ("reflect",)):
         assert RARE not in run(world, "library", *words)
     assert "Pumps hum at night" in run(world, "library", "retrieve", "pumps")
+
+
+@pytest.mark.parametrize("word", ["status", "added", "harvested", "facts.md", "file"])
+def test_a_word_that_records_use_themselves_is_purged_from_what_is_said_alone(world: World, word: str) -> None:
+    """Else the ledger would lose what it says of every conversation, and undo its rows."""
+    everywhere(world)
+    before = {entry["path"]: entry["status"] for entry in document(world, "ledger")}
+    runs = [row["added"] for row in document(world, "undo") if row["kind"] == "harvest"]
+    run(world, "add", "tasks", word)
+    document(world, "rm", "tasks", word, "--forever", "--yes")
+    assert {entry["path"]: entry["status"] for entry in document(world, "ledger")} == before
+    assert [row["added"] for row in document(world, "undo") if row["kind"] == "harvest"] == runs
+
+
+def test_the_users_own_files_and_a_damaged_copy_are_named_and_left_as_they_are(world: World) -> None:
+    everywhere(world)
+    own = world.paths.knowledge / "mine/own.jsonl"
+    own.parent.mkdir()
+    own.write_text(json.dumps({"file": "x.yaml", "said": SAID}) + "\n")
+    world.paths.backups.mkdir(exist_ok=True)
+    copy = world.paths.backups / "old.tar.gz"
+    copy.write_bytes(b"\x1f\x8b\x08 cut off")
+    done = document(world, "rm", "facts", SAID, "--forever", "--yes")
+    assert "mine/own.jsonl" in done["left"] and SAID in own.read_text()
+    assert any(name.startswith("backups/old.tar.gz (damaged") for name in done["left"]) and copy.exists()
+    assert not (world.paths.state / purging.PURGING).exists()

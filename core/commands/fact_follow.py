@@ -62,14 +62,14 @@ def _replaced(changes: Iterable[Change]) -> dict[str, str]:
 
 
 def _replaced_in_editor(changes: Iterable[Change], standing: Mapping[str, Sequence[Bullet]]) -> dict[str, str]:
-    """The same where no edit tells it: of one conversation a single line that a harvest wrote is gone from a file, and
-    a single one stands there that nobody has told of."""
+    """The same where no edit tells it: of one conversation a single line that was written is gone from a file, and a
+    single one stands there that nobody has told of."""
     told: dict[str, set[str]] = {}
     wrote: dict[str, set[str]] = {}
     for row in changes:
         told.setdefault(row.file, set()).update(row.added)
-        if row.sha:
-            wrote.setdefault(row.file, set()).update(row.added)
+        wrote.setdefault(row.file, set()).difference_update(row.removed)
+        wrote[row.file].update(row.added)
     found: dict[str, str] = {}
     for file, rows in standing.items():
         new: dict[Provenance, list[str]] = {}
@@ -104,14 +104,7 @@ def change_bullets(
         mark, came = statement_mark(as_fact(row.bullet.text)), row.bullet.provenance
         if not row.bullet.struck and came is not None and came.source != BY_HAND:
             lines.setdefault(mark, {}).setdefault(row.file, []).append(row)
-    gone = 0
-    for mark, ids in dropped.items():
-        done = [_changed(workspace, "delete", rows, "", run, now) for rows in lines.get(mark, {}).values()]
-        notes += filter(None, done)
-        gone += done.count("")
-        if not any(done):
-            records.append({"t": "told", "ids": sorted(ids)})
-    for mark, (name, fact) in reworded.items():
+    for mark, (name, fact) in reworded.items():  # first, for other words move no line below them
         for rows in lines.get(mark, {}).values():
             text = _in_place_of(rows[0].bullet.text, fact)
             if statement_mark(as_fact(clean_text(text))) != statement_mark(fact):
@@ -120,10 +113,18 @@ def change_bullets(
                 notes.append(problem)
             else:
                 records.append({"t": "reworded", "id": name, "mark": statement_mark(fact)})
-    if gone and not run:
-        notes.append(
-            f"{count(gone, 'bullet')} taken out, for the fact went from its file ('knowledge undo' takes it back)"
-        )
+    by_file: dict[str, list[Found]] = {}
+    for mark in dropped:
+        for file, rows in lines.get(mark, {}).items():
+            by_file.setdefault(file, []).extend(rows)
+    failed = {
+        file for file, rows in by_file.items() if _noted(notes, _changed(workspace, "delete", rows, "", run, now))
+    }
+    records += [
+        {"t": "told", "ids": sorted(ids)} for mark, ids in dropped.items() if failed.isdisjoint(lines.get(mark, {}))
+    ]
+    if not run and (gone := sum(len(rows) for file, rows in by_file.items() if file not in failed)):
+        notes.append(f"{count(gone, 'bullet')} taken out, as their facts were ('knowledge undo' takes it back)")
     return notes, records
 
 

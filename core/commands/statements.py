@@ -1,10 +1,10 @@
 """Bullets as a user names them, and one change to all lines that say the same.
 
 A bullet is named by its short id (`knowledge list` shows it), by its words (the exact text, or a part of it that only
-one statement has), by `FILE:LINE`, or, from the panel, by a `BulletRef`. The same statement from several conversations
-stands in the file once for each, with its own provenance (core/knowledge/same.py): a user is shown it once, its id
-and its words mean all of those lines, and what is done to it happens to each of them, in one write with one undo. Its
-place means that very line.
+one statement has), by `FILE:LINE`, or, from the panel, by a `BulletRef`. The same statement may stand in several lines
+of a file (earlier versions wrote one for each conversation, and a user may write another): a user is shown it once, its
+id and its words mean all of those lines, and what is done to it happens to each of them, in one write with one undo.
+Its place means that very line.
 """
 
 from __future__ import annotations
@@ -307,7 +307,7 @@ def change_lines(
     `text` are the words of an edit, or the line that supersedes. Secrets in it are replaced, unless `keep_secrets` says
     otherwise; that is reported as a warning, behind `note`. A line that is as wanted already is left as it is; raises
     KnowledgeError when all are, when a line is no longer there, or when the file has changed since `seen`. One undo
-    takes it back. The facts that were made of these lines stay behind: `bullets.change_all` takes them along.
+    takes it back. The facts that were made of these lines follow at the next sync; `bullets.change_all` does that at once.
     """
     if act not in ACTS or not refs or len({ref.file for ref in refs}) > 1:
         raise KnowledgeError("usage", f"{act!r} cannot be done to these lines", hint=f"choose one of {', '.join(ACTS)}")
