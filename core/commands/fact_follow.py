@@ -117,9 +117,11 @@ def change_bullets(
     for mark in dropped:
         for file, rows in lines.get(mark, {}).items():
             by_file.setdefault(file, []).extend(rows)
-    failed = {
-        file for file, rows in by_file.items() if _noted(notes, _changed(workspace, "delete", rows, "", run, now))
-    }
+    failed = set()
+    for file, rows in by_file.items():
+        if problem := _changed(workspace, "delete", rows, "", run, now):
+            notes.append(problem)
+            failed.add(file)
     records += [
         {"t": "told", "ids": sorted(ids)} for mark, ids in dropped.items() if failed.isdisjoint(lines.get(mark, {}))
     ]

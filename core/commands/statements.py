@@ -307,7 +307,7 @@ def change_lines(
     `text` are the words of an edit, or the line that supersedes. Secrets in it are replaced, unless `keep_secrets` says
     otherwise; that is reported as a warning, behind `note`. A line that is as wanted already is left as it is; raises
     KnowledgeError when all are, when a line is no longer there, or when the file has changed since `seen`. One undo
-    takes it back. The facts that were made of these lines follow at the next sync; `bullets.change_all` does that at once.
+    takes it back. The facts made of these lines follow at the next sync; `bullets.change_all` does that at once.
     """
     if act not in ACTS or not refs or len({ref.file for ref in refs}) > 1:
         raise KnowledgeError("usage", f"{act!r} cannot be done to these lines", hint=f"choose one of {', '.join(ACTS)}")
