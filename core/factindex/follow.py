@@ -82,6 +82,7 @@ def _after_bullets(
     found: FactFiles, history: History, bullets: Bullets, skipped: AbstractSet[str], done: Followed
 ) -> None:
     away: dict[str, list[Fact]] = {}
+    said_now = {mark for row in found.placed.values() for mark in marks_of(row.fact.fact)}
     for name, row in found.placed.items():
         made, said = history.made.get(name, ""), statement_mark(row.fact.fact)
         if said in bullets.live and made and made not in marks_of(row.fact.fact):
@@ -93,12 +94,11 @@ def _after_bullets(
             continue
         if not made:
             continue
-        if made not in marks_of(row.fact.fact):
-            if made in bullets.live:  # the user gave the fact other words: the bullet gets them
+        if made not in marks_of(row.fact.fact) and said not in bullets.removed:
+            # The user gave the fact other words, which its bullet gets; but two machines may have given one number.
+            if made in bullets.live and made not in said_now:
                 done.reworded[made] = name, row.fact.fact
-                continue
-            if said not in bullets.removed:
-                continue  # words of the user's own that no bullet has
+            continue
         new = bullets.now(row.fact.fact)
         if new:
             done.reword.append((row.fact, new))
@@ -115,11 +115,11 @@ def _after_bullets(
         done.leave += sure
         done.records += [{"t": "left", "id": fact.id, "fact": fact.to_json()} for fact in sure]
     taken = found.taken
-    said_now = {(row.fact.domain, statement_mark(row.fact.fact)) for row in found.placed.values()}
+    here = {(row.fact.domain, statement_mark(row.fact.fact)) for row in found.placed.values()}
     for name, fields in history.left.items():
         fact = fact_from(fields)
         mark = statement_mark(fact.fact)
-        if name not in taken and mark in bullets.live and (fact.domain, mark) not in said_now:
+        if name not in taken and mark in bullets.live and (fact.domain, mark) not in here:
             done.back.append(fact)
             done.records.append({"t": "back", "id": name})
 

@@ -221,6 +221,12 @@ def _renumber(old: str, new: str, said: set[str], retired: str, history: History
     own = {key for key, name in history.seen.items() if name == old}
     if said.isdisjoint(known for _, known in own):
         return  # the other machine's
+    made = next(mark for _, mark in own if mark in said)
+    if history.made.get(old) == made:
+        others = history.made_twice.get(old, set()) - {made}
+        if others:
+            history.made[old] = min(others)
+    history.made[new] = made
     history.seen |= dict.fromkeys(own, new)
     marks = {known for _, known in own}
     for at, fed in history.fed.items():
