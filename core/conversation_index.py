@@ -21,12 +21,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.base import files, locks
 from core.base.paths import Paths
 from core.base.project import project_root
 from core.conversations.days import day_of
+from core.conversations.ran import Ran, how_it_ended, ran_in
 from core.conversations.searched import searched, title_of
 from core.search import conversations as index
 from core.search import store
@@ -393,11 +394,11 @@ class _Look:
         try:
             grown = _read_on(item, old, row, self._database)
             if grown is None:
-                made, pieces = _read_whole(item, row, stores)
-                index.put(self._database, made, pieces)
+                made, pieces, commands = _read_whole(item, row, stores)
+                index.put(self._database, made, pieces, commands=commands)
             else:
-                made, pieces = grown
-                index.put(self._database, made, pieces, made.cut_turn if not pieces else pieces[1].position)
+                made, pieces, commands = grown
+                index.put(self._database, made, pieces, made.cut_turn if not pieces else pieces[1].position, commands)
         except (OSError, ValueError, RecursionError) as error:
             why = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
             index.put(self._database, row._replace(problem=f"it cannot be read: {why}"), ())
@@ -423,7 +424,11 @@ def _state(item: Artifact) -> str:
 # --- one conversation ------------------------------------------------------------------------------------------------
 
 
-def _read_whole(item: Artifact, row: index.Held, stores: Any) -> tuple[index.Held, list[index.Piece]]:
+_Read: TypeAlias = "tuple[index.Held, list[index.Piece], list[Ran]]"
+"""A conversation, its turns and its commands, cleared of secrets."""
+
+
+def _read_whole(item: Artifact, row: index.Held, stores: Any) -> _Read:
     """A conversation from its beginning. Raises OSError and ValueError."""
     from core.base.secrets.repeats import Secrets
     from core.conversations.read import TEXTS, read_conversation, why_unread
@@ -441,15 +446,17 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> tuple[index.Hel
     if item.kind != "session" and found.format in APPENDED:
         cut, turn = _cut(found.turns, 0)
         made = made._replace(cut=cut, cut_turn=turn, edge=_edge(data[max(0, cut - EDGE_BYTES) : cut]) if cut else "")
-    return _with_heading(made, pieces, secrets)
+    made = made._replace(state_end=how_it_ended(found.turns))
+    return _with_heading(made, pieces, secrets, ran_in(found.turns, 0, secrets.clear))
 
 
-def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.Held, list[index.Piece]]:
+def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> _Read:
     """A very long transcript, line by line: its turns are shortened and forgotten one by one."""
     from core.conversations.read import stream_turns
 
     pieces: list[index.Piece] = []
     kept: list[Turn] = []
+    commands: list[Ran] = []
     count = 0
 
     def take(turn: Turn) -> None:
@@ -459,6 +466,7 @@ def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.
             pieces.append(index.Piece(said.turn, said.role, _day(said.time), said.text))
         if turn.role == "user" and not kept:
             kept.append(turn)
+        commands.extend(ran_in((turn,), count, secrets.clear))
         count += 1
 
     found = stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), take)
@@ -466,12 +474,12 @@ def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.
         raise ValueError(f"it is larger than {WHOLE_BYTES >> 20} MB, and its format must be read as a whole")
     day = _day_of(found.conversation, item)
     pieces = [piece if piece.date else piece._replace(date=day) for piece in pieces]
-    return _with_heading(_described(row, found.conversation, kept, count, secrets, item), pieces, secrets)
+    return _with_heading(_described(row, found.conversation, kept, count, secrets, item), pieces, secrets, commands)
 
 
 def _read_on(
     item: Artifact, old: index.Held | None, row: index.Held, database: Database
-) -> tuple[index.Held, list[index.Piece]] | None:
+) -> _Read | None:
     """What is new in a transcript that has grown; None for one that must be read from its beginning: it is of another
     format, what stood before its last turns is not the same, or secrets were found in it (what is new may say them
     again)."""
@@ -501,9 +509,9 @@ def _read_on(
     total = old.cut_turn + len(found.turns)
     made = old._replace(
         state=row.state, bytes=item.size, turns=total, ended=_ended(found, found.turns, item),
-        cut=old.cut + cut, cut_turn=turn, edge=_edge(edge_bytes),
+        cut=old.cut + cut, cut_turn=turn, edge=_edge(edge_bytes), state_end=how_it_ended(found.turns) or old.state_end,
     )  # fmt: skip
-    return _with_heading(made, pieces, secrets)
+    return _with_heading(made, pieces, secrets, ran_in(found.turns, old.cut_turn, secrets.clear))
 
 
 def _bytes_from(path: str, start: int) -> bytes:
@@ -568,8 +576,8 @@ def _ended(found: Conversation, turns: Sequence[Turn], item: Artifact) -> str:
     return found.ended or next((turn.time for turn in reversed(turns) if turn.time), "") or _day_of(found, item)
 
 
-def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets) -> tuple[index.Held, list[index.Piece]]:
-    """The heading before the turns; what was a secret in one text is hidden in all."""
+def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets, ran: list[Ran]) -> _Read:
+    """The heading before the turns; what was a secret in one text is hidden in all, in commands too."""
     row = row._replace(
         title=secrets.hide(row.title), folder=secrets.hide(row.folder), project=secrets.hide(row.project),
         branch=secrets.hide(row.branch), secrets=max(row.secrets, secrets.count),
@@ -578,7 +586,8 @@ def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets) 
     heading = index.Piece(index.HEADING, "title", _day(row.ended), words)
     if secrets.count:
         pieces = [piece._replace(text=secrets.hide(piece.text)) for piece in pieces]
-    return row, [heading, *pieces]
+        ran = [Ran(*(secrets.hide(one) if isinstance(one, str) else one for one in made)) for made in ran]
+    return row, [heading, *pieces], ran
 
 
 def place_of(folder: str) -> str:

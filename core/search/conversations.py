@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Database: TypeAlias = sqlite3.Connection
 
-VERSION = 102
+VERSION = 103
 """Of these tables and of what is put into them; an index of another version is made again."""
 HEADING = -1
 """The position of a conversation's heading: its title, project and branch, which can be found as its turns can."""
@@ -40,10 +40,13 @@ _TABLES = f"""
 CREATE TABLE conversations(
     id INTEGER PRIMARY KEY, path TEXT UNIQUE, state TEXT, name TEXT, source TEXT, tool TEXT, title TEXT, folder TEXT,
     project TEXT, branch TEXT, started TEXT, ended TEXT, turns INTEGER, bytes INTEGER, cut INTEGER, cut_turn INTEGER,
-    edge TEXT, secrets INTEGER, trash INTEGER, session TEXT, problem TEXT
+    edge TEXT, secrets INTEGER, trash INTEGER, session TEXT, problem TEXT, state_end TEXT
 );
 CREATE TABLE turns(
     id INTEGER PRIMARY KEY, thread INTEGER, position INTEGER, role TEXT, date TEXT, text TEXT, speaker TEXT
+);
+CREATE TABLE commands(
+    thread INTEGER, position INTEGER, key TEXT, words TEXT, failed INTEGER, error TEXT, line TEXT, wrong INTEGER
 );
 CREATE TABLE vectors(turn INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE counted(entries INTEGER);
@@ -52,6 +55,9 @@ CREATE TABLE known(key TEXT PRIMARY KEY, value TEXT);
 CREATE VIRTUAL TABLE words USING fts5(title, text, about, content='', tokenize="{TOKENIZER}");
 CREATE VIRTUAL TABLE stems USING fts5vocab(words, row);
 CREATE INDEX by_thread ON turns(thread, position, role);
+CREATE INDEX by_command ON commands(key);
+CREATE INDEX by_error ON commands(error) WHERE error <> '';
+CREATE INDEX of_thread ON commands(thread, position);
 CREATE INDEX by_day ON conversations(ended);
 CREATE VIEW entries AS
     SELECT id, 'conversation' AS kind, '' || thread AS key, speaker AS title, text, date, '' AS provenance, '' AS tags,
@@ -67,7 +73,8 @@ class Held(NamedTuple):
     `project` the same place without work trees. `started` and `ended` are ISO 8601 or "". `turns` and `bytes` are those
     of the file. A grown one is read on from the byte `cut`, where the turn `cut_turn` begins and before which stands
     what `edge` is a hash of; 0 for one that is read again. `secrets` were replaced in it. `session` is the tool's own
-    id of it; `problem` says why its words are not here, "" when they are."""
+    id of it; `problem` says why its words are not here, "" when they are; `state_end` how the session stood at its
+    end (`ran.how_it_ended`)."""
 
     id: int
     path: str
@@ -90,6 +97,7 @@ class Held(NamedTuple):
     trash: int = 0
     session: str = ""
     problem: str = ""
+    state_end: str = ""
 
 
 class Piece(NamedTuple):
@@ -260,9 +268,15 @@ def named_like(database: Database, part: str, limit: int) -> list[Held]:
     return [Held(*row) for row in database.execute(sql, (part, limit))]
 
 
-def put(database: Database, row: Held, pieces: Iterable[Piece], kept: int = HEADING) -> None:
-    """Insert a conversation, or replace what is known of it, with its turns from the position `kept` on. The heading is
-    always written again. A turn that says what it said before keeps its vector."""
+def put(
+    database: Database,
+    row: Held,
+    pieces: Iterable[Piece],
+    kept: int = HEADING,
+    commands: Iterable[tuple[object, ...]] = (),
+) -> None:
+    """Insert a conversation, or replace what is known of it, with its turns and `commands` (rows of `Ran`) from the
+    position `kept` on. The heading is always written again. A turn that says what it said before keeps its vector."""
     marks = ", ".join("?" * len(row))
     values = [storable(value) if isinstance(value, str) else value for value in row]
     database.execute(f"INSERT OR REPLACE INTO conversations({_HELD}) VALUES ({marks})", values)
@@ -279,6 +293,8 @@ def put(database: Database, row: Held, pieces: Iterable[Piece], kept: int = HEAD
     database.executemany("INSERT INTO words(rowid, title, text, about) VALUES (?, ?, ?, ?)", words)
     if vectors:
         database.executemany("INSERT INTO vectors VALUES (?, ?)", vectors)
+    rows = [[storable(one) if isinstance(one, str) else one for one in made] for made in commands]
+    database.executemany(f"INSERT INTO commands VALUES ({row.id}, ?, ?, ?, ?, ?, ?, ?)", rows)
     database.execute("UPDATE counted SET entries = entries + ?", (len(turns),))
 
 
@@ -293,6 +309,7 @@ def forget(database: Database, ids: Sequence[int]) -> None:
     """Take conversations out of every answer, and the vectors of their turns with them. Their turns stay until they are
     `erased`."""
     database.executemany("DELETE FROM conversations WHERE id = ?", [(id,) for id in ids])
+    database.executemany("DELETE FROM commands WHERE thread = ?", [(id,) for id in ids])
     if database.execute("SELECT 1 FROM vectors LIMIT 1").fetchone() is not None:
         sql = "DELETE FROM vectors WHERE turn IN (SELECT id FROM turns WHERE thread = ?)"
         database.executemany(sql, [(id,) for id in ids])
@@ -321,6 +338,7 @@ def _remove(database: Database, thread: int, first: int) -> dict[tuple[str, str]
         "INSERT INTO words(words, rowid, title, text, about) VALUES ('delete', ?, ?, ?, ?)",
         [(id, spaced(speaker), spaced(text), date) for id, text, date, speaker, _ in rows],
     )
+    database.execute("DELETE FROM commands WHERE thread = ? AND position >= ?", (thread, first))
     ids = [(row[0],) for row in rows]
     database.executemany("DELETE FROM turns WHERE id = ?", ids)
     had = {(speaker, text): vector for _, text, _, speaker, vector in rows if vector is not None}
@@ -337,6 +355,16 @@ def texts(database: Database, thread: int, first: int, last: int) -> list[Piece]
         " ORDER BY position"
     )
     return [Piece(*row) for row in database.execute(sql, (thread, first, last))]
+
+
+def closing(database: Database, thread: int) -> Piece | None:
+    """The last thing that the assistant said in a conversation, None where it said nothing."""
+    sql = (
+        "SELECT position, role, date, text, speaker FROM turns WHERE thread = ? AND role = 'assistant'"
+        " ORDER BY position DESC LIMIT 1"
+    )
+    row = database.execute(sql, (thread,)).fetchone()
+    return Piece(*row) if row is not None else None
 
 
 def totals(database: Database) -> tuple[int, int]:

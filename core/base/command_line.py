@@ -1,0 +1,85 @@
+"""What makes two command lines the same command, and two failures the same error: keys, and no likeness of words.
+
+A hook asks this before every command of an agent, so nothing but `re` is loaded.
+"""
+
+from __future__ import annotations
+
+import re
+
+ERROR_CHARACTERS = 160
+_PARTS = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
+_PIPE = re.compile(r"\s*\|\s*(?:head|tail|grep|rg|less|cat|tee|wc|sort|uniq|cut|awk|sed|jq)\b.*\Z", re.DOTALL)
+_REDIRECTED = re.compile(r"\s*(?:\d?>>?|&>|<)\s*(?:&\d|[^\s|&;]+)")
+_BEFORE = re.compile(r"(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|nice|nohup|timeout\s+\S+|command)\s+)+")
+_MOVES = re.compile(r"(?:cd|pushd|popd|export|source|\.|set|echo|sleep|true|wait|printf)\b")
+_HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*", re.DOTALL)
+_LOOKS = frozenset((
+    "ls", "cat", "grep", "rg", "find", "sed", "head", "tail", "test", "[", "which", "pwd", "wc", "file", "stat", "du",
+    "tree", "awk", "type", "env", "ps", "diff", "jq", "less", "more", "sort", "curl", "kill", "pkill", "rm", "mkdir",
+    "cp", "mv", "touch", "chmod", "ln", "for", "while", "if",
+))  # fmt: skip
+_LOOKING_AT_GIT = re.compile(r"git(?: -\S+)* (?:show|log|diff|status|blame|ls-files|grep|rev-parse|branch)\b")
+_INVOCATION = re.compile(
+    r"command not found|not recognized|unrecognized (?:arguments?|option)|(?:unknown|invalid|unexpected|no such|illegal) "
+    r"(?:option|argument|command|subcommand|flag|script|target|rule)|missing script|no rule to make target|"
+    r"no module named|cannot find module|could not (?:find|locate)|no such file or directory|no such command|"
+    r"can't open file|permission denied|not a (?:git repository|directory)|is not (?:installed|available|defined)|"
+    r"requires? (?:node|python|a newer|version)|unsupported engine|no tests? (?:found|collected|ran)|"
+    r"file or directory not found|unable to locate|executable file not found|does not exist|externally-managed|"
+    r"must be run|no project found|no pyproject|command failed to start|enoent|usage:",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(
+    r"error\b|exception|fatal|panic|failed|failure|denied|not found|refused|cannot|can't|could not|unable|undefined|"
+    r"unknown|unrecognized|invalid|missing|no such|no module|no rule|usage:|enoent",
+    re.IGNORECASE,
+)
+_PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@~+-]*[/\\][\w./\\@~+-]+")
+_NUMBER = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+", re.IGNORECASE)
+_GOAL = re.compile(r"[A-Za-z][\w:-]{2,}")
+_GENERAL = frozenset((
+    "run", "install", "exec", "python", "python3", "npm", "pnpm", "yarn", "npx", "bun", "uv", "poetry", "cargo", "go",
+    "make", "node", "bash", "docker", "git", "all", "src", "the", "dev",
+))  # fmt: skip
+
+
+def command_key(words: str) -> str:
+    """What a command line runs, without where, with which variables, and what is done with its output; "" for one that
+    only moves or looks."""
+    kept = [one for part in _PARTS.split(_HERE_DOCUMENT.sub("", words.strip())) if (one := _plain(part))]
+    if not kept or all(one.split(" ", 1)[0] in _LOOKS or _LOOKING_AT_GIT.match(one) for one in kept):
+        return ""
+    return " && ".join(kept)[:300]
+
+
+def _plain(part: str) -> str:
+    part = _REDIRECTED.sub("", _PIPE.sub("", part))
+    part = _BEFORE.sub("", part.strip().lstrip("("), count=1)
+    return "" if _MOVES.match(part) else " ".join(part.split()).rstrip(")&")
+
+
+def goals(key: str) -> frozenset[str]:
+    """The words that tell what a command is for: `check` of `make -C app check`."""
+    words = {word.casefold() for word in _GOAL.findall(re.sub(r"\s-{1,2}[\w-]+=?", " ", key))}
+    return frozenset(words - _GENERAL) or frozenset(words)
+
+
+def error_line(output: str) -> str:
+    """The line of an output that names what went wrong, "" for none: the last one that tells of an error before any
+    usage, for what comes first is often a warning."""
+    lines = [" ".join(line.split()) for line in output[-4000:].split("\n")]
+    told = [line for line in lines if 5 < len(line) < 400 and _ERROR.search(line)]
+    sure = [line for line in told if _INVOCATION.search(line)]
+    return (sure or told or [""])[0 if sure else -1]
+
+
+def error_key(output: str) -> str:
+    """An error without its places and numbers, the same for the same error."""
+    line = _NUMBER.sub("#", _PATH.sub("/", error_line(output)))
+    return line.casefold()[:ERROR_CHARACTERS]
+
+
+def is_invocation(error: str) -> bool:
+    """Whether an error says that the command was called wrongly here, and not that what it checked is wrong."""
+    return bool(_INVOCATION.search(error))
