@@ -586,7 +586,7 @@ def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets, 
     heading = index.Piece(index.HEADING, "title", _day(row.ended), words)
     if secrets.count:
         pieces = [piece._replace(text=secrets.hide(piece.text)) for piece in pieces]
-        ran = [Ran(*(secrets.hide(one) if isinstance(one, str) else one for one in made)) for made in ran]
+        ran = [one._replace(words=secrets.hide(one.words), key=secrets.hide(one.key)) for one in ran]
     return row, [heading, *pieces], ran
 
 

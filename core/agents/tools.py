@@ -155,8 +155,9 @@ def _hooks(
 def rules_line(unless: str = "") -> str:
     """The line of a file of rules, for tools that no hook can tell anything, or not each time (`unless`)."""
     return (
-        f"At the beginning of a conversation{unless}, call the tool `get_context` of the MCP server `{NAME}` once, "
-        "and keep in mind what it returns: it is what earlier conversations taught."
+        f"At the beginning of a conversation{unless}, call the tool `find` of the MCP server `{NAME}` once, without "
+        "a query, and keep in mind what it returns: it is what earlier conversations taught. Ask it again, with words, "
+        "when something was decided, learned or tried before."
     )
 
 

@@ -19,7 +19,7 @@ _LOOKS = frozenset((
     "tree", "awk", "type", "env", "ps", "diff", "jq", "less", "more", "sort", "curl", "kill", "pkill", "rm", "mkdir",
     "cp", "mv", "touch", "chmod", "ln", "for", "while", "if",
 ))  # fmt: skip
-_LOOKING_AT_GIT = re.compile(r"git(?: -\S+)* (?:show|log|diff|status|blame|ls-files|grep|rev-parse|branch)\b")
+_LOOKING_AT_GIT = re.compile(r"git(?: -[cC] \S+| -\S+)* (?:show|log|diff|status|blame|ls-files|grep|rev-parse|branch)\b")
 _INVOCATION = re.compile(
     r"command not found|not recognized|unrecognized (?:arguments?|option)|(?:unknown|invalid|unexpected|no such|illegal) "
     r"(?:option|argument|command|subcommand|flag|script|target|rule)|missing script|no rule to make target|"
@@ -56,6 +56,7 @@ def command_key(words: str) -> str:
 def _plain(part: str) -> str:
     part = _REDIRECTED.sub("", _PIPE.sub("", part))
     part = _BEFORE.sub("", part.strip().lstrip("("), count=1)
+    part = re.sub(r"\A(?:[A-Za-z_]\w*=\S*\s*)+\Z", "", part)
     return "" if _MOVES.match(part) else " ".join(part.split()).rstrip(")&")
 
 

@@ -56,6 +56,9 @@ class Paths:
     # Where versions before the log wrote down what an edit was about to do.
     edits = _Below("knowledge/.state/edits")
     spending = _Below("knowledge/.state/spending.json")
+    served = _Below("knowledge/.state/served.jsonl")
+    # What hooks handed to agents: one file a session.
+    hints = _Below("knowledge/.state/hints")
     autopilot = _Below("knowledge/.state/autopilot.json")
     autopilot_lock = _Below("knowledge/.state/autopilot.lock")
     # Sessions that ended and that no harvest has looked at since, one a line.

@@ -239,15 +239,19 @@ class Scope:
         return {}
 
 
-def scope_of(workspace: Workspace, project: str = "", *, all_projects: bool = False) -> Scope:
-    """What an agent may be told that was started in the workspace's folder and asks for a `project`: "" for the one
-    around it, its name or a folder in it for its own lines, another folder or "all" for more. Raises KnowledgeError for
-    a folder that is not there, for more than the user has allowed, and where nobody can tell whose lines are whose."""
-    from core.knowledge.projects import here_in, known_projects
+def scope_of(
+    workspace: Workspace, project: str = "", *, all_projects: bool = False, allowed: bool | None = None
+) -> Scope:
+    """What may be told to who works in the workspace's folder and asks for a `project`: "" for the one around it, its
+    name or a folder in it for its own lines, another project or "all" for more. A project is named by a folder (also
+    one of another system, or that is gone), by its repository (`owner/name`) or by its short name. `allowed`: more than
+    the own project may be told; None: as the user's settings say. Raises KnowledgeError for a project that nobody
+    knows, for more than is allowed, and where nobody can tell whose lines are whose."""
+    from core.knowledge.projects import here_in, known_projects, named_root
 
     known = known_projects(workspace.paths, workspace.environment)
     own = here_in(os.path.abspath(workspace.cwd), known, workspace.environment)
-    allowed = workspace.config.mcp_all_conversations
+    allowed = workspace.config.mcp_all_conversations if allowed is None else allowed
     if all_projects or project == EVERY:
         if not allowed:
             raise _refused(own)
@@ -258,13 +262,25 @@ def scope_of(workspace: Workspace, project: str = "", *, all_projects: bool = Fa
         return Scope(workspace, known, own, own.root, narrow=True)
     folder = os.path.abspath(workspace.cwd / os.path.expanduser(project))
     if not os.path.isdir(folder):
-        raise KnowledgeError("no-project", "there is no folder of that name", folder, "name the project's folder")
+        folder = named_root(known, project)
+        if not folder:
+            if not allowed:
+                raise _refused(own)
+            raise KnowledgeError("no-project", "no project of that name is known", project, _known_ones(known))
     here = here_in(folder, known, workspace.environment)
     if not (allowed or Scope(workspace, known, own).holds(here.root)):
         raise _refused(own)
     if not here.root:
         raise KnowledgeError("no-project", "this folder is no project", folder, "name the project's folder")
-    return Scope(replace(workspace, cwd=Path(folder)), known, here, folder, narrow=True)
+    there = replace(workspace, cwd=Path(folder)) if os.path.isdir(folder) else workspace
+    return Scope(there, known, here, folder, narrow=True)
+
+
+def _known_ones(known: Projects) -> str:
+    from core.knowledge.projects import KnownProjects
+
+    places = list(known.places) if isinstance(known, KnownProjects) else []
+    return f"known are {', '.join(places[-10:])}" if places else "none is known yet"
 
 
 def lines_of(workspace: Workspace, folder: Path) -> Scope | None:

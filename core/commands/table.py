@@ -38,6 +38,7 @@ LISTED = {
         "what waits for your yes, no or later: held, vanished, kept away, stale, outdated, finished, alike",
     ),
     "evidence": ("panel.evidence", "the quote that showed a line to be true, in its place; a playbook's steps"),
+    "find": ("find", "the answer in a line a hit, your project first: what was said, where, and how it was left"),
     "search": ("search", "find anything in the store and in conversations, best first"),
     "vectors": (
         "vectors",

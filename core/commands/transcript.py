@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,8 @@ from core.base import files
 from core.base.markdown import split_lines
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
-from core.commands.row import NAMED, flag, needed, single, whole_number
+from core.base.choices import SPOKEN_ROLES
+from core.commands.row import NAMED, flag, listed, needed, option, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace
@@ -129,21 +130,52 @@ def beginning_and_end(text: str, head: int, tail: int) -> str:
 
 
 def show(
-    workspace: Workspace, name: str, markdown: bool = False, resume: bool = False, limit: int | None = None
+    workspace: Workspace,
+    name: str,
+    markdown: bool = False,
+    resume: bool = False,
+    limit: int | None = None,
+    around: int | None = None,
+    role: str = "",
+    end: bool = False,
 ) -> Shown:
-    """`knowledge show NAME[:TURN]`. Raises KnowledgeError as `read` has it, and where nothing goes on with a
-    conversation."""
+    """`knowledge show NAME[:TURN]`, whole or in part (`part`). Raises KnowledgeError as `read` has it, and where nothing
+    goes on with a conversation."""
     if limit is not None and limit < 1:
         raise KnowledgeError("usage", f"the limit is {limit}", hint="give a number of turns")
-    bare, _, turn = name.rpartition(":")
-    first = int(turn) if bare and turn.isdecimal() and len(turn) < 9 else 1
-    called = bare if first > 1 or (bare and turn == "1") else name
-    conversation = read(workspace, called, first, 1 if resume else limit)
+    called, first = with_turn(name)
+    if around is not None or role or end:
+        conversation = part(read(workspace, called), first, around, role, limit, end=end)
+    else:
+        conversation = read(workspace, called, first or 1, 1 if resume else limit)
     if resume and not conversation.resume:
         raise KnowledgeError(
             "no-resume", f"nothing goes on with this conversation: {conversation.why_not}", conversation.name
         )
     return Shown(conversation, "resume" if resume else "markdown" if markdown else "readable", conversation.warnings)
+
+
+def with_turn(name: str) -> tuple[str, int]:
+    """A name and the turn (from 1) that stands behind it, 0 for none."""
+    bare, _, turn = name.rpartition(":")
+    return (bare, int(turn)) if bare and turn.isdecimal() and len(turn) < 9 else (name, 0)
+
+
+def part(
+    whole: ReadableConversation, turn: int, around: int | None, role: str, limit: int | None, *, end: bool = False
+) -> ReadableConversation:
+    """The turns that matter: those within `around` of a turn (0: none is named), of one who spoke, at most `limit`;
+    counted from the `end` where that is asked for. Raises KnowledgeError for a turn that there is not."""
+    if turn > whole.count:
+        raise KnowledgeError("usage", f"there is no turn {turn}", whole.name, f"it has {count(whole.count, 'turn')}")
+    low = turn - around if around is not None and turn else turn
+    high = turn + around if around is not None and turn else whole.count
+    turns = [one for one in whole.turns if low <= one.number <= high and role in ("", one.role)]
+    if end:
+        turns = turns[-(limit or AT_END) :]
+    shown = tuple(turns[:limit] if limit else turns)
+    behind = shown[-1].number + 1 if shown and not role and shown[-1].number < whole.count else None
+    return replace(whole, turns=shown, first=shown[0].number if shown else 1, next=behind)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -405,6 +437,8 @@ def _iso(nanoseconds: int) -> str:
 # --- at the command line --------------------------------------------------------------------------------------------
 
 
+AT_END = 6
+"""From the end so many turns are shown, unless a number is given."""
 LINES = 6
 """This many lines of one hit are shown."""
 
@@ -519,6 +553,9 @@ COMMANDS = (
         flag("--markdown", "as markdown"),
         flag("--resume", "only the command line that goes on with it in its own tool"),
         whole_number("--limit", "at most N turns (default: all)"),
+        whole_number("--around", "the turns up to N before and behind that of NAME:TURN"),
+        option("--role", f"only what was said by {listed(SPOKEN_ROLES)}", "ROLE", choices=SPOKEN_ROLES),
+        flag("--end", f"the last turns, {AT_END} unless --limit says how many"),
         paged=True,
         words=NAMED,
     ),

@@ -208,6 +208,23 @@ def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | No
     )
 
 
+def named_root(projects: Projects, name: str) -> str:
+    """The top folder of the known project that somebody names: by its path as it was written on any system, its
+    repository (`owner/name`), or its folder's name; of several the one that was known last. "" for none."""
+    places = projects.places if isinstance(projects, KnownProjects) else {}
+    wanted = name.strip().replace("\\", "/").strip("/").removesuffix(".git").casefold()
+    if not wanted:
+        return ""
+    for root, key in reversed(list(places.items())):
+        path = root.replace("\\", "/").strip("/").casefold()
+        remotes = [part.casefold() for part in key.split(" ") if part.startswith("remote:")]
+        if path == wanted or path.rpartition("/")[2] == wanted:
+            return root
+        if any(one.endswith(f"/{wanted}") or one == f"remote:{wanted}" for one in remotes):
+            return root
+    return ""
+
+
 def _known_above(root: str, places: Mapping[str, str]) -> str:
     """A plain folder that nobody worked in belongs to the nearest one above it where somebody did, unless that is where
     projects are kept: one in which others lie."""

@@ -29,13 +29,12 @@ from core.base.marks import NOTICE
 from core.base.project import project_root
 from core.base.result import KnowledgeError
 from core.commands.workspace import Workspace
-from core.mcp_server import answers, tools
+from core.mcp_server import answers, moment, tools
 from core.mcp_server.pages import sentence
 
 T = TypeVar("T")
 INSTRUCTIONS = (
-    "Knowledge that was harvested from this user's earlier conversations: facts, decisions, questions, playbooks, "
-    "tasks, notes on source files, and memories. Ask it when a request leans on something earlier ('again', 'as "
+    "What this user's earlier conversations decided, learned and left open. Ask it with `find` when a request leans on something earlier ('again', 'as "
     "usual', 'like the others', 'why did we', a preference, a convention), before you change what a file does, and "
     "before you ask the user what they may have told an agent already. Leave it alone for general questions and for "
     "what the files in front of you answer. "
@@ -65,8 +64,9 @@ class PlainServer(MCPServer[Any]):
     """Takes no argument that a tool does not know, and says in one sentence what is wrong with a call. One that was
     started in no project works in the folder that its client has open."""
 
-    def __init__(self, workspace: Workspace, name: str, **given: Any) -> None:
+    def __init__(self, workspace: Workspace, name: str, *, everything: bool, **given: Any) -> None:
         super().__init__(name, **given)
+        self._everything = everything
         self._workspace = self._of_resources = workspace
 
     @property
@@ -103,8 +103,9 @@ class PlainServer(MCPServer[Any]):
         return await super().read_resource(uri, context)
 
     async def list_tools(self) -> list[ListedTool]:
-        """As the SDK does it; no schema leaves room for more than it names."""
-        listed = await super().list_tools()
+        """Those that are shown, as the SDK does it; no schema leaves room for more than it names. A tool of an earlier
+        version answers whoever still calls it by its name."""
+        listed = [tool for tool in await super().list_tools() if self._everything or tool.name in SHOWN]
         for tool in listed:
             tool.input_schema = {**tool.input_schema, "additionalProperties": False}
         return listed
@@ -113,7 +114,7 @@ class PlainServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """As the SDK does it, without the names of types and functions and the addresses of its own documentation."""
-        schema = next((tool.input_schema for tool in await self.list_tools() if tool.name == name), None)
+        schema = next((tool.input_schema for tool in await super().list_tools() if tool.name == name), None)
         if schema is not None and not arguments.keys() <= schema["properties"].keys():
             raise ToolError(unknown_arguments(name, arguments, schema))
         try:
@@ -159,12 +160,14 @@ def wrong_arguments(tool: str, error: ValidationError, known: Sequence[str]) -> 
     return f"{tool} cannot be called like that: {'; '.join(dict.fromkeys(wrong))}. It takes {', '.join(known)}."
 
 
-def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServer[Any]:
-    """A server over one home. With `allow_writes` nobody is asked before a memory is saved."""
+def build_server(workspace: Workspace, *, allow_writes: bool = False, everything: bool = False) -> MCPServer[Any]:
+    """A server over one home. With `allow_writes` nobody is asked before a memory is saved; with `everything` the tools
+    of earlier versions are listed too."""
     logging.getLogger("mcp").setLevel(logging.WARNING)
     server = PlainServer(
-        workspace, "knowledge", title="Knowledge", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
-    )
+        workspace, "knowledge", everything=everything, title="Knowledge", version=__version__,
+        instructions=INSTRUCTIONS, log_level="WARNING",
+    )  # fmt: skip
     _add_tools(server, allow_writes)
     _add_resources(server)
     return server
@@ -176,10 +179,18 @@ RECORDS = ToolAnnotations(read_only_hint=False, idempotent_hint=False)
 """A tool that changes nothing, one that writes, and for the same words once, one that writes with every call."""
 
 
+SHOWN = ("find", "read", "notes", "save_memory", "worked")
+"""The tools that an agent sees unless it was asked for all."""
+
+
 def _add_tools(server: PlainServer, allow_writes: bool) -> None:
     """All tools, in the order in which agents see them."""
     add = partial(_add, server)
+    add("Find", LOOKS, moment.find)
+    add("Read", LOOKS, moment.read)
+    add("Notes on a file", LOOKS, moment.notes)
     _add_function(server, "Save a memory", SAVES, _save_memory(server, allow_writes))
+    add("How it served", RECORDS, moment.worked)
     add("Recall memories", LOOKS, tools.recall_memory, answers.RecalledMemories)
     add("List memories", LOOKS, tools.list_memories, answers.ListedMemories)
     add("Search the knowledge", LOOKS, tools.search_knowledge, answers.SearchHits)
@@ -200,18 +211,20 @@ def _add(
     server: PlainServer,
     title: str,
     hints: ToolAnnotations,
-    function: Callable[..., dict[str, Any]],
-    answer: type[answers.Answer],
+    function: Callable[..., Any],
+    answer: type[answers.Answer] | None = None,
 ) -> None:
-    """One of `tools.py`: without the workspace among its arguments, and with the shape of its answer."""
+    """One of `tools.py`, with the shape of its answer, or of `moment.py`, which answers in text: without the workspace
+    among its arguments."""
 
-    def tool(roots: ListRootsResult, **given: Any) -> answers.Answer:
-        return answer(**_run(partial(function, server.at(roots), **given)))
+    def tool(roots: ListRootsResult, **given: Any) -> Any:
+        made = _run(partial(function, server.at(roots), **given))
+        return answer(**made) if answer is not None else made
 
     of = inspect.signature(function)
     asked = inspect.Parameter("roots", inspect.Parameter.KEYWORD_ONLY, annotation=Roots)
     tool.__signature__ = of.replace(  # type: ignore[attr-defined]
-        parameters=[*[*of.parameters.values()][1:], asked], return_annotation=answer
+        parameters=[*[*of.parameters.values()][1:], asked], return_annotation=answer or str
     )
     tool.__annotations__["roots"] = Roots
     tool.__name__, tool.__doc__ = function.__name__, function.__doc__
@@ -219,11 +232,15 @@ def _add(
 
 
 def _add_function(
-    server: MCPServer[Any], title: str, hints: ToolAnnotations, function: Callable[..., answers.Answer]
+    server: MCPServer[Any], title: str, hints: ToolAnnotations, function: Callable[..., Any]
 ) -> None:
     words = " ".join((function.__doc__ or "").split())
     more = {"title": title, "destructive_hint": False, "open_world_hint": False}
-    server.add_tool(function, title=title, description=words, annotations=hints.model_copy(update=more))
+    plain = inspect.signature(function).return_annotation is str
+    server.add_tool(
+        function, title=title, description=words, annotations=hints.model_copy(update=more),
+        structured_output=False if plain else None,
+    )  # fmt: skip
 
 
 def _approval(
@@ -322,6 +339,17 @@ def _add_resources(server: PlainServer) -> None:
     def digest() -> str:
         """The short summary that new conversations begin with."""
         return _run(lambda: tools.digest_text(server.of_resources), ResourceError)
+
+    @server.resource("knowledge://tasks", title="Open tasks", mime_type="text/markdown")
+    def tasks() -> str:
+        """The tasks of this project that are open, the newest first."""
+        found = _run(lambda: tools.list_tasks(server.of_resources, "open", "", 20, 0), ResourceError)
+        return "".join(f"- {row['text']} {row['provenance']}\n" for row in found["tasks"])
+
+    @server.resource("knowledge://facts", title="Facts", mime_type="text/markdown")
+    def facts() -> str:
+        """The facts worth knowing about this repository."""
+        return str(_run(lambda: tools.get_facts(server.of_resources, None, 2000, ""), ResourceError)["text"])
 
     @server.resource("knowledge://context", title="Context", mime_type="text/markdown")
     def whole_context() -> str:

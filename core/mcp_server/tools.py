@@ -230,7 +230,7 @@ def search_conversations(
     told me on Thursday"), or search_knowledge has not kept the detail, such as the very command or message. One
     row a conversation, with its best turn; read_conversation reads on from there."""
     now = settled(workspace)
-    allowed = _allowed(now, project, all_projects)
+    allowed = allowed_in(now, project, all_projects)
     wanted = ConversationFilters(sources=(source,) if source else (), since=since, before=before, role=role)
     found = find_conversations(now, query, wanted, _one_more(offset + limit), allowed=allowed)
 
@@ -259,7 +259,7 @@ def read_conversation(
     """Read an earlier conversation about this project, page by page, without its secrets, once a search has named
     it."""
     now = settled(workspace)
-    allowed = _allowed(now, project, all_projects) or (lambda _folder: True)  # all conversations are not all files
+    allowed = allowed_in(now, project, all_projects) or (lambda _folder: True)  # all conversations are not all files
     found = read(now, name, turn, limit, allowed=allowed)
 
     def made(row: Any) -> dict[str, Any]:
@@ -280,7 +280,9 @@ def read_conversation(
     return safe(now, head) | {"turns": rows}
 
 
-def _allowed(now: Workspace, project: str, all_projects: bool) -> Callable[[str], bool] | None:
+def allowed_in(
+    now: Workspace, project: str = "", all_projects: bool = False
+) -> Callable[[str], bool] | None:
     """Whether a conversation that was held in a folder may be told; None: every one. Those of the project in which the
     server was started may, and all others only where the user said so."""
     if not now.config.search_conversations:

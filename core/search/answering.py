@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.search import conversations as stored
-from core.search.query import parse_query
+from core.search.terms import parse_query
 from core.search.words import Stems, words_of
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def chosen(query: Query, stems: Stems, pieces: Sequence[Piece], position: int) -
     known = stems.learn({word for _, _, text in told for word in words_of(text)})
     wanted: dict[str, int] = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
     rows = [_weighed(query, known, wanted, one, at, text, position) for one, at, text in told]
-    picked, room, seen = [], CHARACTERS, frozenset[int]()
+    picked, room, seen = list[_Sentence](), CHARACTERS, frozenset[int]()
     for row in sorted(rows, key=lambda row: -row.score):
         if row.score <= 0 and picked:
             break

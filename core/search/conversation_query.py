@@ -6,7 +6,6 @@ conversation is a thread, its turns are the entries.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -160,9 +159,13 @@ def excerpt(text: str, words: Collection[str] = ()) -> str:
 
 
 def known_project(database: Database, name: str) -> str:
-    """The folder of that name in which the newest conversation was held, "" for none."""
-    wanted = name.strip("/").casefold()
-    return next((folder for folder in projects_held(database) if os.path.basename(folder).casefold() == wanted), "")
+    """The folder of that path (of any system) or name in which the newest conversation was held, "" for none."""
+    wanted = name.replace("\\", "/").strip("/").casefold()
+    for folder in projects_held(database):
+        path = folder.replace("\\", "/").strip("/").casefold()
+        if wanted and wanted in (path, path.rpartition("/")[2]):
+            return folder
+    return ""
 
 
 def in_scope(database: Database, filters: Filters) -> int:

@@ -1,0 +1,1 @@
+"""What reaches an agent at the moment of its work."""
