@@ -477,9 +477,7 @@ def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> _Read:
     return _with_heading(_described(row, found.conversation, kept, count, secrets, item), pieces, secrets, commands)
 
 
-def _read_on(
-    item: Artifact, old: index.Held | None, row: index.Held, database: Database
-) -> _Read | None:
+def _read_on(item: Artifact, old: index.Held | None, row: index.Held, database: Database) -> _Read | None:
     """What is new in a transcript that has grown; None for one that must be read from its beginning: it is of another
     format, what stood before its last turns is not the same, or secrets were found in it (what is new may say them
     again)."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from core.agents import json_text
 from core.agents.entries import as_row, has, is_changed, of_row, put, sha, take, without_pieces
-from core.agents.tools import AGENT, END, PARTS, SERVER, START, Agent, Entry, Program
+from core.agents.tools import AGENT, END, HINTS, PARTS, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
 from core.base.paths import user_folder
@@ -445,7 +445,7 @@ def standing(agent: Agent, program: Program, environment: Mapping[str, str], rec
                 continue
             parts.append(entry.part)
             problems += _why_idle(entry, data or b"")
-    order = (SERVER, START, END)
+    order = (SERVER, START, END, HINTS)
     return Standing(
         agent.name,
         agent.title,
@@ -467,7 +467,7 @@ def _why_idle(entry: Entry, data: bytes) -> list[str]:
     for name in _programs(entry):
         if not os.path.exists(name):
             why.append(f"it starts {name}, which is not there any more ('knowledge connect' writes it again)")
-    if entry.form == "json" and "command" in words and entry.part in (START, END):
+    if entry.form == "json" and "command" in words and entry.part in (START, END, HINTS):
         if json_text.value_at(data, ("disableAllHooks",)) is True:
             why.append(f"{entry.file} switches all hooks off (disableAllHooks)")
         if json_text.value_at(data, ("hooksConfig", "enabled")) is False:

@@ -22,11 +22,12 @@ from typing import Any, NamedTuple
 from core.base.installed import is_one_file, shell_line
 from core.sources.tools import Root, editor_roots, root_folder
 
-SERVER, START, END = "server", "start", "end"
+SERVER, START, END, HINTS = "server", "start", "end", "hints"
 NAME = "knowledge"
 """What the server and the hooks are called in the files of others."""
-PARTS = {SERVER: "MCP server", START: "context at the start", END: "harvest at the end"}
+PARTS = {SERVER: "MCP server", START: "context at the start", END: "harvest at the end", HINTS: "hints"}
 AT_END = "--harvest-at-end"
+HINT = Path(__file__).parent.parent / "give" / "hint.py"
 HAND_OVER = Path(__file__).with_name("hand_over.py")
 
 
@@ -47,6 +48,8 @@ class Program(NamedTuple):
 
     words: tuple[str, ...]
     home: tuple[str, ...] = ()
+    place: str = ""
+    """The home's folder: what hints are read from before any settings are."""
 
     def server(self, *more: str) -> list[str]:
         return [*self.words, *self.home, "mcp", *more]
@@ -73,6 +76,12 @@ class Program(NamedTuple):
 
     def end_line(self, tool: str) -> str:
         return shell_line([*self._light, tool, *self.words, *self.home])
+
+    def hint(self, tool: str) -> str:
+        """What runs at each event of a session: a script of its own, in a Python that loads little."""
+        light = [sys.executable, "-m", "core.give.hint"] if is_one_file() else [sys.executable, "-I", str(HINT)]
+        home = self.home if "--home" in self.home else ("--home", self.place, *self.home)
+        return _while_there(shell_line([*light, tool, *home]), *([] if is_one_file() else [str(HINT)]))
 
     @property
     def _light(self) -> list[str]:
@@ -130,7 +139,7 @@ def _files(roots: tuple[Root, ...], environment: Mapping[str, str], *names: str)
 
 
 _MATCHER = "startup|clear|compact"
-_SECONDS_START, _SECONDS_END = 15, 5
+_SECONDS_START, _SECONDS_END, _SECONDS_HINT = 15, 5, 3
 _SECONDS_END_CODEX = 3
 """The most that Codex gives a SessionEnd hook; above it, it warns at each start."""
 
@@ -152,6 +161,16 @@ def _hooks(
     ]
 
 
+def _hint_hooks(file: Path, program: Program, tool: str, events: Mapping[str, str]) -> list[Entry]:
+    """The hooks of hints: event -> its matcher ("" for none)."""
+    made = []
+    for event, matcher in events.items():
+        hook = {"type": "command", "command": program.hint(tool), "timeout": _SECONDS_HINT}
+        value = {**({"matcher": matcher} if matcher else {}), "hooks": [hook]}
+        made.append(Entry(HINTS, file, "json", value, ("hooks", event), True))
+    return made
+
+
 def rules_line(unless: str = "") -> str:
     """The line of a file of rules, for tools that no hook can tell anything, or not each time (`unless`)."""
     return (
@@ -161,6 +180,14 @@ def rules_line(unless: str = "") -> str:
     )
 
 
+_HINTS_CLAUDE = {
+    "UserPromptSubmit": "",
+    "PreToolUse": "Bash|Read|Edit|MultiEdit|Write|NotebookEdit",
+    "PostToolUseFailure": "Bash",
+    "PreCompact": "",
+}
+_HINTS_CODEX = {"UserPromptSubmit": "", "PreToolUse": "Bash|apply_patch", "PostToolUse": "Bash", "PreCompact": ""}
+"""Codex tells of a failed command in PostToolUse; a file that is read is a command of the shell there."""
 _CLAUDE = (Root("", "~/.claude", "CLAUDE_CONFIG_DIR"),)
 _CLAUDE_STATE = (Root("", "~", "CLAUDE_CONFIG_DIR"),)
 _CODEX = (Root("", "~/.codex", "CODEX_HOME"),)
@@ -181,6 +208,7 @@ def _claude_code(program: Program, environment: Mapping[str, str]) -> list[Entry
     return [
         Entry(SERVER, state, "json", server, ("mcpServers", NAME)),
         *_hooks(settings, program, "claude_code", matcher=_MATCHER),
+        *_hint_hooks(settings, program, "claude_code", _HINTS_CLAUDE),
     ]
 
 
@@ -190,6 +218,7 @@ def _codex(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     return [
         Entry(SERVER, config, "toml", {"command": command, "args": words}, ("mcp_servers", NAME)),
         *_hooks(hooks, program, "codex", seconds_end=_SECONDS_END_CODEX, matcher=_MATCHER),
+        *_hint_hooks(hooks, program, "codex", _HINTS_CODEX),
     ]
 
 

@@ -11,6 +11,8 @@ ENTRY_KINDS = ("bullet", "note", "memory", "context", "fact")
 SEARCH_KINDS = (*ENTRY_KINDS, "conversation")
 # Who can have said what a search finds in a conversation.
 SPOKEN_ROLES = ("user", "assistant", "tool")
+HINT_EVENTS = ("prompt", "command", "failure", "file")
+"""When a tool is handed a line without asking."""
 PROVIDERS = (
     *("offline", "openai", "ollama", "anthropic", "gemini", "command"),
     *("local", "claude_code", "codex", "antigravity", "gemini_cli"),

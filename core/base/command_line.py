@@ -11,20 +11,22 @@ ERROR_CHARACTERS = 160
 _PARTS = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _PIPE = re.compile(r"\s*\|\s*(?:head|tail|grep|rg|less|cat|tee|wc|sort|uniq|cut|awk|sed|jq)\b.*\Z", re.DOTALL)
 _REDIRECTED = re.compile(r"\s*(?:\d?>>?|&>|<)\s*(?:&\d|[^\s|&;]+)")
-_BEFORE = re.compile(r"(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|nice|nohup|timeout\s+\S+|command)\s+)+")
+_BEFORE = re.compile(r"(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|nice|nohup|timeout\s+\S+)\s+)+")
 _MOVES = re.compile(r"(?:cd|pushd|popd|export|source|\.|set|echo|sleep|true|wait|printf)\b")
 _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*", re.DOTALL)
 _LOOKS = frozenset((
     "ls", "cat", "grep", "rg", "find", "sed", "head", "tail", "test", "[", "which", "pwd", "wc", "file", "stat", "du",
     "tree", "awk", "type", "env", "ps", "diff", "jq", "less", "more", "sort", "curl", "kill", "pkill", "rm", "mkdir",
-    "cp", "mv", "touch", "chmod", "ln", "for", "while", "if",
+    "command", "cp", "mv", "touch", "chmod", "ln", "for", "while", "if",
 ))  # fmt: skip
-_LOOKING_AT_GIT = re.compile(r"git(?: -[cC] \S+| -\S+)* (?:show|log|diff|status|blame|ls-files|grep|rev-parse|branch)\b")
+_LOOKING_AT_GIT = re.compile(
+    r"git(?: -[cC] \S+| -\S+)* (?:show|log|diff|status|blame|ls-files|grep|rev-parse|branch)\b"
+)
 _INVOCATION = re.compile(
     r"command not found|not recognized|unrecognized (?:arguments?|option)|(?:unknown|invalid|unexpected|no such|illegal) "
     r"(?:option|argument|command|subcommand|flag|script|target|rule)|missing script|no rule to make target|"
     r"no module named|cannot find module|could not (?:find|locate)|no such file or directory|no such command|"
-    r"can't open file|permission denied|not a (?:git repository|directory)|is not (?:installed|available|defined)|"
+    r"can't open file|permission denied|not a (?:git repository|directory)|is not (?:installed|available)|"
     r"requires? (?:node|python|a newer|version)|unsupported engine|no tests? (?:found|collected|ran)|"
     r"file or directory not found|unable to locate|executable file not found|does not exist|externally-managed|"
     r"must be run|no project found|no pyproject|command failed to start|enoent|usage:",
@@ -38,6 +40,7 @@ _ERROR = re.compile(
 _PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@~+-]*[/\\][\w./\\@~+-]+")
 _NUMBER = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+", re.IGNORECASE)
 _GOAL = re.compile(r"[A-Za-z][\w:-]{2,}")
+_NAMED_FILE = re.compile(r"/|\w\.\w")
 _GENERAL = frozenset((
     "run", "install", "exec", "python", "python3", "npm", "pnpm", "yarn", "npx", "bun", "uv", "poetry", "cargo", "go",
     "make", "node", "bash", "docker", "git", "all", "src", "the", "dev",
@@ -62,7 +65,8 @@ def _plain(part: str) -> str:
 
 def goals(key: str) -> frozenset[str]:
     """The words that tell what a command is for: `check` of `make -C app check`."""
-    words = {word.casefold() for word in _GOAL.findall(re.sub(r"\s-{1,2}[\w-]+=?", " ", key))}
+    plain = [word for word in key.split() if not word.startswith("-") and not _NAMED_FILE.search(word)]
+    words = {word.casefold() for word in _GOAL.findall(" ".join(plain))}
     return frozenset(words - _GENERAL) or frozenset(words)
 
 

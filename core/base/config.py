@@ -83,6 +83,7 @@ class Config:
     search_conversations: bool
     search_sources: tuple[str, ...]
     mcp_all_conversations: bool
+    hints: tuple[str, ...]
     embedder: str
     embedder_model: str
     embedder_base_url: str
@@ -237,7 +238,7 @@ def _local(cwd: Path, env: Mapping[str, str]) -> tuple[FolderFile, dict[str, Any
 
 def narrows(key: str, value: Value, now: Value) -> bool:
     """Whether a folder may set this unasked, where `now` is in force without it: it can only make less of the digest be
-    shown, of this project alone. Nothing that names a program, an address, a place or a secret, and nothing that lets
+    shown, of this project alone, and fewer hints. Nothing that names a program, an address, a place or a secret, and nothing that lets
     more be read, sent, kept or deleted."""
     match key:
         case "digest_enabled":
@@ -246,6 +247,8 @@ def narrows(key: str, value: Value, now: Value) -> bool:
             return isinstance(value, int) and isinstance(now, int) and value <= now
         case "digest_scope":
             return value == "project"
+        case "hints":
+            return isinstance(value, tuple) and isinstance(now, tuple) and set(value) <= set(now)
     return False
 
 

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import TypeAlias
 
-from core.base.choices import PROVIDERS
+from core.base.choices import HINT_EVENTS, PROVIDERS
 from core.base.result import KnowledgeError
 
 Value: TypeAlias = bool | int | float | str | tuple[str, ...]
@@ -74,6 +74,10 @@ _SOURCE = re.compile(r"[a-z][a-z0-9_-]*\Z")
 
 def _sources(value: Value) -> bool:
     return isinstance(value, tuple) and all(_SOURCE.match(name) or _folder(name) for name in value)
+
+
+def _hints(value: Value) -> bool:
+    return isinstance(value, tuple) and set(value) <= set(HINT_EVENTS)
 
 
 def _address(value: Value) -> bool:
@@ -170,6 +174,7 @@ SETTINGS: tuple[Setting, ...] = (
         'a list of names that \'knowledge sources\' prints, or of paths, such as ["home", "claude_code"]',
     ),
     _switch("mcp_all_conversations"),
+    _row("hints", "list", _hints, f"a list of {', '.join(HINT_EVENTS)}"),
     _choice("embedder", "", "minilm", "openai"),
     _row("embedder_model", "text", _any, "the name of a model as a text, or an empty text"),
     _row("embedder_base_url", "text", _address, _ADDRESS_WORDS),

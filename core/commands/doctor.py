@@ -20,6 +20,7 @@ from core.base.paths import Paths, shipped_root
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.base.trust import read_trust
 from core.commands.daily.connect import check_connections
+from core.commands.hints import check_hints
 from core.commands.daily.schedule import check_schedule
 from core.commands.fact_feed import check_facts
 from core.commands.harvest_options import connect_provider, prompt_names
@@ -332,6 +333,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         check_library(workspace),
         _check_settings(workspace),
         check_connections(workspace),
+        check_hints(workspace),
         iter(check_schedule(workspace)),
     )
     reported: set[str] = set()

@@ -202,9 +202,7 @@ class _Look:
         """The hits of a scope, best first: firm ones before weak ones."""
         found: list[FoundRow] = []
         if self._kind != "conversation":
-            report = search(
-                self._workspace, self._text, self._kind, self._since, None, "", LOOKED, self._before, scope
-            )
+            report = search(self._workspace, self._text, self._kind, self._since, None, "", LOOKED, self._before, scope)
             self.entries = 0 if report.nothing.startswith("nothing is known") else report.entries
             self.warnings += [one for one in report.warnings if one not in self.warnings]
             self._texts += [f"{hit.entry.title} {hit.entry.text}" for hit in report.hits]
@@ -327,7 +325,13 @@ def _without_repeats(rows: Sequence[FoundRow]) -> list[FoundRow]:
 
 # --- at the command line --------------------------------------------------------------------------------------------
 
-_CATEGORY = {"facts": "fact", "decisions": "decision", "questions": "question", "playbooks": "playbook", "tasks": "task"}
+_CATEGORY = {
+    "facts": "fact",
+    "decisions": "decision",
+    "questions": "question",
+    "playbooks": "playbook",
+    "tasks": "task",
+}
 
 
 def find_lines(report: FindReport, room: int = 0) -> list[str]:

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from core.harvest.imports import ImportReport
 
 
+READY_SECONDS = 5.0
+"""So long a harvest reads conversations into the index afterwards, at most."""
 MIN_HARVESTED_FOR_HINT = 10
 """A run that harvested at least this many conversations and found next to nothing says why that may be."""
 
@@ -98,6 +100,7 @@ def harvest(
     _estimate(workspace, request, options, report)
     if report.applied:
         feed_facts(workspace, report, now)
+        _make_ready(workspace)
         report.notes += filter(None, [reader.record() if reader is not None else ""])
         try:
             report.lines = _new_lines(workspace, report.run)
@@ -108,6 +111,20 @@ def harvest(
         if options.limits.provider == "offline":
             report.notes += _little_found(report)
     return report
+
+
+def _make_ready(workspace: Workspace) -> None:
+    """What hooks read and never bring up to date themselves: both indexes; and how the hints of sessions that are over
+    went. A projection: the next search makes it good where it fails."""
+    from core.commands.hints import judge
+    from core.commands.search import opened_search
+    from core.commands.transcript import opened_index
+
+    with suppress(OSError, KnowledgeError):
+        judge(workspace)
+    if workspace.config.search_conversations and workspace.config.hints:
+        with suppress(OSError, KnowledgeError), opened_index(workspace, READY_SECONDS):
+            opened_search(workspace, None).close()
 
 
 def _usage_reader(workspace: Workspace) -> UsageReader | None:

@@ -20,9 +20,10 @@ LINES, LINE_CHARACTERS = 3, 420
 PROMPT_CHARACTERS = 4000
 MOST_TERMS, COMMON = 14, 3000
 """So many of the rarest words are looked for; one that stands in more turns than this is none of them."""
-LEAST_TERMS = 2
-MASS, DENSITY = 5.5, 0.34
-"""The threshold: so much the shared words weigh (the sum of their inverse frequencies in the project), and so large a
+LEAST_TERMS, FEW_TURNS = 2, 200
+"""So many rare words are shared; in a project with more turns than that one more, for there two meet by chance."""
+MASS, DENSITY = 1.25, 0.27
+"""The threshold: the shared words weigh as much as so many that stand in one turn of the project alone, and so large a
 part of the weight of the sentence they are."""
 KEPT_MORE = 1.2
 """A line that was kept counts so much more than words of a conversation."""
@@ -33,6 +34,22 @@ _TALK = re.compile(
     r"could you|looking|checking|reading|i (?:have|need|want|see|think|can|am|was)|i'?(?:m|ve|d)|we(?:'ll| will))\b",
     re.IGNORECASE,
 )
+_CODE = re.compile(r"```|[;{}]\s*\Z|\w\(.*\)\s*\Z|^\s*(?:#|//|import |from |def |return )|=[\"'\w\[{(]|</")
+_ADVICE = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
+"""What was said to whoever was spoken to, and what was asked for, is of its moment."""
+_REQUEST = re.compile(
+    r"\b(?:please|can you|could you|i(?:'m| am)? (?:want|get|got|see|trying|need)|interrupted|reply)\b|^(?:add|fix|make|create|change|remove|update|check|run|show|do not add)\b",
+    re.IGNORECASE,
+)
+_TELLS = re.compile(
+    r"\b(?:because|since|so that|due to|root cause|reason|turned out|instead of|rather than|decided|must|never|always|"
+    r"requires?|unless|relies|rely on|hiding|masks?)\b",
+    re.IGNORECASE,
+)
+"""An assistant's sentence counts when it tells a cause or a rule, not when it tells what is being done."""
+_STATED = re.compile(r"[A-Z`\"'\d#*-].*[.;)`]\Z", re.DOTALL)
+"""A user's sentence counts when it is written like something to be kept."""
+_ADDRESS = re.compile(r"\w+://\S+")
 _SPOKEN = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -48,7 +65,7 @@ class Spoken(NamedTuple):
 
 def telling(prompt: str) -> list[str]:
     """The words of a prompt that say something, in their order; few for small talk."""
-    words = words_of(prompt[:PROMPT_CHARACTERS])
+    words = words_of(_ADDRESS.sub(" ", prompt[:PROMPT_CHARACTERS]))
     kept = [word for word in words if len(word) > 2 and word not in STOP_WORDS and word not in FOREIGN_STOP_WORDS]
     return list(dict.fromkeys(kept))
 
@@ -93,7 +110,7 @@ def speaking(
         for thread, position, role, date, text in talks.execute(sql, best):
             if thread in threads and role in ("user", "assistant") and position >= 0:
                 place = f"{threads[thread][0]}:{position + 1}"
-                told += _sentences(text, place, date or threads[thread][1], worth, stems, total)
+                told += _sentences(text, role, place, date or threads[thread][1], worth, stems, total)
     if entries is not None:
         names = {name: day for name, day in threads.values()}
         told += _kept(entries, names, project, spelled, worth, stems, total)
@@ -108,7 +125,7 @@ def _kept(
     asked = " OR ".join(f'"{spelled[stem]}"' for stem in worth)
     sql = (
         "SELECT e.text, e.provenance, e.date FROM words JOIN entries e ON e.id = words.rowid"
-        " WHERE words MATCH ? AND e.kind = 'bullet' ORDER BY bm25(words) LIMIT 200"
+        " WHERE words MATCH ? AND e.kind = 'bullet' AND e.key NOT LIKE 'tasks%' ORDER BY bm25(words) LIMIT 200"
     )
     made = []
     for text, provenance, date in entries.execute(sql, (f"text : ({asked})",)):
@@ -121,12 +138,16 @@ def _kept(
 
 
 def _sentences(
-    text: str, place: str, date: str, worth: dict[str, float], stems: Stems, total: int
+    text: str, role: str, place: str, date: str, worth: dict[str, float], stems: Stems, total: int
 ) -> list[Spoken]:
     parts = [" ".join(part.split()) for part in _ENDS.split(text[:20_000])]
     made = []
     for at, part in enumerate(parts):
-        if len(part) < 30 or part.endswith(("?", "？", ":")) or _TALK.match(part.lstrip("*_#- ")):
+        if len(part) < 30 or part.endswith(("?", "？", ":")) or _TALK.match(part.lstrip("*_#- ")) or _CODE.search(part):
+            continue
+        if role == "assistant" and (_TELLS.search(part) is None or _ADVICE.search(part)):
+            continue
+        if role == "user" and (_REQUEST.search(part) or not _STATED.match(part)):
             continue
         row = _weighed(part, place, date, worth, stems, total, 1.0)
         if row is not None:
@@ -139,14 +160,22 @@ def _sentences(
 def _weighed(
     text: str, place: str, date: str, worth: dict[str, float], stems: Stems, total: int, more: float
 ) -> Spoken | None:
-    words = [word for word in dict.fromkeys(words_of(text[:800])) if len(word) > 2 and word not in STOP_WORDS]
+    words = [
+        word
+        for word in dict.fromkeys(words_of(_ADDRESS.sub(" ", text[:800])))
+        if len(word) > 2 and word not in STOP_WORDS
+    ]
     known = stems.learn(words)
     shared = {known[word] for word in words} & worth.keys()
     mass = sum(worth[stem] for stem in shared)
     # What else the sentence says weighs as a word of middling frequency.
     other = math.log(1 + total / 20) * len({known[word] for word in words} - shared)
     density = mass / (mass + other * 0.7) if mass else 0.0
-    if len(shared) < LEAST_TERMS or mass * more < MASS or density * more < DENSITY:
+    if (
+        len(shared) < (LEAST_TERMS if total < FEW_TURNS else LEAST_TERMS + 1)
+        or mass * more < MASS * math.log(1 + total)
+        or density * more < DENSITY
+    ):
         return None
     cut = text if len(text) <= LINE_CHARACTERS else text[: text.rfind(" ", 0, LINE_CHARACTERS)] + " …"
     return Spoken(cut, place, date, mass * density * more, tuple(sorted(shared)))

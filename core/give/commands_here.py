@@ -91,11 +91,16 @@ def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row
             continue
         if other.key == row.key and other.failed == 0:
             return None
-        if other.failed == 0 and goals(other.key) & goals(row.key) and row.wrong:
+        if other.failed == 0 and row.wrong and _serves(other.key, row.key):
             again = [one for one in _rows(database, project, session, "c.key = ?", other.key) if one.failed >= 0]
             if again and again[-1].failed == 0:
                 return other.words, sum(one.failed == 0 for one in again)
     return None
+
+
+def _serves(other: str, key: str) -> bool:
+    """Whether a command is for the same end as another; what git did with the files of it is not."""
+    return (other.startswith("git ") == key.startswith("git ")) and bool(goals(other) & goals(key))
 
 
 def _rows(database: sqlite3.Connection, project: str, session: str, condition: str, value: str) -> list[_Row]:

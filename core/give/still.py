@@ -33,7 +33,13 @@ def _was_tracked(root: str, path: str) -> bool:
     environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     try:
         done = subprocess.run(
-            words, cwd=root, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False
+            words,
+            cwd=root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
         )
     except (OSError, subprocess.SubprocessError):
         return False

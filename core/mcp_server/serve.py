@@ -9,9 +9,7 @@ from core.commands.table import SUMMARY
 from core.commands.workspace import Workspace
 
 
-def serve(
-    workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: bool = False, tools: str = ""
-) -> str:
+def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: bool = False, tools: str = "") -> str:
     """Serve until the client goes; with `harvest_at_end` a harvest of its own process begins then; `tools` is
     `all` for those of earlier versions too. Raises
     KnowledgeError when the protocol's library is gone."""

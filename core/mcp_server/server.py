@@ -231,9 +231,7 @@ def _add(
     _add_function(server, title, hints, tool)
 
 
-def _add_function(
-    server: MCPServer[Any], title: str, hints: ToolAnnotations, function: Callable[..., Any]
-) -> None:
+def _add_function(server: MCPServer[Any], title: str, hints: ToolAnnotations, function: Callable[..., Any]) -> None:
     words = " ".join((function.__doc__ or "").split())
     more = {"title": title, "destructive_hint": False, "open_world_hint": False}
     plain = inspect.signature(function).return_annotation is str

@@ -280,9 +280,7 @@ def read_conversation(
     return safe(now, head) | {"turns": rows}
 
 
-def allowed_in(
-    now: Workspace, project: str = "", all_projects: bool = False
-) -> Callable[[str], bool] | None:
+def allowed_in(now: Workspace, project: str = "", all_projects: bool = False) -> Callable[[str], bool] | None:
     """Whether a conversation that was held in a folder may be told; None: every one. Those of the project in which the
     server was started may, and all others only where the user said so."""
     if not now.config.search_conversations:

@@ -100,7 +100,7 @@ def program_for(workspace: Workspace) -> Program:
     home = () if workspace.paths.home == usual else ("--home", str(workspace.paths.home))
     if workspace.named is not None:
         home = (*home, "--config", str(workspace.named.absolute()))
-    return own_program(home)
+    return own_program(home)._replace(place=str(workspace.paths.home))
 
 
 def hand_over(workspace: Workspace) -> None:

@@ -1,0 +1,241 @@
+"""`knowledge hints`: what was handed to agents without being asked, why, and how it went; and the row of `knowledge
+hint`, which a tool's hook runs.
+
+How it went is read out of the transcript after a session: a command that was recommended was run and passed (followed),
+was run and failed (contradicted), or was not run (ignored); of another line, whether its own words came up in what the
+agent said or did then.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from core.base import files
+from core.base.choices import HINT_EVENTS
+from core.base.command_line import command_key
+from core.base.result import KnowledgeError
+from core.commands.row import NAMED, OURS, listed, needed, option, single, whole_number
+from core.commands.settings import config_set
+from core.commands.table import SUMMARY
+from core.commands.text import count, one_line
+from core.commands.workspace import Workspace
+from core.conversations.conversation import Turn
+from core.conversations.read import read_conversation
+from core.give import served
+from core.give.handed import COMPACTED, OUTCOME, rows_of
+from core.give.hint import main as run_hint
+from core.knowledge.check import Finding
+
+QUIET_SECONDS = 600
+"""So long a transcript must have been left alone before it is read for how a hint went."""
+KEPT_DAYS = 120
+OWN_WORDS = 2
+"""So many words that only the hint had must come up for it to count as followed."""
+_OWN = re.compile(r"[\w./#:-]*[\w]")
+FOLLOWED, IGNORED, CONTRADICTED = "followed", "ignored", "contradicted"
+_AS_OUTCOME = {FOLLOWED: "win", IGNORED: "miss", CONTRADICTED: "misleading"}
+
+
+@dataclass(frozen=True)
+class GivenHint:
+    """One line that was handed out: `at` in ISO 8601, to which tool and session, at which event, why, how strongly, and
+    how it went (`followed`, `ignored`, `contradicted`; "" while nobody knows)."""
+
+    at: str
+    tool: str
+    session: str
+    project: str
+    event: str
+    text: str
+    why: str
+    score: float
+    went: str
+
+
+@dataclass(frozen=True)
+class HintsReport:
+    """The newest hints first, how all of them went, and which events are on."""
+
+    hints: tuple[GivenHint, ...]
+    counts: Mapping[str, int]
+    on: tuple[str, ...]
+    trouble: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "hints": [asdict(row) for row in self.hints],
+            "counts": dict(self.counts),
+            "on": list(self.on),
+            "trouble": self.trouble or None,
+        }
+
+
+def hints(workspace: Workspace, off: str = "", on: str = "", limit: int = 20) -> HintsReport:
+    """What was handed out; with `off` or `on` an event is switched first. Raises KnowledgeError for an event that there
+    is not."""
+    events = workspace.config.hints
+    if off or on:
+        for name in filter(None, (off, on)):
+            if name not in HINT_EVENTS:
+                raise KnowledgeError("usage", f"there is no event {name!r}", hint=f"choose of {listed(HINT_EVENTS)}")
+        events = tuple(name for name in HINT_EVENTS if name != off and (name in events or name == on))
+        config_set(workspace, "hints", str(list(events)).replace("'", '"'))
+    rows = sorted(_all(workspace), key=lambda row: row.at, reverse=True)
+    went = Counter(row.went or "not known yet" for row in rows)
+    return HintsReport(tuple(rows[:limit]), went, events, _trouble(workspace))
+
+
+def _files(workspace: Workspace) -> list[str]:
+    with suppress(OSError):
+        names = sorted(os.listdir(workspace.paths.hints))
+        return [str(workspace.paths.hints / name) for name in names if name.endswith(".jsonl")]
+    return []
+
+
+def _all(workspace: Workspace) -> Iterator[GivenHint]:
+    for path in _files(workspace):
+        rows = list(rows_of(path))
+        went = {row.get("of"): str(row.get("went", "")) for row in rows if row.get("event") == OUTCOME}
+        for at, row in enumerate(rows):
+            if row.get("event") in HINT_EVENTS:
+                told = {name: str(row.get(name, "")) for name in ("tool", "session", "project", "event", "text", "why")}
+                yield GivenHint(_time(row), score=float(row.get("score", 0.0)), went=went.get(at, ""), **told)
+
+
+def _time(row: Mapping[str, Any]) -> str:
+    return datetime.fromtimestamp(int(row.get("at", 0)), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _trouble(workspace: Workspace) -> str:
+    with suppress(OSError):
+        return files.read_or_empty(workspace.paths.hints / "trouble").decode("utf-8", "replace").strip()
+    return ""
+
+
+def check_hints(workspace: Workspace) -> Iterator[Finding]:
+    """For `knowledge doctor`: the last trouble that a hook of hints had and was silent about."""
+    if trouble := _trouble(workspace):
+        yield Finding(
+            "hint-trouble", f"a hook had trouble and was silent: {trouble}", str(workspace.paths.hints), note=True
+        )
+
+
+# --- how it went ------------------------------------------------------------------------------------------------------
+
+
+def judge(workspace: Workspace, now: float | None = None) -> int:
+    """Read out of the transcripts of sessions that are over how their hints went, once; returns how many were judged.
+    A session whose transcript is gone stays unknown. Old files go."""
+    now = time.time() if now is None else now
+    judged = 0
+    for path in _files(workspace):
+        rows = list(rows_of(path))
+        known = {row.get("of") for row in rows if row.get("event") == OUTCOME}
+        waiting = [(at, row) for at, row in enumerate(rows) if row.get("event") in HINT_EVENTS and at not in known]
+        transcript = next((str(row["transcript"]) for _, row in waiting if row.get("transcript")), "")
+        try:
+            state = os.stat(transcript or path)
+            if now - os.stat(path).st_mtime > KEPT_DAYS * 86_400:
+                files.remove_file(workspace.paths.hints / os.path.basename(path))
+                continue
+            if not transcript or now - state.st_mtime < QUIET_SECONDS:
+                continue
+            turns = read_conversation(os.path.basename(transcript), files.read_file(transcript).data).turns
+        except OSError:
+            continue
+        for at, row in waiting:
+            went = how_it_went(row, turns)
+            _note(path, {"event": OUTCOME, "of": at, "went": went})
+            by, when = f"hook of {row.get('tool', '')}", _time(row)
+            served.record(
+                workspace.paths, str(row.get("text", "")), _AS_OUTCOME[went], str(row.get("why", "")), by, when
+            )
+            judged += 1
+    return judged
+
+
+def _note(path: str, row: Mapping[str, Any]) -> None:
+    import json
+
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+def how_it_went(row: Mapping[str, Any], turns: Sequence[Turn]) -> str:
+    """Whether a hint was followed, ignored or contradicted in the turns of its session that came after it."""
+    when = _time(row)
+    after = [turn for turn in turns if turn.time and _utc(turn.time) >= when]
+    instead = command_key(str(row.get("instead", "")))
+    if instead:
+        ran = [event for turn in after for event in turn.commands if command_key(event.words) == instead]
+        if not ran:
+            return IGNORED
+        return FOLLOWED if any(not event.failed for event in ran) else CONTRADICTED
+    before = " ".join(turn.text for turn in turns if turn not in after)
+    asked = next((turn.text for turn in after if turn.role == "user"), "")
+    told = set(_words(before)) | set(_words(asked))
+    own = {word for word in _words(str(row.get("text", "")).partition(" → ")[0]) if len(word) > 3} - told
+    did = set(_words(" ".join(turn.text for turn in after if turn.role != "user")))
+    return FOLLOWED if len(own & did) >= min(OWN_WORDS, len(own) or 1) else IGNORED
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _OWN.findall(text)]
+
+
+def _utc(time_: str) -> str:
+    try:
+        return datetime.fromisoformat(time_).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        return ""
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+def hints_text(report: HintsReport) -> str:
+    rows = []
+    for row in report.hints:
+        rows.append(f"{row.at[:16].replace('T', ' ')}  {row.event}, {row.tool}: {one_line(row.text)}")
+        rows.append(
+            f"  {one_line(row.why)}; score {row.score:g}; {row.went or 'not known yet'}; {one_line(row.project)}"
+        )
+    told = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
+    rows.append(f"{count(sum(report.counts.values()), 'hint')}{f': {told}' if told else ''}")
+    rows.append(f"on: {', '.join(report.on) or 'nothing'}")
+    rows += [f"last trouble: {one_line(report.trouble)}"] * bool(report.trouble)
+    return "\n".join(rows) + "\n"
+
+
+def hint(tool: str) -> str:
+    """What a hook runs. The program itself comes here only when it was started in another way than by its name."""
+    run_hint([tool], sys.stdout.write)
+    return ""
+
+
+COMMANDS = (
+    single(
+        "hint", SUMMARY["hint"], "claude_code < event.json", hint, str,
+        needed("tool", "the tool whose hook asks: claude_code or codex"), anywhere=True, words=OURS,
+    ),
+    single(
+        "hints",
+        SUMMARY["hints"],
+        "--off prompt",
+        hints,
+        hints_text,
+        option("--off", f"hand out nothing more at this event: {listed(HINT_EVENTS)}", "EVENT", choices=HINT_EVENTS),
+        option("--on", "hand something out at this event again", "EVENT", choices=HINT_EVENTS),
+        whole_number("--limit", "at most N of them (default: 20)", 20),
+        words=NAMED,
+    ),
+)  # fmt: skip

@@ -1,0 +1,84 @@
+"""What was handed to whom: one file a session, a line a hint, so that a hook reads little and writes at one end.
+
+A line is handed out once a session, and once more after a compaction. What was ignored five times is not offered again,
+and what misled waits for the user (`served.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from core.base.entry import statement_mark
+from core.base.paths import Paths
+from core.give import served
+
+Row = tuple[str, str, float, str]
+"""What is handed out: the words, why, how strongly, and the command that they recommend ("" for none)."""
+COMPACTED, OUTCOME = "compact", "outcome"
+
+
+class Handed:
+    """What one session was handed. Raises OSError where it cannot be kept: then nothing is handed out."""
+
+    def __init__(self, paths: Paths, session: str) -> None:
+        name = hashlib.sha256(session.encode("utf-8", "replace")).hexdigest()[:24]
+        self._paths, self._session, self._path = paths, session, paths.hints / f"{name}.jsonl"
+        self._marks: set[str] = set()
+        for row in rows_of(self._path):
+            if row.get("event") == COMPACTED:
+                self._marks.clear()
+            elif row.get("event") != OUTCOME:
+                self._marks.add(str(row.get("mark", "")))
+        self._served = served.read(paths)
+
+    def is_new(self, text: str) -> bool:
+        """Whether a line may be handed out: not in this session yet, and not one that nobody follows."""
+        mark = statement_mark(text)
+        counts = self._served.get(mark, {})
+        ignored = counts.get("miss", 0) >= served.IGNORED_OFTEN and not counts.get("win", 0)
+        return mark not in self._marks and not ignored and counts.get("misleading", 0) < served.MISLED_OFTEN
+
+    def note(self, tool: str, project: str, event: str, rows: Sequence[Row], transcript: str, at: int) -> None:
+        """Write down what is handed out: words, why score and command."""
+        self._append(
+            {
+                "at": at, "tool": tool, "session": self._session, "transcript": transcript, "project": project,
+                "event": event, "text": text, "mark": statement_mark(text), "why": why, "score": round(score, 2),
+                "instead": instead,
+            }
+            for text, why, score, instead in rows
+        )  # fmt: skip
+
+    def forget(self, at: int) -> None:
+        """After a compaction what was handed out may be handed out again."""
+        if self._marks:
+            self._append([{"at": at, "event": COMPACTED, "session": self._session}])
+
+    def _append(self, rows: Any) -> None:
+        os.makedirs(self._paths.hints, mode=0o700, exist_ok=True)
+        data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace")
+        fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(fd, data)
+        finally:
+            os.close(fd)
+
+
+def rows_of(path: Any) -> Iterator[dict[str, Any]]:
+    """The lines of a session's file; none for a file that is not there, and none for a line that is torn."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        return
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            yield row
