@@ -59,6 +59,8 @@ EDGE_BYTES = 4096
 APPENDED = {"claude_code": (b'"queue-operation"', b'"queued_command"', b'"summary"', b"-title"), "codex": ()}
 """Formats whose files only grow at their end, one record a line, and in which a turn is in its own records; a file
 in whose new part one of these words stands is read again all the same."""
+_Read: TypeAlias = "tuple[index.Held, list[index.Piece], list[Ran]]"
+"""A conversation, its turns and its commands, cleared of secrets."""
 RATE, SHARE = 5e6, 0.4
 """Bytes of files that are read in a second, and bytes of index for each, before anything was measured here."""
 
@@ -393,12 +395,9 @@ class _Look:
         row = index.Held(number, item.path, state, item.name, item.source, bytes=item.size, trash=item.kind == "trash")
         try:
             grown = _read_on(item, old, row, self._database)
-            if grown is None:
-                made, pieces, commands = _read_whole(item, row, stores)
-                index.put(self._database, made, pieces, commands=commands)
-            else:
-                made, pieces, commands = grown
-                index.put(self._database, made, pieces, made.cut_turn if not pieces else pieces[1].position, commands)
+            made, pieces, commands = grown or _read_whole(item, row, stores)
+            first = index.HEADING if grown is None else made.cut_turn if not pieces else pieces[1].position
+            index.put(self._database, made, pieces, first, commands)
         except (OSError, ValueError, RecursionError) as error:
             why = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
             index.put(self._database, row._replace(problem=f"it cannot be read: {why}"), ())
@@ -424,10 +423,6 @@ def _state(item: Artifact) -> str:
 # --- one conversation ------------------------------------------------------------------------------------------------
 
 
-_Read: TypeAlias = "tuple[index.Held, list[index.Piece], list[Ran]]"
-"""A conversation, its turns and its commands, cleared of secrets."""
-
-
 def _read_whole(item: Artifact, row: index.Held, stores: Any) -> _Read:
     """A conversation from its beginning. Raises OSError and ValueError."""
     from core.base.secrets.repeats import Secrets
@@ -446,8 +441,9 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> _Read:
     if item.kind != "session" and found.format in APPENDED:
         cut, turn = _cut(found.turns, 0)
         made = made._replace(cut=cut, cut_turn=turn, edge=_edge(data[max(0, cut - EDGE_BYTES) : cut]) if cut else "")
-    made = made._replace(state_end=how_it_ended(found.turns))
-    return _with_heading(made, pieces, secrets, ran_in(found.turns, 0, secrets.clear))
+    return _with_heading(
+        made._replace(state_end=how_it_ended(found.turns)), pieces, secrets, ran_in(found.turns, 0, secrets.clear)
+    )
 
 
 def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> _Read:
@@ -455,8 +451,7 @@ def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> _Read:
     from core.conversations.read import stream_turns
 
     pieces: list[index.Piece] = []
-    kept: list[Turn] = []
-    commands: list[Ran] = []
+    kept, commands = list[Turn](), list[Ran]()
     count = 0
 
     def take(turn: Turn) -> None:

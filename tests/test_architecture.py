@@ -46,14 +46,16 @@ MAY_IMPORT = {
         "core.harvest": "core.base core.conversations core.knowledge core.sources core.offline core.harvest",
         "core.conversation_index": "core.base core.conversations core.sources core.search",
         "core.injection": "core.base core.knowledge core.context_files core.factindex",
+        # One program for the hooks of other tools: it loads little, and may never wait for a database layer.
+        "core.give": "core.base core.search core.give",
         "core.commands":
             "core.base core.conversations core.llm core.knowledge core.context_files core.memories "
             "core.memory_file core.factindex core.search core.agents core.library core.sources core.offline "
-            "core.harvest core.conversation_index core.injection core.commands",
+            "core.harvest core.conversation_index core.injection core.give core.commands",
         # The faces may name records of the rooms that commands return, and nothing that acts.
-        "core.cli": "core.base core.commands core.cli",
+        "core.cli": "core.base core.commands core.give.hint core.cli",
         "core.mcp_server": "core.base core.commands core.mcp_server",
-        "core.__main__": "core.cli",
+        "core.__main__": "core.cli core.give.hint",
         "gui.toolkit": "core.base.result gui.toolkit",
         "gui": "core.base core.commands gui gui.toolkit",
     }.items()
@@ -69,7 +71,7 @@ ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "dearpygui": ("gui",),
     "requests": ("core.llm", "core.library.fetch"),
     # Other tools' stores are read, our own index and library are written.
-    "sqlite3": ("core.conversations", "core.search", "core.library"),
+    "sqlite3": ("core.conversations", "core.search", "core.library", "core.give"),
     "sqlalchemy": ("core.library",),
     "alembic": ("core.library",),
     "numpy": ("core.search",),

@@ -238,8 +238,8 @@ def _local(cwd: Path, env: Mapping[str, str]) -> tuple[FolderFile, dict[str, Any
 
 def narrows(key: str, value: Value, now: Value) -> bool:
     """Whether a folder may set this unasked, where `now` is in force without it: it can only make less of the digest be
-    shown, of this project alone, and fewer hints. Nothing that names a program, an address, a place or a secret, and nothing that lets
-    more be read, sent, kept or deleted."""
+    shown, of this project alone, and fewer hints. Nothing that names a program, an address, a place or a secret, and
+    nothing that lets more be read, sent, kept or deleted."""
     match key:
         case "digest_enabled":
             return value is False

@@ -116,7 +116,7 @@ def harvest(
 def _make_ready(workspace: Workspace) -> None:
     """What hooks read and never bring up to date themselves: both indexes; and how the hints of sessions that are over
     went. A projection: the next search makes it good where it fails."""
-    from core.commands.hints import judge
+    from core.commands.moment.hints import judge
     from core.commands.search import opened_search
     from core.commands.transcript import opened_index
 

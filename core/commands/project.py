@@ -264,9 +264,8 @@ def scope_of(
     if not os.path.isdir(folder):
         folder = named_root(known, project)
         if not folder:
-            if not allowed:
-                raise _refused(own)
-            raise KnowledgeError("no-project", "no project of that name is known", project, _known_ones(known))
+            hint = _known_ones(known) if allowed else "leave it out for the one that you work in"
+            raise KnowledgeError("no-project", "no project of that name is known", project, hint)
     here = here_in(folder, known, workspace.environment)
     if not (allowed or Scope(workspace, known, own).holds(here.root)):
         raise _refused(own)

@@ -14,8 +14,8 @@ LISTED = {
         "daily.connect",
         "have other tools use this program: MCP server, context at the start, harvest at the end",
     ),
-    "hint": ("hints", "what a tool's hook runs: its JSON on stdin, the lines that it should know on stdout"),
-    "hints": ("hints", "the lines that agents were handed without asking, why, and how it went; --off EVENT"),
+    "hint": ("moment.hints", "what a tool's hook runs: its JSON on stdin, the lines that it should know on stdout"),
+    "hints": ("moment.hints", "the lines that agents were handed without asking, why, and how it went; --off EVENT"),
     "schedule": ("daily.schedule", "have the system begin a harvest each hour: systemd, launchd or Task Scheduler"),
     "uninstall": ("daily.uninstall", "take back every connection and the timer; your knowledge stays"),
     "sources": ("sources", "list the conversations that other tools keep, how many there are, and when they expire"),
@@ -40,7 +40,10 @@ LISTED = {
         "what waits for your yes, no or later: held, vanished, kept away, stale, outdated, finished, alike",
     ),
     "evidence": ("panel.evidence", "the quote that showed a line to be true, in its place; a playbook's steps"),
-    "find": ("find", "the answer in a line a hit, your project first: what was said, where, and how it was left"),
+    "find": (
+        "moment.find",
+        "a line for each hit, your project first: what was said, where, how it was left",
+    ),
     "search": ("search", "find anything in the store and in conversations, best first"),
     "vectors": (
         "vectors",

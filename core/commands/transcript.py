@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
+from core.base.choices import SPOKEN_ROLES
 from core.base.markdown import split_lines
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
-from core.base.choices import SPOKEN_ROLES
 from core.commands.row import NAMED, flag, listed, needed, option, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.text import count, one_line
@@ -139,8 +139,8 @@ def show(
     role: str = "",
     end: bool = False,
 ) -> Shown:
-    """`knowledge show NAME[:TURN]`, whole or in part (`part`). Raises KnowledgeError as `read` has it, and where nothing
-    goes on with a conversation."""
+    """`knowledge show NAME[:TURN]`, whole or in part (`part`). Raises KnowledgeError as `read` has it, and where
+    nothing goes on with a conversation."""
     if limit is not None and limit < 1:
         raise KnowledgeError("usage", f"the limit is {limit}", hint="give a number of turns")
     called, first = with_turn(name)

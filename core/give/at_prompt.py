@@ -30,15 +30,17 @@ KEPT_MORE = 1.2
 ROWS = 60
 _ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])|\n+|(?<=[。！？])")
 _TALK = re.compile(
-    r"(?:let me|i'?ll|i will|now |next|ok|okay|great|perfect|sure|yes|no\b|thanks|here(?:'s| is)|done|good|please|can you|"
-    r"could you|looking|checking|reading|i (?:have|need|want|see|think|can|am|was)|i'?(?:m|ve|d)|we(?:'ll| will))\b",
+    r"(?:let me|i'?ll|i will|now |next|ok|okay|great|perfect|sure|yes|no\b|thanks|here(?:'s| is)|done|good|please|"
+    r"can you|could you|looking|checking|reading|i (?:have|need|want|see|think|can|am|was)|i'?(?:m|ve|d)|"
+    r"we(?:'ll| will))\b",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"```|[;{}]\s*\Z|\w\(.*\)\s*\Z|^\s*(?:#|//|import |from |def |return )|=[\"'\w\[{(]|</")
 _ADVICE = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
 """What was said to whoever was spoken to, and what was asked for, is of its moment."""
 _REQUEST = re.compile(
-    r"\b(?:please|can you|could you|i(?:'m| am)? (?:want|get|got|see|trying|need)|interrupted|reply)\b|^(?:add|fix|make|create|change|remove|update|check|run|show|do not add)\b",
+    r"\b(?:please|can you|could you|i(?:'m| am)? (?:want|get|got|see|trying|need)|interrupted|reply)\b|"
+    r"^(?:add|fix|make|create|change|remove|update|check|run|show|do not add)\b",
     re.IGNORECASE,
 )
 _TELLS = re.compile(
@@ -112,7 +114,7 @@ def speaking(
                 place = f"{threads[thread][0]}:{position + 1}"
                 told += _sentences(text, role, place, date or threads[thread][1], worth, stems, total)
     if entries is not None:
-        names = {name: day for name, day in threads.values()}
+        names = dict(threads.values())
         told += _kept(entries, names, project, spelled, worth, stems, total)
     return _best(told)
 

@@ -52,8 +52,8 @@ def before(database: sqlite3.Connection, project: str, session: str, key: str) -
         found = _instead(database, project, session, row)
         if found is not None:
             works, times = found
-            said = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)}); `{_short(works)}` works, {times}×"
-            return Known(said, works)
+            failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
+            return Known(f"{failed}; `{_short(works)}` works, {times}×", works)
     wrong = [row for row in failures if row.wrong]
     if len({row.thread for row in wrong}) > 1 and last < 0:
         row = wrong[-1]

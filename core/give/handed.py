@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from core.base import files
 from core.base.entry import statement_mark
 from core.base.paths import Paths
 from core.give import served
@@ -38,7 +38,7 @@ class Handed:
     def is_new(self, text: str) -> bool:
         """Whether a line may be handed out: not in this session yet, and not one that nobody follows."""
         mark = statement_mark(text)
-        counts = self._served.get(mark, {})
+        counts: Mapping[str, int] = self._served.get(mark, {})
         ignored = counts.get("miss", 0) >= served.IGNORED_OFTEN and not counts.get("win", 0)
         return mark not in self._marks and not ignored and counts.get("misleading", 0) < served.MISLED_OFTEN
 
@@ -59,13 +59,9 @@ class Handed:
             self._append([{"at": at, "event": COMPACTED, "session": self._session}])
 
     def _append(self, rows: Any) -> None:
-        os.makedirs(self._paths.hints, mode=0o700, exist_ok=True)
+        files.make_folder(self._paths.hints, durable=False)
         data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace")
-        fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            os.write(fd, data)
-        finally:
-            os.close(fd)
+        served.add(self._path, data)
 
 
 def rows_of(path: Any) -> Iterator[dict[str, Any]]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from core.base.paths import Paths
     from core.give.handed import Row
 
 MOST_INPUT = 4 << 20
@@ -88,9 +87,8 @@ def _failed(response: Any) -> bool:
         return bool(response.get("is_error") or response.get("interrupted"))
     text = response if isinstance(response, str) else ""
     head = text[:400].lower()
-    return (
-        "exit code:" in head and "exit code: 0" not in head or "exited with code" in head and "with code 0" not in head
-    )
+    told = (("exit code:", "exit code: 0"), ("exited with code", "with code 0"))
+    return any(mark in head and good not in head for mark, good in told)
 
 
 def output_of(said: Mapping[str, Any]) -> str:
@@ -240,7 +238,7 @@ def main(arguments: list[str], write: Callable[[str], object] | None = None) -> 
         if answer:
             (write or sys.stdout.write)(answer)
             sys.stdout.flush()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the same
         _keep(error, home, environment)
     return 0
 
@@ -248,14 +246,14 @@ def main(arguments: list[str], write: Callable[[str], object] | None = None) -> 
 def _keep(error: Exception, home: str, environment: Mapping[str, str]) -> None:
     """Leave the last trouble where `doctor` reads it, if that can be."""
     try:
+        from core.base import files
         from core.base.paths import Paths, choose_home
 
-        paths: Paths = Paths(choose_home(home, "", environment))
-        os.makedirs(paths.hints, mode=0o700, exist_ok=True)
+        paths = Paths(choose_home(home, "", environment))
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        with open(paths.hints / "trouble", "w", encoding="utf-8") as file:
-            file.write(f"{when} {type(error).__name__}: {str(error)[:300]}\n")
-    except Exception:
+        files.make_folder(paths.hints, durable=False)
+        files.write_cache(paths.hints / "trouble", f"{when} {type(error).__name__}: {str(error)[:300]}\n".encode())
+    except Exception:  # noqa: BLE001 - whatever it is, the tool's session goes on
         return
 
 

@@ -10,6 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 from core.base import files
 from core.base.entry import statement_mark
@@ -25,9 +26,14 @@ def record(paths: Paths, text: str, outcome: str, notes: str, by: str, at: str) 
     """Write down one use: of which words, how it went, why, by whom and when (ISO 8601). Raises OSError."""
     row = {"mark": statement_mark(text), "outcome": outcome, "notes": notes[:NOTES], "by": by, "at": at}
     files.make_folder(paths.state)
-    fd = files.open_for_append(paths.served)
+    add(paths.served, json.dumps(row, ensure_ascii=False).encode() + b"\n")
+
+
+def add(path: Path, data: bytes) -> None:
+    """Write at the end of a file of lines, all of it or nothing. Raises OSError."""
+    fd = files.open_for_append(path)
     try:
-        files.append(fd, json.dumps(row, ensure_ascii=False).encode() + b"\n", os.fstat(fd).st_size)
+        files.append(fd, data, os.fstat(fd).st_size)
     finally:
         os.close(fd)
 

@@ -9,6 +9,7 @@ import subprocess
 MOST = 3
 """So many paths of one line are asked for."""
 SECONDS = 0.5
+MAIN = ("main", "master", "trunk", "develop")
 _PATH = re.compile(r"(?<![\w/.:@-])(?:[\w@.-]+/)+[\w@-][\w@.-]*\.[A-Za-z]\w{0,7}\b")
 _SAFE = (
     "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false",
@@ -26,14 +27,29 @@ def gone(root: str, text: str) -> list[str]:
     return [path for path in missing if _was_tracked(root, path)]
 
 
+def never_merged(root: str, branch: str) -> bool:
+    """Whether a branch is there and holds what the main one does not; False where git cannot tell."""
+    if not branch or branch in MAIN or not os.path.lexists(os.path.join(root, ".git")):
+        return False
+    ref = f"refs/heads/{branch}"
+    for main in (f"refs/heads/{name}" for name in MAIN):
+        if _git(root, "rev-parse", "--verify", "--quiet", main) is not None:
+            there = _git(root, "rev-parse", "--verify", "--quiet", ref)
+            return there is not None and bool(_git(root, "rev-list", "-1", ref, f"^{main}"))
+    return False
+
+
 def _was_tracked(root: str, path: str) -> bool:
-    words = ["git", *_SAFE, "log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", "--", path]
-    keep = ("PATH", "HOME", "SYSTEMROOT")
-    environment = {name: os.environ[name] for name in keep if name in os.environ}
+    return bool(_git(root, "log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", "--", path))
+
+
+def _git(root: str, *asked: str) -> str | None:
+    """What git answers, None where it refuses or takes too long."""
+    environment = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
     environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     try:
         done = subprocess.run(
-            words,
+            ["git", *_SAFE, *asked],
             cwd=root,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -42,5 +58,5 @@ def _was_tracked(root: str, path: str) -> bool:
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
-        return False
-    return done.returncode == 0 and bool(done.stdout.strip())
+        return None
+    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None

@@ -4,21 +4,19 @@ Who needs the fields asks the tools of earlier versions (`tools.py`, `knowledge 
 """
 
 import re
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from core.base.entry import statement_mark
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
 from core.commands.conversations import read as read_whole
-from core.commands.find import find as find_everything
-from core.commands.find import find_lines
+from core.commands.moment.find import find as find_everything
+from core.commands.moment.find import find_lines
+from core.commands.moment.find import worked as used
 from core.commands.text import count
-from core.commands.transcript import beginning_and_end, locate, part, with_turn
-from core.commands.workspace import Workspace, utc_now
-from core.give import served
+from core.commands.transcript import beginning_and_end, part, with_turn
+from core.commands.workspace import Workspace
 from core.mcp_server import tools
 from core.mcp_server.pages import settled, told_in
 
@@ -43,7 +41,7 @@ def find(
     query: Annotated[str, Field(max_length=2000, description='Any words; "a phrase". Empty: what to start with.')] = "",
     project: Named = "",
     since: Annotated[str, Field(max_length=20, description="Only from this day on.")] = "",
-    limit: Annotated[int, Field(ge=1, le=20)] = 5,
+    limit: Annotated[int, Field(ge=1, le=20, description="Hits.")] = 5,
 ) -> str:
     """Find what earlier conversations here decided, learned, ran or left open: when a request leans on something
     earlier ("again", "as usual", "why did we"), before a choice that may have been made already, and when an error
@@ -70,8 +68,8 @@ def read(
     characters: Annotated[int, Field(ge=500, le=MOST, description="Length of the page.")] = PAGE,
     project: Named = "",
 ) -> str:
-    """Read on in a session that find named: around a turn, from the end, or what one side said. What tools gave back is
-    cut short; a page is 3,000 characters unless you ask for more."""
+    """Read on in a session, when a line of find is not enough: around a turn, from the end, or what one side
+    said. What tools gave back is cut short; a page is 3,000 characters unless you ask for more."""
     now = settled(workspace)
     allowed = tools.allowed_in(now, project) or (lambda _folder: True)
     called, turn = with_turn(name)
@@ -134,15 +132,6 @@ def worked(
     if chunks and outcome:
         tools.record_usage(workspace, chunks, outcome, notes)
         rows.append(f"written down for {count(len(chunks), 'chunk')}")
-    record = served.read(now.paths)
-    for one in what:
-        if one in chunks:
-            continue
-        called, turn = with_turn(one)
-        held = locate(now, called, tools.allowed_in(now) or (lambda _folder: True))
-        place = f"{held.name}:{turn}"
-        if outcome:
-            served.record(now.paths, place, outcome, for_prompt(notes, secrets=True), "agent", utc_now().isoformat())
-        counts: Mapping[str, int] = record.get(statement_mark(place), {})
-        rows.append(f"{one}: written down" if outcome else f"{one}: {served.in_words(counts) or 'not used yet'}")
+    allowed = tools.allowed_in(now) or (lambda _folder: True)
+    rows += [f"{one}: {used(now, one, outcome, notes, allowed)}" for one in what if one not in chunks or not outcome]
     return _told(now, rows, PAGE)

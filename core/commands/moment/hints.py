@@ -8,6 +8,7 @@ agent said or did then.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from core.base import files
@@ -31,7 +33,7 @@ from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
 from core.conversations.read import read_conversation
 from core.give import served
-from core.give.handed import COMPACTED, OUTCOME, rows_of
+from core.give.handed import OUTCOME, rows_of
 from core.give.hint import main as run_hint
 from core.knowledge.check import Finding
 
@@ -164,10 +166,7 @@ def judge(workspace: Workspace, now: float | None = None) -> int:
 
 
 def _note(path: str, row: Mapping[str, Any]) -> None:
-    import json
-
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(row) + "\n")
+    served.add(Path(path), json.dumps(row).encode() + b"\n")
 
 
 def how_it_went(row: Mapping[str, Any], turns: Sequence[Turn]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +18,17 @@ from core.base.choices import SEARCH_KINDS
 from core.base.entry import statement_key, statement_mark
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
+from core.base.secrets.redact import redact
 from core.commands.conversations import ConversationFilters, ConversationHit, find_in, first_day
 from core.commands.project import Scope, scope_of
 from core.commands.row import NAMED, Argument, listed, option, single, whole_number
 from core.commands.search import search
 from core.commands.table import SUMMARY
 from core.commands.text import count, one_line
-from core.commands.transcript import LOOK_SECONDS, opened_index
-from core.commands.workspace import Workspace
+from core.commands.transcript import LOOK_SECONDS, locate, opened_index, with_turn
+from core.commands.workspace import Workspace, utc_now
 from core.give import served
+from core.give.still import gone, never_merged
 from core.search import conversations as stored
 from core.search.answering import answering, chosen
 from core.search.conversation_query import known_project, unread
@@ -65,6 +67,9 @@ class FoundRow:
     score: float
     weak: bool = False
     own: bool = False
+    branch: str = ""
+    gone: tuple[str, ...] = ()
+    """Paths in the text that the repository tracked once and has no more."""
     called: str = ""
     """The session by the end of its name, where no other has it."""
 
@@ -138,6 +143,7 @@ def find(
     ranked = sorted((*firm_rows, *weak_rows), key=lambda row: (not row.own, row.weak))
     elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
     shown = [*filter(_is_own, ranked), *[row for row in ranked if not row.own][:elsewhere]][:limit]
+    shown = [_as_it_stands(row, own.folder) if row.own else row for row in shown]
     notes = [f"the phrase {phrase!r} stands nowhere; its words were searched" for phrase in missing]
     where = os.path.basename(own.folder) if own.folder and wide.narrow else ""
     notes += _as_a_whole(shown, firm_rows, entries, spoken, brought.waiting, where)
@@ -146,6 +152,24 @@ def find(
     warnings = tuple(filter(None, (problem, *wide.warnings, *look.warnings)))
     folder = own.folder
     return FindReport(text, folder, entries, spoken, of, tuple(shown), "; ".join(notes), warnings)
+
+
+def worked(
+    workspace: Workspace, place: str, outcome: str, notes: str, allowed: Callable[[str], bool] | None = None
+) -> str:
+    """Write down how what stands at `session:turn` served, or with an outcome of "" tell how it has. Raises
+    KnowledgeError for a session that there is not, and where it cannot be written."""
+    called, turn = with_turn(place)
+    held = locate(workspace, called, allowed)
+    known = f"{held.name}:{turn}"
+    if not outcome:
+        counts: Mapping[str, int] = served.read(workspace.paths).get(statement_mark(known), {})
+        return served.in_words(counts) or "not used yet"
+    try:
+        served.record(workspace.paths, known, outcome, redact(notes).text, "agent", utc_now().isoformat())
+    except OSError as error:
+        raise KnowledgeError("unwritable", f"it cannot be written down: {error.strerror}", known) from error
+    return "written down"
 
 
 def _scope(workspace: Workspace, project: str) -> Scope:
@@ -241,7 +265,7 @@ class _Look:
         return FoundRow(
             entry.kind, _name_of(entry.kind, entry.key), text, entry.date, _short(folder), name, turn,
             self._served(words, f"{name}:{turn}"), held.state_end if held is not None else "", hit.score,
-            _is_weak(hit.why), is_own, self._called(name),
+            _is_weak(hit.why), is_own, held.branch if held is not None else "", (), self._called(name),
         )  # fmt: skip
 
     def _conversation(self, hit: ConversationHit, is_own: bool) -> FoundRow:
@@ -256,7 +280,7 @@ class _Look:
         return FoundRow(
             "conversation", f"{hit.name}:{turn}", " ".join(text.split()), hit.day, _short(hit.project), hit.name, turn,
             self._served(f"{hit.name}:{turn}"), held.state_end if held is not None else "", hit.rank,
-            weak, is_own, self._called(hit.name),
+            weak, is_own, hit.branch, (), self._called(hit.name),
         )  # fmt: skip
 
     def _held(self, name: str) -> Held | None:
@@ -284,6 +308,14 @@ class _Look:
             return 0
         best = chosen(query, self._stems, pieces, pieces[0].position)
         return best.position + 1 if best is not None and best.share >= LEAST_SHARE else 0
+
+
+def _as_it_stands(row: FoundRow, root: str) -> FoundRow:
+    """A hit of the own project with what is not so any more: paths that are gone, a branch that was never merged."""
+    state = row.state
+    if row.branch and never_merged(root, row.branch):
+        state = f"{state}, " * bool(state) + f"on {row.branch}, which is not merged"
+    return replace(row, gone=tuple(gone(root, row.text)), state=state)
 
 
 def _is_own(row: FoundRow) -> bool:
@@ -359,6 +391,7 @@ def _line(row: FoundRow) -> str:
     if used := served.in_words(row.served):
         more.append(f"({used})")
     weak = "weak; " if row.weak else ""
+    more += [f"(gone from git since: {', '.join(row.gone)})"] if row.gone else []
     return one_line(f"[{weak}{', '.join(filter(None, about))}] {row.text} {' '.join(more)}".rstrip())
 
 
