@@ -61,6 +61,7 @@ APPENDED = {"claude_code": (b'"queue-operation"', b'"queued_command"', b'"summar
 in whose new part one of these words stands is read again all the same."""
 _Read: TypeAlias = "tuple[index.Held, list[index.Piece], list[Ran]]"
 """A conversation, its turns and its commands, cleared of secrets."""
+_state = "{0.size} {0.mtime_ns} {0.ctime_ns} {0.ino}".format
 RATE, SHARE = 5e6, 0.4
 """Bytes of files that are read in a second, and bytes of index for each, before anything was measured here."""
 
@@ -414,10 +415,6 @@ class _Look:
         read = self._database.execute("SELECT sum(bytes) FROM conversations").fetchone()[0] or 0
         share = index.file_bytes(self._where.folder) / read if read > 1 << 20 else SHARE
         return rate, min(share, 2.0)
-
-
-def _state(item: Artifact) -> str:
-    return f"{item.size} {item.mtime_ns} {item.ctime_ns} {item.ino}"
 
 
 # --- one conversation ------------------------------------------------------------------------------------------------

@@ -330,7 +330,7 @@ def test_a_server_in_no_project_asks_the_client_for_its_folders(seen: World, mod
     ]
     *told, refused = asked(build_server(workspace(seen)), calls, roots, mode)
     assert all(OWN in said for said in told) and not [word for word in HIDDEN if word in "".join(told)]
-    assert "no folder of that name" in refused
+    assert "no project of that name is known" in refused
 
 
 def test_more_is_told_where_the_user_allowed_it(seen: World) -> None:

@@ -263,7 +263,7 @@ def scope_of(
     folder = os.path.abspath(workspace.cwd / os.path.expanduser(project))
     if not os.path.isdir(folder):
         folder = named_root(known, project)
-        if not folder:
+        if not folder or not (allowed or Scope(workspace, known, own).holds(folder)):  # nor is told that there is one
             hint = _known_ones(known) if allowed else "leave it out for the one that you work in"
             raise KnowledgeError("no-project", "no project of that name is known", project, hint)
     here = here_in(folder, known, workspace.environment)
