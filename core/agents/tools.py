@@ -81,7 +81,7 @@ class Program(NamedTuple):
         """What runs at each event of a session: a script of its own, in a Python that loads little."""
         light = [sys.executable, "-m", "core.give.hint"] if is_one_file() else [sys.executable, "-I", str(HINT)]
         home = self.home if "--home" in self.home else ("--home", self.place, *self.home)
-        return _while_there(shell_line([*light, tool, *home]), *([] if is_one_file() else [str(HINT)]))
+        return _while_there(shell_line([*light, tool, *home]), sys.executable, *([] if is_one_file() else [str(HINT)]))
 
     @property
     def _light(self) -> list[str]:

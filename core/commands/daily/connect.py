@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,13 +24,13 @@ from core.agents.connections import (
     take_back,
 )
 from core.agents.hand_over import HARVEST, is_ours, set_free
-from core.agents.tools import AGENT, AGENTS, Program, agent_name, own_program
+from core.agents.tools import AGENT, AGENTS, HINTS, SERVER, START, Program, agent_name, own_program
 from core.agents.tools import PARTS as PARTS
 from core.base.paths import choose_home
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.row import _DRY_RUN, _YES, Argument, flag, single
 from core.commands.table import SUMMARY
-from core.commands.text import one_line
+from core.commands.text import count, one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
 
@@ -124,12 +128,16 @@ def connect(
     remove: bool = False,
     dry_run: bool = False,
     yes: bool = False,
+    check_it: bool = False,
     ask: Ask = nobody,
 ) -> ConnectReport:
     """Connect tools, or take their connections back. `everything`: all that are on this computer (with `remove`: that
     are connected). Without any tool it only tells how they stand. The changes are shown first: on a terminal the user
-    is asked, unless they said `yes`. A tool that cannot be connected is reported and does not keep others from it."""
+    is asked, unless they said `yes`. A tool that cannot be connected is reported and does not keep others from it. With
+    `check_it` nothing is written: what stands there is run."""
     names = list(_named(tool))
+    if check_it:
+        return ConnectReport(notes=check(workspace, names))
     program, environment = program_for(workspace), workspace.environment
     record = read_record(environment)
     if everything:
@@ -163,6 +171,57 @@ def connect(
             report.applied = report.applied or any(row.is_change for row in plan.changes)
     report.tools = [standing(row, program, environment, record) for row in AGENTS if not names or row.name in names]
     return report
+
+
+def check(workspace: Workspace, names: Sequence[str]) -> list[str]:
+    """Run what stands in the files of connected tools as these would, in this folder, but for what ends a session: a
+    sentence each, with what it gave and how long it took."""
+    program, record, told = program_for(workspace), read_record(workspace.environment), list[str]()
+    for name in [row for row in known_tools(record) if not names or row in names]:
+        for entry in AGENT[name].entries(program, workspace.environment):
+            if entry.part == SERVER and isinstance(entry.value, dict):
+                told.append(f"{name}, {PARTS[SERVER]}: {_tried(_words_of(entry.value), _HELLO, workspace)}")
+            elif entry.part in (START, HINTS) and isinstance(entry.value, dict) and os.name == "posix":
+                for line in _lines_of(entry.value):
+                    said = _SAID | {"hook_event_name": entry.path[-1], "cwd": str(workspace.cwd)}
+                    what = f"{name}, {PARTS[entry.part]} ({entry.path[-1]})"
+                    told.append(f"{what}: {_tried(['sh', '-c', line], json.dumps(said) + chr(10), workspace)}")
+    return list(dict.fromkeys(told)) or ["nothing is connected, so there is nothing to run"]
+
+
+_SAID = {"session_id": "knowledge-connect-check", "prompt": "ok", "source": "startup", "transcript_path": ""}
+_HELLO = json.dumps({
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "check", "version": "1"}},
+}) + "\n"  # fmt: skip
+CHECK_SECONDS = 20.0
+
+
+def _words_of(value: Mapping[str, Any]) -> list[str]:
+    command = value.get("command", "")
+    return [*command] if isinstance(command, list) else [str(command), *map(str, value.get("args", ()))]
+
+
+def _lines_of(value: Mapping[str, Any]) -> list[str]:
+    rows = value.get("hooks", [value])
+    return [str(row["command"]) for row in rows if isinstance(row, dict) and row.get("command")]
+
+
+def _tried(words: Sequence[str], said: str, workspace: Workspace) -> str:
+    """What came of one of them."""
+    began = time.monotonic()
+    environment = {"PATH": "/usr/bin:/bin", **workspace.environment}
+    try:
+        done = subprocess.run(
+            words, input=said, cwd=workspace.cwd, env=environment, capture_output=True, text=True,
+            timeout=CHECK_SECONDS, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"does not work: {one_line(error)}"
+    took = f"{time.monotonic() - began:.1f} s"
+    if done.returncode:
+        return f"does not work: status {done.returncode} after {took}, {one_line(done.stderr.strip()[-200:])}"
+    return f"works ({took}, {count(len(done.stdout), 'character')})"
 
 
 def _named(typed: Sequence[str]) -> tuple[str, ...]:
@@ -253,6 +312,7 @@ COMMANDS = (
         flag("--remove", "take the connection back: the files are as they were"),
         _DRY_RUN,
         _YES,
+        flag("--check", "run what is written there as the tool would, and say what came of it", dest="check_it"),
         asks=True,
     ),
 )

@@ -1,0 +1,237 @@
+"""What reaches an agent at the moment of its work: `find` in lines, and hooks of hints, run as their tools run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.command_line import command_key, error_key, goals, is_invocation
+from tests.cli_call import call
+
+RULE = "Release notes must be generated with `towncrier build --draft`, because the bot refuses those of docs/old.md."
+FAILS = "make check"
+WORKS = "make -C app check"
+ERROR = "make: *** No rule to make target 'check'.  Stop."
+
+
+def turn(role: str, content: Any, at: int, session: str, folder: Path) -> dict[str, Any]:
+    return {
+        "type": role, "uuid": f"{session}-{at}", "parentUuid": f"{session}-{at - 1}" if at else None,
+        "sessionId": session, "cwd": str(folder), "timestamp": f"2026-05-0{session[-1]}T09:{at:02}:00.000Z",
+        "isSidechain": False, "message": {"role": role, "content": content},
+    }  # fmt: skip
+
+
+def ran(command: str, output: str, failed: bool, at: int, session: str, folder: Path) -> list[dict[str, Any]]:
+    """A command line of the assistant, and what came back."""
+    called = {"type": "tool_use", "id": f"t{session}{at}", "name": "Bash", "input": {"command": command}}
+    back = {"type": "tool_result", "tool_use_id": f"t{session}{at}", "content": output, "is_error": failed}
+    return [turn("assistant", [called], at, session, folder), turn("user", [back], at + 1, session, folder)]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository in which a session of Claude Code was held, in the index; its user works from the folder above."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("CACHE", "CONFIG", "DATA", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    folder = tmp_path / "work" / "shop"
+    (folder / "docs").mkdir(parents=True)
+    (folder / "docs" / "old.md").write_text("old\n")
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "One"], ["rm", "-q", "docs/old.md"]):
+        subprocess.run([*git, *words], cwd=folder, check=True, capture_output=True)
+    subprocess.run([*git, "commit", "-qm", "Two"], cwd=folder, check=True, capture_output=True)
+    first = [
+        turn("user", "How do we write the release notes for the shop?", 0, "s1", folder),
+        turn(
+            "assistant",
+            [{"type": "text", "text": f"{RULE} It has been so since spring."}],
+            1,
+            "s1",
+            folder,
+        ),
+        *ran(FAILS, ERROR, True, 2, "s1", folder),
+        *ran(WORKS, "all checks passed", False, 4, "s1", folder),
+        turn("assistant", [{"type": "text", "text": "The checks pass. Shall I commit it?"}], 6, "s1", folder),
+    ]
+    kept = tmp_path / ".claude" / "projects" / "shop"
+    kept.mkdir(parents=True)
+    (kept / "s1.jsonl").write_text("".join(json.dumps(row) + "\n" for row in first))
+    monkeypatch.chdir(folder)
+    assert call("search", "--build", "--quiet")[0] == 0
+    return folder
+
+
+def hook(folder: Path, said: dict[str, Any], session: str = "now") -> str:
+    """What the hook that `connect` writes answers, run as Claude Code does; it is silent about itself and ends well."""
+    home = Path(os.environ["HOME"])
+    settings = home / ".claude" / "settings.json"
+    if not settings.exists():
+        assert call("connect", "claude_code", "--yes")[0] == 0
+    rows = json.loads(settings.read_text())["hooks"][said["hook_event_name"]]
+    (line,) = [one["command"] for row in rows for one in row["hooks"] if "hint" in one["command"]]
+    given = json.dumps({"session_id": session, "cwd": str(folder), "transcript_path": "", **said})
+    done = subprocess.run(["sh", "-c", line], input=given, text=True, capture_output=True, check=False, cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    if not done.stdout:
+        return ""
+    answer = json.loads(done.stdout)["hookSpecificOutput"]
+    assert answer["hookEventName"] == said["hook_event_name"] and len(answer["additionalContext"].encode()) <= 1500
+    return str(answer["additionalContext"])
+
+
+def prompt(words: str) -> dict[str, Any]:
+    return {"hook_event_name": "UserPromptSubmit", "prompt": words}
+
+
+def shell(command: str) -> dict[str, Any]:
+    return {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
+
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines of a POSIX shell")
+ASKS = "write the release notes, and generate them like the bot wants"
+
+
+def test_a_prompt_gets_the_line_that_speaks_to_it_once(shop: Path) -> None:
+    """The rule was told in one session and must not be told again by the user in the next; nor does it come twice."""
+    assert "towncrier build --draft" in hook(shop, prompt(ASKS))
+    assert hook(shop, prompt(ASKS)) == ""
+    assert "towncrier" in hook(shop, prompt(ASKS), "another session")
+    assert hook(shop, {"hook_event_name": "PreCompact"}) == ""
+    assert "towncrier" in hook(shop, prompt(ASKS)), "after a compaction the session has forgotten it"
+
+
+@pytest.mark.parametrize(
+    "words", ["ok", "continue", "yes please, go ahead", "what is the capital of Mongolia", "/clear"]
+)
+def test_what_is_about_nothing_gets_no_line(shop: Path, words: str) -> None:
+    assert hook(shop, prompt(words)) == ""
+
+
+def test_a_command_that_failed_here_is_warned_about_and_an_error_cured(shop: Path) -> None:
+    told = hook(shop, shell(f"cd {shop} && {FAILS} 2>&1 | tail -5"))
+    assert WORKS in told and "No rule to make target" in told
+    failed = {"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_input": {"command": FAILS}}
+    assert WORKS in hook(shop, {**failed, "error": f"Exit code 2\n{ERROR}"}, "second")
+    assert hook(shop, shell(WORKS)) == "" == hook(shop, shell("git status"))
+
+
+def test_another_project_is_handed_nothing(shop: Path, tmp_path: Path) -> None:
+    other = tmp_path / "work" / "other"
+    other.mkdir()
+    assert hook(other, prompt(ASKS)) == "" == hook(other, shell(FAILS))
+
+
+def test_an_event_can_be_switched_off_and_what_was_given_is_listed(shop: Path) -> None:
+    assert hook(shop, shell(FAILS))
+    code, out, _ = call("hints", "--off", "command")
+    assert code == 0 and WORKS in out and "on: prompt, failure, file" in out
+    assert hook(shop, shell(FAILS), "after") == ""
+    (shop / "config.toml").write_text("[ai_settings.knowledge]\nhints = []\n")
+    assert hook(shop, prompt(ASKS)) == "", "a project may narrow"
+
+
+@pytest.mark.parametrize("harm", ["no index", "damaged", "no JSON", "closed home"])
+def test_trouble_is_silent_and_told_by_the_doctor(shop: Path, harm: str) -> None:
+    """A hook that fails costs the user their prompt."""
+    (index,) = Path(os.environ["XDG_CACHE_HOME"]).rglob("conversations/search.db")
+    if harm == "no index":
+        index.unlink()
+    elif harm == "damaged":
+        index.write_bytes(b"SQLite format 3\0" + b"x" * 9000)
+    elif harm == "closed home":
+        (Path(os.environ["HOME"]) / ".manual_slop").mkdir(exist_ok=True)
+        (Path(os.environ["HOME"]) / ".manual_slop" / "knowledge").write_text("a file where the folder should be")
+    assert hook(shop, {"hook_event_name": "PreToolUse"} if harm == "no JSON" else prompt(ASKS)) == ""
+    if harm == "damaged":
+        assert "hook had trouble" in call("doctor")[1]
+
+
+def test_how_a_hint_went_is_read_out_of_the_transcript(shop: Path) -> None:
+    """Followed, and it passed: it is offered on; ignored five times, it is not."""
+    from core.commands.moment.hints import judge
+    from core.commands.workspace import open_workspace
+
+    transcript = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / "s9.jsonl"
+    said = shell(FAILS) | {"transcript_path": str(transcript)}
+    for number in range(6):
+        session = f"n{number}"
+        told = hook(shop, said, session)
+        assert bool(told) == (number < 5), "five times it was ignored"
+        row = turn("assistant", [{"type": "text", "text": "Something else."}], 1, "s9", shop)
+        transcript.write_text(json.dumps(row | {"timestamp": "2099-01-01T00:00:00Z"}) + "\n")
+        os.utime(transcript, (1, 1))
+        judge(open_workspace())
+    assert "5 ignored" in call("hints")[1]
+
+
+# --- find -------------------------------------------------------------------------------------------------------------
+
+
+def test_find_answers_in_a_line_with_the_place_the_state_and_what_is_gone(shop: Path) -> None:
+    code, out, _ = call("find", "why are release notes generated?")
+    line = out.splitlines()[0]
+    assert code == 0 and "because the bot refuses those of docs/old.md" in line and "→ s1:2" in line
+    assert "a question open" in line and "gone from git since: docs/old.md" in line and "shop" in line
+
+
+def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> None:
+    assert "no project of that name is known" in call("find", "notes", "--project", "nowhere")[2]
+    assert "never said" in call("find", "zeppelin", "--project", "shop")[1]
+    assert "'purple elephant' stands nowhere" in call("find", '"purple elephant" notes')[1]
+
+
+@pytest.mark.parametrize("name", ["shop", "{folder}", "{folder}/"])
+def test_a_project_is_named_as_hits_print_it(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "towncrier" in call("find", "release notes", "--project", name.format(folder=shop))[1]
+
+
+def test_show_reads_the_part_that_matters(shop: Path) -> None:
+    around = call("show", "s1:2", "--around", "1")[1]
+    assert "towncrier" in around and "How do we write" in around and "all checks passed" not in around
+    assert "Shall I commit" in (end := call("show", "s1", "--end", "--limit", "1")[1]) and "towncrier" not in end
+    assert "towncrier" not in call("show", "s1", "--role", "user")[1]
+
+
+# --- the keys ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        ("cd app && make check 2>&1 | tail -5", "make check"),
+        ("FOO=1 timeout 30 make -C app check", "make -C app check"),
+        ("git -C /x show HEAD:y", ""),
+        ("ls -la && cat x", ""),
+        ("npm test > log.txt", "npm test"),
+    ],
+)
+def test_a_command_is_the_same_wherever_it_is_run(words: str, key: str) -> None:
+    assert command_key(words) == key
+
+
+def test_an_error_is_the_same_without_its_places() -> None:
+    one, other = (
+        "bash: line 3: /home/a/x.sh: No such file or directory",
+        "bash: line 17: /tmp/b/x.sh: No such file or directory",
+    )
+    assert error_key(one) == error_key(other) != "" and is_invocation(one)
+    assert goals("make -C app check") & goals("make check") and not goals("pytest tests/a.py") & goals("ruff check")
+
+
+def test_what_connect_wrote_can_be_run_as_the_tool_would(shop: Path) -> None:
+    """Whoever connected a tool wants to see it work before the next session."""
+    assert call("connect", "claude_code", "--yes")[0] == 0
+    code, out, _ = call("connect", "claude_code", "--check")
+    assert code == 0 and out.count("works (") == 6 and "does not work" not in out, out
