@@ -55,10 +55,10 @@ from core.harvest.meter import cached_table
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
-from core.offline.closing import read_session
-from core.offline.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
-from core.offline.rules import distil_offline
-from core.offline.sessions import check_steps
+from core.rules.checks import check_steps
+from core.rules.distil import distil_offline
+from core.rules.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
+from core.rules.session import read_session
 from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, SAME, Earlier, Tail, TailSink, facts_of, tail_of
 from core.sources.sessions import StoreCache

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.offline import cues
-from core.offline.closing import rows_of
-from core.offline.findings import PAST, PERSONS
-from core.offline.prose import begun, looks_like_code, sentences
-from core.offline.sessions import Session, are_checks, checks_of
-from core.offline.statements import Found
-from core.offline.substance import LONG
+from core.rules import words
+from core.rules.checks import are_checks, checks_of
+from core.rules.findings import PAST, PERSONS
+from core.rules.prose import begun, looks_like_code, sentences
+from core.rules.sentence import LONG, Found
+from core.rules.session import Session, rows_of
 
 SAME = 0.6
 """Of the words of the shorter of two remarks so many stand in the other."""
@@ -52,35 +51,35 @@ class Remark:
     time: str
 
 
-def find_remarks(conversation: Conversation, of: re.Pattern[str] = cues.TRAIT) -> Iterator[Remark]:
+def find_remarks(conversation: Conversation, of: re.Pattern[str] = words.TRAIT) -> Iterator[Remark]:
     """Sentences in which the assistant says how a tool behaves; of the turns in which `of` stands."""
     for number, turn in enumerate(conversation.turns):
-        if turn.role != "assistant" or turn.agent or not of.search(turn.text) or not cues.TOOL.search(turn.text):
+        if turn.role != "assistant" or turn.agent or not of.search(turn.text) or not words.TOOL.search(turn.text):
             continue
         for row in rows_of(turn, number):
             for sentence in sentences(row):
                 text = sentence.text
-                if not SHORTEST <= len(text) <= LONG or not cues.TOOL.search(text) or not cues.TRAIT.search(text):
+                if not SHORTEST <= len(text) <= LONG or not words.TOOL.search(text) or not words.TRAIT.search(text):
                     continue
-                if cues.OFFER.search(text) or cues.MONOLOGUE.match(text) or looks_like_code(text) or "?" in text:
+                if words.OFFER.search(text) or words.MONOLOGUE.match(text) or looks_like_code(text) or "?" in text:
                     continue
-                words = frozenset(word.casefold() for word in _WORD.findall(text)) - _EMPTY
-                if len(words) >= LEAST_SHARED:
-                    yield Remark(begun(_CITES.sub("", text)), sentence.quote, words, number, turn.time)
+                known = frozenset(word.casefold() for word in _WORD.findall(text)) - _EMPTY
+                if len(known) >= LEAST_SHARED:
+                    yield Remark(begun(_CITES.sub("", text)), sentence.quote, known, number, turn.time)
 
 
 def find_quirks(session: Session) -> Iterator[Found]:
     """Remarks that need no second session: of a limitation of a tool that was run in this one, or with the setting that
     makes it so, as it stands in what a tool gave back."""
-    ran = " ".join(row.words for row in session.commands).casefold()
+    ran = " ".join(row.words for _, row in session.commands).casefold()
     kept: list[Remark] = []
     for remark in find_remarks(session.conversation, _LIMITS):
         text = remark.statement
         if not _LIMITS.search(text) or PAST.match(text) or PERSONS.search(text):
             continue
-        if cues.HEDGE.search(text) or cues.CAUSE.search(text) or _OF_THE_MOMENT.search(text):
+        if words.HEDGE.search(text) or words.CAUSE.search(text) or _OF_THE_MOMENT.search(text):
             continue
-        tools = {found[0].casefold() for found in cues.TOOL.finditer(text)}
+        tools = {found[0].casefold() for found in words.TOOL.finditer(text)}
         shown = "`" in text and session.bears_out(text)
         if not shown and not any(tool.rstrip("s") not in _UNNAMED and tool in ran for tool in tools):
             continue
@@ -126,7 +125,7 @@ def bear_out(
         if not statement:
             said = [remark.statement, *(rows[at]["statement"] for at in same)]
             named = [text for text in said if _names_its_tool(text)]
-            statement = max([text for text in named if not cues.HEDGE.search(text)] or named, key=len, default="")
+            statement = max([text for text in named if not words.HEDGE.search(text)] or named, key=len, default="")
         if not statement:
             continue  # nobody has named the tool yet
         for at in same:  # the next session tells it in the same words, so that it is confirmed and not doubled
@@ -170,15 +169,15 @@ def add_borne_out(arrays: Mapping[str, list[dict[str, str]]], found: Mapping[str
 
 def _names_its_tool(text: str) -> bool:
     """Whether a remark says which tool it is about, and nothing that only its moment knows."""
-    tools = {found[0].casefold().rstrip("s") for found in cues.TOOL.finditer(text)} - _UNNAMED
-    return bool(tools or cues.ANCHOR.search(text)) and not _OF_THE_MOMENT.search(text)
+    tools = {found[0].casefold().rstrip("s") for found in words.TOOL.finditer(text)} - _UNNAMED
+    return bool(tools or words.ANCHOR.search(text)) and not _OF_THE_MOMENT.search(text)
 
 
 def _is_row(row: Mapping[str, Any]) -> bool:
     """Whether a row has what is asked of it: the file lies in a cache, and anything may have happened to it."""
     texts = all(isinstance(row.get(name), str) for name in ("session", "statement", "time"))
-    words = row.get("words")
-    return texts and isinstance(words, list) and all(isinstance(word, str) for word in words)
+    held = row.get("words")
+    return texts and isinstance(held, list) and all(isinstance(word, str) for word in held)
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

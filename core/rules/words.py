@@ -300,16 +300,33 @@ CAUSE = one_of({
 # Words with which a sentence gives its reason, or what it was done for.
 REASON = one_of({
     "en": (
-        "since", "because", "so that", r"so (?:the|it|that|an?|no|both|all|users?)", "means(?: that)?",
-        r"which (?:means|avoids?|keeps?|lets?|makes?)", "instead of", "rather than", "otherwise",
-        r"to (?:avoid|prevent|keep|ensure|stay|allow)",
+        "because", "so that", r"so (?:the|it|that|no|both|all|users?)", "which (?:means|avoids?|keeps?|lets?|makes?)",
+        "means(?: that)?", "instead of", "rather than", "otherwise", "due to", "in order to", "as a result",
+        "to (?:avoid|prevent|keep|ensure|stay|allow|match)", "on purpose", "by design", "intentional(?:ly)?",
+        r"(?<!ever )since (?!then|the last|v?\d)", "this (?:avoids|prevents|keeps|means)",
     ),
-    "de": ("weil", "damit", "statt", "sodass"),
+    "de": ("weil", "damit", "statt", "sodass", "absichtlich"),
     "fr": ("parce que", "afin (?:de|que)", "pour éviter", "au lieu de"),
     "es": ("porque", "para (?:que|evitar)", "en vez de"),
     "zh": ("因此", "因为", "由于", "以便", "避免", "而不是"),
     "ja": ("ため", "ので", "代わりに"),
     "ko": ("때문", "위해", "대신"),
+})  # fmt: skip
+# Words with which a sentence says what a thing needs, forbids or leaves out.
+LIMIT = one_of({
+    "en": (
+        "only", "must", "never", "always", "cannot", "can't", "requires?", "no longer", "at (?:most|least)",
+        "by default", "defaults? to", "unless", "until", r"silently", r"ignor(?:es?|ed)", "not supported",
+        r"does(?:n't| not) (?:support|work|see|check|accept|handle|persist|survive|include|trigger|fall back|use|need|"
+        r"return|know|apply|run|read|write|have|exist)", "are not", "is not", "won't", "has to", "have to", "needs? to",
+        "limit(?:ed|s)?", "expects?", "breaks?", "depends on", "takes precedence", "overrides?",
+    ),
+    "de": ("nur", "muss", "niemals", "immer", "nicht unterstützt", "standardmäßig"),
+    "fr": ("seulement", "doit", "jamais", "toujours", "par défaut"),
+    "es": ("solo", "debe", "nunca", "siempre", "por defecto"),
+    "zh": ("只", "必须", "不能", "默认", "不支持", "忽略", "不再"),
+    "ja": ("のみ", "必要", "できない", "デフォルト"),
+    "ko": ("만 ", "필요", "기본"),
 })  # fmt: skip
 _SELF = r"(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?)?"
 # What was looked at, meant or needed is no work; the rest that ends so is.
@@ -538,3 +555,19 @@ MOMENT = re.compile(
     r"I'm|can you|could you|would you|please (?:check|look|read|see|tell|explain|show))\b",
     re.IGNORECASE,
 )
+# A title that says nothing of what was meant: an order to go on, a command, a greeting.
+NOT_MEANT = re.compile(
+    r"^(?:hi|hello|hey|continue|go on|ok(?:ay)?|yes|no|thanks|please|[/!<{]|new (?:chat|session|conversation)|untitled)\b|"
+    r"^[/!<{]|[~$>|]|➜|--\w|://|\.(?:py|md|ts|js|json)\b.*\.(?:py|md|ts|js|json)\b",
+    re.IGNORECASE,
+)
+INTERRUPTED = "[Request interrupted"
+
+
+def section(text: str, names: re.Pattern[str]) -> tuple[str, str]:
+    """The first heading of these names, without its marks, and what stands below it up to the next heading."""
+    parts = re.split(r"^#{1,4}\s+(.+?)\s*$", text, flags=re.MULTILINE)
+    for name, body in zip(parts[1::2], parts[2::2], strict=False):
+        if names.search(name):
+            return re.sub(r"[*_`]", "", name).strip(), body.strip()
+    return "", ""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation
-from core.offline.prose import Row, Sentence, begun, has, looks_like_code, sentences, whole
-from core.offline.statements import Found
+from core.rules.prose import Row, Sentence, begun, has, looks_like_code, sentences, whole
+from core.rules.sentence import Found
 
 _EXTENSIONS = (
     "py|pyi|js|jsx|mjs|cjs|ts|tsx|vue|svelte|go|rs|c|h|cc|cpp|hpp|cs|java|kt|swift|rb|php|lua|sh|bash|zsh|ps1|sql|toml|"

@@ -1,28 +1,18 @@
 """What a text marks itself: what was learned and decided, boxes and lists of tasks, questions that are called open.
 
-Used where no events tell more: in chats, and in texts that people wrote for themselves or each other. Sentences without
-such a mark are left alone: no set of labels showed that rules over them earn their place.
+Used where no events tell more: in chats, and in texts that people wrote for themselves. Sentences without such a mark
+are left alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from core.conversations.conversation import Conversation, Turn
-from core.offline.prose import Row, Sentence, begun, clean, has, looks_like_code, sentences, whole
-
-
-@dataclass(frozen=True)
-class Found:
-    """One item with how good it is (higher first) and where it came from; `fields` are the answer's fields."""
-
-    category: str
-    fields: dict[str, str]
-    score: int
-    turn: int
-
+from core.rules import words
+from core.rules.prose import Row, Sentence, clean, has, looks_like_code, sentences, whole
+from core.rules.sentence import Found, found
 
 # A row is looked at more closely only if one of these is in it: a plain search is far cheaper than the patterns.
 FACT_CUES = (
@@ -40,11 +30,8 @@ _LEARNED = re.compile(
     r"^(?:(?:so|and|but|ok(?:ay)?|yes|yeah|also|ah|right),? )?(?:(?:it |this )?turn(?:s|ed) out(?: to be)?(?: that)?,? "
     r"|(?:we|i)(?:'ve| have)?(?: now| also| just)? (?:learned|discovered|found(?: out)?|confirmed|verified|"
     r"established) that |(?:gotcha|caveat|lessons? learned|learned|key (?:finding|insight|fact)|finding|fact|fyi|til|"
-    r"remember|confirmed|root cause) ?[:—–-] ?)(?P<rest>.+)$",
-    re.IGNORECASE,
-)
-_NOTE = re.compile(
-    r"^(?:please |also |important: )?note(?: that|:|,) (?P<rest>.+\b(?:requires?|needs?|only|does not|doesn't|cannot|"
+    r"remember|confirmed|root cause) ?[:—–-] ?)(?P<rest>.+)$|"
+    r"^(?:please |also |important: )?note(?: that|:|,) (?P<noted>.+\b(?:requires?|needs?|only|does not|doesn't|cannot|"
     r"can't|must|is not|isn't|are not|aren't|never|always)\b.+)$",
     re.IGNORECASE,
 )
@@ -63,9 +50,8 @@ _IMPERATIVE = re.compile(
     re.IGNORECASE,
 )
 _HEDGE = re.compile(
-    r"\b(?:might|maybe|perhaps|probably|possibly|likely|seems?|seemed|appears?|could|may|i think|i guess|i believe|"
-    r"i assume|not sure|presumably|suspect|would|should|whether|potential(?:ly)?|hopefully|unless you|for example|"
-    r"e\.g\.|typically|usually|often|generally|assuming|suggests?|imagine|hypothetical)\b",
+    rf"{words.HEDGE.pattern}|\b(?:i assume|whether|hopefully|unless you|for example|e\.g\.|typically|usually|often|"
+    r"generally|assuming|suggests?|imagine|hypothetical)\b",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(
@@ -74,14 +60,9 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _DANGLING = re.compile(
-    r"^(?:this|that|these|those|it|they|he|she|there|here|which|so|then|now|and|but|or|if|when|once|after|before|"
-    r"in this case|as such|hence|thus|therefore|both|same|one of|another|no,|yes,|first|second|finally|next|also|"
-    r"wait|hmm|actually|ok|okay|good|great|perfect|because|since|while|although|for|such|its)\b",
+    rf"{words.DANGLING.pattern}|^(?:now|when|once|after|before|no,|yes,|first|second|finally|next|wait|hmm|actually|ok|"
+    r"okay|good|great|perfect|while|although|for)\b",
     re.IGNORECASE,
-)
-_ANCHOR = re.compile(
-    r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}\b|\w/\w|\b\w+\.\w{1,5}\b|"
-    r"\b[vA-Z]?\d+(?:\.\d+)*\b|(?<=[a-z,] )[A-Z][a-z]{2,}|--\w"
 )
 _DECLARED = re.compile(
     r"^(?:final )?(?:decision|decided|resolved|resolution|agreed|consensus|chosen option)(?: ?#?\d{1,3})?: ?"
@@ -111,6 +92,8 @@ _UNDER = re.compile(
 )
 _NO = re.compile(r"^(?:no|yes|ok|okay|and|so|but)\b,? ", re.IGNORECASE)
 _EMPTY_TAIL = re.compile(r"\b(?:with|that|this|it|because|…)[.!]?$", re.IGNORECASE)
+_NAMED = re.compile(rf"{words.ANCHOR.pattern}|\b[A-Z]{{2,}}\b|\b[vA-Z]?\d+(?:\.\d+)*\b|(?<=[a-z,] )[A-Z][a-z]{{2,}}")
+MOST_WORDS = 60
 
 
 def find_statements(rows: list[Row]) -> Iterator[Found]:
@@ -118,22 +101,21 @@ def find_statements(rows: list[Row]) -> Iterator[Found]:
     for row in rows:
         if row.kind == "check":
             continue
-        low = row.low
-        decision = has(low, DECISION_CUES)
+        decision = has(row.low, DECISION_CUES)
         under = bool(row.heading) and "deci" in row.heading.lower() and _UNDER.match(row.heading) is not None
-        if not (decision or under or has(low, FACT_CUES)):
+        if not (decision or under or has(row.low, FACT_CUES)):
             continue
         for sentence in sentences(row, ("",) if under else _CUES):
-            found = _decision(row, sentence) if decision or under else None
-            found = found or _fact(row, sentence)
-            if found:
-                yield found
+            item = _decision(row, sentence) if decision or under else None
+            item = item or _fact(row, sentence)
+            if item:
+                yield item
 
 
 def _decision(row: Row, sentence: Sentence) -> Found | None:
     text, person = sentence.text, row.role == "user"
     declared = _DECLARED.match(text)
-    settled = _DECIDED.search(text) or (person and _GO_WITH.search(text) and _ANCHOR.search(text[1:]))
+    settled = _DECIDED.search(text) or (person and _GO_WITH.search(text) and _NAMED.search(text[1:]))
     below = _UNDER.match(row.heading) and re.match(
         r"we (?:will|use|do|shall|now|are going)\b|use ", text, re.IGNORECASE
     )
@@ -150,46 +132,45 @@ def _decision(row: Row, sentence: Sentence) -> Found | None:
     statement = _NO.sub("", statement) if person else statement
     if _EMPTY_TAIL.search(statement):
         return None
-    return _found("decisions", statement, detail, sentence, 4 + bool(detail) + person, row)
+    return _item("decisions", statement, sentence, 4 + bool(detail) + person, row, detail)
 
 
 def _fact(row: Row, sentence: Sentence) -> Found | None:
     text = sentence.text
-    learned = _LEARNED.match(text) or _NOTE.match(text)
+    learned = _LEARNED.match(text)
     if not (learned or _CAUSE.search(text)) or text.endswith(("?", ":")) or _HEDGE.search(text):
         return None
     if not learned and row.role != "user" and _PASSING.search(text):
         return None
-    statement = learned["rest"] if learned else text
+    statement = (learned["rest"] or learned["noted"]) if learned else text
     if _ADDRESS.search(statement) or _DANGLING.match(statement) or _IMPERATIVE.match(statement):
         return None
-    if not _ANCHOR.search(statement[1:]) or not _sound(statement, least=4):
+    if not _NAMED.search(statement[1:]) or not _sound(statement, least=4):
         return None
-    return _found("facts", statement, "", sentence, 4 + (row.role == "user"), row)
+    return _item("facts", statement, sentence, 4 + (row.role == "user"), row)
 
 
 def _sound(text: str, least: int) -> bool:
     """Whether it reads as one statement: enough words, not too many, not code, not cut off."""
-    words = text.split()
-    return least <= len(words) <= 60 and not looks_like_code(text) and not text.endswith(("...", "…", ":"))
+    return (
+        least <= len(text.split()) <= MOST_WORDS and not looks_like_code(text) and not text.endswith(("...", "…", ":"))
+    )
 
 
-def _found(category: str, statement: str, detail: str, sentence: Sentence, score: int, row: Row) -> Found:
-    statement = statement.strip(" ,;—–-")
-    if statement[:1] == '"' and statement[-1:] == '"' and statement.count('"') == 2:
-        statement = statement[1:-1]
-    statement = begun(statement)
-    fields = {"statement": statement, "detail": detail.strip(" ,;—–-"), "quote": sentence.quote}
-    return Found(category, fields, score, row.turn)
+def _item(category: str, text: str, said: Sentence, score: int, row: Row, detail: str = "") -> Found:
+    text = clean(text).strip(" ,;—–-")
+    if text[:1] == '"' and text[-1:] == '"' and text.count('"') == 2:
+        text = text[1:-1]
+    return found(category, text, row.turn, detail=detail.strip(" ,;—–-"), quote=said.quote, score=score)
 
 
 # --- tasks and questions ---
 
-
 _TODO = re.compile(
-    r"^(?:TODO|FIXME|XXX)(?:\([^()\n]{1,40}\))?\s?[:—–-]\s?(?P<rest>.+)$|^todo: ?(?P<lower>.+)$", re.IGNORECASE
+    r"^(?:TODO|FIXME|XXX)(?:\([^()\n]{1,40}\))?\s?[:—–-]\s?(?P<rest>.+)$|^todo: ?(?P<lower>.+)$|"
+    r"^(?:action(?: item)?|follow[- ]?up)(?: ?#?\d{1,3})? ?: ?(?P<action>.+)$",
+    re.IGNORECASE,
 )
-_ACTION = re.compile(r"^(?:action(?: item)?|follow[- ]?up)(?: ?#?\d{1,3})? ?: ?(?P<rest>.+)$", re.IGNORECASE)
 _TEST_CASE = re.compile(r"^(?:setup|given|arrange|precondition|state|before)\b", re.IGNORECASE)
 _REMAINING = re.compile(
     r"^(?:what(?:'s| is) (?:left|missing)|remaining(?: (?:work|tasks?|items?|steps))?|"
@@ -199,20 +180,140 @@ _REMAINING = re.compile(
     re.IGNORECASE,
 )
 # Steps that every task has: with nothing else in it, a box like this tells nobody anything.
-_GENERIC = frozenset({
-    "a", "an", "the", "of", "for", "to", "in", "on", "and", "or", "with", "all", "any", "if", "it", "its", "this",
-    "that", "into", "from", "by", "as", "is", "are", "be", "new", "existing", "current", "necessary", "needed",
-    "required", "relevant", "appropriate", "main", "function", "functionality", "functional", "feature", "features",
-    "code", "codebase", "file", "files", "project", "repo", "repository", "task", "tasks", "step", "steps", "plan",
-    "planning", "analysis", "analyze", "analyse", "understand", "requirement", "requirements", "read", "review",
-    "check", "examine", "inspect", "explore", "identify", "gather", "determine", "set", "up", "setup", "create",
-    "implement", "implementation", "write", "update", "modify", "edit", "add", "change", "changes", "apply", "fix",
-    "make", "test", "tests", "testing", "verify", "verification", "validate", "validation", "confirm", "ensure",
-    "results", "result", "work", "works", "working", "complete", "completion", "completed", "final", "finalize",
-    "summary", "summarize", "present", "user", "solution", "handle", "edge", "cases", "case", "script", "structure",
-    "content", "contents", "information", "design", "document", "documentation", "approach", "properly", "correctly",
-    "everything", "done", "first", "next", "issue", "issues", "error", "errors",
-})  # fmt: skip
+_GENERIC = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "for",
+        "to",
+        "in",
+        "on",
+        "and",
+        "or",
+        "with",
+        "all",
+        "any",
+        "if",
+        "it",
+        "its",
+        "this",
+        "that",
+        "into",
+        "from",
+        "by",
+        "as",
+        "is",
+        "are",
+        "be",
+        "new",
+        "existing",
+        "current",
+        "necessary",
+        "needed",
+        "required",
+        "relevant",
+        "appropriate",
+        "main",
+        "function",
+        "functionality",
+        "functional",
+        "feature",
+        "features",
+        "code",
+        "codebase",
+        "file",
+        "files",
+        "project",
+        "repo",
+        "repository",
+        "task",
+        "tasks",
+        "step",
+        "steps",
+        "plan",
+        "planning",
+        "analysis",
+        "analyze",
+        "analyse",
+        "understand",
+        "requirement",
+        "requirements",
+        "read",
+        "review",
+        "check",
+        "examine",
+        "inspect",
+        "explore",
+        "identify",
+        "gather",
+        "determine",
+        "set",
+        "up",
+        "setup",
+        "create",
+        "implement",
+        "implementation",
+        "write",
+        "update",
+        "modify",
+        "edit",
+        "add",
+        "change",
+        "changes",
+        "apply",
+        "fix",
+        "make",
+        "test",
+        "tests",
+        "testing",
+        "verify",
+        "verification",
+        "validate",
+        "validation",
+        "confirm",
+        "ensure",
+        "results",
+        "result",
+        "work",
+        "works",
+        "working",
+        "complete",
+        "completion",
+        "completed",
+        "final",
+        "finalize",
+        "summary",
+        "summarize",
+        "present",
+        "user",
+        "solution",
+        "handle",
+        "edge",
+        "cases",
+        "case",
+        "script",
+        "structure",
+        "content",
+        "contents",
+        "information",
+        "design",
+        "document",
+        "documentation",
+        "approach",
+        "properly",
+        "correctly",
+        "everything",
+        "done",
+        "first",
+        "next",
+        "issue",
+        "issues",
+        "error",
+        "errors",
+    ]
+)
 _WORD = re.compile(r"\w+")
 _ARTICLE = re.compile(r"\b(?:a|an|the|to|of)\b")
 _LOOKED = re.compile(
@@ -222,8 +323,8 @@ _LOOKED = re.compile(
 )
 _VAGUE = re.compile(r"^(?:\w+ )?(?:it|this|that|they|these|those|there)\b", re.IGNORECASE)
 _EXPLICIT_QUESTION = re.compile(
-    r"^(?:open|unresolved|unanswered|remaining) questions?(?: ?#?\d{1,3})? ?[:—–-] ?(?P<rest>.+)$"
-    r"|^(?:tbd|to be (?:decided|determined)) ?[:—–-] ?(?P<tbd>.+)$",
+    r"^(?:(?:open|unresolved|unanswered|remaining) questions?(?: ?#?\d{1,3})?|tbd|to be (?:decided|determined)) ?"
+    r"[:—–-] ?(?P<rest>.+)$",
     re.IGNORECASE,
 )
 _OPEN_HEADING = re.compile(
@@ -236,7 +337,7 @@ _REQUEST = re.compile(
 )
 _QUESTION_CUES = ("question", "tbd", "to be de")
 _SLASH = re.compile(r"[/!](?!ask\b|code\b|architect\b)\w")
-_NONE = re.compile(r"^(?:none|n/a|nothing|no|null|tbd|done)\b.{0,12}$", re.IGNORECASE)
+_NONE = re.compile(r"^(?:none|n/a|nothing|no|null|tbd|done)\b.{0,20}$", re.IGNORECASE)
 
 
 def find_tasks(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
@@ -246,102 +347,80 @@ def find_tasks(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
     # An assistant shows its whole list again at every step: what is open stands in the last one.
     listed = max((row.turn for row in rows if row.kind == "check" and row.role == "assistant"), default=-1)
     for row, before in zip(rows, ("", *(row.text for row in rows)), strict=False):
-        text = row.text
         if row.kind == "check":
-            found = _box(row)
-            if found:
-                key = " ".join(_WORD.findall(_ARTICLE.sub(" ", found.fields["statement"].casefold())))
+            item = _box(row)
+            if item:
+                key = " ".join(_WORD.findall(_ARTICLE.sub(" ", item.fields["statement"].casefold())))
                 boxes.pop(key, None)
-                if found.category == "tasks_done" or row.role == "user" or row.turn == listed:
-                    boxes[key] = found
+                if item.category == "tasks_done" or row.role == "user" or row.turn == listed:
+                    boxes[key] = item
             continue
-        head = text[:60].lower()
-        if "todo" in head or "fixme" in head or "xxx" in head or "action" in head or "follow" in head:
-            said = whole(row)
-            opened = _TODO.match(said.text) or _ACTION.match(said.text)
-            if opened and len(text) <= 500 and not _TEST_CASE.match(before):  # what a test does is nobody's task
-                rest = next(part for part in opened.groups() if part)
-                yield from _task("tasks_open", rest, said, 3, row)
-                continue
         if row.kind == "bullet" and _REMAINING.match(row.heading) and (row.turn == final or row.role == "user"):
-            yield from _task("tasks_open", whole(row).text, whole(row), 2, row)
-            continue
-        low = row.low
-        if "todo:" in low or "fixme:" in low:
-            for sentence in sentences(row):
-                opened = _TODO.match(sentence.text)
-                if opened:
-                    yield from _task("tasks_open", next(part for part in opened.groups() if part), sentence, 3, row)
+            yield from _task(whole(row).text, whole(row), 2, row)
+        elif has(row.low, ("todo", "fixme", "xxx", "action", "follow")):
+            said = whole(row)
+            parts = [said] if _TODO.match(said.text) and len(row.text) <= 500 else list(sentences(row))
+            for part in parts if not _TEST_CASE.match(before) else ():  # what a test does is nobody's task
+                if opened := _TODO.match(part.text):
+                    yield from _task(next(filter(None, opened.groups())), part, 3, row)
     yield from boxes.values()
 
 
 def find_questions(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
-    """Questions that are called open, and what the user asked last if nobody answered it.
+    """Questions that are called open, and what the user asked last if nobody answered it, where it names a thing.
 
     An unanswered request ("can you …") is work that was not done: it is yielded as an open task.
     """
     for row in rows:
-        low = row.low
         if row.kind in ("bullet", "prose") and row.heading and _OPEN_HEADING.match(row.heading):
-            asked = next(
-                (said for said in sentences(row) if said.text.endswith("?") and len(said.text.split()) > 5), None
-            )
-            if asked:
+            asked = next((said for said in sentences(row) if said.text.endswith("?")), None)
+            if asked and len(asked.text.split()) > 5:
                 yield from _question(asked.text, asked, 4, row)
                 continue
-        if not has(low, _QUESTION_CUES):
-            continue
-        for sentence in sentences(row, _QUESTION_CUES):
-            explicit = _EXPLICIT_QUESTION.match(sentence.text)
-            if explicit:
-                yield from _question(next(part for part in explicit.groups() if part), sentence, 4, row)
+        for sentence in sentences(row, _QUESTION_CUES) if has(row.low, _QUESTION_CUES) else ():
+            if explicit := _EXPLICIT_QUESTION.match(sentence.text):
+                yield from _question(explicit["rest"], sentence, 4, row)
     number = _unanswered(conversation)
     if number < 0 or not any(turn.role == "assistant" for turn in conversation.turns):
         # Where nobody could answer, nobody can tell a question that waits from a figure of speech.
         return
-    mine = [row for row in rows if row.turn == number]
-    for row in mine[-3:]:
+    for row in [row for row in rows if row.turn == number][-3:]:
         for sentence in sentences(row):
-            request = _REQUEST.match(sentence.text)
-            if request and not looks_like_code(sentence.text) and not _SLASH.match(sentence.text):
-                rest = next(part for part in request.groups() if part)
-                if len(rest.split()) >= 4:
-                    yield from _task("tasks_open", rest, sentence, 3, row)
-            elif sentence.text.endswith("?") and not sentence.text.lower().startswith(("will you", "would you")):
-                yield from _question(sentence.text, sentence, 3, row)
+            text = sentence.text
+            request = _REQUEST.match(text)
+            if looks_like_code(text) or _SLASH.match(text) or not _NAMED.search(text[1:]):
+                continue
+            if request:
+                yield from _task(next(filter(None, request.groups())), sentence, 3, row)
+            elif text.endswith("?") and not text.lower().startswith(("will you", "would you")):
+                yield from _question(text, sentence, 3, row)
 
 
 def _box(row: Row) -> Found | None:
     said = whole(row)
-    words = re.findall(r"[^\W\d_]+", said.text.lower())
-    if len(said.text) > 300 or len(words) < 2 or all(word in _GENERIC for word in words):
+    named = re.findall(r"[^\W\d_]+", said.text.lower())
+    if len(said.text) > 300 or len(named) < 2 or all(word in _GENERIC for word in named):
         return None
     if row.mark in "-~/":
         # Dropped or half done, tools differ in what they mean by it: as open it is looked at again.
-        return _task_found("tasks_open", said.text, said, 2, row)
+        return _item("tasks_open", said.text, said, 2, row)
     if row.mark != " " and _LOOKED.match(said.text):
         return None  # having looked at something is no work that anybody will ask for
-    return _task_found("tasks_open" if row.mark == " " else "tasks_done", said.text, said, 3, row)
+    return _item("tasks_open" if row.mark == " " else "tasks_done", said.text, said, 3, row)
 
 
-def _task(category: str, text: str, said: Sentence, score: int, row: Row) -> Iterator[Found]:
+def _task(text: str, said: Sentence, score: int, row: Row) -> Iterator[Found]:
     text = text.strip(" -—–:")
-    if 3 <= len(text.split()) <= 60 and not _NONE.match(text) and not looks_like_code(text) and text[-1:] not in "?:":
-        yield _task_found(category, text, said, score + (row.role == "user"), row)
+    if _sound(text, least=3) and not _NONE.match(text) and text[-1:] != "?":
+        yield _item("tasks_open", text, said, score + (row.role == "user"), row)
 
 
 def _question(text: str, said: Sentence, score: int, row: Row) -> Iterator[Found]:
     text = text.strip(" -—–:")
     if _VAGUE.match(text) and len(text.split()) < 8:
         return
-    if 4 <= len(text.split()) <= 60 and not _NONE.match(text) and not looks_like_code(text):
-        yield _task_found("questions", text, said, score + (row.role == "user"), row)
-
-
-def _task_found(category: str, text: str, said: Sentence, score: int, row: Row) -> Found:
-    text = clean(text)
-    text = begun(text)
-    return Found(category, {"statement": text, "detail": "", "quote": said.quote}, score, row.turn)
+    if _sound(text, least=4) and not _NONE.match(text):
+        yield _item("questions", text, said, score + (row.role == "user"), row)
 
 
 def _unanswered(conversation: Conversation) -> int:
