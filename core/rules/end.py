@@ -17,7 +17,7 @@ from core.rules.sentence import Found, found, is_latin, stems
 from core.rules.session import Exchange, Session, rows_of
 
 MAX_FILES_LISTED = 4
-LEAST_EDITS = 3
+LEAST_EDITS, LEAST_FILES = 3, 2
 LEAST_UNNAMED = 6
 LONGEST_REQUEST = 240
 LAST_TURNS = 3
@@ -206,7 +206,8 @@ def _unsent(session: Session) -> Iterator[Found]:
     behind = [row for at, row in session.commands if at > session.last_change >= 0]
     shown_by_git = [row.output for row in behind if _STATUS.search(row.words) and row.answered]
     dirty = bool(shown_by_git) and _DIRTY.search(shown_by_git[-1]) is not None
-    if end.files and session.paired and not any(at >= session.last_change for at, _ in commits):
+    small = len(end.files) < LEAST_FILES and len(session.exchanges) < LEAST_FILES  # nothing but a try
+    if end.files and session.paired and not small and not any(at >= session.last_change for at, _ in commits):
         if (dirty or _OF_COMMIT.search(wanted)) and not _NOT_TO.search(wanted):
             shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
             text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"

@@ -83,7 +83,7 @@ def failure(event: Command) -> str:
     a pipe every command succeeds."""
     if event.refused or not event.answered:
         return ""
-    rows = [row.strip() for row in event.output.split("\n") if row.strip()]
+    rows = [row.strip().replace("```", "") for row in event.output.split("\n") if row.strip()]
     told = [row for row in rows if words.ERROR.search(row) and not words.NO_ERROR.search(row)]
     if not told or (not event.failed and not words.HARD_ERROR.search(told[0])):
         return ""
@@ -236,7 +236,7 @@ def _stands_in(wrong: str, right: str, why: str) -> bool:
 _RULE_AT_END = re.compile(
     r"(?:\((?P<in>[a-z][\w/-]{3,30})\)|\[(?P<box>[a-z][\w/-]{3,30})\]|\s(?P<bare>[A-Z]{1,5}\d{3,5}))\s*$"
 )
-_PLACE = re.compile(r"^(?:\[[\w:.-]+\]\s+)?\S+?:\d+(?::\d+)?:?\s+(?:(?:error|warning|✖)\b:?\s+)?")
+_PLACE = re.compile(r"^(?:\[[\w:.-]+\]\s+)?\S+?:\d+(?::\d+)?:?\s+(?:(?:error|warning|✖)(?::\s+|\s{2,}))?")
 _LINTS = re.compile(r"\b(?:\w*lint\w*|ruff|flake8|mypy|pyright|clippy|vet|biome|shellcheck|rubocop|check)\b")
 _OF_CODE = re.compile(
     r"undefined|typecheck|syntax|no-undef|cannot find|not found|unresolved|import|format|prettier|gofmt|whitespace",
@@ -306,6 +306,7 @@ def _refusal(row: Command) -> str:
     for at, line in enumerate(rows):
         if line.endswith(":"):
             below = next((text.strip() for text in row.output.split("\n")[at + 1 :] if text.strip()), "")
+            below = below.split(" [Context")[0]
             return f"`{line[:-1]}` has to pass (“{below}”)" if below else ""
         if line:
             return f"“{line}”"

@@ -35,6 +35,7 @@ from core.rules.session import Closing, Session, rows_of
 MAX_CAUSES, MAX_REASONS, MAX_LEFT, MAX_OF_COMMITS = 2, 3, 4, 3
 LEAST_BELOW = 4
 MAX_SENTENCES = 2
+LEAST_WEIGHT = 3
 
 # --- sentences that explain ---
 
@@ -42,6 +43,7 @@ _YOURS = re.compile(
     r"\byour (?=repo|project|code|branch|machine|setup|environment|config|app|CLAUDE|AGENTS|test|file)", re.IGNORECASE
 )
 _CLEAR = re.compile(
+    r"^summary:\s+|"
     r"^[^`]{0,60}\bshows? (?=the (?:issue|problem|cause|bug)\b)|"
     r"^(?:(?:ok|okay|good|great|perfect|found it|now I (?:see|understand)\b[^.!:]*|"
     r"(?:the |that |this )?(?:issue|problem|cause|bug) is (?:now )?(?:clear|obvious|found)(?: now)?)\s*[.!:,—-]+\s*)+",
@@ -224,6 +226,16 @@ _TEXTBOOK = re.compile(
 )
 
 
+_LABEL = re.compile(r"^(?:`[^`]+`(?:\s*\+\s*`[^`]+`)*|[\w./-]+\.\w{1,5}|[A-Z][\w ]{2,30})\s*(?:[:：]|\s[—–-])\s+")
+"""A file or a word that stands in front of a sentence as its label."""
+_REMARK = re.compile(
+    r"^\W*(?:impact|after \w+ing|result|summary|bug|issue|the only|all \w+)\b|\b(?:nit|documentation nit|additive|"
+    r"doesn't need to change|back to its original|for exactly this|remaining dirty|this (?:pr|change|fix|commit))\b",
+    re.IGNORECASE,
+)
+"""What only tells of the work of the day."""
+
+
 def find_reasons(session: Session) -> Iterator[Found]:
     """What the closing messages say of the user's own systems with a reason or a limit: why it is so, what it needs,
     forbids or leaves out; the best of a session, none that later work wrote again."""
@@ -231,7 +243,7 @@ def find_reasons(session: Session) -> Iterator[Found]:
     if session.of_others or session.of_chat:
         return
     for closing in session.closings:
-        if closing.refuted:
+        if closing.refuted or _reviews(session.rows[closing.number]):
             continue
         for row in session.rows[closing.number]:
             if row.kind == "check" or words.REVIEW_HEADING.search(row.heading) or words.LEFT_HEADING.match(row.heading):
@@ -251,6 +263,16 @@ def find_reasons(session: Session) -> Iterator[Found]:
     yield from sorted(kept, key=lambda item: item.turn)
 
 
+def _reviews(rows: Sequence[Row]) -> bool:
+    """Whether a message is a list of findings: what stands there was looked at, and not what holds."""
+    marked = sum(words.SEVERE.match(row.text) is not None or _OF_REVIEW.match(row.text) is not None for row in rows)
+    return marked >= MARKED_POINTS
+
+
+MARKED_POINTS = 2
+_OF_REVIEW = re.compile(r"^\W*(?:\(\d+\)|[✅⚠💡❓❌]|(?:nit|minor|suggestion|bug|question)\b\s*[:(—–-])", re.IGNORECASE)
+
+
 def _weight(session: Session, closing: Closing, row: Row, text: str) -> int:
     """How much a sentence says for later, 0 for one that is not to be taken."""
     why, limit = words.REASON.search(text), words.LIMIT.search(text)
@@ -259,12 +281,13 @@ def _weight(session: Session, closing: Closing, row: Row, text: str) -> int:
     gates = (_OF_A_LOOK, _TEXTBOOK, _SLIP, words.UNDONE, words.CAUSE)
     if any(gate.search(text) for gate in gates) or _CUT_OFF.search(text) or words.ORDER.match(text) or lost(text):
         return 0
-    if PAST.match(text) and text[0] != "`" and not why:
+    if PAST.match(_LABEL.sub("", text)) or _REMARK.search(text):
         return 0
     if not session.knows(text) or (session.rewritten(closing.number, text) and not closing.at_end):
         return 0
     noted = _NOTED.search(row.heading) or _NOTED.match(row.text)
-    return 2 * bool(why) + bool(limit) + bool(noted) + closing.at_end + closing.changed
+    weight = 2 * bool(why) + bool(limit) + bool(noted) + closing.at_end + closing.changed
+    return weight if weight >= LEAST_WEIGHT else 0
 
 
 _THEN = re.compile(r"^(?:so|otherwise|without (?:it|this|that)|this means|that means|hence|therefore|but|it)\b", re.I)
@@ -293,6 +316,9 @@ _TRAILER = re.compile(
 _OF_TESTS = re.compile(r"^\W*(?:test(?:s|ed|ing)?|verif\w+|add(?:s|ed)? (?:\w+ )?tests?|update[sd]? tests?)\b", re.I)
 
 
+_SMALL = re.compile(r"(?:style|lint|format|test|chore\(deps|wip)\b", re.IGNORECASE)
+
+
 def find_in_commits(session: Session) -> Iterator[Found]:
     """What the messages of commits and pull requests that went through give as a reason, a limit or how it is since,
     with the title that they stand below."""
@@ -305,16 +331,18 @@ def find_in_commits(session: Session) -> Iterator[Found]:
         if not (commit or (opens and row.answered and not row.failed)):
             continue
         pattern, title = (MESSAGE, commit.subject) if commit else (_BODY, "")
+        if commit and _SMALL.match(title):
+            continue
         if commit and (f'Revert "{title}"' in undone or session.deleted_after(turn, title)):
             continue
-        for text, quote in _of_message(row, pattern, title):
+        for text in _of_message(row, pattern, title):
             shown = f"“{title}”" + (f" (commit {commit.hash[:8]})" if commit and commit.hash else "") if title else ""
-            told.append(found("facts", text, turn, detail=shown, quote=quote if commit else "", score=62))
+            told.append(found("facts", text, turn, detail=shown, score=62))
     fresh = [one for at, one in enumerate(told) if not any(_same(one, other) for other in told[:at])]
     yield from fresh[:MAX_OF_COMMITS]
 
 
-def _of_message(row: Command, pattern: re.Pattern[str], title: str) -> Iterator[tuple[str, str]]:
+def _of_message(row: Command, pattern: re.Pattern[str], title: str) -> Iterator[str]:
     """The sentences of a message that say why, and no more than two."""
     texts = [said["here"] or said["double"] or said["single"] or "" for said in pattern.finditer(row.words)]
     lines = [line for line in "\n\n".join(texts).split("\n") if not _TRAILER.match(line.strip())]
@@ -326,7 +354,7 @@ def _of_message(row: Command, pattern: re.Pattern[str], title: str) -> Iterator[
             why = words.REASON.search(text) or words.LIMIT.search(text)
             if why and kept < MAX_SENTENCES and _is_reason(text) and part.kind != "check":
                 kept += 1
-                yield text, sentence.quote
+                yield text
 
 
 def _is_reason(text: str) -> bool:

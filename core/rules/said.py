@@ -15,14 +15,14 @@ from core.conversations.events import Command, Event
 from core.rules import words
 from core.rules.failures import bare
 from core.rules.prose import Row, begun, clean, looks_like_code, sentences
-from core.rules.sentence import Found, fits, found, is_latin, names_in
+from core.rules.sentence import CODE, Found, fits, found, is_latin, names_in
 from core.rules.session import Exchange, Session, rows_of
 from core.rules.typed import has_placeholder
 
 MAX_STATED = 5
 LONGEST, LONGEST_STATED = 300, 460
 """Characters of one sentence of the user, and of a statement with all that belongs to it."""
-LEAST_NAMED, LEAST_UNNAMED = 4, 7
+LEAST_NAMED, LEAST_UNNAMED = 4, 6
 """Words of a sentence that names a thing, and of a rule that names none."""
 LONGEST_DETAIL = 160
 
@@ -98,7 +98,16 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 """A sentence that says how something is."""
-_OURS = re.compile(r"^(?:our|my|we) [\w`/.@'-]+", re.IGNORECASE)
+_WHEN = re.compile(
+    r"^(?:when(?:ever)?|if|for|in) (?!(?:I|you|we|it|this|that)\b)[^,.]{4,100}, (?:please |always |just )?"
+    r"(?:select|use|return|keep|ignore|run|set|treat|prefer|skip|call|show|render|write|pass|choose|send|put|store|give|"
+    r"raise|fall back|take|limit|strip|convert|apply|do not|don't)\b|"
+    r"^(?:return|use|keep|ignore|treat|prefer|skip|render|pass|send|store|give|raise|limit|strip)\b.{3,120}"
+    r"\b(?:when|if|unless|only|until|except)\b",
+    re.IGNORECASE,
+)
+"""A rule in the form of a case and what is to be done in it."""
+_OURS = re.compile(r"^(?:our|my|we (?:use|have|only|run|host|deploy|keep|ship|support))\b(?! (?:to|a problem)\b)", re.I)
 _VALUE = re.compile(r"`[^`\n]+`|[\"“'][^\"”'\n]{1,40}[\"”']|\b\d[\d.,]*\b|\w = \S|(?<!\w)--?\w|\w/\w|<\w+>")
 _ORDER = words.one_of({
     "en": (
@@ -111,7 +120,7 @@ _ORDER = words.one_of({
         "generate", "refactor", "change", "move", "rewrite", "there (?:is|are)", "modify", "insert", "append", "clean",
         r"i (?:still|get|got|have|see|am|was|had|asked|thought|added|tried|should|can|just|did|made|need you)",
         r"you (?:only|didn|removed|are|were|just|have|made|forgot|missed|can|could|may|might)", "looks?", "seems?",
-        "great", "thanks", "perfect", "nice", "good", "cool", "wait", "hi", "hello", "hey",
+        "great", "thanks", "be sure", "we (?:want|need) to", "let'?s see", "perfect", "nice", "good", "cool", "wait", "hi", "hello", "hey",
     ),
     "de": ("prüfe?", "schau", "führ", "lies", "zeige?", "warum", "wie", "was", "behebe?", "mach"),
     "fr": ("vérifie", "regarde", "lance", "montre", "corrige", "pourquoi", "comment", "ajoute"),
@@ -161,7 +170,7 @@ LEAST_LEANING = 8
 _POINTS_AT = re.compile(
     r"^(?:my|our|the|your) [\w ]{2,40} (?:is|are|lives?|should be|must be|can be found)(?: \w+)? "
     r"(?:in|at|under|inside) [`@\"']?[\w./@-]*[@/.][\w./-]+[`\"']?[.!]?$|"
-    r"^(?:see|look (?:at|in)|refer to|check)\b[^.]*@[\w./-]+[.!]?$",
+    r"^(?:see|look (?:at|in)|refer to|check)\b[^.]*@[\w./-]+[.!]?$|\b(?:is|are) (?:located|defined|found) in\b",
     re.IGNORECASE,
 )
 """A sentence that shows the assistant a file decides nothing."""
@@ -203,7 +212,7 @@ def _stated_in(session: Session, row: Exchange) -> Iterator[Found]:
 def _only_tells(row: Exchange) -> bool:
     """Whether a message only tells how things are: no question, no order in it, and nothing was done about it."""
     said = [part.text for rows in rows_of(Turn("user", row.text), row.number) for part in sentences(rows)]
-    asks = any(text.endswith(_ASKING) or _ORDER.match(FILLER.sub("", text)) for text in said[:1])
+    asks = any(text.endswith(_ASKING) or _ORDER.match(FILLER.sub("", text)) for text in said)
     return bool(said) and bool(row.replies) and not (asks or row.events or "?" in row.text)
 
 
@@ -212,16 +221,16 @@ def _of_paragraph(part: Row, row: Exchange, *, told: bool, works: bool) -> Itera
     said = list(sentences(part))
     texts = [_wish(sentence.text) for sentence in said]
     kinds = [_kind(text, sentence.text, told=told) for text, sentence in zip(texts, said, strict=True)]
+    if told and any(kinds):  # what is told in one breath belongs together
+        kinds = [kind or ("fact" if _states(text) else "") for kind, text in zip(kinds, texts, strict=True)]
     at = 0
     while at < len(said):
         if not kinds[at]:
             at += 1
             continue
-        first, last = at, at
+        last = at
         while last + 1 < len(said) and (kinds[last + 1] or _belongs(said[last + 1].text)):
             last += 1
-        while first and _belongs(said[first - 1].text) and first - 1 not in range(at):
-            first -= 1
         taken = [texts[at]]
         for place in range(at + 1, last + 1):
             if len(" ".join(taken)) + len(said[place].text) < LONGEST_STATED:
@@ -250,9 +259,14 @@ def _belongs(text: str) -> bool:
     first = FILLER.sub("", text)
     if text.endswith(_ASKING) or _ORDER.match(first) or looks_like_code(text) or has_placeholder(text):
         return False
-    if words.MOMENT.search(text) or words.HEDGE.search(re.sub(r"(?i)should", "", text)) or _IN_TROUBLE.search(text):
+    plain = CODE.sub("``", text)
+    if words.MOMENT.search(plain) or words.HEDGE.search(_SHOULD.sub("", plain)) or _IN_TROUBLE.search(_STATE.sub("", plain)):
         return False
     return bool(_VALUE.search(text) or _RULE.search(text)) and len(text) <= LONGEST
+
+
+_STATE = re.compile(r"\b(?:already|empty|missing|blank)\b", re.IGNORECASE)
+"""Words of trouble that a contract uses as well."""
 
 
 def _kind(text: str, whole_text: str, *, told: bool) -> str:
@@ -266,24 +280,41 @@ def _kind(text: str, whole_text: str, *, told: bool) -> str:
         return ""
     if _RULE.search(text) and (named or strong) and not (_ORDER.match(text) and not strong):
         return "rule"
-    if _STATES.match(text) and named and (told or _OURS.match(text)):
-        return "fact"
-    return ""
+    if _WHEN.match(text) and named:
+        return "rule"
+    return "fact" if named and _states(text) and (told or _OURS.match(text)) else ""
+
+
+def _states(text: str) -> bool:
+    return _STATES.match(text) is not None and _stands(text)
 
 
 def _stands(text: str) -> bool:
     """Whether a sentence of the user says by itself what it is about, and beyond the moment."""
     if not (20 if is_latin(text) else 6) <= len(text) <= LONGEST or looks_like_code(text):
         return False
-    gates = (words.MOMENT, _IN_TROUBLE, _OF_TALK, words.POINTING, _FIELD, _OPINION, _REPORTED, _POINTS_AT, _ONE_TIME)
-    if has_placeholder(text) or any(gate.search(text) for gate in gates):
+    if has_placeholder(text) or _of_moment(text) or _POINTS_AT.search(text):
         return False
     if words.OFFER.search(text) or (_LOOKS.search(text) and not words.ANCHOR.search(text) and not STRONG.search(text)):
         return False
     pronoun = _PRONOUN.search(text)
     if pronoun and len(text[: pronoun.start()].split()) < LEAST_LEANING:
         return False
-    return words.HEDGE.search(re.sub(r"(?i)should|would like|可以", "", text)) is None
+    return words.HEDGE.search(_SHOULD.sub("", text)) is None
+
+
+_SHOULD = re.compile(r"should|would like|可以", re.IGNORECASE)
+_OF_MOMENT = (words.MOMENT, _IN_TROUBLE, _OF_TALK, words.POINTING, _FIELD, _OPINION, _REPORTED, _ONE_TIME)
+
+
+def _of_moment(text: str) -> bool:
+    """Whether a sentence is of the work in hand, of trouble or of somebody else, by its words outside of code."""
+    plain = _CONDITION.sub("", CODE.sub("``", text))
+    return any(gate.search(plain) for gate in _OF_MOMENT)
+
+
+_CONDITION = re.compile(r"\b(?:when(?:ever)?|if|unless) (?!I\b|you\b|we\b)[^,.;]{3,100}", re.IGNORECASE)
+"""The case that a rule is for may speak of errors and of what is empty."""
 
 
 # --- what was taken back ---
@@ -359,7 +390,8 @@ _OF_RULES = frozenset(
 def _overtakes(later: str, text: str) -> bool:
     """Whether a later statement speaks of the same as one: most telling words of the shorter stand in the other."""
     one, other = (frozenset(_WORD.findall(part.casefold())) - _OF_RULES for part in (later, text))
-    return len(one & other) >= max(2, 0.6 * min(len(one), len(other)))
+    values = frozenset(CODE.findall(text)) - frozenset(CODE.findall(later))
+    return not values and len(one & other) >= max(2, 0.6 * min(len(one), len(other)))
 
 
 # --- corrections, and what the assistant conceded ---
@@ -400,7 +432,7 @@ def _set_right(row: Exchange) -> Found | None:
         return None
     body, quote, agreed = _said(row), row.text.split("\n")[0], _conceded(row)
     leans = words.POINTING.match(body) or _ORDER.match(body) or _LEANS.search(body) or _BARE_SUBJECT.match(body)
-    if not fits(body) or leans or words.MOMENT.search(body):
+    if not fits(body) or leans or words.MOMENT.search(body) or re.match(r"I\b", body):
         return None
     if agreed and words.ANCHOR.search(body + agreed):
         if "?" in body:  # then the answer says what was settled

@@ -232,7 +232,7 @@ class Session:
         title = self.conversation.title or words.first_sentence(first, 120) or " ".join(first.split())[:100]
         cut = title.endswith(("…", "..."))
         title = clean(_STAMP.sub("", re.sub(r"https?://\S+", "", title))).strip(" -–—:(…")
-        title = title.rsplit(" ", 1)[0] if len(title) in (79, 80) or cut else title  # cut in a word
+        title = f"{title.rsplit(' ', 1)[0]} …" if len(title) in (79, 80) or cut else title  # cut in a word
         vague = title.isascii() and len(title.split()) < LEAST_SUBJECT and not words.ANCHOR.search(title)
         return "" if vague or words.NOT_MEANT.search(title) else title
 

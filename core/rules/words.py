@@ -259,20 +259,6 @@ UNSURE = one_of({
     "ja": ("かもしれ", "たぶん"),
     "ko": ("아마",),
 })  # fmt: skip
-NO_REQUEST = one_of({
-    "en": (
-        "ok(?:ay)?", "yes", "no", "hi", "hello", "thanks", "continue", "go on", "proceed", "look", "read", "review",
-        "check", r"analy[sz]e", "explain", "explore", "examine", r"summari[sz]e", "tell", "show", "find",
-        r"address \d\S*", "what", "why", "how", "where", "when", "who", "is", "are", "does", "do you",
-        "implement the following plan", "try again", "still", "it",
-    ),
-    "de": ("ja", "nein", "hallo", "was", "warum", "wie", "weiter"),
-    "fr": ("oui", "non", "bonjour", "pourquoi", "comment"),
-    "es": ("sí", "hola", "por qué", "cómo"),
-    "zh": ("可以", "好的?", "继续", "你好", "为什么"),
-    "ja": ("はい", "続け", "なぜ"),
-    "ko": ("네", "계속", "왜"),
-}, begins=True)  # fmt: skip
 LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*| ?\(?\blines? \d+(?:[-–]\d+)?\)?")
 ORDER = re.compile(
     r"^(?:add|run|set|create|update|write|fix|deploy|push|merge|commit|test|verify|migrate|configure|implement|remove|"
@@ -349,13 +335,6 @@ DONE = one_of({
     "ja": (r"[^。]{2,80}(?:を|が)(?:修正|追加|削除|変更|更新)しました",),
     "ko": (r"[^.]{2,80}(?:수정|추가|삭제|변경|업데이트)(?:했습니다|하였습니다)",),
 }, begins=True)  # fmt: skip
-IS_DONE = re.compile(
-    r"^(?:the |all |both )?.{3,100}? (?:(?:is|are|has been|have been|was|were) (?:now )?(?:complete(?:d)?|done|"
-    r"implemented|fixed|marked|published|released|deployed|removed|resolved|consolidated|migrated)|"
-    rf"(?:has|have) been (?:successfully )?(?!(?:{_NOT_DONE})ed\b)[a-z]{{2,}}ed)\b",
-    re.IGNORECASE,
-)
-FIX_WAS = re.compile(r"^(?:the|my) fix (?:was|is) (?:to )?(?P<rest>\w.+)$", re.IGNORECASE)
 # An assistant that tells what it is about to do, offers, asks, or talks to somebody.
 MONOLOGUE = one_of({
     "en": (
@@ -444,35 +423,6 @@ _EVER = r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)"
 _IMMER = r"immer(?! (?:noch|wieder|mehr))"
 _TOUJOURS = r"toujours(?! (?:avec|pas|la même|le même|une?|des))"
 _SIEMPRE = r"(?<!de )siempre(?! (?:igual|lo mismo))"
-WILL = one_of({
-    "en": (
-        _EVER, r"prefer", "instead of", "rather than", rf"do(?:n'?t| not) (?:{_MEDDLE})", "stick (?:to|with)",
-        r"we (?:only|don'?t|never|always)(?! (?:need|have|know|see|care))", r"should (?:only|never|always)",
-        "from now on", r"must (?:not|be|always|never)", r"let(?:'?s| us) (?:use|go with|keep|not|drop)",
-        r"we(?:'ll| will)? (?:use|go with|keep)", r"no (?:external|new|more) \w+",
-        r"use \S+ .{0,40}(?:for|and not|, not) ", r"(?:should|must) only (?:have|be|use)", r"should only",
-        r"only (?:use|have|one)",
-    ),
-    "de": ("niemals", "nie", _IMMER, "lieber", "stattdessen", r"bitte (?:kein\w*|nicht)", "ab jetzt"),
-    "fr": ("jamais", _TOUJOURS, "plutôt", "désormais", r"ne .{2,30} pas"),
-    "es": ("nunca", _SIEMPRE, "prefiero", "en vez de", "a partir de ahora"),
-    "zh": (
-        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该", "应当", "应放", "以后(?!再)", "没有?必要",
-        "不需要", "无需", "只保留", "统一", "默认", "只支持",
-    ),
-    "ja": ("しないで", "必ず", "ではなく", "使わない", "常に"),
-    "ko": ("하지 마", "항상", "대신", "반드시"),
-})  # fmt: skip
-# A rule, whatever it is about.
-STRONG_WILL = one_of({
-    "en": (_EVER, "from now on", r"(?:should|must) (?:only|never|always)"),
-    "de": ("niemals", "nie", _IMMER),
-    "fr": ("jamais", _TOUJOURS),
-    "es": ("nunca", _SIEMPRE),
-    "zh": ("不要", "必须", "一律"),
-    "ja": ("しないで", "必ず", "常に"),
-    "ko": ("하지 마", "항상", "반드시"),
-})  # fmt: skip
 CORRECTION = one_of({
     "en": (
         "no,", "nope", "actually", r"that'?s (?:not|wrong)", r"it'?s (?:not|actually)", "technically", "wrong",

@@ -11,7 +11,7 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, FileRead
 from core.harvest.distil import borne_out, distil
 from core.harvest.steps import DistilSettings
-from core.offline.rules import distil_offline
+from core.rules.distil import distil_offline
 
 
 def session(name: str, text: str, repository: str = "git@example.org:m/rates.git", time: str = "") -> Conversation:

@@ -6,7 +6,7 @@ import pytest
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
-from core.offline.rules import CATEGORIES, MAX_ITEMS, distil_offline
+from core.rules.distil import CATEGORIES, MAX_ITEMS, distil_offline
 
 Harvest = dict[str, list[dict[str, str]]]
 

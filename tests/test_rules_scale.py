@@ -9,7 +9,7 @@ import pytest
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
-from core.offline.rules import LINES_AN_ITEM, MAX_ITEMS, distil_offline
+from core.rules.distil import LINES_AN_ITEM, MAX_ITEMS, distil_offline
 from tests.corpus import CORPUS, TEXT_FORMATS, sample
 from tests.cpu_time import grows_faster
 

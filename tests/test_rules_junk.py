@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.conversations.conversation import Conversation, Turn
-from core.offline.rules import distil_offline
+from core.rules.distil import distil_offline
 
 FACT = "It turned out that the proxy strips `Authorization` headers."
 RICH = (
