@@ -94,6 +94,8 @@ def _last_call(session: Session) -> tuple[int, Call] | None:
     calls = [(turn, row) for turn, row in session.events if isinstance(row, Call)]
     if not session.paired or not calls or calls[-1][1].answered:
         return None
+    if not any(isinstance(row, type(calls[-1][1])) and row.answered for _, row in calls):
+        return None  # the file never tells how such a call ended
     return calls[-1] if calls[-1][0] >= len(session.conversation.turns) - 2 else None
 
 
