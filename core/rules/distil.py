@@ -20,6 +20,7 @@ from core.rules.failures import find_failures, find_hooks, find_lint_rules
 from core.rules.fenced import find_playbooks
 from core.rules.file_notes import absolute_path, find_file_notes
 from core.rules.findings import find_causes, find_in_commits, find_left, find_reasons
+from core.rules.pasted import find_pasted_errors
 from core.rules.prose import read_prose
 from core.rules.recurring import find_quirks
 from core.rules.said import find_corrections, find_put_off, find_stated
@@ -47,6 +48,7 @@ RULES: tuple[Rule, ...] = (
     find_put_off,
     find_plans,
     find_chosen,
+    find_pasted_errors,
     find_causes,
     find_in_commits,
     find_reasons,

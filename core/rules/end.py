@@ -11,7 +11,7 @@ from functools import partial
 from core.conversations.conversation import Turn
 from core.conversations.events import Call, Command, Commit, Edit, Plan, PullRequest, Push, Todos
 from core.rules import words
-from core.rules.failures import ASIDE
+from core.rules.failures import ASIDE, bare, failure
 from core.rules.prose import Sentence, by_person, clean, sentences
 from core.rules.sentence import Found, found, is_latin, stems
 from core.rules.session import Exchange, Session, rows_of
@@ -99,10 +99,21 @@ def _last_call(session: Session) -> tuple[int, Call] | None:
     return calls[-1] if calls[-1][0] >= len(session.conversation.turns) - 2 else None
 
 
+def _failed_last(session: Session) -> tuple[int, Command, str] | None:
+    """The last command where it failed and nothing was said or done behind it, with its turn and why."""
+    turn, row = session.commands[-1] if session.commands else (-1, None)
+    said_behind = any(closing.number > turn for closing in session.closings)
+    if row is None or said_behind or session.events[-1][0] != turn or "\n" in bare(row.words):
+        return None
+    why = failure(row)
+    return (turn, row, why) if why or row.failed else None
+
+
 def _breaks_off(session: Session) -> str:
     last = _last_call(session)
     if last is None:
-        return ""
+        failed = _failed_last(session)
+        return f"ends with `{bare(failed[1].words)[:80]}`, which failed" if failed else ""
     row = last[1]
     if isinstance(row, Edit) and row.path:
         return f"breaks off while `{row.names[-1]}` is written"
@@ -119,6 +130,7 @@ def find_unfinished(session: Session) -> Iterator[Found]:
     """What somebody has to look at again after a session: a call without a result, a merge, files and commits that
     nobody sent, what was asked last."""
     yield from _in_the_middle(session)
+    yield from _failed_at_the_end(session)
     yield from _unmerged(session)
     yield from _unsent(session)
     waiting = _waiting(session)
@@ -149,6 +161,26 @@ def _in_the_middle(session: Session) -> Iterator[Found]:
         what = f"the commit “{event.subject}”" if isinstance(event, Commit) else f"`{event.words}`"
         text = f"Check whether {what} went through{session.on_branch}: the session ends before its result"
         yield _open(text, turn, score=60)
+
+
+def _failed_at_the_end(session: Session) -> Iterator[Found]:
+    """A session that ends with a command that failed, and what it was to lead to, as the assistant said before."""
+    failed = _failed_last(session)
+    if failed is None:
+        return
+    turn, row, why = failed
+    said = [place for place in session.conversation.turns[:turn] if place.role == "assistant" and place.text.strip()]
+    rows = rows_of(said[-1], turn) if said else []
+    announced = [part for part in sentences(rows[-1])][-1:] if rows else []
+    wanted = f"; it was to come: “{announced[0].text.rstrip(':：')}”" if announced else ""
+    shown = f" (“{why[:LONGEST_WHY]}”)" if why else ""
+    quote = announced[0].quote if announced else ""
+    yield _open(
+        f"`{bare(row.words)[:LONGEST_WHY]}` failed{shown} as the session ended{wanted}", turn, quote=quote, score=58
+    )
+
+
+LONGEST_WHY = 160
 
 
 def _names(edits: list[Edit]) -> list[str]:

@@ -20,11 +20,13 @@ from core.rules.sentence import (
     CODE,
     LONG,
     SHORT,
+    SHORT_UNBROKEN,
     Found,
     alike,
     found,
     is_latin,
     lost,
+    named,
     named_first,
     readable,
     shortened,
@@ -35,12 +37,15 @@ from core.rules.session import Closing, Session, rows_of
 MAX_CAUSES, MAX_REASONS, MAX_LEFT, MAX_OF_COMMITS = 2, 3, 4, 3
 LEAST_BELOW = 4
 MAX_SENTENCES = 2
+LEAD_AT = 5
 LEAST_WEIGHT = 3
 
 # --- sentences that explain ---
 
 _YOURS = re.compile(
-    r"\byour (?=repo|project|code|branch|machine|setup|environment|config|app|CLAUDE|AGENTS|test|file)", re.IGNORECASE
+    r"\byour (?=repo|project|code|branch|machine|setup|environment|config|app|CLAUDE|AGENTS|test|file)|"
+    r"(?<=[Вв] )ваш(?:ем|ей) (?=проект|код|файл)|您的|你的",
+    re.IGNORECASE,
 )
 _CLEAR = re.compile(
     r"^summary:\s+|"
@@ -85,12 +90,16 @@ PAST = re.compile(
 )
 
 
-def _neutral(text: str) -> str:
+def neutral(text: str) -> str:
     """A sentence without line numbers and without whom it was said to."""
-    return _YOURS.sub("the ", _CLEAR.sub("", _COUNTED.sub("", words.LINE_NUMBERS.sub("", text))))
+    return _YOURS.sub(
+        lambda said: "the " if said[0].isascii() else "",
+        _CLEAR.sub("", _COUNTED.sub("", words.LINE_NUMBERS.sub("", text))),
+    )
 
 
-def _explains(text: str) -> bool:
+def explains(text: str) -> bool:
+    """Whether a sentence states something about a system: no guess, offer, praise or code, and nobody is spoken to."""
     return not (
         words.HEDGE.search(text)
         or words.OFFER.search(text)
@@ -110,7 +119,8 @@ def _explains(text: str) -> bool:
 _CAUSE_HEADING = re.compile(
     r"^(?:\d+\.\s*)?(?:the )?(?:root |real |actual |underlying )?(?:causes?|bugs?|problems?|issue)(?:\s*(?:\(.*\)|of "
     r".*))?$|^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|crash|hang|is |was )|^what (?:happen|went wrong|"
-    r"caused|was wrong)|^(?:diagnosis|ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因)$",
+    r"caused|was wrong)|^(?:diagnosis|ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因|问题根源|问题所在|问题诊断|"
+    r"причина(?: ошибки| проблемы)?|проблема|causa|problema)$",
     re.IGNORECASE,
 )
 _CAUSE_LABEL = re.compile(
@@ -120,7 +130,8 @@ _CAUSE_LABEL = re.compile(
 )
 _OF_CAUSE = (
     "caus", "culprit", "since", "due to", "turn", "problem", "bug", "issue", "reason", "which br", "diagnosis",
-    "ursache", "verursacht", "liegt daran", "debido", "原因", "根因", "원인",
+    "ursache", "verursacht", "liegt daran", "debido", "原因", "根因", "原因", "导致", "根源", "问题", "원인", "причин",
+    "из-за", "потому", "проблем", "отсутств", "causa", "porque", "problema",
 )  # fmt: skip
 """Where none of these stands in a line (in lower case), no pattern need be tried."""
 _BREAKS = r"(?:fail(?:s|ed|ing)?|broke|breaks|crash(?:es|ed)|hangs?|hung|error(?:s|ed)?)"
@@ -140,7 +151,7 @@ def find_causes(session: Session) -> Iterator[Found]:
     told: list[Found] = []
     for closing in session.closings:
         lines = [] if closing.refuted or session.of_chat or session.of_others else session.rows[closing.number]
-        said = next((said for at in range(len(lines)) if (said := _cause_in(session, lines, at))), None)
+        said = next((said for at in range(len(lines)) if (said := cause_in(session, lines, at))), None)
         mended_later = not closing.changed and session.edited_after(closing.number, closing.turn.text)
         if said and not mended_later:
             told.append(found("facts", said[0], closing.number, quote=said[1], score=66))
@@ -152,8 +163,9 @@ def _same(one: Found, other: Found) -> bool:
     return alike(one.fields["statement"], other.fields["statement"])
 
 
-def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str] | None:
-    """The cause that a row tells, with the sentences that go on with it, and its quote."""
+def cause_in(session: Session, rows: Sequence[Row], at: int, *, known: bool = False) -> tuple[str, str] | None:
+    """The cause that a row tells, with the sentences that go on with it, and its quote; `known` says that what was
+    wrong is known from elsewhere."""
     row = rows[at]
     if words.SEVERE.match(row.text) or row.kind == "check":
         return None
@@ -162,13 +174,16 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
         return None
     parts = list(sentences(row))
     for number, sentence in enumerate(parts):
-        text = _neutral(sentence.text)
+        text = neutral(sentence.text)
         label = _CAUSE_LABEL.match(text)
         bare = text[label.end() :] if label else text
         if not (label or (below and number == 0) or words.CAUSE.search(text) or _EFFECT.search(text)):
             continue
         bare = _without_title(session, bare.rstrip(":："))
-        if not _explains(bare) or words.DANGLING.match(bare) or _POINTS_BACK.match(bare) or _POINTS.search(bare):
+        if words.DANGLING.match(bare) or _POINTS.search(bare) or lost(bare):
+            lead = _lead(rows, at, parts[:number])
+            bare = f"{_with_stop(lead)} {bare}" if lead else ""
+        if not explains(bare) or _POINTS_BACK.match(bare) or not bare:
             continue
         if _SLIP.search(bare) or _CUT_OFF.search(bare) or PAST.match(bare) or not named_first(bare):
             continue
@@ -176,9 +191,21 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
         for later in rows[at + 1 : at + 2]:
             following += sentences(later) if later.kind == "prose" else ()
         cause = " ".join(_with_stop(part) for part in (bare, *_going_on(following, len(bare))))
-        if len(cause) >= SHORT and words.ANCHOR.search(cause) and session.bears_out(cause):
+        long_enough = len(cause) >= (SHORT if is_latin(cause) else SHORT_UNBROKEN)
+        borne_out = known or not session.events or session.bears_out(cause)
+        if long_enough and named(cause) and borne_out:
             return cause, sentence.quote
     return None
+
+
+def _lead(rows: Sequence[Row], at: int, before: Sequence[Sentence]) -> str:
+    """The sentence that a pointing one goes on from: the one before it, or the one that leads to the list above."""
+    said = list(before)
+    for row in reversed(rows[max(0, at - LEAD_AT) : at]):
+        if not said and row.kind == "prose" and (row.text.endswith((":", "：")) or rows[at - 1] is row):
+            said = list(sentences(row))
+    text = _CAUSE_LABEL.sub("", neutral(said[-1].text).rstrip(":：")) if said else ""
+    return text if text and explains(text) and readable(f"{text}.") and not PAST.match(text) else ""
 
 
 def _with_stop(part: str) -> str:
@@ -188,11 +215,11 @@ def _with_stop(part: str) -> str:
 def _going_on(following: Sequence[Sentence], length: int) -> list[str]:
     """The next sentence where it goes on explaining."""
     for part in following[: MAX_SENTENCES - 1]:
-        more = _neutral(part.text)
+        more = neutral(part.text)
         if _SAME_AGAIN.match(more):
             continue
         ends = words.ORDER.match(more) or _POINTS_BACK.match(more) or more.endswith((":", "："))
-        return [more] if _explains(more) and not ends and len(more) + length <= LONG else []
+        return [more] if explains(more) and not ends and len(more) + length <= LONG else []
     return []
 
 
@@ -230,7 +257,7 @@ _LABEL = re.compile(r"^(?:`[^`]+`(?:\s*\+\s*`[^`]+`)*|[\w./-]+\.\w{1,5}|[A-Z][\w
 """A file or a word that stands in front of a sentence as its label."""
 _REMARK = re.compile(
     r"^\W*(?:impact|after \w+ing|result|summary|bug|issue|the only|all \w+)\b|\b(?:nit|documentation nit|additive|"
-    r"doesn't need to change|back to its original|for exactly this|remaining dirty|this (?:pr|change|fix|commit))\b",
+    r"doesn't need to change|import the|back to its original|for exactly this|remaining dirty|this (?:pr|change|fix|commit))\b|方案",
     re.IGNORECASE,
 )
 """What only tells of the work of the day."""
@@ -243,16 +270,21 @@ def find_reasons(session: Session) -> Iterator[Found]:
     if session.of_others or session.of_chat:
         return
     for closing in session.closings:
-        if closing.refuted or _reviews(session.rows[closing.number]):
+        rows = session.rows[closing.number]
+        if closing.refuted or _reviews(rows):
             continue
-        for row in session.rows[closing.number]:
+        for place, row in enumerate(rows):
             if row.kind == "check" or words.REVIEW_HEADING.search(row.heading) or words.LEFT_HEADING.match(row.heading):
                 continue
             parts = list(sentences(row))
             for at, sentence in enumerate(parts):
-                weight = _weight(session, closing, row, _neutral(sentence.text))
+                text = neutral(sentence.text)
+                if words.DANGLING.match(text) or lost(text):
+                    lead = _lead(rows, place, parts[:at])
+                    text = f"{_with_stop(lead)} {text}" if lead else ""
+                weight = _weight(session, closing, row, text)
                 if weight:
-                    text = " ".join(map(_with_stop, (_neutral(sentence.text), *_consequence(parts[at + 1 :]))))
+                    text = " ".join(map(_with_stop, (text, *_consequence(parts[at + 1 :]))))
                     score = 50 + weight
                     item = found("facts", text, closing.number, quote=sentence.quote, score=score)
                     told.append((weight, item))
@@ -276,7 +308,9 @@ _OF_REVIEW = re.compile(r"^\W*(?:\(\d+\)|[✅⚠💡❓❌]|(?:nit|minor|suggest
 def _weight(session: Session, closing: Closing, row: Row, text: str) -> int:
     """How much a sentence says for later, 0 for one that is not to be taken."""
     why, limit = words.REASON.search(text), words.LIMIT.search(text)
-    if not (why or limit) or not readable(text) or not _explains(text) or not named_first(text):
+    noted = _NOTED.search(row.heading) or _NOTED.match(row.text)
+    plain = _MAYBE.sub("", text) if noted and limit else text
+    if not (why or limit) or not readable(text) or not explains(plain) or not named_first(text):
         return 0
     gates = (_OF_A_LOOK, _TEXTBOOK, _SLIP, words.UNDONE, words.CAUSE)
     if any(gate.search(text) for gate in gates) or _CUT_OFF.search(text) or words.ORDER.match(text) or lost(text):
@@ -285,19 +319,20 @@ def _weight(session: Session, closing: Closing, row: Row, text: str) -> int:
         return 0
     if not session.knows(text) or (session.rewritten(closing.number, text) and not closing.at_end):
         return 0
-    noted = _NOTED.search(row.heading) or _NOTED.match(row.text)
     weight = 2 * bool(why) + bool(limit) + bool(noted) + closing.at_end + closing.changed
     return weight if weight >= LEAST_WEIGHT else 0
 
 
+_MAYBE = re.compile(r"\b(?:may|might|could)\b|可能", re.IGNORECASE)
+"""A guess that a note warns with is one to know."""
 _THEN = re.compile(r"^(?:so|otherwise|without (?:it|this|that)|this means|that means|hence|therefore|but|it)\b", re.I)
 
 
 def _consequence(following: Sequence[Sentence]) -> list[str]:
     """The sentence behind where it says what follows from the one before."""
     for part in following[:1]:
-        text = _neutral(part.text)
-        if _THEN.match(text) and _explains(text) and len(text) <= LONG // 2 and not words.UNDONE.search(text):
+        text = neutral(part.text)
+        if _THEN.match(text) and explains(text) and len(text) <= LONG // 2 and not words.UNDONE.search(text):
             return [text]
     return []
 
@@ -350,7 +385,7 @@ def _of_message(row: Command, pattern: re.Pattern[str], title: str) -> Iterator[
     kept = 0
     for part in rows_of(Turn("assistant", body), 0):
         for sentence in sentences(part):
-            text = _neutral(sentence.text)
+            text = neutral(sentence.text)
             why = words.REASON.search(text) or words.LIMIT.search(text)
             if why and kept < MAX_SENTENCES and _is_reason(text) and part.kind != "check":
                 kept += 1
@@ -361,7 +396,7 @@ def _is_reason(text: str) -> bool:
     return (
         SHORT <= len(text) <= LONG
         and words.ANCHOR.search(text) is not None
-        and _explains(text)
+        and explains(text)
         and not (words.DANGLING.match(text) or _OF_TESTS.match(text) or _SLIP.search(text) or lost(text))
     )
 

@@ -15,7 +15,7 @@ from core.conversations.events import Command, Event
 from core.rules import words
 from core.rules.failures import bare
 from core.rules.prose import Row, begun, clean, looks_like_code, sentences
-from core.rules.sentence import CODE, Found, fits, found, is_latin, names_in
+from core.rules.sentence import CODE, Found, fits, found, is_latin, named, names_in
 from core.rules.session import Exchange, Session, rows_of
 from core.rules.typed import has_placeholder
 
@@ -73,6 +73,12 @@ _RULE = words.one_of({
     ),
     "ja": ("しないで", "必ず", "ではなく", "使わない", "常に", "べき", "だけ", "してほしい"),
     "ko": ("하지 (?:마|않)", "항상", "대신", "반드시", r"야 (?:합|한|해|됩|돼)", "만 "),
+    "ru": (
+        "только", r"единственн\w+", "никогда", "всегда", "вместо", r"долж(?:ен|на|но|ны)", "нельзя", "не надо",
+        "не нужно", "без", "по умолчанию",
+    ),
+    "pt": ("deve(?:m|ria)?", "nunca", "sempre", "apenas", "somente", "sem", "em vez de", "prefiro"),
+    "it": ("deve", "devono", "mai", "sempre", "solo", "senza", "invece di", "preferisco"),
 })  # fmt: skip
 """Words with which somebody says how a thing is to be, whatever the work of the day is."""
 STRONG = words.one_of({
@@ -86,6 +92,9 @@ STRONG = words.one_of({
     "zh": ("不要", "必须", "一律", "以后(?!再)"),
     "ja": ("しないで", "必ず", "常に"),
     "ko": ("하지 마", "항상", "반드시"),
+    "ru": ("никогда", "всегда", "нельзя", r"единственн\w+"),
+    "pt": ("nunca", "sempre"),
+    "it": ("mai", "sempre"),
 })  # fmt: skip
 """A rule, whatever it is about."""
 _STATES = re.compile(
@@ -128,6 +137,12 @@ _ORDER = words.one_of({
     "zh": ("检查", "看", "运行", "修复", "提交", "推送", "解释", "为什么", "怎么"),
     "ja": ("なぜ", "どう"),
     "ko": ("왜", "어떻게"),
+    "ru": (
+        "проверь", "посмотри", "запусти", "исправь", "почему", "как", "что", "сделай", "добавь", "проанализируй", "при",
+        "создай", "удали", "обнови", "напиши",
+    ),
+    "pt": ("verifique", "olhe", "execute", "corrija", "mostre", "por que", "como", "adicione", "crie", "faça"),
+    "it": ("verifica", "guarda", "esegui", "correggi", "mostra", "perché", "come", "aggiungi", "crea", "fai"),
 }, begins=True)  # fmt: skip
 """How a piece of work, a question or a remark begins: over when it is done."""
 _IN_TROUBLE = re.compile(
@@ -260,7 +275,11 @@ def _belongs(text: str) -> bool:
     if text.endswith(_ASKING) or _ORDER.match(first) or looks_like_code(text) or has_placeholder(text):
         return False
     plain = CODE.sub("``", text)
-    if words.MOMENT.search(plain) or words.HEDGE.search(_SHOULD.sub("", plain)) or _IN_TROUBLE.search(_STATE.sub("", plain)):
+    if (
+        words.MOMENT.search(plain)
+        or words.HEDGE.search(_SHOULD.sub("", plain))
+        or _IN_TROUBLE.search(_STATE.sub("", plain))
+    ):
         return False
     return bool(_VALUE.search(text) or _RULE.search(text)) and len(text) <= LONGEST
 
@@ -273,16 +292,16 @@ def _kind(text: str, whole_text: str, *, told: bool) -> str:
     """ "rule" for how a thing has to be, "fact" for how it is, "" for what is neither."""
     if whole_text.endswith(_ASKING) or "?" in text or not _stands(text):
         return ""
-    named = words.ANCHOR.search(text) or _CALLED.search(text) or _VALUE.search(text)
+    is_named = named(text) or _CALLED.search(text) or _VALUE.search(text)
     strong = STRONG.search(text)
-    least = LEAST_NAMED if named else LEAST_UNNAMED
+    least = LEAST_NAMED if is_named else LEAST_UNNAMED
     if is_latin(text) and len(text.split()) < least:
         return ""
-    if _RULE.search(text) and (named or strong) and not (_ORDER.match(text) and not strong):
+    if _RULE.search(text) and (is_named or strong) and not (_ORDER.match(text) and not strong):
         return "rule"
-    if _WHEN.match(text) and named:
+    if _WHEN.match(text) and is_named:
         return "rule"
-    return "fact" if named and _states(text) and (told or _OURS.match(text)) else ""
+    return "fact" if is_named and _states(text) and (told or _OURS.match(text)) else ""
 
 
 def _states(text: str) -> bool:
@@ -513,7 +532,7 @@ def find_put_off(session: Session) -> Iterator[Found]:
                 text = FILLER.sub("", sentence.text)
                 if not words.PUT_OFF.search(text) or "?" in text or not fits(text, LONGEST):
                     continue
-                named = words.ANCHOR.search(text) and not words.POINTING.match(text)
+                told = named(text) and not words.POINTING.match(text)
                 later = [other for other in session.exchanges if other.number > row.number]
-                if named and not any(names_in(text) & names_in(other.text) for other in later):
+                if told and not any(names_in(text) & names_in(other.text) for other in later):
                     yield found("tasks_open", text, row.number, detail="put off by the user", quote=sentence.quote)

@@ -58,8 +58,17 @@ def readable(text: str, most: int = LONG) -> bool:
         and not text.endswith(("?", ":", "…", "：", "？"))
         and not (text[:1].islower() and re.match(r"[a-z]+ ", text))
         and whole_quotes(text)
-        and words.ANCHOR.search(text) is not None
+        and named(text)
     )
+
+
+_LATIN = re.compile(r"[A-Za-z][\w-]{2,}")
+
+
+def named(text: str) -> bool:
+    """Whether a text names a thing: in the spelling of code, as a path or a number, or in Latin letters within another
+    script."""
+    return words.ANCHOR.search(text) is not None or (not is_latin(text) and _LATIN.search(text) is not None)
 
 
 # A sentence that says what something does without what it is: "Falls back to …", "Write-new-only — all new …".
@@ -114,7 +123,7 @@ def whole_quotes(text: str) -> bool:
     """Whether brackets and quotation marks that open in a text also close in it."""
     pairs = (("(", ")"), ("“", "”"), ("[", "]"))
     return (
-        text.count('"') % 2 == 0 and text.count("`") % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
+        text.count('"') % 2 == 0 and text.count("`") % 2 == 0 and "**" not in text and all(text.count(a) == text.count(b) for a, b in pairs)
     )
 
 

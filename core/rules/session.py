@@ -40,6 +40,7 @@ _REMOVES = re.compile(
 _OF_OTHERS = re.compile(r"\bgh pr (?:view|diff|checkout|review|list)\b|\bglab mr\b", re.IGNORECASE)
 _REVIEW_OF_PR = re.compile(r"\breview\b.{0,40}(?:\bPRs?\b|pull request|/pull/\d|#\d)|/pull/\d+/files", re.IGNORECASE)
 _NAMED = re.compile(r"(?=\w*[-_.A-Z\d])[A-Za-z][\w.-]{3,}(?<![.-])")
+_FILE = re.compile(r"\w/\w|\w\.[a-z]{1,5}$")
 _UNDONE = re.compile(r"^(?:git (?:reset|revert|checkout -- |restore )|/undo\b|you can use `?/undo)", re.IGNORECASE)
 
 
@@ -179,6 +180,8 @@ class Session:
         """Whether a sentence names something of this project that stands in what tools gave back or in an edit: what
         stands in a textbook names no such thing."""
         names = [name.strip("`()").casefold() for name in words.OF_CODE.findall(text)]
+        if not self.events:  # the file tells of none: a file of one's own is as good
+            return any(_FILE.search(name) for name in names)
         return any(name in self._shown or any(name in said for _, said in self._changes) for name in names)
 
     def rewritten(self, turn: int, text: str) -> bool:

@@ -41,6 +41,8 @@ ERROR = one_of({
     "zh": ("错误", "失败", "找不到"),
     "ja": ("エラー", "見つかりません", "失敗"),
     "ko": ("오류", "찾을 수 없", "실패"),
+    "ru": ("ошибк[аи]", "не найден[оа]?", "не удалось", "отказано"),
+    "pt": ("erro", "não encontrad[oa]"),
 })  # fmt: skip
 NO_ERROR = one_of({
     "en": ("0 (?:errors?|failed|failures?)", "no (?:errors?|issues|problems|failures)", r"errors?: (?:0|\(?none\)?)"),
@@ -50,7 +52,7 @@ HARD_ERROR = one_of({
     "any": (
         r"^(?:[\w./\\:() -]{0,60}: )?(?:error|fatal|ERR_|ERR!|panic|usage)\b", "^Traceback", "command not found",
         "No such file or directory", "unrecogni[sz]ed (?:sub)?command", "not a git repository", "Permission denied",
-        "unknown (?:flag|option|command|switch|argument)", "Base ref must be", "externally-managed", "Missing script",
+        "unknown (?:flag|option|command|switch|argument)", "Base ref must be", "ParserError", "FullyQualifiedErrorId", "externally-managed", "Missing script",
     ),
 })  # fmt: skip
 # Errors of how a thing is called. What a test or compiler says about the code is work, and is over when it is done.
@@ -193,13 +195,17 @@ LEFT_HEADING = one_of({
     "zh": ("待办", "未完成", "剩余", "遗留", "后续"),
     "ja": ("残り", "未対応", "残作業"),
     "ko": ("남은 작업", "미완료"),
+    "ru": ("осталось", "не сделано", "оставшиеся", "что осталось"),
+    "pt": ("pendente[s]?", "falta fazer"),
 }, begins=True)  # fmt: skip
 _WORK = r"(?:push|commit|merg|test|deploy|verif|implement|updat|fix|migrat|releas|wir|reproduc)\w*"
 _UNDONE_IN = {
     "de": ("noch nicht", "noch offen", r"steht noch aus", "muss noch", "fehlt noch", r"noch zu \w+"),
     "fr": ("pas encore", "reste à", "il faudra encore"),
     "es": ("todavía no", "aún no", r"faltan? por", r"quedan? por"),
-    "zh": ("尚未", "还没", "还需", "仍需", "未提交", "未推送", "未测试", "待处理"),
+    "ru": ("ещё не", "еще не", "осталось", "остаётся", "остается", r"не (?:проверен|запущен|сделан)\w*"),
+    "pt": ("ainda não", "falta", "resta"),
+    "zh": ("尚未", "还没", "剩余的", "待确认", "有待", "还需", "仍需", "未提交", "未推送", "未测试", "待处理"),
     "ja": ("まだ", "未実装", "未対応", "要確認", "残って"),
     "ko": ("아직", "남아 있"),
     "en": (
@@ -279,9 +285,11 @@ CAUSE = one_of({
     "de": ("Ursache", "verursacht durch", r"liegt daran"),
     "fr": ("la cause", r"causée? par", "à cause de"),
     "es": ("la causa", r"causad[oa] por", "debido a"),
-    "zh": ("根本原因[:：是]", "原因是", "原因在于"),
+    "zh": ("根本原因[:：是]", "原因是", "原因在于", "问题(?:在于|出在)", "导致了?(?!任何)", "根源是"),
     "ja": ("根本原因", "原因は"),
     "ko": ("근본 원인", "원인은"),
+    "ru": ("причина (?:в том|ошибки|была|—)", "из-за", "вызван[аоы]?", "проблема (?:в|была в) том"),
+    "pt": ("a causa", "causad[oa] por", "devido a", "o problema (?:é|era) que"),
 })  # fmt: skip
 # Words with which a sentence gives its reason, or what it was done for.
 REASON = one_of({
@@ -297,6 +305,8 @@ REASON = one_of({
     "zh": ("因此", "因为", "由于", "以便", "避免", "而不是"),
     "ja": ("ため", "ので", "代わりに"),
     "ko": ("때문", "위해", "대신"),
+    "ru": ("потому что", "так как", "чтобы", "вместо", "иначе", "поэтому"),
+    "pt": ("porque", "para (?:que|evitar)", "em vez de", "senão"),
 })  # fmt: skip
 # Words with which a sentence says what a thing needs, forbids or leaves out.
 LIMIT = one_of({
@@ -310,9 +320,11 @@ LIMIT = one_of({
     "de": ("nur", "muss", "niemals", "immer", "nicht unterstützt", "standardmäßig"),
     "fr": ("seulement", "doit", "jamais", "toujours", "par défaut"),
     "es": ("solo", "debe", "nunca", "siempre", "por defecto"),
-    "zh": ("只", "必须", "不能", "默认", "不支持", "忽略", "不再"),
+    "zh": ("只能?", "必须", "不能", "无法", "默认", "不支持", "不兼容", "忽略", "不再", "需要?先"),
     "ja": ("のみ", "必要", "できない", "デフォルト"),
     "ko": ("만 ", "필요", "기본"),
+    "ru": ("только", "нельзя", "всегда", "никогда", "по умолчанию", r"не поддерживает\w*", r"требует\w*", r"должн\w+"),
+    "pt": ("apenas", "somente", "deve(?:m)?", "nunca", "sempre", "por padrão"),
 })  # fmt: skip
 _SELF = r"(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?)?"
 # What was looked at, meant or needed is no work; the rest that ends so is.
@@ -334,6 +346,8 @@ DONE = one_of({
     "zh": ("已(?!有|经有|知)", "修复了", "新增了?", "完成了", "更新了"),
     "ja": (r"[^。]{2,80}(?:を|が)(?:修正|追加|削除|変更|更新)しました",),
     "ko": (r"[^.]{2,80}(?:수정|추가|삭제|변경|업데이트)(?:했습니다|하였습니다)",),
+    "ru": ("(?:добавил|исправил|удалил|обновил|создал|изменил|переименовал)[аи]?", "(?:добавлен|исправлен|удал[её]н|обновл[её]н|создан)[оаы]?"),
+    "pt": ("(?:corrigi|adicionei|removi|atualizei|criei)(?:do|da)?",),
 }, begins=True)  # fmt: skip
 # An assistant that tells what it is about to do, offers, asks, or talks to somebody.
 MONOLOGUE = one_of({
@@ -362,7 +376,7 @@ OFFER = one_of({
     "de": ("soll ich", "wenn du möchtest", "falls du willst"),
     "fr": ("si tu veux", "voulez-vous", "souhaitez-vous"),
     "es": ("si quieres", "quieres que"),
-    "zh": ("需要我", "要不要", "如果你(?:愿意|需要|想)", "如需", "是否需要"),
+    "zh": ("需要我", "要不要", "请确认", "我会", "我可以", "如果你(?:愿意|需要|想)", "如需", "是否需要"),
     "ja": ("しましょうか", "必要であれば"),
     "ko": ("원하시면", "할까요"),
 })  # fmt: skip
@@ -378,6 +392,8 @@ HEDGE = one_of({
     "zh": ("可能", "也许", "大概", "建议", "可以", "可选"),
     "ja": ("かもしれ", "おそらく", "たぶん"),
     "ko": ("아마", "수도 있"),
+    "ru": ("возможно", "вероятно", "может(?: быть)?", "похоже", "наверное"),
+    "pt": ("talvez", "provavelmente", "pode ser"),
 })  # fmt: skip
 _THING = (
     "above|following|former|latter|changes?|fix|tests?|file|code|function|issue|problem|error|solution|bug|feature|same"
@@ -416,13 +432,6 @@ REVIEW_HEADING = re.compile(
 
 # --- what the user says ---
 
-_MEDDLE = (
-    "want|use|ever|just|add|commit|push|touch|change|create|put|edit|modify|run|remove|delete|hardcode|mention|include"
-)
-_EVER = r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)"
-_IMMER = r"immer(?! (?:noch|wieder|mehr))"
-_TOUJOURS = r"toujours(?! (?:avec|pas|la même|le même|une?|des))"
-_SIEMPRE = r"(?<!de )siempre(?! (?:igual|lo mismo))"
 CORRECTION = one_of({
     "en": (
         "no,", "nope", "actually", r"that'?s (?:not|wrong)", r"it'?s (?:not|actually)", "technically", "wrong",
@@ -436,6 +445,8 @@ CORRECTION = one_of({
     "zh": ("不对", "不是", "错了", "还是不行", "没有用"),
     "ja": ("違います", "動きません", "間違"),
     "ko": ("아니", "틀렸", "안 돼"),
+    "ru": ("нет,", "не работает", "неверно", "ошибка (?:осталась|та же)", "всё ещё", "все еще"),
+    "pt": ("não,", r"não funcion\w+", "ainda não", "continua"),
 }, begins=True)  # fmt: skip
 # What an assistant says first when the user is right.
 CONCEDES = one_of({
@@ -481,6 +492,8 @@ PUT_OFF = one_of({
     "zh": ("以后再", "稍后", "下次", "后续", "暂时不", "先不", "另开", "单独的"),
     "ja": ("後で", "あとで", "次回", "今回は", "別の?PR", "別途"),
     "ko": ("나중에", "다음에", "추후", "별도"),
+    "ru": ("потом", "позже", "в следующий раз"),
+    "pt": ("mais tarde", "depois", "outra hora"),
 })  # fmt: skip
 POINTING = re.compile(
     r"^(?:do|fix|use|remove|change|revert|undo|try|run|add|make|check|commit|push|keep|delete|go) "

@@ -167,8 +167,9 @@ def _events(lines: Sequence[Line], blocks: Mapping[int, tuple[int, str]]) -> Ite
         found = _USE.match(lines[number].text) if number > done else None
         if found:
             done = blocks[number][0]
-            rows = [line.text for line in lines[number : done + 1]]
-            if not any(map(_RESULT_ALONE.search, rows[:2])) or any(row.startswith("```") for row in rows):
+            rows = [line.text.strip() for line in lines[number : done + 1]]
+            told = [row for row in rows if row and not row.startswith(("<tool-use", "<details>", "</"))]
+            if len(told) != 1 or not _RESULT_ALONE.match(told[0]):
                 yield _block_event(lines, number, done, found[2].removesuffix("_v2"))
 
 
