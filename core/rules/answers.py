@@ -14,7 +14,7 @@ from core.conversations.events import Compaction, Plan, Question
 from core.rules import words
 from core.rules.prose import Row, by_person, clean, whole
 from core.rules.said import STRONG
-from core.rules.sentence import Found, fits, found
+from core.rules.sentence import Found, fits, found, readable
 from core.rules.session import Session, rows_of
 
 MAX_DECISIONS = 3
@@ -98,7 +98,8 @@ _PICK = re.compile(
     r"for|the|option|variante?|choice|approach|alternative|number|answer|nehmen wir|nimm|wir nehmen|prends|prenons|"
     r"on prend|elijo|usa|opción|la|die|das|#)\s+)*"
     r"(?:选|选择|就选|用|方案|选项|オプション|案|옵션)?\s*(?P<mark>[1-9]|[A-Fa-f])(?:案|番|号|번)?(?![\w.])"
-    r"(?:(?:\s*[,.:;!?，。、–—-]+\s*|\s+(?=(?:but|because|since|please|and|with|as|aber|weil|bitte|mais|pero)\b))(?P<more>.*))?$",
+    r"(?:(?:\s*[,.:;!?，。、–—-]+\s*|\s+(?=(?:but|because|since|please|and|with|as|aber|weil|bitte|mais|"
+    r"pero)\b))(?P<more>.*))?$",
     re.IGNORECASE | re.DOTALL,
 )
 _WORK = re.compile(
@@ -167,7 +168,8 @@ def find_undecided(session: Session) -> Iterator[Found]:
 _TITLE = re.compile(r"^#{1,3}\s+(?:Plan:?\s+|Implementation Plan:?\s+)?(.+?)\s*#*$", re.MULTILINE | re.IGNORECASE)
 _LABELLED = re.compile(r"^\*\*(?P<label>[^*\n]{3,120})\*\*(?P<more>.*)$", re.DOTALL)
 _CONTRAST = re.compile(
-    r"\b(?:not|no|instead of|rather than|over|vs|because|since|so that|avoids?|nicht|statt|pas|en vez)\b|而不|ではなく|대신",
+    r"\b(?:not|no|instead of|rather than|over|vs|because|since|so that|avoids?|nicht|statt|pas|en vez)\b|而不|"
+    r"ではなく|대신",
     re.IGNORECASE,
 )
 """What was weighed against something else, or has its reason, says more than what was simply done."""
@@ -265,6 +267,7 @@ def _summed_up(session: Session, heading: str, row: Row, number: int) -> Iterato
         yield found("decisions", text, number, quote=item.quote, score=58)
     elif "concept" in heading and bold and _DEFINES.search(rest) and fits(text):
         yield found("facts", text, number, quote=item.quote, score=50)
-    elif heading.startswith(("pending", "remaining", "open")) and fits(text) and words.ANCHOR.search(text):
-        if not words.OFFER.search(text) and not session.spoken_of(number, text):
-            yield found("tasks_open", text, number, quote=item.quote, score=55)
+    elif (
+        heading.startswith(("pending", "remaining", "open")) and readable(text) and not session.spoken_of(number, text)
+    ):
+        yield found("tasks_open", text, number, quote=item.quote, score=55)

@@ -11,7 +11,7 @@ from functools import partial
 from core.conversations.conversation import Turn
 from core.conversations.events import Call, Command, Commit, Edit, Plan, PullRequest, Push, Todos
 from core.rules import words
-from core.rules.failures import ASIDE, bare, failure
+from core.rules.failures import ASIDE, failure
 from core.rules.prose import Sentence, by_person, clean, sentences
 from core.rules.sentence import Found, found, is_latin, stems
 from core.rules.session import Exchange, Session, rows_of
@@ -19,7 +19,7 @@ from core.rules.session import Exchange, Session, rows_of
 MAX_FILES_LISTED = 4
 LEAST_EDITS, LEAST_FILES = 3, 2
 LEAST_UNNAMED = 6
-LONGEST_REQUEST = 240
+LONGEST_REQUEST, LONGEST_WHY, LONGEST_SHOWN = 240, 160, 80
 LAST_TURNS = 3
 MAX_STEPS_LEFT = 3
 
@@ -103,7 +103,7 @@ def _failed_last(session: Session) -> tuple[int, Command, str] | None:
     """The last command where it failed and nothing was said or done behind it, with its turn and why."""
     turn, row = session.commands[-1] if session.commands else (-1, None)
     said_behind = any(closing.number > turn for closing in session.closings)
-    if row is None or said_behind or session.events[-1][0] != turn or "\n" in bare(row.words):
+    if row is None or said_behind or session.events[-1][0] != turn or "\n" in row.words:
         return None
     why = failure(row)
     return (turn, row, why) if why or row.failed else None
@@ -113,11 +113,11 @@ def _breaks_off(session: Session) -> str:
     last = _last_call(session)
     if last is None:
         failed = _failed_last(session)
-        return f"ends with `{bare(failed[1].words)[:80]}`, which failed" if failed else ""
+        return f"ends with `{failed[1].words[:LONGEST_SHOWN]}`, which failed" if failed else ""
     row = last[1]
     if isinstance(row, Edit) and row.path:
         return f"breaks off while `{row.names[-1]}` is written"
-    line = row.words.split("\n")[0][:80] if isinstance(row, Command) else ""
+    line = row.words.split("\n")[0][:LONGEST_SHOWN] if isinstance(row, Command) else ""
     return f"breaks off in `{line}`" if line else ""
 
 
@@ -171,16 +171,11 @@ def _failed_at_the_end(session: Session) -> Iterator[Found]:
     turn, row, why = failed
     said = [place for place in session.conversation.turns[:turn] if place.role == "assistant" and place.text.strip()]
     rows = rows_of(said[-1], turn) if said else []
-    announced = [part for part in sentences(rows[-1])][-1:] if rows else []
+    announced = list(sentences(rows[-1]))[-1:] if rows else []
     wanted = f"; it was to come: “{announced[0].text.rstrip(':：')}”" if announced else ""
     shown = f" (“{why[:LONGEST_WHY]}”)" if why else ""
     quote = announced[0].quote if announced else ""
-    yield _open(
-        f"`{bare(row.words)[:LONGEST_WHY]}` failed{shown} as the session ended{wanted}", turn, quote=quote, score=58
-    )
-
-
-LONGEST_WHY = 160
+    yield _open(f"`{row.words[:LONGEST_WHY]}` failed{shown} as the session ended{wanted}", turn, quote=quote, score=58)
 
 
 def _names(edits: list[Edit]) -> list[str]:

@@ -53,7 +53,8 @@ _ENVIRONMENT = re.compile(
     r"cannot connect to the docker daemon|requires-python|go\.mod requires|incompatible (?:version|architecture)|"
     r"no matching version|\w+ version .{1,30} is (?:too old|not supported|required)|command not found|"
     r"is not recognized as|permission denied while trying to connect|could not open TTY|not a tty|"
-    r"No module named pip|missing (?:system )?(?:library|libraries)|cannot open shared object",
+    r"ParserError|not a valid statement separator|No module named pip|missing (?:system )?(?:library|libraries)|"
+    r"cannot open shared object",
     re.IGNORECASE,
 )
 _VERSIONS = re.compile(
@@ -154,8 +155,13 @@ def find_failures(session: Session) -> Iterator[Found]:
         versions = [line.strip() for line in row.event.output.split("\n") if _VERSIONS.match(line.strip())][:2]
         shown = "; ".join([shown, *versions])
         often = f" {times} times" if times > 1 else ""
+        wrong = (
+            row.event.words
+            if "ParserError" in shown and len(row.event.words) < LONGEST_COMMAND
+            else bare(row.event.words)
+        )
         end = works or "nothing in the session made it work"
-        statement = f"`{bare(row.event.words)}` fails{often} (“{shown}”); {end}"
+        statement = f"`{wrong}` fails{often} (“{shown}”); {end}"
         # No quote: it would be the tool's, and the line holds the tool's words as they are.
         yield found("facts", statement, row.turn, score=66 if works else 60, kind="tool-quirk" if works else "pitfall")
 

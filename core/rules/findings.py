@@ -57,7 +57,8 @@ _CLEAR = re.compile(
 _COUNTED = re.compile(r"\s*\((?:observation|obs|finding|item|point|step|task|chunk|D)\.? ?#?\d+\)", re.IGNORECASE)
 """A number that only the talk explains."""
 PERSONS = re.compile(
-    r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us|du|dein\w*|wir|votre|vos|nous|tu[sao]?|tuoi|tue|abbiamo|tenemos)\b",
+    r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us|du|dein\w*|wir|votre|vos|nous|tu[sao]?|tuoi|tue|abbiamo|"
+    r"tenemos)\b",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
@@ -119,12 +120,14 @@ def explains(text: str) -> bool:
 _CAUSE_HEADING = re.compile(
     r"^(?:\d+\.\s*)?(?:the )?(?:root |real |actual |underlying )?(?:causes?|bugs?|problems?|issue)(?:\s*(?:\(.*\)|of "
     r".*))?$|^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|crash|hang|is |was )|^what (?:happen|went wrong|"
-    r"caused|was wrong)|^(?:diagnosis|ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因|问题根源|问题所在|问题诊断|"
+    r"caused|was wrong)|^(?:diagnosis|ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因|问题根源|"
+    r"问题所在|问题诊断|"
     r"причина(?: ошибки| проблемы)?|проблема|causa|problema)$",
     re.IGNORECASE,
 )
 _CAUSE_LABEL = re.compile(
-    r"^(?:the )?(?:(?:root |real |actual )?cause|bug|problem|diagnosis|根本原因|原因|根因|Ursache)\s*"
+    r"^(?:the )?(?:(?:root |real |actual )?cause|bug|problem|diagnosis|根本原因|原因|根因|问题根源|Ursache|"
+    r"причина|проблема)\s*"
     r"(?:\([^)]{1,30}\)\s*)?(?:(?:is|was)\s*)?[:：—–-]\s*",
     re.IGNORECASE,
 )
@@ -242,13 +245,15 @@ _NOTED = re.compile(
 )
 _OF_A_LOOK = re.compile(
     r"^\W*\(?\d+\)|\blines? [~≈]?\d|^\W*(?:old|new|before|after|previously|was|minor)\b[:：]|\bobservations?\b|"
-    r"\b(?:all|the) (?:\d+ )?(?:unit |new |existing )?tests? (?:now )?pass|\bno (?:changes?|issues?|errors?) (?:were |was )?"
+    r"\b(?:all|the) (?:\d+ )?(?:unit |new |existing )?tests? (?:now )?pass|\bno (?:changes?|issues?|"
+    r"errors?) (?:were |was )?"
     r"(?:needed|found|required)|\b(?:as|you) (?:requested|asked)\b|\bstep \d\b",
     re.IGNORECASE,
 )
 _TEXTBOOK = re.compile(
     r"\b(?:best practice|in general|generally|typically|usually|it is important|ensures? (?:that )?the (?:code|app\w*)|"
-    r"more (?:readable|maintainable|robust)|maintainab\w+|readab\w+|flexib\w+|easier to (?:read|understand|maintain))\b",
+    r"more (?:readable|maintainable|robust)|maintainab\w+|readab\w+|flexib\w+|easier to (?:read|understand|"
+    r"maintain))\b",
     re.IGNORECASE,
 )
 
@@ -257,7 +262,8 @@ _LABEL = re.compile(r"^(?:`[^`]+`(?:\s*\+\s*`[^`]+`)*|[\w./-]+\.\w{1,5}|[A-Z][\w
 """A file or a word that stands in front of a sentence as its label."""
 _REMARK = re.compile(
     r"^\W*(?:impact|after \w+ing|result|summary|bug|issue|the only|all \w+)\b|\b(?:nit|documentation nit|additive|"
-    r"doesn't need to change|import the|back to its original|for exactly this|remaining dirty|this (?:pr|change|fix|commit))\b|方案",
+    r"doesn't need to change|import the|back to its original|for exactly this|remaining dirty|this (?:pr|change|"
+    r"fix|commit))\b|方案",
     re.IGNORECASE,
 )
 """What only tells of the work of the day."""

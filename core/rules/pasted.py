@@ -28,7 +28,8 @@ _RULED_OUT = re.compile(
 
 
 _LACKS = re.compile(
-    r"\b(?:is missing|are missing|missing (?:from|in)|lacks?|not (?:installed|defined|exported|imported|declared|found in)|"
+    r"\b(?:is missing|are missing|missing (?:from|in)|lacks?|not (?:installed|defined|exported|imported|declared|"
+    r"found in)|"
     r"no longer|requires?|expects?|only (?:works|supports|accepts)|отсутству\w+|не установлен\w*|falta|fehlt|manque)\b|"
     r"缺少|未安装|没有安装|不存在|不支持",
     re.IGNORECASE,

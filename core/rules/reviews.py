@@ -19,7 +19,8 @@ _HARMLESS = re.compile(
     re.IGNORECASE,
 )
 SLIGHT = re.compile(
-    r"\b(?:optional\w*|low[- ]priority|nice[- ]to[- ]have|small\w*|trivial|consider|might|could|if you|tidy|may want)\b|"
+    r"\b(?:optional\w*|low[- ]priority|nice[- ]to[- ]have|small\w*|trivial|consider|might|could|if you|tidy|"
+    r"may want)\b|"
     r"^\W*(?:the )?(?:\w+ ){0,2}comments?\b|"
     r"^\W*(?:document|(?:add|write) (?:a |some )?(?:comments?|notes?|docs?)|rename|reword)\b|可选|考虑",
     re.IGNORECASE,

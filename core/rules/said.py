@@ -48,10 +48,12 @@ _RULE = words.one_of({
         r"(?! (?:worry|know|see|think|need to|understand|have to|get|just|sure|work\w*|yet|remember|care)\b)",
         "from now on", r"(?:must|shall|should)(?:n't| not)?(?! (?:i|we|you)\b)", r"(?:has|have|needs?) to be",
         r"(?:is|are) (?:supposed|meant) to", r"only(?! (?:problem|issue|thing|one|difference)\b)", "without",
-        "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time", r"no (?:more|external|new)",
+        "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time",
+        r"no (?:more|external|new)",
         r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)", "let'?s (?:use|go with|keep|call|not|drop)",
         r"we(?:'ll| will)? (?:use|go with|keep|call)", r"use \S+(?: \S+){0,6} (?:for|everywhere|and not|, not) ",
-        r"(?:we|i)(?:'d)? (?:(?:also|just|really|only) )*(?:want|need|prefer|expect) (?!you\b)(?:\S+ ){1,8}(?:to|not)\b",
+        r"(?:we|i)(?:'d)? (?:(?:also|just|really|only) )*(?:want|need|prefer|expect) (?!you\b)(?:\S+ ){1,8}(?:to|"
+        r"not)\b",
         r"(?:we|i) (?:really )?(?:don'?t|do not) (?:want|need|expect|use)",
     ),
     "de": (
@@ -68,7 +70,8 @@ _RULE = words.one_of({
         "en (?:vez|lugar) de", "prefiero", "a partir de ahora",
     ),
     "zh": (
-        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该?当?", "应放", "以后(?!再)", "没有?必要", "不需要", "无需",
+        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该?当?", "应放", "以后(?!再)", "没有?必要",
+        "不需要", "无需",
         "只", "统一", "默认", "不能", "改[为成]",
     ),
     "ja": ("しないで", "必ず", "ではなく", "使わない", "常に", "べき", "だけ", "してほしい"),
@@ -109,7 +112,8 @@ _STATES = re.compile(
 """A sentence that says how something is."""
 _WHEN = re.compile(
     r"^(?:when(?:ever)?|if|for|in) (?!(?:I|you|we|it|this|that)\b)[^,.]{4,100}, (?:please |always |just )?"
-    r"(?:select|use|return|keep|ignore|run|set|treat|prefer|skip|call|show|render|write|pass|choose|send|put|store|give|"
+    r"(?:select|use|return|keep|ignore|run|set|treat|prefer|skip|call|show|render|write|pass|choose|send|put|"
+    r"store|give|"
     r"raise|fall back|take|limit|strip|convert|apply|do not|don't)\b|"
     r"^(?:return|use|keep|ignore|treat|prefer|skip|render|pass|send|store|give|raise|limit|strip)\b.{3,120}"
     r"\b(?:when|if|unless|only|until|except)\b",
@@ -129,7 +133,8 @@ _ORDER = words.one_of({
         "generate", "refactor", "change", "move", "rewrite", "there (?:is|are)", "modify", "insert", "append", "clean",
         r"i (?:still|get|got|have|see|am|was|had|asked|thought|added|tried|should|can|just|did|made|need you)",
         r"you (?:only|didn|removed|are|were|just|have|made|forgot|missed|can|could|may|might)", "looks?", "seems?",
-        "great", "thanks", "be sure", "we (?:want|need) to", "let'?s see", "perfect", "nice", "good", "cool", "wait", "hi", "hello", "hey",
+        "great", "thanks", "be sure", "we (?:want|need) to", "let'?s see", "perfect", "nice", "good", "cool",
+        "wait", "hi", "hello", "hey",
     ),
     "de": ("prüfe?", "schau", "führ", "lies", "zeige?", "warum", "wie", "was", "behebe?", "mach"),
     "fr": ("vérifie", "regarde", "lance", "montre", "corrige", "pourquoi", "comment", "ajoute"),

@@ -42,8 +42,10 @@ def fits(text: str, most: int = LONG) -> bool:
 
 
 def is_latin(text: str) -> bool:
-    """Whether a text is of a script whose words stand apart: few characters of three bytes in it."""
-    return len(text.encode("utf-8", "replace")) <= 1.5 * len(text)
+    """Whether a text is of Latin letters: nothing of a script without blanks in it, and few characters of two bytes."""
+    return not any("\u3000" <= char <= "\uffef" for char in text) and len(text.encode("utf-8", "replace")) <= 1.5 * len(
+        text
+    )
 
 
 def readable(text: str, most: int = LONG) -> bool:
@@ -123,7 +125,10 @@ def whole_quotes(text: str) -> bool:
     """Whether brackets and quotation marks that open in a text also close in it."""
     pairs = (("(", ")"), ("“", "”"), ("[", "]"))
     return (
-        text.count('"') % 2 == 0 and text.count("`") % 2 == 0 and "**" not in text and all(text.count(a) == text.count(b) for a, b in pairs)
+        text.count('"') % 2 == 0
+        and text.count("`") % 2 == 0
+        and "**" not in text
+        and all(text.count(a) == text.count(b) for a, b in pairs)
     )
 
 

@@ -7,7 +7,6 @@ A closing message is the assistant's last one before each word of the user, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -99,13 +98,16 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Session:
-    """A conversation with a coding assistant, with its events (turn, event) and closing messages in order; `rows` are
-    the closing messages' lines by their turns."""
+    """A conversation with a coding assistant, with its events (turn, event) and closing messages in order."""
 
     conversation: Conversation
     events: tuple[tuple[int, Event], ...]
     closings: tuple[Closing, ...]
-    rows: Mapping[int, list[Row]]
+
+    @cached_property
+    def rows(self) -> dict[int, list[Row]]:
+        """The closing messages' lines by their turns."""
+        return {closing.number: rows_of(closing.turn, closing.number) for closing in self.closings}
 
     @cached_property
     def commands(self) -> tuple[tuple[int, Command], ...]:
@@ -294,8 +296,7 @@ def read_session(conversation: Conversation) -> Session:
         overtaken = any(at >= end for at in edits)
         closings.append(Closing(number, turns[number], answer < 0, before, changed, refuted, overtaken))
         before = number
-    rows = {closing.number: rows_of(closing.turn, closing.number) for closing in closings}
-    return Session(conversation, tuple(events), tuple(closings), rows)
+    return Session(conversation, tuple(events), tuple(closings))
 
 
 _WITH_COMMAND = re.compile(r"^/(?:ask|code|architect)[ \t]+")

@@ -43,6 +43,7 @@ ERROR = one_of({
     "ko": ("오류", "찾을 수 없", "실패"),
     "ru": ("ошибк[аи]", "не найден[оа]?", "не удалось", "отказано"),
     "pt": ("erro", "não encontrad[oa]"),
+    "any": (r"[A-Z]\w+(?:Error|Exception)\b",),
 })  # fmt: skip
 NO_ERROR = one_of({
     "en": ("0 (?:errors?|failed|failures?)", "no (?:errors?|issues|problems|failures)", r"errors?: (?:0|\(?none\)?)"),
@@ -52,7 +53,8 @@ HARD_ERROR = one_of({
     "any": (
         r"^(?:[\w./\\:() -]{0,60}: )?(?:error|fatal|ERR_|ERR!|panic|usage)\b", "^Traceback", "command not found",
         "No such file or directory", "unrecogni[sz]ed (?:sub)?command", "not a git repository", "Permission denied",
-        "unknown (?:flag|option|command|switch|argument)", "Base ref must be", "ParserError", "FullyQualifiedErrorId", "externally-managed", "Missing script",
+        "unknown (?:flag|option|command|switch|argument)", "Base ref must be", "ParserError",
+        "FullyQualifiedErrorId", "externally-managed", "Missing script",
     ),
 })  # fmt: skip
 # Errors of how a thing is called. What a test or compiler says about the code is work, and is over when it is done.
@@ -346,7 +348,8 @@ DONE = one_of({
     "zh": ("已(?!有|经有|知)", "修复了", "新增了?", "完成了", "更新了"),
     "ja": (r"[^。]{2,80}(?:を|が)(?:修正|追加|削除|変更|更新)しました",),
     "ko": (r"[^.]{2,80}(?:수정|추가|삭제|변경|업데이트)(?:했습니다|하였습니다)",),
-    "ru": ("(?:добавил|исправил|удалил|обновил|создал|изменил|переименовал)[аи]?", "(?:добавлен|исправлен|удал[её]н|обновл[её]н|создан)[оаы]?"),
+    "ru": ("(?:добавил|исправил|удалил|обновил|создал|изменил|переименовал)[аи]?",
+    "(?:добавлен|исправлен|удал[её]н|обновл[её]н|создан)[оаы]?"),
     "pt": ("(?:corrigi|adicionei|removi|atualizei|criei)(?:do|da)?",),
 }, begins=True)  # fmt: skip
 # An assistant that tells what it is about to do, offers, asks, or talks to somebody.
@@ -520,7 +523,8 @@ MOMENT = re.compile(
 )
 # A title that says nothing of what was meant: an order to go on, a command, a greeting.
 NOT_MEANT = re.compile(
-    r"^(?:hi|hello|hey|continue|go on|ok(?:ay)?|yes|no|thanks|please|[/!<{]|new (?:chat|session|conversation)|untitled)\b|"
+    r"^(?:hi|hello|hey|continue|go on|ok(?:ay)?|yes|no|thanks|please|[/!<{]|new (?:chat|session|conversation)|"
+    r"untitled)\b|"
     r"^[/!<{]|[~$>|]|➜|--\w|://|\.(?:py|md|ts|js|json)\b.*\.(?:py|md|ts|js|json)\b",
     re.IGNORECASE,
 )
