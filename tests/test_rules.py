@@ -1,5 +1,5 @@
-"""What a harvest by rules leaves of a session, as data: `tests/cases/rules/*.yaml`. If a case fails, a user misses a line
-that would have saved them something, or reads one that is wrong, stale or worth nothing.
+"""What a harvest by rules leaves of a session, as data: `tests/cases/rules/*.yaml`. If a case fails, a user misses a
+line that would have saved them something, or reads one that is wrong, stale or worth nothing.
 
 `talk` is a session, one entry a line, a longer one going on in the lines below: `> ` the user says, `< ` the assistant
 says, `$ ` a command runs (`= ` it prints and goes well, `! ` it fails with this, `x ` the user refuses it, none of

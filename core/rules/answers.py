@@ -20,7 +20,7 @@ from core.rules.session import Session, rows_of
 MAX_DECISIONS = 3
 MAX_PER_SUMMARY = 3
 LONGEST_ANSWER = 220
-LONGEST_CHOSEN = 160
+LONGEST_CHOSEN, SHORTEST_SAID = 160, 12
 
 # --- questions of a tool ---
 
@@ -256,7 +256,12 @@ def _summed_up(session: Session, heading: str, row: Row, number: int) -> Iterato
     said = _FEEDBACK.match(text)
     if "user messages" in heading and said and not words.POINTING.search(said["said"]):
         yield found("decisions", f"{said['said']} ({said['note']})", number, quote=item.quote, score=62)
-    elif "user messages" in heading and STRONG.search(text) and fits(text) and "?" not in text:
+    elif (
+        "user messages" in heading
+        and STRONG.search(text)
+        and SHORTEST_SAID <= len(text) <= LONGEST_ANSWER
+        and "?" not in text
+    ):
         yield found("decisions", text.strip('"“” '), number, quote=item.quote, score=58)
     elif "error" in heading or "fixes" in heading:
         first = words.first_sentence(rest)

@@ -140,30 +140,30 @@ def find_failures(session: Session) -> Iterator[Found]:
             failed.append(_Failed(number, at, turn, row, why))
     told: dict[tuple[str, str], tuple[_Failed, str]] = {}
     cures: set[str] = set()
-    for row in failed:
-        works = _cure(session, commands, row)
-        if not works and not _is_of_machine(session, row):
+    for one in failed:
+        works = _cure(session, commands, one)
+        if not works and not _is_of_machine(session, one):
             continue
-        if row.cause not in told or (works and not told[row.cause][1]):
+        if one.cause not in told or (works and not told[one.cause][1]):
             if works and works in cures:
                 continue
             cures.add(works)
-            told[row.cause] = row, works
-    for cause, (row, works) in told.items():
+            told[one.cause] = one, works
+    for cause, (one, works) in told.items():
         times = sum(other.cause == cause for other in failed)
-        shown = row.why if len(row.why) <= LONGEST_WHY else row.why[:LONGEST_WHY].rsplit(" ", 1)[0] + " …"
-        versions = [line.strip() for line in row.event.output.split("\n") if _VERSIONS.match(line.strip())][:2]
+        shown = one.why if len(one.why) <= LONGEST_WHY else one.why[:LONGEST_WHY].rsplit(" ", 1)[0] + " …"
+        versions = [line.strip() for line in one.event.output.split("\n") if _VERSIONS.match(line.strip())][:2]
         shown = "; ".join([shown, *versions])
         often = f" {times} times" if times > 1 else ""
         wrong = (
-            row.event.words
-            if "ParserError" in shown and len(row.event.words) < LONGEST_COMMAND
-            else bare(row.event.words)
+            one.event.words
+            if "ParserError" in shown and len(one.event.words) < LONGEST_COMMAND
+            else bare(one.event.words)
         )
         end = works or "nothing in the session made it work"
         statement = f"`{wrong}` fails{often} (“{shown}”); {end}"
         # No quote: it would be the tool's, and the line holds the tool's words as they are.
-        yield found("facts", statement, row.turn, score=66 if works else 60, kind="tool-quirk" if works else "pitfall")
+        yield found("facts", statement, one.turn, score=66 if works else 60, kind="tool-quirk" if works else "pitfall")
 
 
 def _is_of_machine(session: Session, row: _Failed) -> bool:

@@ -91,6 +91,11 @@ PAST = re.compile(
 )
 
 
+def is_past(text: str) -> bool:
+    """Whether a sentence tells what was done; a name in backticks may end as a verb does."""
+    return PAST.match(text) is not None and text[0] != "`"
+
+
 def neutral(text: str) -> str:
     """A sentence without line numbers and without whom it was said to."""
     return _YOURS.sub(
@@ -180,15 +185,17 @@ def cause_in(session: Session, rows: Sequence[Row], at: int, *, known: bool = Fa
         text = neutral(sentence.text)
         label = _CAUSE_LABEL.match(text)
         bare = text[label.end() :] if label else text
+        if text.endswith((":", "：")):
+            continue  # it leads to a list
         if not (label or (below and number == 0) or words.CAUSE.search(text) or _EFFECT.search(text)):
             continue
-        bare = _without_title(session, bare.rstrip(":："))
+        bare = _without_title(session, bare)
         if words.DANGLING.match(bare) or _POINTS.search(bare) or lost(bare):
             lead = _lead(rows, at, parts[:number])
             bare = f"{_with_stop(lead)} {bare}" if lead else ""
         if not explains(bare) or _POINTS_BACK.match(bare) or not bare:
             continue
-        if _SLIP.search(bare) or _CUT_OFF.search(bare) or PAST.match(bare) or not named_first(bare):
+        if _SLIP.search(bare) or _CUT_OFF.search(bare) or is_past(bare) or not named_first(bare):
             continue
         following = [*parts[number + 1 :]]
         for later in rows[at + 1 : at + 2]:
@@ -208,7 +215,7 @@ def _lead(rows: Sequence[Row], at: int, before: Sequence[Sentence]) -> str:
         if not said and row.kind == "prose" and (row.text.endswith((":", "：")) or rows[at - 1] is row):
             said = list(sentences(row))
     text = _CAUSE_LABEL.sub("", neutral(said[-1].text).rstrip(":：")) if said else ""
-    return text if text and explains(text) and readable(f"{text}.") and not PAST.match(text) else ""
+    return text if text and explains(text) and readable(f"{text}.") and not is_past(text) else ""
 
 
 def _with_stop(part: str) -> str:
@@ -321,7 +328,7 @@ def _weight(session: Session, closing: Closing, row: Row, text: str) -> int:
     gates = (_OF_A_LOOK, _TEXTBOOK, _SLIP, words.UNDONE, words.CAUSE)
     if any(gate.search(text) for gate in gates) or _CUT_OFF.search(text) or words.ORDER.match(text) or lost(text):
         return 0
-    if PAST.match(_LABEL.sub("", text)) or _REMARK.search(text):
+    if is_past(_LABEL.sub("", text)) or _REMARK.search(text):
         return 0
     if not session.knows(text) or (session.rewritten(closing.number, text) and not closing.at_end):
         return 0
@@ -482,7 +489,7 @@ def _left_in(session: Session, closing: Closing, row: Row) -> Iterator[Found]:
         text = begun(_I.sub("", NUMBERS.sub("", shortened(said)).strip()))
         if lead and words.DANGLING.match(text) and readable(f"{lead} {text}"):
             text = f"{begun(lead)} {text}"  # the sentence before says what it is about
-        if PAST.match(text) and not _HELD_UP.search(text):
+        if is_past(text) and not _HELD_UP.search(text):
             text = next((begun(part) for part in reversed(_CLAUSES.split(text)) if words.UNDONE.search(part)), "")
         stands = readable(text) or (below and not advised and _stands(text))
         if not stands or _AS_IT_WAS.search(text) or lost(text) or words.OFFER.search(said):

@@ -362,53 +362,12 @@ def taken_back(item: Found, later: Exchange) -> bool:
 
 
 _WORD = re.compile(r"\w{3,}|[぀-ヿ一-鿿가-힣]{2,}")
-_OF_RULES = frozenset(
-    [
-        "all",
-        "also",
-        "always",
-        "and",
-        "any",
-        "are",
-        "don",
-        "each",
-        "every",
-        "for",
-        "from",
-        "has",
-        "have",
-        "instead",
-        "its",
-        "keep",
-        "make",
-        "must",
-        "need",
-        "needs",
-        "never",
-        "not",
-        "only",
-        "please",
-        "should",
-        "sure",
-        "that",
-        "the",
-        "them",
-        "then",
-        "they",
-        "this",
-        "use",
-        "using",
-        "want",
-        "when",
-        "with",
-        "without",
-        "you",
-        "your",
-        "let",
-        "can",
-        "will",
-    ]
-)
+_OF_RULES = frozenset({
+    "all", "also", "always", "and", "any", "are", "don", "each", "every", "for", "from", "has", "have", "instead",
+    "its", "keep", "make", "must", "need", "needs", "never", "not", "only", "please", "should", "sure", "that", "the",
+    "them", "then", "they", "this", "use", "using", "want", "when", "with", "without", "you", "your", "let", "can",
+    "will",
+})  # fmt: skip
 
 
 def _overtakes(later: str, text: str) -> bool:

@@ -55,7 +55,8 @@ def missed(rows: Sequence[tuple[str, list[Found]]], labels: Sequence[dict[str, A
         for kept in row["items"]:
             hit = any(same(kept, item.fields) for item in found)
             shares[row.get("repository") or row["file"].split("/")[-2]].append(hit)
-            yield f"{'found ' if hit else 'missed'} {row['file'][-40:]:40} [{kept.get('category', '')}] {kept['statement']}"
+            mark, kind = "found " if hit else "missed", kept.get("category", "")
+            yield f"{mark} {row['file'][-40:]:40} [{kind}] {kept['statement']}"
     for name, hits in shares.items():
         yield f"{name}: {sum(hits)} of {len(hits)}"
     mean = sum(sum(hits) / len(hits) for hits in shares.values()) / max(1, len(shares))
