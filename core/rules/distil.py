@@ -24,7 +24,7 @@ from core.rules.pasted import find_pasted_errors
 from core.rules.prose import read_prose
 from core.rules.recurring import find_quirks
 from core.rules.said import find_corrections, find_put_off, find_stated
-from core.rules.sentence import Found, lost, shortened
+from core.rules.sentence import Found, alike, lost, shortened
 from core.rules.session import Session, read_session
 from core.rules.statements import find_questions, find_statements, find_tasks
 
@@ -121,14 +121,20 @@ def _with_answers(conversation: Conversation) -> bool:
 
 
 def _unique(items: Iterable[Found]) -> Iterator[Found]:
-    """Each statement once; of two with the same words, and of two from the same quote, the first stands."""
+    """Each statement once; of two with the same words or the same quote, and of two facts that say mostly the same, the
+    first stands."""
     seen: set[str] = set()
+    facts: list[str] = []
     for item in items:
         said = "".join(char for char in _words(item).casefold() if char.isalnum())
         quote = "" if item.category == "playbooks" else item.fields["quote"]
         if not said or said in seen or (quote and f"quote:{quote}" in seen):
             continue
         seen.update((said, f"quote:{quote}"))
+        if item.category == "facts":
+            if any(alike(item.fields["statement"], other) for other in facts):
+                continue
+            facts.append(item.fields["statement"])
         yield item
 
 
