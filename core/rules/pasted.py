@@ -79,9 +79,10 @@ def _cause(session: Session, number: int, error: str) -> tuple[str, str]:
             text = neutral(sentence.text)
             if error in text or _WILL.search(text):
                 continue
-            shared = names & names_in(text) or len(about & stems(text)) >= 2 or not is_latin(text)
-            shared = shared or (_LACKS.search(text) and about & stems(text))
-            cures = _LACKS.search(text) or words.CAUSE.search(text) or words.REASON.search(text)
+            lacks = _LACKS.search(text) is not None
+            common = len(about & stems(text))
+            shared = bool(names & names_in(text)) or common >= (1 if lacks else 2) or not is_latin(text)
+            cures = lacks or words.CAUSE.search(text) or words.REASON.search(text)
             if shared and cures and explains(text) and named_first(text) and not words.DANGLING.match(text):
                 return text, sentence.quote
     return "", ""
