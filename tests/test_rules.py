@@ -34,7 +34,9 @@ from core.conversations.events import (
     follow_ups,
 )
 from core.harvest.answer import items_from
+from core.harvest.distil import distil
 from core.harvest.quotes import source_of
+from core.harvest.steps import DistilSettings
 from core.rules.distil import CATEGORIES, distil_offline
 from core.rules.end import read_end
 from core.rules.session import read_session
@@ -148,3 +150,12 @@ def test_the_file_of_a_sub_agent_alone_is_read_like_a_session() -> None:
     plain = Conversation("c", "claude_code", tuple(turns_of(talk)), folder="/home/m/rates")
     inside = replace(plain, turns=tuple(replace(turn, agent="helper") for turn in plain.turns))
     assert distil_offline(inside)["facts"] == distil_offline(plain)["facts"] != []
+
+
+def test_the_ledger_keeps_how_a_session_ended_without_its_secrets() -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    talk = f"> Read\n~ rates.py\n$ make rates\n= ok\n< It is read.\n> please set the token {key} in `rates.py` now"
+    settings = DistilSettings(attempts=1, summarize_bytes=1, quotes="check", redact=True, waiting=None)
+    entry = distil(read({"talk": talk}), "c", settings, None).entry
+    assert entry["end"].startswith("1 file changed and not committed in the session (`rates.py`)")
+    assert key not in entry["end"]

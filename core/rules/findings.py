@@ -38,7 +38,7 @@ MAX_CAUSES, MAX_REASONS, MAX_LEFT, MAX_OF_COMMITS = 2, 3, 4, 3
 LEAST_BELOW = 4
 MAX_SENTENCES = 2
 LEAD_AT = 5
-LEAST_WEIGHT = 3
+LEAST_WEIGHT = 2
 
 # --- sentences that explain ---
 
@@ -268,7 +268,8 @@ _TEXTBOOK = re.compile(
 _LABEL = re.compile(r"^(?:`[^`]+`(?:\s*\+\s*`[^`]+`)*|[\w./-]+\.\w{1,5}|[A-Z][\w ]{2,30})\s*(?:[:：]|\s[—–-])\s+")
 """A file or a word that stands in front of a sentence as its label."""
 _REMARK = re.compile(
-    r"^\W*(?:impact|after \w+ing|result|summary|bug|issue|the only|all \w+)\b|\b(?:nit|documentation nit|additive|"
+    r"^\W*(?:impact|remember|instead|after \w+ing|result|summary|bug|issue|the only|all \w+)\b|\b(?:nit|"
+    r"documentation nit|additive|"
     r"doesn't need to change|import the|back to its original|for exactly this|remaining dirty|this (?:pr|change|"
     r"fix|commit))\b|方案",
     re.IGNORECASE,
@@ -333,7 +334,8 @@ def _weight(session: Session, closing: Closing, row: Row, text: str) -> int:
     if not session.knows(text) or (session.rewritten(closing.number, text) and not closing.at_end):
         return 0
     weight = 2 * bool(why) + bool(limit) + bool(noted) + closing.at_end + closing.changed
-    return weight if weight >= LEAST_WEIGHT else 0
+    stands = closing.changed or closing.at_end
+    return weight if weight >= (LEAST_WEIGHT if stands else LEAST_WEIGHT + 1) else 0
 
 
 _MAYBE = re.compile(r"\b(?:may|might|could)\b|可能", re.IGNORECASE)
@@ -357,6 +359,7 @@ _BODY = re.compile(
     r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""",
     re.DOTALL,
 )
+_TITLE = re.compile(r"""\s(?:--title|-t)[= ]\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""")
 _TRAILER = re.compile(
     r"^(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: |🤖|Generated with|Co-authored|(?:Tests?|Refs?|Closes|Fixes|Issue)(?:: | #))",
     re.IGNORECASE,
@@ -378,7 +381,9 @@ def find_in_commits(session: Session) -> Iterator[Found]:
         opens = re.search(r"\b(?:gh|glab) (?:pr|mr) create\b", row.words)
         if not (commit or (opens and row.answered and not row.failed)):
             continue
-        pattern, title = (MESSAGE, commit.subject) if commit else (_BODY, "")
+        named_so = _TITLE.search(row.words)
+        title = commit.subject if commit else (named_so["double"] or named_so["single"] or "") if named_so else ""
+        pattern = MESSAGE if commit else _BODY
         if commit and _SMALL.match(title):
             continue
         if commit and (f'Revert "{title}"' in undone or session.deleted_after(turn, title)):

@@ -157,7 +157,7 @@ _IN_TROUBLE = re.compile(
     re.IGNORECASE,
 )
 _OF_TALK = re.compile(
-    r"^(?:that|which|or)\b|\b(?:your?|above|here|previous(?:ly)?|following|again|last time)\b|\bsure to\b|"
+    r"^(?:that|which|or|for #\d+)\b|\b(?:your?|above|here|previous(?:ly)?|following|again|last time)\b|\bsure to\b|"
     r"\bremember to\b|\b(?:too|also|same)\W*$|\bthe (?:other|rest|same)\b|\b(?:after|once|before|with) (?:this|that)\b|"
     r"\b(?:too|so) much\b",
     re.IGNORECASE,

@@ -345,7 +345,7 @@ DONE = one_of({
     "de": ("ich habe", "(?:behoben|hinzugefügt|entfernt|umbenannt|geändert|aktualisiert)"),
     "fr": ("j'ai", "(?:corrigé|ajouté|supprimé|renommé|remplacé|mis à jour)e?s?"),
     "es": ("he", "(?:corregid|añadid|eliminad|renombrad|actualizad|reemplazad)[oa]s?"),
-    "zh": ("已(?!有|经有|知)", "修复了", "新增了?", "完成了", "更新了"),
+    "zh": ("(?:我)?已(?!有|经有|知)", "(?:修复|新增|完成|更新|创建|移除|添加|删除|修改|实现|优化|保留)了"),
     "ja": (r"[^。]{2,80}(?:を|が)(?:修正|追加|削除|変更|更新)しました",),
     "ko": (r"[^.]{2,80}(?:수정|추가|삭제|변경|업데이트)(?:했습니다|하였습니다)",),
     "ru": ("(?:добавил|исправил|удалил|обновил|создал|изменил|переименовал)[аи]?",
