@@ -189,14 +189,15 @@ def _cure(session: Session, commands: Sequence[tuple[int, int, Command]], row: _
     wrong, usage = bare(row.event.words), words.OF_USAGE.search(row.why) is not None
     between: list[str] | None = []
     for later, _, other in commands[row.number + 1 : row.number + 1 + LOOK_AHEAD]:
-        if any(is_change(event) for _, event in session.events[row.at : later]) and not usage:
+        changed = any(is_change(event) for _, event in session.events[row.at : later])
+        if changed and not usage:
             return ""  # the code was changed: that is work, not another way to say the same
         right, went = bare(other.words), went_well(other)
         if right == wrong and went:
             return _same_again(row.event, other, between or [], session.events[row.at : later])
         if went and _is_plain(right) and _is_variant(wrong, right, row.why) and (usage or between == []):
             return f"`{right}` works"
-        if went and usage and between == [] and _is_plain(right) and _stands_in(wrong, right, row.why):
+        if went and usage and not changed and between == [] and _is_plain(right) and _stands_in(wrong, right, row.why):
             return f"`{right}` was run instead and works"
         if right == wrong:
             return ""

@@ -14,6 +14,7 @@ from core.rules.session import Session, rows_of
 MAX_ERRORS = 3
 SHORTEST, LONGEST = 15, 200
 LOOKED_AT = 8
+SAME_ABOUT = 3
 """So many rows of an answer may hold what was wrong; behind them it tells what was done."""
 _TELLS = re.compile(
     r"(?P<line>(?:\b[\w.]*(?:Error|Exception|Panic|Fault)\b\s*[:(]|^\s*(?:error|fatal(?: error)?|ERR!|E)\b[ :\[]|"
@@ -58,13 +59,25 @@ def find_pasted_errors(session: Session) -> Iterator[Found]:
         closing = next((row for row in session.closings if row.number > number), None)
         again = next((row for row in turns[number + 1 :] if by_person(row)), None)
         told[error] = None  # said before of the same: it did not help
-        if closing is None or (again and (words.CORRECTION.match(again.text.strip()) or error_in(again.text))):
+        if (
+            closing is None
+            or _comes_again(session, closing.number, error)
+            or (again and (words.CORRECTION.match(again.text.strip()) or error_in(again.text)))
+        ):
             continue  # it did not help, or nobody knows
         cause, quote = _cause(session, closing.number, error)
         if cause:
             statement = f"“{error}”: {cause}"
             told[error] = found("facts", statement, closing.number, quote=quote, score=64, kind="pitfall")
     yield from [item for item in told.values() if item][-MAX_ERRORS:]
+
+
+def _comes_again(session: Session, number: int, error: str) -> bool:
+    """Whether an error of the same kind about the same is shown after a turn, pasted or by a tool."""
+    about = stems(error)
+    later = (turn for turn in session.conversation.turns[number + 1 :] if turn.role in ("user", "tool"))
+    shown = (error_in(turn.text) for turn in later)
+    return any(len(about & stems(other)) >= SAME_ABOUT for other in shown)
 
 
 def _cause(session: Session, number: int, error: str) -> tuple[str, str]:

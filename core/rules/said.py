@@ -96,8 +96,8 @@ STRONG = words.one_of({
     "ja": ("しないで", "必ず", "常に"),
     "ko": ("하지 마", "항상", "반드시"),
     "ru": ("никогда", "всегда", "нельзя", r"единственн\w+"),
-    "pt": ("nunca", "sempre"),
-    "it": ("mai", "sempre"),
+    "pt": ("nunca",),
+    "it": ("mai",),
 })  # fmt: skip
 """A rule, whatever it is about."""
 _STATES = re.compile(
@@ -153,7 +153,11 @@ _ORDER = words.one_of({
 _IN_TROUBLE = re.compile(
     r"^some\b|\b(?:\w*errors?|\w*exception|uncaught|fail\w*|broken?|crash\w*|still|bugs?|wrong|stuck|getting|"
     r"does(?:n'?t| not) (?:work|show|appear|seem)|mistake\w*|missing|weird|strange|ugly|slow|empty|blank|currently|"
-    r"already|just (?:now|got)|merged|seems?|looks? (?:like|good|bad|great))\b|:\d+:\d+",
+    r"already|just (?:now|got)|merged|seems?|looks? (?:like|good|bad|great)|fehler|funktioniert nicht|"
+    r"geht nicht|erreurs?|ne (?:marche|fonctionne) pas|problèmes?|erro(?:r|re|ri|res)?|problemas?|non (?:funziona|"
+    r"è|va)|"
+    r"no funciona|não funciona|sigue|sempre (?:lì|la|il|un)|mi d[aà]|nessun\w*|ошибк\w+|не работает|возника\w+)\b|"
+    r":\d+:\d+|报错|错误|不行|失败|出问题|エラー|動かない|오류",
     re.IGNORECASE,
 )
 _OF_TALK = re.compile(
