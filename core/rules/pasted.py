@@ -22,7 +22,7 @@ _TELLS = re.compile(
     r"\bFailed to (?:load|resolve|compile|fetch|parse|start|connect)|\bERR_[A-Z_]+|Uncaught )[^\n]*)",
     re.MULTILINE,
 )
-_PLACE = re.compile(r"^(?:\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+)?(?:\[[\w:./ -]+\]\s*)*")
+_PLACE = re.compile(r"^(?:FAILED \S+ - )?(?:\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+)?(?:\[[\w:./ -]+\]\s*)*")
 _RULED_OUT = re.compile(
     r"\b0 errors?\b|\bno errors?\b|[?？]\s*$|^\s*(?:at|File|import|from|raise|throw|console|print)\b"
 )
