@@ -22,8 +22,8 @@ from core.rules.typed import has_placeholder
 MAX_STATED = 5
 LONGEST, LONGEST_STATED = 300, 460
 """Characters of one sentence of the user, and of a statement with all that belongs to it."""
-LEAST_NAMED, LEAST_UNNAMED = 4, 6
-"""Words of a sentence that names a thing, and of a rule that names none."""
+LEAST_NAMED, LEAST_UNNAMED, LEAST_ALONE = 4, 6, 14
+"""Words of a sentence that names a thing, of a rule that names none, and of a wish that names none."""
 LONGEST_DETAIL = 160
 
 FILLER = re.compile(
@@ -51,7 +51,7 @@ _RULE = words.one_of({
         "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time",
         r"no (?:more|external|new)",
         r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)", "let'?s (?:use|go with|keep|call|not|drop)",
-        r"we(?:'ll| will)? (?:use|go with|keep|call)", r"use \S+(?: \S+){0,6} (?:for|everywhere|and not|, not) ",
+        r"we(?:'ll| will)? (?:use|go with|keep|call)", r"use \S+(?: \S+){0,6} (?:for|everywhere|and not|, not)",
         r"(?:we|i)(?:'d)? (?:(?:also|just|really|only) )*(?:want|need|prefer|expect) (?!you\b)(?:\S+ ){1,8}(?:to|"
         r"not)\b",
         r"(?:we|i) (?:really )?(?:don'?t|do not) (?:want|need|expect|use)",
@@ -306,7 +306,8 @@ def _kind(text: str, whole_text: str, *, told: bool) -> str:
     least = LEAST_NAMED if is_named else LEAST_UNNAMED
     if is_latin(text) and len(text.split()) < least:
         return ""
-    if _RULE.search(text) and (is_named or strong) and not (_ORDER.match(text) and not strong):
+    alone = len(text.split()) >= LEAST_ALONE
+    if _RULE.search(text) and (is_named or strong or alone) and not (_ORDER.match(text) and not strong):
         return "rule"
     if _WHEN.match(text) and is_named:
         return "rule"
@@ -323,7 +324,8 @@ def _stands(text: str) -> bool:
         return False
     if has_placeholder(text) or _of_moment(text) or _POINTS_AT.search(text):
         return False
-    if words.OFFER.search(text) or (_LOOKS.search(text) and not words.ANCHOR.search(text) and not STRONG.search(text)):
+    named_so = words.ANCHOR.search(text) or _CALLED.search(text) or STRONG.search(text)
+    if words.OFFER.search(text) or (_LOOKS.search(text) and not named_so):
         return False
     pronoun = _PRONOUN.search(text)
     if pronoun and len(text[: pronoun.start()].split()) < LEAST_LEANING:
