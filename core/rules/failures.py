@@ -137,7 +137,7 @@ def find_failures(session: Session) -> Iterator[Found]:
         why = failure(row) or (_last_line(row.output) if row.failed and row.answered else "")
         if not why or row.refused or not _is_plain(bare(row.words)) or any(name in why for name in words.HIDDEN):
             continue
-        at_end = at == len(events) - 1 and turn > last_said  # `end.py` tells it
+        at_end = number == len(commands) - 1 and turn >= last_said  # `end.py` tells it
         if not (at_end or _OF_ANY_SANDBOX.search(why) or _OF_ANY_GIT.search(why)):
             failed.append(_Failed(number, at, turn, row, why))
     told: dict[tuple[str, str], tuple[_Failed, str]] = {}
