@@ -14,10 +14,10 @@ from typing import Any
 
 from core.base import files
 from core.base.conflict import conflict_line, without_marks
+from core.base.entry import Entry
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter
 from core.base.homes import own_target, why_foreign_file, why_refused
 from core.base.marks import for_prompt
-from core.base.search_entry import SearchEntry
 from core.base.trust import ALLOW, OWN_FILE, read_trust
 
 GLOBAL, PROJECT = "global", "project"
@@ -185,7 +185,7 @@ def _cut(body: str, share: int) -> str:
     return body if len(data) <= share else data[:share].decode("utf-8", "ignore").rstrip("\n")
 
 
-def entries(found: Sequence[ContextFile], project: str = "") -> list[SearchEntry]:
+def entries(found: Sequence[ContextFile], project: str = "") -> list[Entry]:
     """One row for the search for each paragraph, so that a hit leads to a place and not to a whole file."""
     rows = []
     for row in found:
@@ -196,9 +196,7 @@ def entries(found: Sequence[ContextFile], project: str = "") -> list[SearchEntry
                 heading = paragraph.lstrip("#").strip() or heading
                 continue
             key, path = f"{row.scope}:{number}", str(row.path)
-            rows.append(
-                SearchEntry("context", key, heading, paragraph, date=row.updated[:10], project=owner, path=path)
-            )
+            rows.append(Entry("context", key, heading, paragraph, date=row.updated[:10], project=owner, path=path))
     return rows
 
 

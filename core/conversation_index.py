@@ -33,7 +33,7 @@ from core.search import store
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
-from core.sources.tools import FILES, SOURCE, Place, disambiguate, project_at
+from core.sources.tools import FILES, SOURCE, Place, disambiguate, known_as, project_at
 from core.sources.walk import (
     artifact_at,
     as_it_is,
@@ -185,7 +185,19 @@ class _Look:
         stores = [row for row in rows if row.kind == "store"]
         rows = [row for row in rows if row.kind != "store"]
         rows += self._sessions(stores) if stores else []
-        return {row.path: row for row in rows}
+        return self._without_forgotten({row.path: row for row in rows})
+
+    def _without_forgotten(self, found: dict[str, Artifact]) -> dict[str, Artifact]:
+        """Without what the user wants forgotten."""
+        state, names = json.loads(index.remembered(self._database, "forgotten") or '["", []]')
+        if state != (now := store_state(str(self._where.paths.ledger))):
+            rows = {key: row for key, row in self._ledger().items() if row.get("status") == "forgotten"}
+            names = [*rows, *(known_as(str(row["path"]), str(row.get("source", HOME))) for row in rows.values())]
+            with index.writing(self._database, self._where.folder):
+                index.remember(self._database, "forgotten", json.dumps([now, names]))
+        self._same.difference_update(names)
+        kept = ((one, known_as(one, row.source), sha_in_trash(row.name)) for one, row in found.items())
+        return {one: found[one] for one, *called in kept if not names or not {*names} & {*called}}
 
     def _in_trash(self) -> list[Artifact]:
         try:

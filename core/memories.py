@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.base import files
+from core.base.entry import Entry
 from core.base.result import ErrorInfo, KnowledgeError
-from core.base.search_entry import SearchEntry
 from core.memory_file import CONTENT_BYTES, LARGEST_ID, Memory, new_memory, read_memory, render_memory, slugify
 
 ARCHIVE = "archive"
@@ -173,10 +173,10 @@ def _instant(created: str) -> float:
     return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def entries(memories: Iterable[Memory], project: str = "") -> list[SearchEntry]:
+def entries(memories: Iterable[Memory], project: str = "") -> list[Entry]:
     """One row for the search for each memory."""
     return [
-        SearchEntry(
+        Entry(
             "memory", f"{row.scope}:{row.id}", row.summary, row.content, date=row.created[:10],
             provenance=f"[{row.saved_by}]" if row.saved_by else "", tags=row.tags,
             project=project if row.scope == "project" else "", path=str(row.path),

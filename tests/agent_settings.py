@@ -98,10 +98,10 @@ def snapshot(folder: Path) -> dict[str, object]:
     return seen
 
 
-def content_for(path: Path, kind: str) -> bytes | None:
-    """What a file of that name holds in this kind of settings; None where the kind is of other files."""
+def content_for(path: Path, number: int) -> bytes | None:
+    """What a file of that name may hold; None where there are no more kinds of it."""
     table = TOML_SETTINGS if path.suffix == ".toml" else RULES if path.suffix == ".md" else JSON_SETTINGS
-    return table.get(kind)
+    return next(iter([*table.values()][number:]), None)
 
 
 def doctor() -> list[dict[str, object]]:

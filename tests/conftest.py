@@ -9,6 +9,7 @@ import itertools
 import os
 import re
 import shutil
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -29,7 +30,7 @@ from tests.library_place import empty_library, library_address, opened, postgres
 # many: HYPOTHESIS_PROFILE=campaign python -m pytest tests/test_x.py
 _SLOW = [HealthCheck.too_slow]
 settings.register_profile(
-    "same", max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=_SLOW
+    "same", max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=_SLOW
 )
 settings.register_profile("campaign", max_examples=2000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
@@ -54,8 +55,8 @@ _OF_OTHERS = {
 }
 
 
-_SHARING = ("test_architecture", "test_harvest_committer", "test_library_cluster", "test_quality_who_said",
-            "test_search_retrieval")  # fmt: skip
+_SHARING = ("test_architecture", "test_cases", "test_docs", "test_harvest_committer", "test_library_cluster",
+            "test_mcp_scope", "test_quality_who_said", "test_search_retrieval")  # fmt: skip
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -82,6 +83,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
                 self._assign_work_unit(node)
             super()._reschedule(node)
 
+        def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+            """What is done is forgotten: with each report xdist counts through all that a process was ever given."""
+            super().mark_test_complete(node, item_index, duration)
+            work = self.assigned_work[node]
+            scope = self._split_scope(self.registered_collections[node][item_index])
+            if all(work[scope].values()):
+                del work[scope]
+
         def remove_node(self, node: Any) -> str | None:
             """A process has ended: the test that ended it has failed, and what it had not begun is for the others."""
             work = self.assigned_work.pop(node)
@@ -102,6 +111,8 @@ def pytest_collection_finish() -> None:
 
 
 _NUMBERS = itertools.count()
+_UNUSED: list[Path] = []
+"""Folders of users in which their test left nothing: for the next one."""
 
 
 @pytest.fixture(scope="session")
@@ -123,12 +134,11 @@ def _own_folders(
 ) -> Iterator[None]:
     for name in _OF_OTHERS & os.environ.keys():
         monkeypatch.delenv(name)
-    folder = _folders / f"person{next(_NUMBERS)}"
-    folder.mkdir()
+    folder = _UNUSED.pop() if _UNUSED else _folders / f"person{next(_NUMBERS)}"
+    # The demo lives in the folder for temporary files: not in one that other runs of the tests share.
+    (folder / "tmp").mkdir(parents=True, exist_ok=True)
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(folder))
-    # The demo lives in the folder for temporary files: not in one that other runs of the tests share.
-    (folder / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(folder / "tmp"))
     monkeypatch.setattr(tempfile, "tempdir", None)
     for name in ("CACHE", "CONFIG", "DATA", "STATE"):
@@ -140,12 +150,24 @@ def _own_folders(
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     yield
+    if os.listdir(folder) == ["tmp"] and not os.listdir(folder / "tmp"):
+        _UNUSED.append(folder)
 
 
 object.__setattr__(EDITOR_WAIT, "sleep", lambda seconds: None)
 """A harvest waits for a user who may be writing in the file: in the tests' homes nobody is, but where a test says how
 long to wait."""
-_DURABLE = ("test_base_files", "test_faults", "test_system")
+_DURABLE = ("test_base_files", "test_faults", "test_library_database", "test_system")
+
+
+_CONNECT = sqlite3.connect
+
+
+class _Hurried(sqlite3.Connection):
+    """A database that leaves what it wrote to the system, though it is asked to wait for the drive."""
+
+    def execute(self, sql: str, *given: Any) -> sqlite3.Cursor:
+        return super().execute("PRAGMA synchronous = OFF" if sql.startswith("PRAGMA synchronous") else sql, *given)
 
 
 @pytest.fixture(autouse=True)
@@ -155,6 +177,8 @@ def _nobody_waits_for_the_drive(request: pytest.FixtureRequest, monkeypatch: pyt
     if request.path.stem not in _DURABLE:
         for name in {"fsync", "fdatasync"} & set(dir(os)):
             monkeypatch.setattr(os, name, lambda fd: os.fstat(fd) and None)
+        for module in (sqlite3, sqlite3.dbapi2):
+            monkeypatch.setattr(module, "connect", functools.partial(_CONNECT, factory=_Hurried))
 
 
 @pytest.fixture

@@ -128,7 +128,7 @@ class World:
 
     def bullets(self) -> list[str]:
         """Every bullet in every category and note file."""
-        names = [path for path in self.paths.knowledge.rglob("*.md") if path.name not in ("digest.md",)]
+        names = [path for path in self.paths.knowledge.rglob("*.md") if path.name not in ("digest.md", "removed.md")]
         return [line for path in names for line in path.read_text().split("\n") if line.startswith("- ")]
 
     def trash(self) -> list[Path]:

@@ -86,11 +86,9 @@ class Seat:
 
     def settle(self) -> None:
         """Draw until nothing is going on any more, and nothing comes of that either."""
-        while True:
+        self.until(self.settled)
+        while not self.settled():
             self.until(self.settled)
-            self.desk.frames(3)
-            if self.settled():
-                break
 
     def until(self, true: Callable[[], object]) -> None:
         """Draw until it is so; a test that waits in vain ends after a while."""

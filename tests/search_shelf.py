@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.base.entry import Entry, SearchSource
 from core.base.result import KnowledgeError
-from core.base.search_entry import SearchEntry, SearchSource
 from core.search import store
 from core.search.candidates import EVERYTHING, Filters
 from core.search.index import Index, open_index
@@ -51,7 +51,7 @@ class Shelf:
 
 
 @contextmanager
-def indexed(folder: Path, rows: Sequence[SearchEntry]) -> Iterator[Index]:
+def indexed(folder: Path, rows: Sequence[Entry]) -> Iterator[Index]:
     """An index of these entries, all of one file."""
     path = folder / "rows"
     path.write_text("x", encoding="utf-8")
@@ -62,7 +62,7 @@ def indexed(folder: Path, rows: Sequence[SearchEntry]) -> Iterator[Index]:
         index.close()
 
 
-def entries(name: str, data: bytes) -> Sequence[SearchEntry]:
+def entries(name: str, data: bytes) -> Sequence[Entry]:
     """The rows of one file of a shelf; a file that says `damaged` holds none."""
     if data == b"damaged":
         raise KnowledgeError("damaged", f"{name} is damaged")
@@ -71,7 +71,7 @@ def entries(name: str, data: bytes) -> Sequence[SearchEntry]:
         parts = line.split("|", 4) if line.count("|") >= 4 else ["bullet", "", "", "", line]
         tags = tuple(tag for tag in parts[3].split(",") if tag)
         source = f"[from: {name}, {parts[1] or '2026-06-01'}]"
-        found.append(SearchEntry(parts[0], f"{name}:{at}", "", parts[4], parts[1], source, tags, parts[2]))
+        found.append(Entry(parts[0], f"{name}:{at}", "", parts[4], parts[1], source, tags, parts[2]))
     return found
 
 
@@ -80,7 +80,7 @@ def answers(shelf: Shelf, queries: Sequence[str]) -> list[list[dict[str, object]
     return [[hit.to_json() for hit in shelf.find(query)] for query in queries]
 
 
-def entries_of(index: Index) -> list[SearchEntry]:
+def entries_of(index: Index) -> list[Entry]:
     """Everything in the index, in an order of its own."""
     return sorted(row.entry() for row in store.every_row(index.database))
 

@@ -54,7 +54,7 @@ def test_a_day_of_many_sessions(day: Day) -> None:
     end everything said stands in the store once, no budget was passed at any moment, and nothing was read while it was
     being written."""
     dice, model = random.Random(7), Model()
-    many = int(os.environ.get("SESSIONS_A_DAY", "37"))
+    many = int(os.environ.get("SESSIONS_A_DAY", "15"))
     cap = 433 * many
     workspace = settings(day, max_day_tokens=cap)
     tools = ("claude_code", "codex", "gemini_cli")
@@ -167,7 +167,7 @@ def test_no_line_that_the_finished_sessions_disprove(reader: str, day: Day) -> N
     """Sessions (SESSIONS_A_DAY=300 for a larger day) are written while harvests read them; many rest for an hour in the
     middle of a call, so that a harvest takes them for finished. In the end the store says what a harvest of the
     finished sessions alone says: the same tasks are open, and every part is told as done."""
-    dice, many = random.Random(11), int(os.environ.get("SESSIONS_A_DAY", "37"))
+    dice, many = random.Random(11), int(os.environ.get("SESSIONS_A_DAY", "15"))
     choice = {"provider": "offline", "model": "", "base_url": ""} if reader == "rules" else {}
     workspace = settings(day, sources=["claude_code"], jobs=2, **choice)
     ends = {number: dice.randint(2, 7) for number in range(many)}  # an odd one stops in the middle of a call

@@ -129,9 +129,9 @@ def test_what_is_too_much_waits_whole_in_the_quarantine(
     assert f"harvested items: facts:{number}, " in said and f"quarantined: {held} (" in said and not path.exists()
     written = person.text("facts.md") + person.text("quarantine.md")
     assert all(f"{text.strip()} [from: " in written for text in answer["facts"])
-    shown = person.types("quarantine")
-    assert f"{held} item" in shown and len(shown) < 20_000
-    assert "now in facts.md" in person.types("quarantine", "accept", "--all") and person.code == 0
+    shown = person.types("review", "--kind", "held")
+    assert f"held ({held})" in shown and len(shown) < 20_000
+    assert "yes (let it in)" in person.types("review", "all", "held", "--yes") and person.code == 0
     assert all(f"{text.strip()} [from: " in person.text("facts.md") for text in answer["facts"])
 
 

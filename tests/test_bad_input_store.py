@@ -184,7 +184,7 @@ def test_no_knowledge_file_may_be_something_else(person: Person, name: str, make
     path.touch()
     make(path)
     said = person.types("harvest", "--apply")
-    for words in (("status",), ("quarantine",), ("undo",), ("context",), ("doctor",), ("doctor", "--repair")):
+    for words in (("status",), ("review",), ("undo",), ("context",), ("doctor",), ("doctor", "--repair")):
         person.types(*words)
         assert person.code in (0, 1)
     kept = [item.read_bytes() for item in (person.talks / ".trash").iterdir()]

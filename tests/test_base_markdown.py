@@ -358,9 +358,9 @@ def test_of_real_conversations_nearly_every_line_comes_through_as_it_is() -> Non
     """A gate that rewrote what people and models really write would be switched off."""
     need_corpus()
     lines = changed = 0
-    for path in text_conversations()[::4]:
+    for path in text_conversations()[::8]:
         for line in path.read_text(encoding="utf-8", errors="replace").replace("\r", "").split("\n"):
             if without_invisible(line) == line and not marks_in(line):
                 lines += 1
                 changed += tame(line) != line
-    assert lines > 5000 and changed < lines / 1000
+    assert lines > 2500 and changed < lines / 1000

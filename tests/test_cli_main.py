@@ -42,7 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 READING = [
     ["harvest"], ["status"], ["digest"], ["context"], ["notes", "x.py"], ["ledger"], ["trash"], ["undo"],
-    ["quarantine"], ["config"], ["doctor"],
+    ["review"], ["config"], ["doctor"],
 ]  # fmt: skip
 
 
@@ -285,25 +285,34 @@ def paths(tmp_path: Path) -> Iterator[Paths]:
             folder.chmod(0o700)
 
 
+CLOSING = """
+import io, json, os, sys
+from core.cli.main import main
+for words, home, closed, mode in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    os.chmod(closed, mode)
+    code = main([*words.split(), "--home", home], out, err)
+    os.chmod(closed, 0o700)
+    print(json.dumps([code, out.getvalue(), err.getvalue()]))
+"""
+
+
 @needs_privileges
-@pytest.mark.parametrize(
-    ("words", "closed", "mode"),
-    [
-        ("doctor", "home", 0o600),
-        ("doctor", "knowledge", 0),
-        ("doctor", "state", 0),
-        *((words, "home", 0) for words in ("status", "harvest", "search port", "add facts x", "context", "below")),
-    ],
-)
-def test_every_command_names_the_folder_that_is_closed(paths: Paths, words: str, closed: str, mode: int) -> None:
+def test_every_command_names_the_folder_that_is_closed(paths: Paths) -> None:
     """`sudo` leaves one folder behind that belongs to somebody else, perhaps the one above the home."""
-    folder: Path = getattr(paths, closed)
-    folder.chmod(mode)
-    if words == "below":
-        words, folder = "status", paths.home / "deeper"
-    ended = knowledge(folder if folder.name == "deeper" else paths.home, *words.split(), cwd=paths.home.parent)
-    assert ended.returncode == 1 and ended.stdout == ""
-    assert ended.stderr == f"knowledge: you do not have permission to open this home ({folder}). {ADVICE}\n"
+    home, deeper = str(paths.home), str(paths.home / "deeper")
+    rows = [
+        ("doctor", home, home, 0o600),
+        ("doctor", home, str(paths.knowledge), 0),
+        ("doctor", home, str(paths.state), 0),
+        *((words, home, home, 0) for words in ("status", "harvest", "search port", "add facts x", "context")),
+        ("status", deeper, home, 0),
+    ]
+    ended = started(paths.home.parent, *UNPRIVILEGED, sys.executable, "-c", CLOSING, json.dumps(rows))
+    told = [json.loads(line) for line in ended.stdout.splitlines()]
+    for row, said in zip(rows, told, strict=True):
+        named = deeper if row[1] == deeper else row[2]
+        assert said == [1, "", f"knowledge: you do not have permission to open this home ({named}). {ADVICE}\n"], row
 
 
 @needs_privileges
@@ -377,7 +386,7 @@ def test_a_strange_place_to_be_started_in_is_no_traceback(tmp_path: Path, line: 
         ("status --jsn", "'knowledge status' has no option '--jsn'; the nearest is --json."),
         ("trash lst", "'knowledge trash' has no 'lst', only list, restore, purge; the nearest is list."),
         ("facts --domain list synk", "'knowledge facts' has no 'synk', only list, validate, sync,"),
-        ("quarantine list --acept", "'knowledge quarantine' has no option '--acept'"),
+        ("review list --acept", "'knowledge review' has no option '--acept'"),
         ("trash restore", "'knowledge trash restore' needs SHA. For example 'knowledge trash restore 3fa9'."),
         ("config set jobs", "'knowledge config set' needs VALUE. For example 'knowledge config set jobs 2'."),
         ("harvest --limit few", "--limit takes a whole number, and 'few' is none."),
@@ -465,8 +474,8 @@ def test_an_option_of_a_subcommand_may_stand_before_it(tmp_path: Path) -> None:
     home = ("--home", str(make_home(tmp_path).paths.home))
     for words in ("facts --category pitfall list", "facts --category pitfall", "facts --category=pitfall list"):
         assert call(*words.split(), *home) == call("facts", "list", "--category", "pitfall", *home)
-    code, _, err = call("quarantine", "--run", "list", *home)  # a run that is called like a subcommand
-    assert code == 1 and "list: no run of that name" in err
+    code, _, err = call("facts", "--tag", "list", *home)  # a tag that is called like a subcommand
+    assert (code, err) == (0, "")
 
 
 def test_the_help_begins_with_what_comes_first() -> None:

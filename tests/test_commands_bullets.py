@@ -12,20 +12,14 @@ import pytest
 
 from core.cli.main import main
 from core.commands import bullets
-from core.commands.alike import similar
-from core.commands.bullets import list_tasks
+from core.commands.bullets import change_all, list_tasks
 from core.commands.bullets import notes as notes_of
 from core.commands.history.undo import undo
 from core.commands.panel.bullets import category_view
-from core.commands.quarantine import (
-    ReleasedMany,
-    quarantine,
-    quarantine_accept,
-    quarantine_drop,
-    quarantine_list,
-    quarantine_text,
-)
-from core.commands.statements import change_all, said, said_with
+from core.commands.quarantine import accept_all, drop_all, quarantine_accept, quarantine_drop, quarantine_list
+from core.commands.review.alike import similar
+from core.commands.review.table import review, review_text
+from core.commands.statements import said, said_with
 from core.commands.workspace import Workspace
 from core.knowledge.bullet_text import BulletRef
 from tests.made_home import (
@@ -354,7 +348,7 @@ def test_lines_that_are_as_wanted_already_do_not_stop_the_others(home: Workspace
 def test_the_same_words_in_another_order_are_alike_and_the_very_same_are_not_listed(workspace: Workspace) -> None:
     words = "- the cache lives in the folder of the home\n"
     write(workspace, "facts.md", f"{words}  a detail\n{words}- in the folder of the home lives the cache\n")
-    pairs = similar(workspace).pairs
+    pairs = similar(workspace.paths)
     assert [(row.first.bullet.line, row.second.bullet.line) for row in pairs] == [(1, 4), (3, 4)]
 
 
@@ -368,7 +362,7 @@ def test_the_same_words_in_another_order_are_alike_and_the_very_same_are_not_lis
         ("trash list 3fa9", "takes no SHA"),
         ("trash list --all", "--all goes with purge"),
         ("trash restore 3fa9 --all", "takes no --all"),
-        ("quarantine list port", "MATCH goes with accept or drop"),
+        ("review list kkkkkkk", "takes no ID"),
         ("config show jobs 2", "VALUE goes with set"),
         ("digest off --project .", "--project goes with show"),
         ("memories list 7", "takes no ID"),
@@ -398,7 +392,7 @@ def test_a_harvest_s_held_item_is_listed_and_let_in_with_its_provenance(workspac
     assert quarantine_accept(workspace, "use tabs").file == "decisions.md"
     assert read(workspace, "decisions.md") == f"# Decisions\n\n- use tabs {item.provenance}\n"
     assert "use tabs" not in read(workspace, "quarantine.md")
-    assert quarantine(workspace) == []
+    assert quarantine_list(workspace) == []
     assert "use tabs" in read(workspace, "digest.md")
 
 
@@ -475,10 +469,9 @@ def test_the_quote_is_shown_and_does_not_go_into_the_file(workspace: Workspace) 
         ("use tabs", "he 'never' said so", 1), ('it prints (quote: "x")', "nobody ever said that either", 2),
         ("z" * 600, "", 3),
     ]  # fmt: skip
-    shown = quarantine_text(items)
-    assert "1  [quote-not-found] decisions: use tabs [from:" in shown and "quote: \"he 'never' said so\"" in shown
-    assert items[0].to_json()["quote"] == "he 'never' said so" and items[2].to_json()["quote"] is None
-    quarantine(workspace, "accept", all=True)
+    shown = review_text(review(workspace, kind="held"))
+    assert "its quote is not in the conversation, for decisions" in shown and "quote: \"he 'never' said so\"" in shown
+    accept_all(workspace, items)
     text = read(workspace, "decisions.md")
     assert "- use tabs [from:" in text and '- it prints (quote: "x") [from:' in text and f"- {'z' * 600} [from:" in text
 
@@ -496,50 +489,26 @@ def test_many_are_let_in_or_dropped_at_once_and_one_undo_takes_it_back(
     write(workspace, "quarantine.md", held)
     write(workspace, "facts.md", "# Facts\n\n- a\n")
     write(workspace, "tasks.md", "# Tasks\n\n## Open\n\n## Done\n")
-    done = quarantine(workspace, action, ["1", "3-5"])
-    assert isinstance(done, ReleasedMany) and len(done.items) == 4 and not done.errors
+    items, work = quarantine_list(workspace), accept_all if action == "accept" else drop_all
+    done = work(workspace, [items[0], *items[2:5]])
+    assert len(done.items) == 4 and not done.errors
     assert read(workspace, "quarantine.md") == f"# Quarantine\n\n{lines[1]}\n- mine\n"
     assert ("item 1" in read(workspace, "facts.md")) == (action == "accept")
     assert read(workspace, "tasks.md").count("5 [from") == (action == "accept")
-    rest = quarantine(workspace, action, all=True) if action == "drop" else None
+    rest = drop_all(workspace, quarantine_list(workspace)) if action == "drop" else None
     assert rest is None or read(workspace, "quarantine.md") == "# Quarantine\n\n"
-    for run in filter(None, (rest and rest.run, done.run)):  # type: ignore[union-attr]
+    for run in filter(None, (rest and rest.run, done.run)):
         undo(workspace, run, editor_wait=HURRIED)
     assert sorted(read(workspace, "quarantine.md").split("\n")) == sorted(held.split("\n"))
     assert read(workspace, "facts.md") == "# Facts\n\n- a\n"
     assert read(workspace, "tasks.md") == "# Tasks\n\n## Open\n\n## Done\n"
 
 
-def test_what_one_run_has_held_back_is_named_by_the_run(workspace: Workspace) -> None:
-    runs = []
-    for word in ("first", "second"):
-        converse(workspace, word, word)
-        wrong = {"statement": f"{word} wrong", "quote": "nobody has ever said so"}
-        runs.append(harvested(workspace, Model(facts=[wrong], decisions=[wrong]), Clock()).run)
-    shown = quarantine(workspace, "list", run=runs[1])
-    assert [item.text for item in shown] == ["second wrong"] * 2  # type: ignore[union-attr]
-    quarantine(workspace, "accept", run=runs[1])
-    assert "second wrong" in read(workspace, "facts.md") and "second wrong" in read(workspace, "decisions.md")
-    assert read(workspace, "quarantine.md").count("first wrong") == 2
-    assert "none is held any more" in error(quarantine, workspace, "drop", run=runs[1]).message
-    assert error(quarantine, workspace, "drop", run="20200101T000000-abcdef").code == "no-match"
-
-
-def test_numbers_are_numbers_only_where_there_is_such_an_item(workspace: Workspace) -> None:
-    write(workspace, "quarantine.md", HELD.replace("water is dry", "port 8080 is open"))
-    assert quarantine(workspace, "drop", ["2"]).text.endswith(f"swept {TOLD}")  # type: ignore[union-attr]
-    assert quarantine(workspace, "accept", ["8080"]).file == "facts.md"  # type: ignore[union-attr]
-    assert error(quarantine, workspace, "accept", ["7"]).code == "no-match"
-    assert error(quarantine, workspace, "accept", all=True).code == "no-match"
-    assert error(quarantine, workspace, "accept", ["1"], all=True).code == "usage"
-    assert error(quarantine, workspace, "list", ["1"]).code == "usage"
-
-
 def test_of_many_those_that_cannot_go_in_stay_and_are_told(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD + "- mine\n")
     write(workspace, "facts.md", "- a\n").chmod(0o444)
-    done = quarantine(workspace, "accept", all=True)
-    assert isinstance(done, ReleasedMany) and [file for file, _ in done.items] == ["tasks.md"]
+    done = accept_all(workspace, quarantine_list(workspace))
+    assert [file for file, _ in done.items] == ["tasks.md"]
     assert sorted(row.code for row in done.errors) == ["not-an-item", "read-only"]
     assert "water" in read(workspace, "quarantine.md") and "- mine" in read(workspace, "quarantine.md")
     assert "swept" not in read(workspace, "quarantine.md")

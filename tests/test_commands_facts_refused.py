@@ -189,9 +189,8 @@ def test_a_merge_that_was_cut_is_done_again(taught: World, monkeypatch: pytest.M
         ),
         ("validate --category nonsense", "takes no --category. --category goes with list"),
         ("bootstrap --tag x", "takes no --tag"),
-        ("list --similar --format csv", "--similar and --format cannot be used together."),
         ("list --budget 0", "takes no --budget. --budget goes with bootstrap"),
-        ("merge a b --similar", "takes no --similar"),
+        ("merge a b --stale", "takes no --stale"),
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused(taught: World, words: str, named: str) -> None:
@@ -200,16 +199,10 @@ def test_an_option_that_would_do_nothing_is_refused(taught: World, words: str, n
     assert (code, out) == (2, "") and named in err
 
 
-def test_a_list_of_what_seems_outdated_takes_no_bullet(world: World) -> None:
-    """Who names one bullet and sees all proposals may take them for that bullet's."""
-    code, out, err = cli(world, "supersede", "list", "port 8080")
-    assert (code, out) == (2, "") and "takes no MATCH. MATCH goes with accept or dismiss" in err
-
-
 def test_the_list_tells_what_it_left_out_once(taught: World) -> None:
     """On stderr, in every format: what stands among the facts would be taken for one by whoever reads them on."""
     taught.knowledge(YAML, taught.text(YAML) + "\n" + ITEM.format(id="bad", fact='"x"'))
-    for words in ((), ("--similar",), ("--format", "csv"), ("--format", "json")):
+    for words in ((), ("--format", "csv"), ("--format", "json")):
         code, out, err = cli(taught, "facts", "list", *words)
         assert code == 0 and "left out" not in out and err.count("left out") == 1
 

@@ -19,7 +19,7 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history import trash as trash_commands
 from core.commands.history.ledger import undo_text
-from core.commands.history.missing import Settled, missing, missing_text, settled_text
+from core.commands.history.missing import missing_list, settle_missing
 from core.commands.history.runs import UndoReport, runs
 from core.commands.history.trash import trash_list, trash_purge, trash_restore
 from core.commands.history.undo import redo, undo
@@ -28,6 +28,7 @@ from core.commands.quarantine import quarantine_accept
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.proofs import Missing
 from core.knowledge.changes import read_changes
+from core.knowledge.edit import new_edit_run
 from core.knowledge.journal import read_journal
 from core.knowledge.ledger import read_ledger
 from gui.state import History, Step
@@ -438,13 +439,14 @@ ROWS: dict[str, Any] = {"facts": ["one", "two"], "tasks_open": ["open it"], "tas
 
 
 def listed(world: World) -> list[Missing]:
-    found = missing(workspace_of(world), now=lambda: world.clock)
-    assert isinstance(found, list)
-    return found
+    return missing_list(workspace_of(world), everything=True, now=lambda: world.clock)
 
 
-def settled(world: World, action: str, which: str = "") -> Any:
-    return missing(workspace_of(world), action, which, now=lambda: world.clock, editor_wait=HURRIED)
+def settled(world: World, *, back: bool, single: bool = False) -> str:
+    """Of what is asked about, or of an edit by hand as well; the run that takes it back."""
+    rows, run = [row for row in listed(world) if single or not row.single], new_edit_run(world.clock)
+    settle_missing(workspace_of(world), rows, back=back, run=run, now=lambda: world.clock, editor_wait=HURRIED)
+    return run
 
 
 def swallowed(world: World) -> dict[str, bytes]:
@@ -464,17 +466,15 @@ def test_the_next_run_says_so_once_and_the_named_command_puts_everything_back(wo
     whole = swallowed(world)
     report = world.run(FakeModel(never))
     assert report.notes == [
-        "4 harvested lines vanished from facts.md and tasks.md; if an editor saved an older text, 'knowledge missing "
-        "restore' puts them back; if you removed them, 'knowledge missing accept' says so"
+        "4 harvested lines vanished from facts.md and tasks.md; if an editor saved an older text, 'knowledge review "
+        "all vanished --yes' puts them back; if you removed them, --no says so"
     ]
     assert world.run(FakeModel(never)).notes == [] and world.trash()
     assert [(row.file, len(row.lines)) for row in listed(world)] == [("facts.md", 2), ("tasks.md", 2)]
-    assert "4 lines missing" in missing_text(listed(world)) and "    - one [from:" in missing_text(listed(world))
-    back = settled(world, "restore")
-    assert "4 lines put back" in settled_text(back)
+    run = settled(world, back=True)
     assert {name: (world.paths.knowledge / name).read_bytes() for name in whole} == whole
-    assert listed(world) == [] and missing_text([]) == "nothing is missing\n"
-    taken_back(world, back.run)
+    assert listed(world) == []
+    taken_back(world, run)
     assert world.text("facts.md") == "# Facts\n\n- mine\n" and listed(world) == []  # taken out on purpose now
 
 
@@ -482,7 +482,7 @@ def test_lines_that_vanish_a_second_time_are_told_again(world: World) -> None:
     whole = swallowed(world)
     stale = world.text("facts.md")
     assert world.run(FakeModel(never)).notes
-    settled(world, "restore")
+    settled(world, back=True)
     assert world.run(FakeModel(never)).notes == []
     world.knowledge("facts.md", stale)
     assert "2 harvested lines vanished from facts.md;" in world.run(FakeModel(never)).notes[0]
@@ -492,8 +492,7 @@ def test_lines_that_vanish_a_second_time_are_told_again(world: World) -> None:
 def test_what_is_gone_on_purpose_is_never_spoken_of_again(world: World) -> None:
     """A user who empties a file in an editor is not asked for ever, and the trash goes when its time has come."""
     swallowed(world)
-    gone = settled(world, "accept")
-    assert isinstance(gone, Settled) and "gone on purpose" in settled_text(gone)
+    settled(world, back=False)
     assert listed(world) == [] and world.run(FakeModel(never)).notes == []
     world.clock = MISSING_NOW + timedelta(days=99)
     assert not world.run(FakeModel(never)).errors and not world.trash()
@@ -502,9 +501,8 @@ def test_what_is_gone_on_purpose_is_never_spoken_of_again(world: World) -> None:
 
 def test_a_word_given_too_early_can_be_taken_back(world: World) -> None:
     swallowed(world)
-    gone = settled(world, "accept")
-    done = taken_back(world, gone.run)
-    assert any("missing restore" in note for note in done.notes)
+    done = taken_back(world, settled(world, back=False))
+    assert any("review --kind vanished" in note for note in done.notes)
     assert len(listed(world)) == 2 and world.text("facts.md") == "# Facts\n\n- mine\n"
 
 
@@ -518,7 +516,7 @@ def test_one_deleted_bullet_is_told_once_and_its_conversation_stays_in_the_trash
     quiet = world.run(FakeModel(never))
     assert not quiet.notes and not quiet.errors and len(world.trash()) == 1
     purged = trash_purge(workspace_of(world), now=lambda: world.clock, editor_wait=HURRIED)
-    assert "missing accept" in purged.errors[0].hint
+    assert "review --kind vanished" in purged.errors[0].hint
 
 
 @pytest.mark.parametrize("act", ["reword", "move", "rm", "undo", "one-of-two"])
@@ -550,24 +548,25 @@ def test_what_a_stale_text_swallowed_comes_back_whole_and_an_edit_by_hand_is_nam
     whole = world.text("facts.md")
     world.knowledge("facts.md", "\n".join(whole.split("\n")[:3]) + "\n")  # the heading and two lines of the first
     assert sorted(len(row.lines) for row in listed(world)) == [2, 4] and not any(row.single for row in listed(world))
-    assert "6 lines put back" in settled_text(settled(world, "restore"))
+    settled(world, back=True)
     assert sorted(world.text("facts.md").split("\n")) == sorted(whole.split("\n"))
     world.knowledge("facts.md", whole.replace(whole.split("\n")[3] + "\n", ""))
-    kept = settled_text(settled(world, "restore"))
-    assert "1 line gone beside others that stand" in kept and "nothing is missing" not in kept
+    settled(world, back=True)
     [single] = listed(world)
-    assert single.single and "1 line put back" in settled_text(settled(world, "restore", single.sha256[:8]))
-    assert listed(world) == []
+    assert single.single
+    settled(world, back=True, single=True)
+    assert listed(world) == [] and sorted(world.text("facts.md").split("\n")) == sorted(whole.split("\n"))
 
 
 def test_accepting_lets_go_of_an_edit_by_hand_too(world: World) -> None:
-    """Only putting back asks for its name: who says that all is as they want it is not asked again."""
+    """Who says that it is as they want it is not asked again."""
     world.knowledge("facts.md", "# Facts\n")
     world.converse("a")
     world.run(says(facts=["one", "two"]))
     world.knowledge("facts.md", "".join(f"{row}\n" for row in world.text("facts.md").split("\n") if "two" not in row))
     [single] = listed(world)
-    assert single.single and settled(world, "accept").rows == (single,)
+    assert single.single
+    settled(world, back=False, single=True)
     assert listed(world) == [] and "two" not in world.text("facts.md")
 
 
@@ -575,7 +574,7 @@ def test_a_deleted_file_comes_back_with_its_lines(world: World) -> None:
     swallowed(world)
     for name in ("facts.md", "tasks.md"):
         (world.paths.knowledge / name).unlink()
-    settled(world, "restore")
+    settled(world, back=True)
     assert world.text("facts.md").startswith("# Facts\n\n- one [from:")
     assert world.text("tasks.md").index("open it") < world.text("tasks.md").index("## Done")
 
@@ -584,14 +583,11 @@ def test_one_harvest_alone_can_be_chosen(world: World) -> None:
     world.knowledge("facts.md", "# Facts\n")
     for text in ("a", "b"):
         world.converse(text)
-    report = world.run(FakeModel(lambda number, prompt: {"facts": [f"fact {number}"]}))
+    world.run(FakeModel(lambda number, prompt: {"facts": [f"fact {number}"]}))
     world.knowledge("facts.md", "# Facts\n")
     first, second = listed(world)
-    settled(world, "restore", first.sha256[:8])
+    settle_missing(workspace_of(world), [first], back=True, now=lambda: world.clock, editor_wait=HURRIED)
     assert listed(world) == [second] and world.text("facts.md").count("- ") == 1
-    settled(world, "restore", report.run)
-    assert listed(world) == []
-    assert error(settled, world, "restore", "ffff").code == "nothing-missing"
 
 
 def test_a_note_that_vanished_is_missing_too(world: World, tmp_path: Path) -> None:
@@ -603,7 +599,7 @@ def test_a_note_that_vanished_is_missing_too(world: World, tmp_path: Path) -> No
     text = note.read_text()
     note.unlink()
     assert [row.file for row in listed(world)] == [f"files/{note.name}"]
-    settled(world, "restore")
+    settled(world, back=True)
     assert note.read_text() == text
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from core import conversation_index
+from core.base.entry import Embed, Entry
 from core.base.result import KnowledgeError, Ok, attempt
-from core.base.search_entry import Embed, SearchEntry
 from core.commands.conversations import ConversationFilters, find, index_folder
 from core.commands.transcript import known_entries, where_of
 from core.commands.vectors import build_vectors
@@ -203,7 +203,7 @@ def test_reading_on_gives_what_reading_anew_gives(kind: str, tmp_path: Path) -> 
     """On real sessions, cut at several places: the same turns under the same numbers."""
     dice = random.Random(4)
     checked = 0
-    for path in sorted((CORPUS / kind).rglob("*.jsonl"))[:6]:
+    for path in sorted((CORPUS / kind).rglob("*.jsonl"))[:3]:
         data = path.read_bytes()[:400_000]
         lines = data.splitlines(keepends=True)
         if len(lines) < 8:
@@ -374,7 +374,7 @@ def test_the_bench_runs_what_a_search_runs(disk: Disk, monkeypatch: pytest.Monke
         " conversations.id = thread ORDER BY turns.id"
     ).fetchall()
     entries = [
-        SearchEntry("bullet", f"{name}:{at}", "", text, day, thread=name, position=at, role=role)
+        Entry("bullet", f"{name}:{at}", "", text, day, thread=name, position=at, role=role)
         for role, text, day, _, at, name in rows
     ]
     database.close()

@@ -56,8 +56,11 @@ def test_line_by_line_is_the_same_as_at_once(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("damaged", "fine"), [(2, True), (40, False)])
-def test_a_very_long_transcript_with_much_damage_is_no_harvest(tmp_path: Path, damaged: int, fine: bool) -> None:
-    rows = [claude(at, "word " * 5000) for at in range(400)]
+def test_a_very_long_transcript_with_much_damage_is_no_harvest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: int, fine: bool
+) -> None:
+    monkeypatch.setattr(distil, "STREAM_BYTES", 1 << 20)
+    rows = [claude(at, "word " * 600) for at in range(400)]
     for at in range(damaged):
         rows[3 + 7 * at] = rows[3 + 7 * at].replace(b"word ", b"w\xffrd ", 1)
     world = World(tmp_path).limits(max_source_bytes=64 << 20)

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from core.base.entry import statement_key
 from core.base.markdown import parse_bullets, sanitise_line, without_emphasis
 from core.base.project import slug
 from core.base.result import Ok, attempt
 from core.base.secrets.redact import redact
-from core.commands.facts import bootstrap, validate
+from core.commands.facts import bootstrap, similar_pairs, validate
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import open_workspace
-from core.factindex.facts import FACT_CHARACTERS, Fact, normalised
+from core.factindex.facts import FACT_CHARACTERS, Fact
 from core.factindex.feed import Lesson, kind_of
 from core.factindex.index import NAME, validate_index
 from core.factindex.places import read_all
-from core.factindex.similar import similar_pairs
 from core.knowledge.swap import EditorWait
 from tests.corpus import CORPUS, archive_into, need_corpus
 from tests.factindex_world import Shelf
@@ -70,7 +70,7 @@ def test_a_harvest_of_real_conversations_gives_a_valid_index(tmp_path: Path) -> 
     checked = attempt(validate, workspace)
     assert isinstance(checked, Ok) and checked.value.problems == ()
     facts = [row.fact for row in read_all(workspace.paths.knowledge).placed.values()]
-    texts = [(fact.domain, normalised(fact.fact)) for fact in facts]
+    texts = [(fact.domain, statement_key(fact.fact)) for fact in facts]
     assert len(texts) == len(set(texts)), "the same fact stands twice"
     assert done.value.facts["confirmed"] > 0
     show(f"{done.value.harvested} conversations: {done.value.facts}", facts)
@@ -97,7 +97,7 @@ def test_real_memory_files_of_other_tools_become_valid_facts(tmp_path: Path) -> 
         lessons = []
         for bullet in parse_bullets(text):
             clean = sanitise_line(redact(without_emphasis(bullet.text)).text, FACT_CHARACTERS)
-            if normalised(clean):
+            if statement_key(clean):
                 lessons.append(Lesson(clean, kind_of("facts", clean), domain, 0.5))
         number += len(lessons)
         shelf.teach(*lessons, path=str(path))

@@ -9,8 +9,6 @@ import shlex
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import SETTINGS
 from core.cli.parser import parse
@@ -106,15 +104,15 @@ def test_commands_in_the_documents_parse() -> None:
             assert len(words) <= 2 and " needs " in str(error), f"{line}: {error}"
 
 
-@pytest.mark.parametrize("page", ["machines", "troubleshooting"])
-def test_messages_that_a_page_explains_are_real(page: str) -> None:
+def test_messages_that_pages_explain_are_real() -> None:
     """Whoever looks for the sentence on their screen finds it: the program says each quoted one, `…` is any name."""
     texts = [_written(node) for module in modules() for node in module.nodes if isinstance(node, ast.expr)]
     said = "\n".join(text for text in texts if text)
-    quoted = re.findall(r'^\| "([^"]+)" \|', PAGES[page], re.MULTILINE)
-    assert len(quoted) > 5, "messages are shown in another way, or this test does not find them"
-    pieces = [piece.strip() for message in quoted for piece in re.split("'?…'?", message) if len(piece.strip()) > 5]
-    assert len(pieces) >= len(quoted) and [piece for piece in pieces if piece not in said] == []
+    for page in ("machines", "troubleshooting"):
+        quoted = re.findall(r'^\| "([^"]+)" \|', PAGES[page], re.MULTILINE)
+        assert len(quoted) > 5, "messages are shown in another way, or this test does not find them"
+        pieces = [piece.strip() for message in quoted for piece in re.split("'?…'?", message) if len(piece.strip()) > 5]
+        assert len(pieces) >= len(quoted) and [piece for piece in pieces if piece not in said] == []
 
 
 def test_modules_that_the_journey_names_exist() -> None:

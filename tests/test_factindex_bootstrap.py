@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.result import KnowledgeError, Ok, attempt
+from core.commands.facts import similar_pairs
 from core.factindex.bootstrap import choose, tokens_of
 from core.factindex.facts import CATEGORIES, Fact, entries, format_id
 from core.factindex.feed import kind_of
 from core.factindex.index import format_index, read_index, rows_of
-from core.factindex.similar import similar_pairs
 
 
 def fact(

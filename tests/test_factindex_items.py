@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.base.entry import statement_mark
 from core.factindex.edits import apply_operations, item_text, new_file_text, with_values
-from core.factindex.facts import CATEGORIES, Fact, check, fact_from, format_id, mark_of, split_id
+from core.factindex.facts import CATEGORIES, Fact, check, fact_from, format_id, split_id
 from core.factindex.index import validate_index
 from core.factindex.items import scan
 from core.factindex.places import read_one, together
@@ -433,9 +434,13 @@ def test_an_index_is_validated_with_lines() -> None:
 
 def test_what_is_the_same_fact() -> None:
     """The same words in other clothes confirm a fact instead of doubling it; other words are another fact."""
-    assert mark_of("The  Port is `8080`.") == mark_of("the port is 8080") == mark_of("**The port** is 8080!")
-    assert mark_of("The port is 8081") != mark_of("The port is 8080")
-    assert mark_of("session_store") != mark_of("sessionstore")
+    assert (
+        statement_mark("The  Port is `8080`.")
+        == statement_mark("the port is 8080")
+        == statement_mark("**The port** is 8080!")
+    )
+    assert statement_mark("The port is 8081") != statement_mark("The port is 8080")
+    assert statement_mark("session_store") != statement_mark("sessionstore")
 
 
 def test_ids_come_apart() -> None:

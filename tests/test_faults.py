@@ -55,15 +55,15 @@ def test_a_kill_at_any_change_of_the_disk_loses_nothing() -> None:
 
 def test_what_a_kill_at_any_change_of_the_disk_leaves_is_mended() -> None:
     """The same states, taken down in passing."""
-    assert tried(singles, 32) >= 25
+    assert tried(singles, 32, ALL[1::2]) >= 12
 
 
 def test_a_second_kill_during_the_recovery_loses_nothing() -> None:
-    assert tried(pairs, 1800, ALL[1::2]) >= 7
+    assert tried(pairs, 1800, ALL[1::4]) >= 3
 
 
 def test_an_error_at_any_operation_loses_nothing_and_is_told_in_a_sentence() -> None:
-    assert tried(errors, 720) >= 22
+    assert tried(errors, 720, ALL[1::2]) >= 11
 
 
 def test_the_points_of_a_campaign_are_before_in_and_after_every_operation() -> None:
@@ -127,18 +127,18 @@ def test_a_removal_of_splits_that_was_cut_is_finished(world: World) -> None:
 
 SPARSER = {"power": 6, "errors": 4}
 """Campaign -> how many points of its sample are left out where one sown bug is looked for."""
-SMALL = ("tasks", "purge in a run", "undo", "accept")
+SMALL = ("purge in a run", "undo")
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
 
 @needs_proc
 def test_a_power_cut_at_any_change_of_the_disk_loses_nothing() -> None:
-    assert tried(power, 140, SMALL) >= 3
+    assert tried(power, 140, SMALL) >= 2
 
 
 @needs_proc
 def test_what_is_written_to_a_conversation_while_it_is_harvested_is_found_again() -> None:
-    assert tried(meddling, 32, ALL[::2]) >= 5
+    assert tried(meddling, 32, ALL[::4]) >= 3
 
 
 @needs_proc

@@ -11,7 +11,7 @@ from tests.made_home import read
 from tests.panel_desk import at_home_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_embedded import HOSTS, TASKS, hosted, on_disk, typed
 
-SECONDS = 1.5  # `python -m tests.panel_embedded` types for a minute
+SECONDS = 0.6  # `python -m tests.panel_embedded` types for a minute
 
 
 @pytest.mark.parametrize("name", HOSTS)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.commands.alike import similar, supersede_list
+from core.commands.review.alike import proposals, similar
 from core.commands.workspace import Workspace
 from gui.state import Selection
 from gui.views.inspector.rows import load
@@ -111,7 +111,7 @@ def test_keep_both_is_remembered_and_writes_no_bullet(stand: Stand, home: Worksp
     stand.click(stand.view.tabs["outdated"].item)
     stand.click(stand.point("Old:")["both"].item)
     assert read(home, "facts.md") == FACTS and stand.texts() == [] and stand.view.tabs["outdated"].count == 0
-    assert supersede_list(home).to_json() == []
+    assert proposals(home.paths) == []
 
 
 def test_the_old_one_can_stay_when_the_new_one_is_wrong(stand: Stand, home: Workspace) -> None:
@@ -171,7 +171,7 @@ def test_of_two_that_are_alike_one_is_struck_through(stand: Stand, home: Workspa
     stand.press("Down", key)
     goes = "in about three minutes~~" if key == "m" else "in three minutes~~"
     assert goes in read(home, "facts.md") and read(home, "facts.md").count("~~") == 2
-    assert stand.texts() == [] and all("kettle" not in row.first.bullet.text for row in similar(home).pairs)
+    assert stand.texts() == [] and all("kettle" not in row.first.bullet.text for row in similar(home.paths))
 
 
 def test_a_decision_about_a_file_that_has_changed_is_refused(stand: Stand, home: Workspace) -> None:

@@ -109,6 +109,7 @@ def test_no_word_stands_out_of_its_place_in_any_state(
     from gui.panel import _living
 
     desk.clear()
+    desk.resize(1280, 800)
     wrong: list[str] = []
     seen: list[str] = []
     every = bool(os.environ.get("EVERY_SIZE"))
@@ -119,7 +120,8 @@ def test_no_word_stands_out_of_its_place_in_any_state(
         look = next(iter(_living)).look
         seen.append(name)
         for width, height, scale in ((1280, 800, 1.5), *(SIZES if every or name == "knowledge" else ())):
-            sized(desk, look, width, height, scale)
+            if every or name == "knowledge":
+                sized(desk, look, width, height, scale)
             out = overflowing(desk.dpg)
             for _ in range(6):  # a dialog that has just opened knows the widths of its columns some frames later
                 if out:

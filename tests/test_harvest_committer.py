@@ -96,7 +96,7 @@ def test_a_harvest_that_vanished_from_the_files_keeps_the_conversation(world: Wo
     report = world.run(FakeModel(never))
     assert again.exists() and report.errors[0].code == "harvest-vanished"
     assert world.text("facts.md") == "# Empty\n"  # and nothing was put back behind the user's back
-    assert "'knowledge missing restore' puts them back" in report.notes[0]
+    assert "'knowledge review all vanished --yes' puts them back" in report.notes[0]
     world.clock = NOW + timedelta(days=99)
     for _ in range(2):  # said once; kept as long as the user says nothing
         report = world.run(FakeModel(never))
@@ -319,7 +319,7 @@ def few(tmp_path: Path) -> tuple[float, float]:
 
 def test_bytes_for_a_conversation_do_not_grow_with_the_store(tmp_path: Path, few: tuple[float, float]) -> None:
     """A store of ten thousand conversations wrote gigabytes, for each of them rewrote all tasks."""
-    many = spent(tmp_path / "many", 600, lambda: 0.0)
+    many = spent(tmp_path / "many", 300, lambda: 0.0)
     assert many[0] < few[0] * 1.1 and many[1] < few[1] * 1.1
 
 

@@ -91,20 +91,16 @@ def records(number: int, turns: int) -> str:
 
 
 @pytest.mark.parametrize("style", ["one_call", "per_category"])
-@pytest.mark.parametrize(
-    ("kind", "way"), [("short", "parts"), ("long", "parts"), ("long", "summarise"), ("mixed", "summarise")]
-)
+@pytest.mark.parametrize(("kind", "way"), [("long", "parts"), ("mixed", "summarise")])
 def test_the_estimate_is_near_what_the_run_spends(world: World, style: str, kind: str, way: str) -> None:
     """Within a tenth of what is sent, with all its parts and what is known beside them."""
     prepared(world, style, summarize_bytes=9000, part_bytes=4000, long=way)
     lines = [f"- Part {at} says {at} of what it says about the whole of it [from: x, 2026-01-01]\n" for at in range(90)]
     world.knowledge("facts.md", "# Facts\n\n" + "".join(lines))
     for number in range(4):
-        if kind in ("short", "mixed"):
+        world.converse(talk(10 + number, 60 + number))
+        if kind == "mixed":
             world.converse(talk(number, 2 + number))
-        if kind in ("long", "mixed"):
-            world.converse(talk(10 + number, 60 + number))
-        if kind in ("records", "mixed"):
             world.converse(records(20 + number, 6))
     known = KnownStore.read(world.paths, world.entries())
     expected, _ = estimate(world.plan(), replace(world.options, known=known))

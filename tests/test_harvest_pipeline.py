@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from core.base.result import KnowledgeError, Ok, attempt, refuse
-from core.commands.alike import supersede_accept, supersede_list
 from core.commands.context import context
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
+from core.commands.review.alike import proposals, supersede_accept
 from core.commands.workspace import open_workspace
 from core.conversations.read import read_conversation
 from core.harvest.distil import shown_bytes
@@ -262,6 +262,24 @@ def test_what_is_shown_stays_within_its_room() -> None:
     assert told.block("the pump in the cellar hums") == block, "a line changed its id between two parts"
 
 
+def test_what_is_taken_back_without_other_words_waits_for_the_users_yes(world: World) -> None:
+    world.knowledge("facts.md", "# Facts\n\n- The staging server listens on port 8080 [from: x, 2026-01-01]\n")
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        return {"facts": [{"statement": "", "detail": "", "quote": "", "retracts": known_id(prompt, "port 8080")}]}
+
+    text = session(world.folder / "app", 1, "Forget what I said about the staging server and its port.", "Done.")
+    world.converse(text)
+    world.run(FakeModel(answering))
+    assert "- The staging server listens on port 8080 [from: x" in world.text("facts.md")
+    assert [row["kind"] for row in world.entry(text)["offers"]] == ["retracts"]
+    [offer] = proposals(world.paths)
+    supersede_accept(workspace_of(world), offer.key)
+    assert "- ~~The staging server listens on port 8080~~ [from: x, 2026-01-01]\n" in world.text("facts.md")
+    assert "superseded by" not in world.text("facts.md")
+    assert "- The staging server listens on port 8080 [retracted: " in world.text("removed.md")
+
+
 def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None:
     world.knowledge("facts.md", "# Facts\n\n- Cache entries live for one hour [from: x, 2026-01-01]\n")
     world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- Measure the cache hit rate [from: x, 2026-01-01]\n\n## Done\n")
@@ -284,13 +302,12 @@ def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None
     assert [world.text(name) for name in ("tasks.md", "questions.md")] == before
     assert "- Cache entries live for one hour [from: x, 2026-01-01]\n" in world.text("facts.md")
     workspace = workspace_of(world)
-    for old in ("for one hour", "Measure the cache", "How long do"):
-        supersede_accept(workspace, old)
+    for pair in proposals(workspace.paths):
+        supersede_accept(workspace, pair.key)
     assert "- ~~Cache entries live for one hour~~" in world.text("facts.md")
     assert world.text("tasks.md").partition("## Done")[2].strip().startswith("- Measure the cache hit rate [from: x")
     assert "~~How long do cache entries live?~~" in world.text("questions.md")
-    left = attempt(supersede_list, workspace)
-    assert isinstance(left, Ok) and left.value.to_json() == []
+    assert proposals(workspace.paths) == []
 
 
 # --- days ------------------------------------------------------------------------------------------------------------
@@ -377,8 +394,9 @@ def test_two_snapshots_of_one_session_leave_one_line(world: World) -> None:
         for text in run:
             world.converse(text)
         world.run(model)
-    lines = [line for line in world.text("facts.md").split("\n") if line.startswith("- ")]
-    assert len(lines) == 2 and len({line.partition(" [from")[0] for line in lines}) == 1
+    assert world.text("facts.md").count("\n- ") == 1
+    [statement] = statements(read_category(world.paths, "facts"))
+    assert statement.conversations == 2, "two snapshots of one session are one conversation"
 
 
 def test_two_figures_are_never_one_line(world: World) -> None:
@@ -469,7 +487,7 @@ def test_words_that_join_or_choose_are_not_taken_for_the_same(world: World) -> N
     rows = ["The pump needs oil or water", "Pump needs the oil and water"]
     world.run(FakeModel(lambda number, prompt: {"facts": [*rows, f"Seen {number} times"]}))
     lines = [line.partition(" [")[0] for line in world.text("facts.md").split("\n") if line.startswith("- ")]
-    assert "- The pump needs oil or water" in lines and lines.count("- The pump needs oil and water") == 2
+    assert "- The pump needs oil or water" in lines and lines.count("- The pump needs oil and water") == 1
 
 
 # --- found by reading what a harvest made of real sessions -----------------------------------------------------------
@@ -491,9 +509,8 @@ def test_an_older_conversation_does_not_outdate_what_was_said_later(world: World
         return {"facts": [row], "finishes": [task]}
 
     world.run(FakeModel(answering))
-    left = supersede_list(workspace_of(world))
-    [pair] = left.to_json()
-    assert "one day" in json.dumps(pair["old"]) and "one hour" in json.dumps(pair["new"])
+    [pair] = proposals(world.paths)
+    assert "one day" in pair.old.bullet.text and "one hour" in pair.new.bullet.text
 
 
 def test_a_long_task_that_a_later_part_finished_is_not_open(world: World) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,7 +21,7 @@ from tests.faults.fault import Counter, Fault
 from tests.fuzz.seeds import own_seeds, some_odd
 from tests.fuzz.targets import TARGETS
 from tests.harvest_world import FakeModel, World, never, says
-from tests.histories import editors, processes
+from tests.histories import editors, everywhere, processes
 from tests.histories.ground import STEPS, in_child
 from tests.histories.machine import Histories
 
@@ -34,7 +35,7 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_no_history_breaks_an_invariant() -> None:
     before = STEPS["histories"]
     sample = settings(
-        max_examples=20,
+        max_examples=12,
         stateful_step_count=15,
         derandomize=True,
         deadline=None,
@@ -43,7 +44,7 @@ def test_no_history_breaks_an_invariant() -> None:
         suppress_health_check=list(HealthCheck),
     )
     run_state_machine_as_test(Histories, settings=sample)
-    assert STEPS["histories"] - before >= 20 and STEPS["steps"] > 100 and STEPS["harvest killed"]
+    assert STEPS["histories"] - before >= 12 and STEPS["steps"] > 60 and STEPS["harvest killed"]
 
 
 @needs_fork
@@ -61,12 +62,18 @@ def test_an_editor_beside_a_harvest_loses_nothing_for_good(name: str, tmp_path: 
     assert wrong == []
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_every_place_tells_the_same_after_corrections_on_two_machines() -> None:
+    """A user would be told by one place what they had corrected in another, or on their other computer."""
+    assert everywhere.rounds(3) == {}
+
+
 # --- found: What the histories have found, each as a test with a name of its own: the shortest way to it, and what it
 # cost.
 
 
 @needs_fork
-@pytest.mark.parametrize("at", range(1, 12))
+@pytest.mark.parametrize("at", range(1, 12, 2))
 @pytest.mark.parametrize("kind", ["before", "half", "after"])
 def test_a_half_written_copy_never_takes_the_place_of_the_file(world: World, at: int, kind: str) -> None:
     """An edit was killed while it wrote its copy, the user made the same edit again, and the next run took the torn
@@ -146,7 +153,7 @@ INTERESTING = (
     b"## Done\n",
     b"~~",
 )
-SLOW, QUICK = 2, 30
+SLOW, QUICK = 2, 12
 
 
 def changed(data: bytes, chance: random.Random) -> bytes:

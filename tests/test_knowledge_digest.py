@@ -25,7 +25,7 @@ from core.knowledge.digest import (
     render_digest,
     section_sizes,
 )
-from core.knowledge.same import normalised, statements
+from core.knowledge.same import statements
 from tests.cli_call import call
 from tests.harvest_world import World
 
@@ -209,11 +209,6 @@ def test_details_are_never_hidden() -> None:
     assert len(statements(rows)) == 2
 
 
-@given(st.text())
-def test_normalising_twice_changes_nothing(text: str) -> None:
-    assert normalised(normalised(text)) == normalised(text)
-
-
 # --- alike: Alike and outdated bullets: a user hears of them, and nothing is done without their word.
 
 
@@ -329,8 +324,8 @@ def home(tmp_path: Path) -> Path:
 def test_accepting_strikes_every_copy_and_undo_brings_them_back(home: Path) -> None:
     """The old statement leaves the digest with all its confirmations, stays readable, and can be brought back."""
     facts = home / "knowledge" / "facts.md"
-    assert "possibly outdated: 1 bullet" in run(home, "status")[1]
-    code, out, _ = run(home, "supersede", "accept", "port 8080")
+    assert "waiting for your word: 1 outdated ('knowledge review')" in run(home, "status")[1]
+    code, out, _ = run(home, "review", "all", "outdated", "--yes")
     assert code == 0
     pointer = "  superseded by: The server listens on port 8081. [from: c, 2026-06-03]\n"
     assert facts.read_text(encoding="utf-8") == (
@@ -342,7 +337,7 @@ def test_accepting_strikes_every_copy_and_undo_brings_them_back(home: Path) -> N
     )
     digest = run(home, "digest", "on")[1]
     assert "8081" in digest and "8080" not in digest
-    assert run(home, "supersede")[1] == "nothing seems to be outdated\n"
+    assert run(home, "review")[1] == "nothing waits\n"
     undo = next(word.strip("'") for word in out.split() if word.startswith("edit-"))
     assert run(home, "undo", undo)[0] == 0
     assert facts.read_text(encoding="utf-8") == FACTS
@@ -362,60 +357,40 @@ def test_accepting_writes_all_lines_or_none(home: Path, monkeypatch: pytest.Monk
         return placed
 
     monkeypatch.setattr(log, "replace_expected", save_between)
-    code, out, err = run(home, "supersede", "accept", "port 8080")
+    code, out, err = run(home, "review", "all", "outdated", "--yes")
     text = facts.read_text(encoding="utf-8")
     assert (code, err) == (0, "")
     assert text.count("superseded by: ") == 2 and "somewhere" not in text
     assert out.count("undo edit-") == 1
     facts.write_text(FACTS, encoding="utf-8")
+    (home / "knowledge" / "removed.md").unlink()
     monkeypatch.setattr(log, "replace_expected", lambda path, data, expected: False)
-    code, _, err = run(home, "supersede", "accept", "port 8080")
+    code, _, err = run(home, "review", "all", "outdated", "--yes")
     assert code == 1 and "nothing was written" in err and facts.read_text(encoding="utf-8") == FACTS
 
 
 def test_a_dismissed_pair_never_comes_back(home: Path) -> None:
     before = (home / "knowledge" / "facts.md").read_bytes()
-    key = json.loads(run(home, "supersede", "--json")[1])[0]["key"]
-    assert run(home, "supersede", "dismiss", key)[0] == 0
-    assert run(home, "supersede")[1] == "nothing seems to be outdated\n"
+    key = json.loads(run(home, "review", "--json")[1])["waiting"][0]["id"]
+    assert run(home, "review", "no", key)[0] == 0
+    assert run(home, "review")[1] == "nothing waits\n"
     assert "outdated" not in run(home, "status")[1]
     assert (home / "knowledge" / "facts.md").read_bytes() == before
 
 
 def test_two_dismissals_at_once_wait_for_each_other(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A double click, or a script beside the panel, is no reason to fail."""
-    key = json.loads(run(home, "supersede", "--json")[1])[0]["key"]
+    key = json.loads(run(home, "review", "--json")[1])["waiting"][0]["id"]
     other, tries, take = locks.take(home / "knowledge" / ".state" / "dismissed.lock"), [], locks.take
 
     def let_go_at_the_second_try(path: Path, *, work: str = "") -> int:
         tries.append(path.name)
-        if len(tries) == 2:
+        if path.name == "dismissed.lock" and tries.count(path.name) == 2:
             os.close(other)
         return take(path, work=work)
 
     monkeypatch.setattr(locks, "take", let_go_at_the_second_try)
-    assert run(home, "supersede", "dismiss", key)[0] == 0 and tries.count("dismissed.lock") == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("supersede", "accept", "zebra"), "knowledge: no proposal matches that. 'knowledge supersede' lists them.\n"),
-        (
-            ("supersede", "accept"),
-            "knowledge: 'knowledge supersede accept' needs MATCH. For example 'knowledge supersede accept facts.md:12'."
-            " 'knowledge supersede' lists them.\n",
-        ),
-        (("similar", "--least", "10"), "knowledge: --least must be between 50 and 100.\n"),
-    ],
-)
-def test_wrong_words_get_one_sentence(home: Path, words: tuple[str, ...], sentence: str) -> None:
-    assert run(home, *words)[2] == sentence
-
-
-def test_similar_lists_pairs_with_their_places(home: Path) -> None:
-    out = run(home, "similar")[1]
-    assert "facts.md:5 the server listens on port 8080" in out and "1 pair alike" in out
+    assert run(home, "review", "no", key)[0] == 0 and tries.count("dismissed.lock") == 2
 
 
 @pytest.mark.parametrize(
@@ -430,9 +405,9 @@ def test_what_was_typed_in_is_compared_like_what_was_harvested(tmp_path: Path, o
     """The README's own example: both lines are by hand, and no conversation has weighed the one against the other."""
     for text in (old, new):
         assert run(tmp_path, "add", "facts", text)[0] == 0
-    code, out, _ = run(tmp_path, "supersede")
+    code, out, _ = run(tmp_path, "review")
     assert code == 0 and old in out and new in out and "1 " in out
-    assert run(tmp_path, "supersede", "accept", old)[0] == 0
+    assert run(tmp_path, "review", "all", "outdated", "--yes")[0] == 0
     assert f"~~{old}~~" in (tmp_path / "knowledge" / "facts.md").read_text()
 
 

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base import files
+from core.base.homes import write_format
 from core.base.locks import folder_lock
 from core.base.markdown import parse_bullets
 from core.base.paths import Paths
@@ -221,6 +222,7 @@ def test_a_disk_that_refuses_the_write_leaves_the_file_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = home(tmp_path, "facts.md", "- a\n")
+    write_format(paths)
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")

@@ -22,10 +22,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from core.base import disk
-from core.base.result import Ok, attempt
 from core.base.system import birth_ns
 from core.commands.bullets import add, notes
-from core.commands.history.missing import missing
+from core.commands.history.missing import missing_list, settle_missing
 from core.knowledge.file_notes import (
     refresh_notes,
 )
@@ -83,8 +82,7 @@ def on_the_inode_of(path: Path, new: Path) -> Path:
 def nothing_is_missing(world: World) -> None:
     report = world.run(says())
     assert not [note for note in report.notes if "vanished" in note], report.notes
-    listed = attempt(missing, workspace_of(world), now=lambda: world.clock)
-    assert isinstance(listed, Ok) and listed.value == []
+    assert missing_list(workspace_of(world), everything=True, now=lambda: world.clock) == []
 
 
 def test_a_stranger_on_a_reused_inode_gets_nothing_and_nothing_counts_as_vanished(world: World) -> None:
@@ -104,7 +102,8 @@ def test_lines_that_did_vanish_come_back_into_their_own_note(world: World) -> No
     teach(world, two, "about B")
     note = next(path for path in world.paths.file_notes.iterdir() if "about A" in path.read_text())
     note.unlink()
-    missing(workspace_of(world), "restore", now=lambda: world.clock, editor_wait=HURRIED)
+    workspace, clock = workspace_of(world), lambda: world.clock
+    settle_missing(workspace, missing_list(workspace, now=clock), back=True, now=clock, editor_wait=HURRIED)
     assert shown(world, two) == ["about B"] and shown(world, one) == ["about A"]
     nothing_is_missing(world)
 
@@ -370,8 +369,7 @@ class Notes(RuleBasedStateMachine):
 
     @rule()
     def restore_what_is_missing(self) -> None:
-        back = attempt(missing, workspace_of(self.world), "restore", now=lambda: self.world.clock, editor_wait=HURRIED)
-        assert isinstance(back, Ok) and not back.value.rows, back  # type: ignore[union-attr]
+        assert missing_list(workspace_of(self.world), now=lambda: self.world.clock) == []
         self._settle_shaky()
         self._looked()
 

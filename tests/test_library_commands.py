@@ -24,7 +24,7 @@ from core.commands.library.use import UsageReader
 from core.commands.panel import library as view
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
-from core.knowledge.digest import read_confirmed
+from core.knowledge.digest import read_served
 from core.library import database, records
 from core.library.use import reflect, strategies
 from core.mcp_server import tools
@@ -183,11 +183,11 @@ def test_bullets_are_retrieved_and_confirmed_ones_rise_in_the_digest(home: Path)
     assert "lemon" in best["text"]
     run(home, "record", "--chunk", best["key"], "--outcome", "win", "--query", "what is the staging database called")
     run(home, "consolidate")
-    assert read_confirmed(workspace(home).paths) == {}, "only who asks for it gets it"
+    assert read_served(workspace(home).paths) == {}, "only who asks for it gets it"
     for on, first in ((True, "lemon"), (False, "Tuesdays")):
         switch(home, "digest_confirmed", on)
         run(home, "consolidate")
-        assert read_confirmed(workspace(home).paths) == ({"The staging database is called lemon": 1} if on else {})
+        assert read_served(workspace(home).paths) == ({"The staging database is called lemon": 1} if on else {})
         assert call("digest", "on", "--home", str(home))[0] == 0
         lines = (home / "knowledge" / "digest.md").read_text().splitlines()
         assert first in next(line for line in lines if line.startswith("- "))

@@ -222,7 +222,7 @@ def test_a_long_document_of_which_all_was_used_changes_in_a_moment(library: Libr
     dice, words = random.Random(1), [f"word{number}" for number in range(4000)]
     path = tmp_path / "long.md"
     often = [1 / (1 + number) for number in range(4000)]
-    parts = [" ".join(dice.choices(words, often, k=250)) for _ in range(300)]
+    parts = [" ".join(dice.choices(words, often, k=250)) for _ in range(150)]
 
     def written() -> str:
         path.write_text("".join(f"## Part {number}\n\n{part}.\n\n" for number, part in enumerate(parts)))
@@ -231,8 +231,8 @@ def test_a_long_document_of_which_all_was_used_changes_in_a_moment(library: Libr
     take_in(library, written())
     (document,) = documents(library)
     with library.writing() as connection:
-        for at in range(0, 300, 100):
-            ids = tuple(chunk.id for chunk in chunks(library, document.id)[at : at + 100])
+        for at in range(0, 150, 50):
+            ids = tuple(chunk.id for chunk in chunks(library, document.id)[at : at + 50])
             rows.add_trace(connection, UsageTrace(new_id(), ids, "debugging", "win", NOW))
     parts = [part.replace(" ", " new ", 1) for part in parts]
     item = Item(written(), path.read_bytes(), "", "", NOW)

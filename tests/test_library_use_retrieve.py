@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import select
 
 from core.base.answer import Answer
+from core.base.entry import Entry, SearchSource
 from core.base.result import KnowledgeError, attempt, refuse
-from core.base.search_entry import SearchEntry, SearchSource
 from core.library import rows, schema
 from core.library.database import Library
 from core.library.told import Told
@@ -145,7 +145,7 @@ def plain_search(shelf: Shelf, folder: Path) -> Callable[[str], list[str]]:
             key = f"{row.source} {row.position:04}"
             by_key[key] = names[row.id]
             day = row.written_at.date().isoformat() if row.written_at else ""
-            entries.append(SearchEntry("document", key, row.heading, row.content, day, thread=row.document_id,
+            entries.append(Entry("document", key, row.heading, row.content, day, thread=row.document_id,
                                        position=row.position))  # fmt: skip
     (folder / "source").write_text("x", encoding="ascii")
     index = open_index(folder / "cache", [SearchSource("all", folder / "source", lambda _: entries)])

@@ -41,12 +41,35 @@ def talk(bird: str) -> str:
     return f"{bird}-12345678-1234-4234-8234-123456789abc"
 
 
-@pytest.fixture
-def birds(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A home with all of it. The folder of the world is the user's home directory."""
+def at_home(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of the world is the user's home directory."""
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(world.folder / {"HOME": ""}.get(name, name)))
     monkeypatch.setattr(conversation_index, "SETTLED_NS", 0)
+
+
+@pytest.fixture
+def birds(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A home with all of it."""
+    at_home(world, monkeypatch)
+    return filled(world)
+
+
+SEEN: list[World] = []
+
+
+@pytest.fixture
+def seen(_folders: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """The same for tests that write nothing: made once."""
+    world = SEEN[0] if SEEN else World(_folders / "birds")
+    at_home(world, monkeypatch)
+    if not SEEN:
+        SEEN.append(filled(world))
+    return world
+
+
+def filled(world: World) -> World:
+    """A home with all of it."""
     (world.paths.knowledge).mkdir(parents=True)
     world.knowledge("digest.md", "")
     for name, bird in (("shop", OWN), ("shop-secret", OTHER)):
@@ -273,29 +296,30 @@ def library_rows(world: World) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("place", ["", "/"])
-def test_a_server_in_no_project_knows_what_is_the_users(birds: World, place: str) -> None:
+def test_a_server_in_no_project_knows_what_is_the_users(seen: World, place: str) -> None:
     """One that was started in `~` or `/` told all projects."""
-    calls = [*PLAIN, *wider(birds)]
-    for call, said in zip(calls, asked(build_server(workspace(birds, place)), calls), strict=True):
-        assert not leaks(birds, *call, said, (*HIDDEN, OWN))
-    told = "".join(asked(build_server(workspace(birds, place)), list(PLAIN)))
+    calls = [*PLAIN, *wider(seen)]
+    answers = asked(build_server(workspace(seen, place)), calls)
+    for call, said in zip(calls, answers, strict=True):
+        assert not leaks(seen, *call, said, (*HIDDEN, OWN))
+    told = "".join(answers[: len(PLAIN)])
     for words in OF_THE_USER:
         assert words in told, f"{words} is told nowhere"
 
 
-def test_an_agent_is_told_why_an_address_was_not_taken_in(birds: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_is_told_why_an_address_was_not_taken_in(seen: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("127.0.0.1", 443))])
-    server = build_server(workspace(birds, "src/shop"), allow_writes=True)
+    server = build_server(workspace(seen, "src/shop"), allow_writes=True)
     [said] = asked(server, [("ingest", {"paths": ["https://docs.example.org/guide"]})])
     assert '"count":0' in said.replace(" ", "") and "this address is not fetched" in said
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_server_in_no_project_asks_the_client_for_its_folders(birds: World, mode: str) -> None:
+def test_a_server_in_no_project_asks_the_client_for_its_folders(seen: World, mode: str) -> None:
     """An editor starts one server for the user in their home directory, and knows which folder is open."""
 
     async def roots(_context: Any) -> ListRootsResult:
-        return ListRootsResult(roots=[Root(uri=one.as_uri()) for one in (birds.folder, birds.folder / "src/shop")])
+        return ListRootsResult(roots=[Root(uri=one.as_uri()) for one in (seen.folder, seen.folder / "src/shop")])
 
     calls: list[tuple[str, dict[str, Any]]] = [
         ("list_tasks", {}),
@@ -304,15 +328,15 @@ def test_a_server_in_no_project_asks_the_client_for_its_folders(birds: World, mo
         ("", {"uri": "knowledge://context"}),
         ("get_facts", {"project": "shop-secret"}),
     ]
-    *told, refused = asked(build_server(workspace(birds)), calls, roots, mode)
+    *told, refused = asked(build_server(workspace(seen)), calls, roots, mode)
     assert all(OWN in said for said in told) and not [word for word in HIDDEN if word in "".join(told)]
     assert "no folder of that name" in refused
 
 
-def test_more_is_told_where_the_user_allowed_it(birds: World) -> None:
+def test_more_is_told_where_the_user_allowed_it(seen: World) -> None:
     """One setting, and then only for whoever asks."""
-    server = build_server(workspace(birds, "src/shop", allowed=True))
-    secret = {"project": str(birds.folder / "src/shop-secret")}
+    server = build_server(workspace(seen, "src/shop", allowed=True))
+    secret = {"project": str(seen.folder / "src/shop-secret")}
     assert not [word for word in HIDDEN if word in "".join(asked(server, [PLAIN[0], ("list_tasks", {})]))]
     calls = [
         (tool, given | secret)
@@ -369,8 +393,11 @@ def test_a_server_as_a_client_starts_it(birds: World) -> None:
     server = StdioServerParameters(
         command=sys.executable, args=given, cwd=str(birds.folder / "src/shop"), env=environment
     )
-    told = "".join(asked(server, [PLAIN[0], ("list_tasks", {"project": "all"}), ("get_context", {})]))
+    calls = [PLAIN[0], ("list_tasks", {"project": "all"}), ("get_context", {}), ("save_memory", {"content": "Kettle"})]
+    *answers, saved = asked(server, calls)
+    told = "".join(answers)
     assert OWN in told and not [word for word in HIDDEN if word in told]
+    assert "Saved memory" in saved, "as --allow-writes allows"
 
 
 def check_apart(world: World, other: Path) -> None:

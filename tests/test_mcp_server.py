@@ -168,7 +168,7 @@ def test_an_agent_finds_every_tool_and_resource(home: Path) -> None:
         whole = await client.read_resource("knowledge://context")
         return listed.tools, resources.resources, digest.contents[0], whole.contents[0]
 
-    (tools, resources, digest, whole), _ = session(process(home, "--home", str(home), "mcp"), work)
+    (tools, resources, digest, whole), _ = session(server(home), work)
     assert {tool.name for tool in tools} == TOOLS and all(tool.description for tool in tools)
     writing = {tool.name for tool in tools if not tool.annotations.read_only_hint}
     assert writing == {"save_memory", *OF_LIBRARY} - {"reflect"}
@@ -246,9 +246,7 @@ def test_a_client_that_cannot_ask_is_refused(home: Path) -> None:
 
 
 def test_allow_writes_saves_without_asking(home: Path) -> None:
-    first, _ = called(
-        process(home, "--home", str(home), "mcp", "--allow-writes"), "save_memory", content="Prefers tabs"
-    )
+    first, _ = called(server(home, allow_writes=True), "save_memory", content="Prefers tabs")
     assert data(first)["display"].startswith("✓ Saved memory 1: 001-prefers-tabs.md\nLocation: ")
     empty, _ = called(server(home, allow_writes=True), "save_memory", content="  ")
     assert empty.is_error and "an empty text is no memory" in told(empty)

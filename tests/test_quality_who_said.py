@@ -49,12 +49,13 @@ def test_combinations_of_order_carrier_and_answer_are_told_apart() -> None:
 
 def test_of_what_readers_kept_of_real_sessions_hardly_anything_waits() -> None:
     """A gate that holds everything back would be safe and useless: what people and the assistant said, borne out by a
-    quote, is knowledge and no work for the user; of decisions and playbooks without a quote few wait."""
+    quote, is knowledge and no work for the user; of decisions and playbooks without a quote few wait. A third of the
+    sessions: `make quality` looks at all."""
     need_corpus()
-    rows = list(judged(frozenset({"decision", "preference", "playbook", "open-task", "done-task"})))
+    rows = list(judged(frozenset({"decision", "preference", "playbook", "open-task", "done-task"}), every=3))
     quoted = [row for row in rows if row.quoted]
     waiting = [row for row in quoted if row.held == FROM_TOOL]
-    assert len(quoted) > 150 and len(waiting) <= 0.07 * len(quoted), waiting
+    assert len(quoted) > 50 and len(waiting) <= 0.07 * len(quoted), waiting
     bare = [row for row in rows if not row.quoted and row.kind in ("decision", "preference", "playbook")]
     waiting = [row for row in bare if row.held == FROM_TOOL]
     assert len(waiting) <= 0.25 * len(bare), waiting

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from core.base import files, locks
-from core.base.search_entry import SearchSource
+from core.base.entry import SearchSource
 from core.search import query, store
 from core.search.index import differences, open_index
 from tests.search_shelf import Shelf, answers, entries_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.search_entry import SearchEntry
+from core.base.entry import Entry
 from core.search.candidates import READABLE, Filters
 from core.search.query import rank_threads, search
 from tests.search_shelf import Shelf, indexed
@@ -183,13 +183,13 @@ def test_every_hit_says_why(tmp_path: Path) -> None:
     assert why("onfigurat") == ("part of a word: onfigurat",)
 
 
-def bullets(*texts: str) -> list[SearchEntry]:
-    return [SearchEntry("bullet", f"{at}", "", text) for at, text in enumerate(texts)]
+def bullets(*texts: str) -> list[Entry]:
+    return [Entry("bullet", f"{at}", "", text) for at, text in enumerate(texts)]
 
 
-def thread(name: str, *turns: str) -> list[SearchEntry]:
+def thread(name: str, *turns: str) -> list[Entry]:
     return [
-        SearchEntry("document", f"{name}{at}", speaker, text, thread=name, position=at)
+        Entry("document", f"{name}{at}", speaker, text, thread=name, position=at)
         for at, (speaker, _, text) in enumerate(turn.partition(": ") for turn in turns)
     ]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.search_entry import SearchEntry
+from core.base.entry import Entry
 from core.search import reading
 from core.search.candidates import SMALL, Candidates, Filters, choices, match_choice
 from core.search.query import search
@@ -75,8 +75,8 @@ def test_in_a_large_index_frequent_words_are_ranked_in_pairs() -> None:
 
 def test_a_filter_that_few_pass_still_finds_what_has_a_frequent_word_alone(tmp_path: Path) -> None:
     """Someone who asks for memories only is not left without because other entries were chosen first."""
-    rows = [SearchEntry("bullet", f"b{at}", "", f"usual often thing {at}") for at in range(SMALL + 20)]
-    rows += [SearchEntry("bullet", f"r{at}", "", f"rare thing {at}") for at in range(100)]
-    rows.append(SearchEntry("memory", "m", "", "the usual way is best"))
+    rows = [Entry("bullet", f"b{at}", "", f"usual often thing {at}") for at in range(SMALL + 20)]
+    rows += [Entry("bullet", f"r{at}", "", f"rare thing {at}") for at in range(100)]
+    rows.append(Entry("memory", "m", "", "the usual way is best"))
     with indexed(tmp_path, rows) as index:
         assert [hit.entry.key for hit in search(index, "rare usual often", Filters(kinds=("memory",)))] == ["m"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.base.search_entry import SearchEntry
+from core.base.entry import Entry
 from core.search.query import search
 from tests.search_shelf import Shelf, indexed
 
@@ -87,7 +87,7 @@ def test_the_number_of_a_day_is_no_reason(tmp_path: Path) -> None:
 def test_the_date_of_an_entry_is_no_reason_for_its_numbers(query: str, tmp_path: Path) -> None:
     """A fact has its date beside the text and no source in brackets: all facts of a year would be `related`."""
     dates = ((3, "a"), (11, "b"))
-    rows = [SearchEntry("fact", f"f:{at}", "", f"Fact {name}", f"2026-{at:02}-21") for at, name in dates]
+    rows = [Entry("fact", f"f:{at}", "", f"Fact {name}", f"2026-{at:02}-21") for at, name in dates]
     with indexed(tmp_path, rows) as index:
         found = {hit.entry.text: hit.why for hit in search(index, query)}
     assert found == ({"Fact b": ("date: 2026-11-21",)} if "November" in query else {})
@@ -95,7 +95,7 @@ def test_the_date_of_an_entry_is_no_reason_for_its_numbers(query: str, tmp_path:
 
 def test_a_piece_of_a_conversation_stays(tmp_path: Path) -> None:
     """What stands around it may answer the question."""
-    pieces = [SearchEntry("document", f"talk:{at}", "", text, thread="talk", position=at) for at, text in
+    pieces = [Entry("document", f"talk:{at}", "", text, thread="talk", position=at) for at, text in
               enumerate(["Where is it started?", "In py, as always"])]  # fmt: skip
     with indexed(tmp_path, pieces) as index:
         found = {hit.entry.text: hit.why for hit in search(index, "run_it.py")}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.base.search_entry import SearchEntry
+from core.base.entry import Entry
 from core.search import query, weights
 from core.search.candidates import Candidates
 from core.search.weights import HYBRID_WEIGHTS, NAMES, THREAD_WEIGHTS, WEIGHTS
@@ -60,7 +60,7 @@ def test_answers_in_real_talk_are_found_more_often_than_by_words_alone(
 def test_the_benchmark_asks_the_search_of_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures of a ranking that no person gets would be worth nothing: without the product's own candidates the bench
     finds nothing."""
-    entries = [SearchEntry("document", f"{at}", "", "the harbour is open", thread="a", position=at) for at in range(3)]
+    entries = [Entry("document", f"{at}", "", "the harbour is open", thread="a", position=at) for at in range(3)]
     asked = Asked("harbour", frozenset("1"))
     with ours(entries) as (find, threads):
         assert len(find(asked)) == 3 and threads(asked) == ["a"]
@@ -119,7 +119,7 @@ def test_what_was_fitted_is_what_a_search_reads() -> None:
 def test_left_out_conversations_are_ranked_by_the_features_of_the_product() -> None:
     """What the fitting script measures is what a user's search does, not a copy of it that has moved on."""
     entries = [
-        SearchEntry("document", f"{thread}{at}", who, text, "2024-06-03", thread=thread, position=at)
+        Entry("document", f"{thread}{at}", who, text, "2024-06-03", thread=thread, position=at)
         for thread in "ab"
         for at, (who, text) in enumerate([("Ann", f"the harbour {thread} is open?"), ("Bob", "Yes."), ("Ann", "Good.")])
     ]

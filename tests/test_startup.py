@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,8 +19,9 @@ SCRIPT = """
 import io, json, sys
 from core.cli.main import main
 out, err = io.StringIO(), io.StringIO()
-code = main(json.loads(sys.argv[1]), out, err)
-print(json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules}), err.getvalue()]))
+for command in json.loads(sys.argv[1]):
+    code = main([*command.split(), "--home", sys.argv[2]], out, err)
+    print(json.dumps([command, code, sorted({name.partition(".")[0] for name in sys.modules}), err.getvalue()]))
 """
 COMMANDS = [
     "context", "context --hook claude_code", "status", "list", "notes src/app.py", "search port", "recall port",
@@ -30,9 +29,9 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_an_everyday_command_loads_no_heavy_library(command: str, tmp_path: Path) -> None:
-    """A hook waits for it at every session, the user at every command."""
+def test_an_everyday_command_loads_no_heavy_library(tmp_path: Path) -> None:
+    """A hook waits for it at every session, the user at every command. One after the other in one process: what none
+    has loaded in the end, each by itself does not load."""
     knowledge = tmp_path / "home/knowledge"
     knowledge.mkdir(parents=True)
     (knowledge / "facts.md").write_text("# Facts\n\n- The server listens on port 8080\n")
@@ -40,10 +39,12 @@ def test_an_everyday_command_loads_no_heavy_library(command: str, tmp_path: Path
     environment = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "settings")}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps([*command.split(), "--home", str(tmp_path / "home")])],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
+        [sys.executable, "-c", SCRIPT, json.dumps(COMMANDS), str(tmp_path / "home")],
+        cwd=tmp_path, env=environment, input="", capture_output=True, text=True, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    code, loaded, told = json.loads(done.stdout.splitlines()[-1])
-    assert code == 0, told
-    assert not HEAVY & set(loaded)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row[0] for row in rows] == COMMANDS
+    for command, code, loaded, told in rows:
+        assert code == 0, told
+        assert not HEAVY & set(loaded), command

@@ -96,7 +96,8 @@ def opened(world: World) -> Workspace:
 
 
 @pytest.mark.parametrize(
-    ("text", "refused"), [("1\n", False), ("2\n", False), ("3\n", True), ("", False), ("x", False)]
+    ("text", "refused"),
+    [("1\n", False), ("2\n", False), (f"{FORMAT}\n", False), (f"{FORMAT + 1}\n", True), ("", False), ("x", False)],
 )
 def test_a_store_of_a_later_format_is_refused_in_a_sentence(world: World, text: str, refused: bool) -> None:
     """Whoever goes back to an older version must not write into what that does not understand."""
@@ -107,13 +108,13 @@ def test_a_store_of_a_later_format_is_refused_in_a_sentence(world: World, text: 
     found = attempt(opened, world)
     assert isinstance(found, KnowledgeError) == refused
     if isinstance(found, KnowledgeError):
-        assert found.error.code == "newer-store" and "format 3" in found.error.message and found.error.hint
+        assert found.error.code == "newer-store" and f"format {FORMAT + 1}" in found.error.message and found.error.hint
         edited = attempt(
             bullets.strike, workspace, "facts", "one"
         )  # opened before another program carried the store over
-        assert isinstance(edited, KnowledgeError) and "format 3" in edited.error.message
+        assert isinstance(edited, KnowledgeError) and f"format {FORMAT + 1}" in edited.error.message
         ran = attempt(world.try_run, FakeModel())
-        assert isinstance(ran, KnowledgeError) and "format 3" in ran.error.message
+        assert isinstance(ran, KnowledgeError) and f"format {FORMAT + 1}" in ran.error.message
         assert world.text("facts.md") == before and world.paths.format.read_text() == text
     else:
         harvest(world)

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from core.commands.alike import supersede_list
 from core.commands.context import context
 from core.commands.fact_feed import sync_facts
 from core.commands.quarantine import quarantine_accept, quarantine_list
+from core.commands.review.alike import proposals
 from core.conversations.read import read_conversation
 from core.harvest.answer import items_from
 from core.harvest.imports import run_import
 from core.harvest.orders import guides, is_order
 from core.harvest.quotes import source_of
+from core.knowledge.categories import read_category
 from tests.cli_call import call
 from tests.harvest_world import NOW, FakeModel, World, says, workspace_of
 
@@ -295,7 +296,8 @@ def test_a_confirmation_without_words_of_its_own_counts(tmp_path: Path) -> None:
         row: dict[str, Any] = {"statement": words, "detail": "", "quote": quote, "confirms": "k1"}
         world.run(says(facts=[row if number else row | {"statement": "Logs of the worker go to worker.log"}]))
     found = [line.split(" [from")[0] for line in lines(world, "facts.md").splitlines() if line.startswith("- ")]
-    assert found == ["- Logs of the worker go to worker.log"] * 3
+    assert found == ["- Logs of the worker go to worker.log"]
+    assert len(read_category(world.paths, "facts")[0].again) == 2
 
 
 def test_a_confirmation_with_another_figure_is_a_new_line(tmp_path: Path) -> None:
@@ -305,7 +307,8 @@ def test_a_confirmation_with_another_figure_is_a_new_line(tmp_path: Path) -> Non
         world.converse(session(tmp_path / "app", ("user", "where?"), ("assistant", f"{words}, I think.")))
         world.run(says(facts=[{"statement": words, "detail": "", "quote": f"{words}, I think", "confirms": "k1"}]))
     found = [line.split(" [from")[0] for line in lines(world, "facts.md").splitlines() if line.startswith("- ")]
-    assert found == ["- The worker listens on 7700"] * 2 + ["- The worker listens on 8800"]
+    assert found == ["- The worker listens on 7700", "- The worker listens on 8800"]
+    assert [len(row.again) for row in read_category(world.paths, "facts")] == [1, 0]
 
 
 def test_what_a_held_row_says_of_older_lines_is_offered_once_it_is_let_in(tmp_path: Path) -> None:
@@ -328,10 +331,10 @@ def test_what_a_held_row_says_of_older_lines_is_offered_once_it_is_let_in(tmp_pa
     world.run(FakeModel(answering))
     workspace = workspace_of(world)
     assert len(quarantine_list(workspace)) == 2 and all(by_words.values())
-    assert not supersede_list(workspace).proposals, "nothing is said of lines by what waits"
+    assert not proposals(workspace.paths), "nothing is said of lines by what waits"
     for words in ("by pipeline", "was written"):
         quarantine_accept(workspace, words)
-    offered = {(pair.old.bullet.text, pair.kind) for pair in supersede_list(workspace).proposals}
+    offered = {(pair.old.bullet.text, pair.kind) for pair in proposals(workspace.paths)}
     assert offered == {("Deploys go by hand", "supersedes"), ("Write the pipeline", "finishes")}
 
 

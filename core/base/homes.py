@@ -142,9 +142,10 @@ def own_target(path: Path) -> Path:
 
 # --- the format of a store -------------------------------------------------------------------------------------------
 
-FORMAT = 2
+FORMAT = 3
 """Of a store that this program writes, `.state/format`: 1 (no such file), an edit at work is a file in `.state/edits`
-and a plan of the fact index `.state/facts.journal`; 2, both are lines of `.state/log`. A store is carried over by the
+and a plan of the fact index `.state/facts.journal`; 2, both are lines of `.state/log`; 3, what the user removed
+stays away (`removed.md`), and a statement that is said again adds no line. A store is carried over by the
 first program that writes into it (knowledge/log.py), and one that is older than a store leaves it alone."""
 HINT = "use the version of this program that wrote it last, or a later one"
 

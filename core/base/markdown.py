@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cached_property
 
 from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
+from core.base.entry import statement_key
 from core.base.marks import tame_line
 from core.base.marks import without_invisible as without_invisible
 
@@ -41,6 +43,8 @@ class Bullet:
 
     `text` is without the dash and the provenance; `raw` is the first line as it stands in the file; `line` counts
     from 1; `section` is the nearest `## ` heading above, or "". `struck` is true for a line that was struck through.
+    `again` are the other conversations that said the same (knowledge/confirmed.py), the newest first, and `more_again`
+    how many more there are than it names.
     """
 
     text: str
@@ -50,6 +54,19 @@ class Bullet:
     section: str = ""
     more: tuple[str, ...] = ()
     struck: bool = False
+    again: tuple[Provenance, ...] = ()
+    more_again: int = 0
+
+    @cached_property
+    def key(self) -> str:
+        """What it says, in the form in which all say it that say the same."""
+        return statement_key(self.text)
+
+    @property
+    def last_day(self) -> str:
+        """The day on which it was said last (YYYY-MM-DD), "" where nothing tells."""
+        came = (self.provenance, *self.again)
+        return max((one.date for one in came if one is not None), default="")
 
 
 def split_provenance(text: str) -> tuple[str, Provenance | None]:

@@ -40,20 +40,23 @@ def reporter(stream: IO[str], quiet: bool) -> Report:
 
 def asker(stream: IO[str], quiet: bool) -> Callable[[str, str, Sequence[str], int], int | None]:
     """Asks a user at a terminal about a text that it shows: the number of the choice (Enter and whatever is no answer
-    mean `default`), or None where nobody sits there. Of two choices, no and yes, the letters will do."""
+    mean `default`), or None where nobody sits there. Of choices of one word each, their first letters will do."""
 
     def ask(shown: str, question: str, choices: Sequence[str], default: int) -> int | None:
         if quiet or not (sys.stdin and sys.stdin.isatty() and stream.isatty()):
             return None
 
-        plain = tuple(choices) == ("no", "yes")
+        letters = [words[0] for words in choices]
+        plain = len(set(letters)) == len(choices) and not any(" " in words for words in choices)
         rows = [] if plain else [f"  {at}  {words}" for at, words in enumerate(choices, start=1)]
-        hint = ("[y/N]", "[Y/n]")[default] if plain else f"[{default + 1}]"
+        letters[default] = letters[default].upper()
+        shown_letters = reversed(letters) if len(letters) == 2 else letters  # [y/N], as everywhere
+        hint = f"[{'/'.join(shown_letters)}]" if plain else f"[{default + 1}]"
         print(visible("\n".join([shown.rstrip("\n"), *rows, f"{question} {hint} "]).lstrip("\n")), end="", file=stream)
         stream.flush()
         word = sys.stdin.readline().strip().lower()
         if plain:
-            return {"y": 1, "yes": 1, "n": 0, "no": 0}.get(word, default)
+            return next((at for at, words in enumerate(choices) if word in (words, words[0])), default)
         return int(word) - 1 if word.isdecimal() and 1 <= int(word) <= len(choices) else default
 
     return ask

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
 from core.commands.row import Argument, Command
-from core.commands.table import MODULE, SECOND_NAMES, command
+from core.commands.table import MODULE, MOVED, SECOND_NAMES, command
 
 _VALUED = ("--home", "--config")
 _EVERYWHERE = (*_VALUED, "--json", "--quiet", "--debug", "--help")
@@ -22,9 +22,11 @@ def command_word(arguments: Sequence[str]) -> str:
 
 
 def without_alias(arguments: Sequence[str]) -> list[str]:
-    """The words with the name of a command where they have its second one."""
+    """The words with the name of a command where they have its second one, and of its answers."""
     words = list(arguments)
     name = command_word(words)
+    if name == "review":
+        words = [{"accept": "yes", "--accept": "--yes"}.get(word, word) for word in words]
     if name in SECOND_NAMES:
         words[words.index(name)] = SECOND_NAMES[name]
     return words
@@ -41,6 +43,9 @@ def suggestion(arguments: Sequence[str]) -> str:
                 whose = f"'knowledge {row.name}' has" if row is not None else "there is"
                 return _sentence(f"{whose} no option {name!r}", name, known, row)
         elif row is None and not word.startswith("-"):
+            if word in MOVED:
+                shows = f"'knowledge review --kind {MOVED[word]}' shows what waits, 'knowledge review yes ID' answers"
+                return f"'knowledge {word}' is a part of 'knowledge review': {shows}."
             if word not in MODULE:
                 return _sentence(f"there is no command {word!r}", word, MODULE, None)
             row = command(word)
@@ -69,18 +74,18 @@ def _with_subcommand(arguments: Sequence[str], row: Command) -> list[str]:
 
 
 def _with_category(arguments: Sequence[str]) -> list[str]:
-    """The words of `rm` and `edit` with the category in front of a FILE:LINE that stands in its place, or ("any") in
-    front of the bullet's words where no category was given."""
+    """The words of `rm`, `retract` and `edit` with the category in front of a FILE:LINE that stands in its place, or
+    ("any") in front of the bullet's words where no category was given."""
     words = list(arguments)
     plain = [(at, word) for at, word in _words(words) if not word.startswith("-")]
-    wanted = {"rm": 1, "edit": 2}.get(plain[0][1], -2) if plain else -2
+    wanted = {"rm": 1, "retract": 1, "edit": 2}.get(plain[0][1], -2) if plain else -2
     if (
         len(plain) == wanted + 1
         and plain[1][1] not in (*BULLET_CATEGORIES, ANY_CATEGORY)
         and not _PLACE.match(plain[1][1])
     ):
         words.insert(plain[1][0], ANY_CATEGORY)
-    elif len(plain) > 1 and plain[0][1] in ("rm", "edit") and (place := _PLACE.match(plain[1][1])):
+    elif len(plain) > 1 and plain[0][1] in ("rm", "retract", "edit") and (place := _PLACE.match(plain[1][1])):
         words.insert(plain[1][0], place["name"] or place["folder"])
     return words
 

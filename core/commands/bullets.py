@@ -10,21 +10,25 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.markdown import Bullet, parse_bullets
 from core.base.result import KnowledgeError, attempt
+from core.commands.daily.connect import Ask, nobody
 from core.commands.project import find_project
 from core.commands.row import CATEGORY_WORD, MATCH, OF_BULLET, SECRETS, Argument, flag, needed, option, single
-from core.commands.statements import Found, Match, Said, bullets_of, change_all, finished, resolve_bullet, said
+from core.commands.statements import Found, Match, Said, bullets_of, change_lines, finished, resolve_bullet, said
 from core.commands.table import SUMMARY
 from core.commands.text import change_text
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.harvest.named_paths import allowed_path
 from core.knowledge import edit as edits
+from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, read_text
 from core.knowledge.edit import Edited
 from core.knowledge.file_notes import notes_for, refresh_notes
@@ -42,6 +46,7 @@ from core.knowledge.projects import (
 from core.knowledge.same import by_date
 
 if TYPE_CHECKING:
+    from core.commands.purge import Purged
     from core.knowledge.projects import Here, Projects
 
 
@@ -116,16 +121,73 @@ def remove(
     match: Match,
     *,
     strike: bool = False,
+    forever: bool = False,
+    yes: bool = False,
+    ask: Ask = nobody,
     seen: str | None = None,
     now: Clock = utc_now,
-) -> Edited:
-    """Delete one bullet with its indented lines, or with `strike` strike it through. Undo brings it back."""
+) -> Edited | Purged:
+    """Delete one bullet with its indented lines, or with `strike` strike it through; undo brings it back. With
+    `forever` it is purged from every place, and nothing brings it back: the user is asked, unless they say `yes`."""
+    if forever:
+        if strike:
+            raise KnowledgeError("usage", "--forever and --strike exclude each other")
+        from core.commands.purge import remove_for_ever
+
+        return remove_for_ever(workspace, category, match, yes=yes, ask=ask, now=now)
     return _changed(workspace, "strike" if strike else "delete", category, match, seen, now)
+
+
+def retract(
+    workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
+) -> Edited:
+    """Withdraw what one bullet says, without other words for it: struck through, and remembered as retracted."""
+    return _changed(workspace, "retract", category, match, seen, now)
 
 
 def _changed(workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock) -> Edited:
     found = resolve_bullet(workspace.paths, category, match)
     return change_all(workspace, act, found.refs, note=found.note, seen=seen, now=now)
+
+
+def change_all(
+    workspace: Workspace,
+    act: str,
+    refs: Sequence[BulletRef],
+    text: str = "",
+    *,
+    keep_secrets: bool = False,
+    note: str = "",
+    seen: str | None = None,
+    run: str = "",
+    now: Clock = utc_now,
+) -> Edited:
+    """`change_lines`, and the facts that were made of these lines follow them."""
+    edited = change_lines(workspace, act, refs, text, keep_secrets=keep_secrets, note=note, seen=seen, run=run, now=now)
+    texts = [bullet.text for ref in refs for bullet in parse_bullets(ref.raw)]
+    problem = _facts_follow(workspace, texts, now)
+    return replace(edited, warning="; ".join(filter(None, (edited.warning, problem))))
+
+
+def _facts_follow(workspace: Workspace, texts: Iterable[str], now: Clock) -> str:
+    """Bring the fact index together with bullets of these texts, where it knows any of them; a sentence about what went
+    wrong, or ""."""
+    from core.factindex.facts import as_fact, marks_of
+    from core.factindex.sync import record_path
+
+    try:
+        record = files.read_or_empty(record_path(workspace.paths.state))
+    except OSError as error:
+        return f"the fact index is not up to date yet: its record cannot be read ({error.strerror})"
+    if not record or not any(mark.encode() in record for text in texts for mark in marks_of(as_fact(text))):
+        return ""
+    from core.commands.fact_feed import sync_facts
+
+    try:
+        sync_facts(workspace, now=now)
+    except KnowledgeError as failed:
+        return f"the fact index is not up to date yet: {failed.error}"
+    return ""
 
 
 # --- what is known of a source file, and of the tasks of a project ----------------------------------------------------
@@ -194,7 +256,7 @@ def tasks_by_date(workspace: Workspace, state: str) -> list[tuple[Found, str]]:
     order = {id(row): at for at, row in enumerate(by_date(row.bullet for row in valid))}
     valid.sort(key=lambda row: order[id(row.bullet)], reverse=True)
     projects = _projects(workspace)
-    return [(row, _name(row, projects)) for row in valid]
+    return [(row, _name(row.bullet, projects)) for row in valid]
 
 
 @dataclass(frozen=True)
@@ -210,7 +272,8 @@ class Listed:
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge list --json`."""
         rows = [
-            one.found.to_json() | {"conversations": one.conversations, "project": name or None}
+            one.found.to_json()
+            | {"conversations": one.conversations, "last_day": one.last_day or None, "project": name or None}
             for one, name in self.rows
         ]
         return {"project": self.project or None, "bullets": rows, "elsewhere": self.elsewhere}
@@ -243,7 +306,7 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
                 own = [one for one in near if _nearness(one.found, projects, here) != OTHER]
             else:
                 own = found
-            rows += [(one, _name(one.found, projects)) for one in own]
+            rows += [(one, _name(one.found.bullet, projects)) for one in own]
             elsewhere += len(found) - len(own)
     except OSError as error:
         raise KnowledgeError(
@@ -290,11 +353,10 @@ def _nearest(one: Said, projects: Projects, here: Here) -> Said:
     return Said(front, tuple(row for row in lines if row is not front))
 
 
-def _name(row: Found, projects: Projects) -> str:
-    """What the projects of a task are called, as the fact index calls them."""
-
-    source = row.bullet.provenance.source if row.bullet.provenance is not None else ""
-    roots = [root for root in projects.get(source, ()) if root not in (NOWHERE, UNTOLD)]
+def _name(bullet: Bullet, projects: Projects) -> str:
+    """What the projects of a statement are called, as the fact index calls them."""
+    came = [one.source for one in (bullet.provenance, *bullet.again) if one is not None]
+    roots = [root for name in came for root in projects.get(name, ()) if root not in (NOWHERE, UNTOLD)]
     return ", ".join(sorted({domain_in(root, projects) for root in roots}))
 
 
@@ -331,7 +393,7 @@ def list_text(listed: Listed) -> str:
             before = one.found.category
             rows.append(f"{_TITLES.get(before, before)}:")
         bullet = one.found.bullet
-        marks = [bullet.provenance.date if bullet.provenance is not None else "", "" if listed.project else project]
+        marks = [one.last_day, "" if listed.project else project]
         marks += [f"in {one.conversations} conversations"] if one.conversations > 1 else []
         rows.append(f"{one.found.id}  {bullet.text} ({', '.join(filter(None, marks)) or 'no date'})")
     rows += [] if listed.rows else ["nothing"]
@@ -352,6 +414,14 @@ def moved_text(section: str, edited: Edited) -> str:
     rows = [edited.file, *(f"  moved to {section}: {line.removeprefix('- ')}" for line in tasks)]
     rows += [f"'knowledge undo {edited.run}' takes this back", *([f"note: {edited.warning}"] if edited.warning else [])]
     return "\n".join(rows) + "\n"
+
+
+def removed_text(done: Edited | Purged) -> str:
+    if isinstance(done, Edited):
+        return change_text(done)
+    from core.commands.purge import purged_text
+
+    return purged_text(done)
 
 
 _TEXT = needed("text", "one line")
@@ -416,9 +486,21 @@ COMMANDS = (
         SUMMARY["rm"],
         'facts "port 8080" --strike',
         remove,
-        change_text,
+        removed_text,
         OF_BULLET,
         MATCH,
         flag("--strike", "strike it through instead of deleting it: it stays in the file but leaves the digest"),
+        flag("--forever", "purge what it says from every file, log, plan, index and the library: no undo"),
+        flag("--yes", "do not ask (with --forever)"),
+        asks=True,
+    ),
+    single(
+        "retract",
+        SUMMARY["retract"],
+        '"port 8080"',
+        retract,
+        change_text,
+        OF_BULLET,
+        MATCH,
     ),
 )

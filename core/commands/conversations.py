@@ -43,7 +43,7 @@ from core.search.vectors import embed_one
 from core.sources.tools import EXPORTS, FILES, NAMES, known_name, title_of
 
 if TYPE_CHECKING:
-    from core.base.search_entry import Embed
+    from core.base.entry import Embed
     from core.search.conversations import Database
     from core.search.query import Near
 

@@ -36,6 +36,7 @@ from core.factindex.listing import fact_file_names
 from core.harvest.recovery import with_store
 from core.harvest.steps import read_prompt
 from core.knowledge import mend
+from core.knowledge import purge as purging
 from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, note_files
 from core.knowledge.check import (
     Finding,
@@ -49,13 +50,26 @@ from core.knowledge.check import (
     in_checkout,
 )
 from core.knowledge.digest import current_digest, regenerate_digest
+from core.knowledge.earlier import copies
 from core.knowledge.edit import change_file, could_not_write, new_edit_run
 from core.knowledge.hunks import becoming
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger
+from core.knowledge.removed import REMOVED
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers
 from core.memories import load_memories
 from core.sources.scan import holds, sha_in_trash, split_in_trash
+
+
+def check_purge(workspace: Workspace) -> Iterator[Finding]:
+    """A removal for good that was cut off."""
+    if purging.begun(workspace.paths) is None:
+        return
+    from core.commands.purge import complete
+
+    where = str(workspace.paths.state / purging.PURGING)
+    message = "a removal for good was cut off in the middle; the next harvest completes it"
+    yield Finding("purge-left", message, where, lambda: complete(workspace, locked=True))
 
 
 def check_journal(paths: Paths, locked: bool) -> Iterator[Finding]:
@@ -267,7 +281,7 @@ def _end_conflicts(workspace: Workspace, now: Clock) -> list[Finding]:
     """Keep both sides of every conflict where that is certain; what was done, as findings that are repaired. One edit,
     which `undo` takes back."""
     paths, run = workspace.paths, new_edit_run(now())
-    bullets = [*CATEGORY_FILES, QUARANTINE, *(f"files/{path.name}" for path in note_files(paths))]
+    bullets = [*CATEGORY_FILES, QUARANTINE, REMOVED, *(f"files/{path.name}" for path in note_files(paths))]
     done = []
     try:
         rows = [(name, mend.united) for name in bullets]
@@ -300,6 +314,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
     checks: tuple[Iterator[Finding], ...] = (
         _check_rights(paths),
         check_journal(paths, locked),
+        check_purge(workspace),
         check_leftovers(paths, clear_leftovers),
         check_bullets(paths),
         # The files of other rooms in which a merge may have left its marks: memories.
@@ -310,6 +325,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         check_history(paths),
         check_permissions(paths),
         check_git(paths),
+        _check_copies(paths),
         _check_digest(workspace),
         check_facts(workspace),
         check_index(workspace),
@@ -334,6 +350,15 @@ def _check_rights(paths: Paths) -> Iterator[Finding]:
     if folder is not None:
         message = "you do not have permission to write to this home: check its owner and rights"
         yield Finding("read-only", message, str(folder))
+
+
+def _check_copies(paths: Paths) -> Iterator[Finding]:
+    """Copies of the store as an earlier version left it: nobody needs them but who goes back."""
+    for copy in copies(paths):
+        message = (
+            "the store as an earlier version left it ('knowledge help uninstall' tells the way back); delete it if"
+        )
+        yield Finding("earlier-store", f"{message} you will not go back", str(copy), note=True)
 
 
 # --- memories --------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -14,18 +14,17 @@ from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.fact_feed import sync_facts, with_facts
+from core.commands.fact_follow import LINE_STAYS
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import DISK_FAILED, check, mark_of, sort_key
+from core.factindex.facts import DISK_FAILED, check, marks_of, sort_key
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
 from core.factindex.places import FactFiles, Placed, read_all, read_one, together
 from core.factindex.record import append_records, unconfirmed
 from core.factindex.reunite import Renumbered, changed_text, parted, plan_renumbering, retired_id
-from core.factindex.similar import Pair as Pair
-from core.factindex.similar import similar_pairs as similar_pairs
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project, record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
@@ -116,6 +115,14 @@ def delete_fact(workspace: Workspace, fact_id: str, *, seen: str | None = None, 
     """Take a fact out of its file. No harvest brings it back; `knowledge undo` does."""
     placed = _placed(workspace, fact_id)
     return _finished(workspace, _change(workspace, placed, None, now(), seen), now)
+
+
+def confirm_fact(workspace: Workspace, fact_id: str, *, now: Clock = utc_now) -> Edited:
+    """The fact still holds, as of today: its day of expiry goes where that has passed."""
+    placed, today = _placed(workspace, fact_id), now().astimezone(UTC).date().isoformat()
+    expired = bool(placed.fact.expires) and placed.fact.expires < today
+    values = {"last_confirmed": today} | ({"expires": None} if expired else {})
+    return _finished(workspace, _change(workspace, placed, values, now(), None), now)
 
 
 def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None = None, now: Clock = utc_now) -> Merged:
@@ -212,7 +219,8 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
             "t": "renumbered",
             "from": row.old,
             "to": row.new,
-            "mark": mark_of(row.fact),
+            "mark": marks_of(row.fact)[0],
+            "earlier": marks_of(row.fact)[1],
             "retired": retired_id(row.old, row.new),
         }
         for row in plan.rows
@@ -236,13 +244,13 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
     return Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors), tuple(sorted(whole)))
 
 
-def _synced(workspace: Workspace, now: Clock) -> str:
+def _synced(workspace: Workspace, now: Clock, run: str = "") -> str:
     """Bring the index up to date after a change, which stands also where this fails: then a sentence about it."""
     try:
-        sync_facts(workspace, now=now)
+        done = sync_facts(workspace, run=run, now=now)
     except KnowledgeError as failed:
         return f"the index is not up to date yet: {failed.error}"
-    return ""
+    return "; ".join(note for note in done.notes if note.startswith(LINE_STAYS))
 
 
 def _placed(workspace: Workspace, fact_id: str) -> Placed:
@@ -304,7 +312,8 @@ def _change(
 
 def _finished(workspace: Workspace, edited: Edited, now: Clock, notice: str = "") -> Edited:
     """Bring the index up to date after a change; when that fails the change stands, with a warning behind `notice`."""
-    return replace(edited, warning="; ".join(filter(None, (notice, edited.warning, _synced(workspace, now)))))
+    synced = _synced(workspace, now, edited.run)
+    return replace(edited, warning="; ".join(filter(None, (notice, edited.warning, synced))))
 
 
 def _unreadable(error: OSError) -> KnowledgeError:

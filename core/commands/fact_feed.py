@@ -24,36 +24,40 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.base import files, locks
+from core.base.entry import statement_key
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths, shipped_root
 from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_root
 from core.base.ready import has_settled, keep, look, recalled
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.secrets.redact import redact
+from core.commands.fact_follow import bullets_of_store, change_bullets
 from core.commands.history.runs import UNDO_RUN
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.factindex import index
+from core.factindex import held, index
 from core.factindex.bootstrap import FILE_NOTE
-from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, is_domain, normalised, sort_key
+from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, as_fact, is_domain, sort_key
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
 from core.factindex.listing import FOLDERS, fact_places
-from core.factindex.record import History, Key
+from core.factindex.record import History, Key, append_records
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
 from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
 from core.knowledge.bullet_text import held_item
-from core.knowledge.categories import CATEGORY, QUARANTINE, read_category
+from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE, read_category
 from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.check import Finding
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
+from core.knowledge.log import carry_over
 from core.knowledge.projects import domain_in, is_users, projects_of
+from core.knowledge.removed import REMOVED
 from core.knowledge.swap import clear_leftovers, replace_expected
 from core.sources.tools import SOURCES
 
@@ -67,6 +71,7 @@ def state_of(workspace: Workspace, now: datetime) -> list[Any] | None:
     paths = workspace.paths
     places = [paths.knowledge / name for name, _ in fact_places(paths.knowledge)]
     places += [paths.knowledge / index.NAME, record_path(paths.state)]
+    places += [place for name in (*CATEGORY_FILES, REMOVED) if files.exists(place := paths.knowledge / name)]
     places += sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
     asked = [now.astimezone(UTC).date().isoformat(), workspace.config.fact_index, *map(str, places)]
     seen, begun = look(places, asked), time.time()
@@ -252,8 +257,6 @@ def _tell_plans(paths: Paths, found: dict[str, Accepted]) -> None:
 
 T = TypeVar("T")
 LOCK_SECONDS = 5.0
-DETAIL = " — "
-"""What joins a statement and its detail in one line."""
 OFFLINE = 0.5
 """The confidence of what the offline rules find."""
 _CATEGORY_OF_FILE = {CATEGORY[name].file: name for name in OF_CATEGORY}
@@ -265,14 +268,16 @@ def sync_facts(
     undone: str = "",
     accepted: bool = False,
     accept_removals: bool = False,
+    run: str = "",
     now: Clock = utc_now,
     wait: float = LOCK_SECONDS,
     too_long: list[str] | None = None,
 ) -> SyncReport:
     """Bring YAML files, record and index together. `undone` names a run that was taken back just now, `accepted` says
     that something was let out of the quarantine, `accept_removals` that facts which are missed may go; `too_long` gets
-    what is new and longer than a fact may be. Raises KnowledgeError when another process is at it for longer than
-    `wait` seconds, or the disk refuses."""
+    what is new and longer than a fact may be. What the user changed in the YAML files is done to the bullets too, as a
+    part of the edit `run`, where one has just changed them. Raises KnowledgeError when another process is at it for
+    longer than `wait` seconds, or the disk refuses."""
     paths, secrets = workspace.paths, workspace.config.redact
 
     counts = None if undone or accepted or accept_removals else unchanged(workspace, now())
@@ -284,23 +289,45 @@ def sync_facts(
         if not workspace.config.fact_index:
             return Harvests()  # nothing new goes in; what people write still reaches the index
         found = committed_harvests(paths, history, undone, secrets, accepted)
+        found = found._replace(harvests=replace(found.harvests, bullets=bullets_of_store(paths)))
         if too_long is not None:
             too_long.extend(found.too_long)
         return found.harvests
 
     def work() -> SyncReport:
         kept = [aside for folder in _folders(paths.knowledge) for aside in clear_leftovers(folder)]
+        again = workspace.config.fact_index and _begin_again(paths)
         report = sync(
             paths.knowledge, paths.state, harvests, now(), replace=replace_expected, accept_removals=accept_removals
         )
         _leave_schema(paths)
+        if again:
+            report.notes.append("all files of the fact index were gone: its facts were made again of the bullets")
         report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
         return report
 
     done = with_facts(paths, work, wait)
+    if done.dropped or done.reworded:
+        notes, records = change_bullets(workspace, done.dropped, done.reworded, run, now)
+        with_facts(paths, lambda: append_records(record_path(paths.state), records), wait)
+        done.notes += notes
     if not done.problems and not done.written:
         remember(workspace, now(), [done.total, done.stale, done.decayed])
     return done
+
+
+def _begin_again(paths: Paths) -> bool:
+    """Where every YAML file is gone and index.json with them, nothing is left to be trusted over the bullets: the
+    record of what became of them is set aside, so that the committed plans make the facts again. Raises OSError."""
+    record = record_path(paths.state)
+    if files.exists(paths.knowledge / index.NAME) or next(fact_places(paths.knowledge), None) is not None:
+        return False
+    if not files.exists(record):
+        return False
+    for place in (record, paths.state / held.NAME):
+        if files.exists(place):
+            files.replace_file(place, place.with_name(f"{place.name}.before"))
+    return True
 
 
 SCHEMA = "SCHEMA.md"
@@ -322,6 +349,7 @@ def _leave_schema(paths: Paths) -> None:
 def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> T:
     """Do the work while no other process writes facts, with sentences for what can go wrong."""
     try:
+        carry_over(paths)
         with locks.locked(paths.state / "facts.lock", work="facts", editor_wait=wait):
             return work()
     except locks.LockHeldError as error:
@@ -486,17 +514,9 @@ def taught_by_hand(
     return found
 
 
-def _as_fact(text: str) -> str:
-    """The words of a line as a fact: a playbook without the stars, and without its detail where it is too long with it.
-    A fact is never cut in another place."""
-    plain = text.removeprefix("\\")
-    plain = plain.replace("**", "", 2) if plain.startswith("**") else plain  # the name of a playbook
-    return plain if len(plain) <= FACT_CHARACTERS else plain.partition(DETAIL)[0].rstrip()
-
-
 def is_too_long(text: str) -> bool:
     """Whether a line does not fit into the fact index, even without its detail."""
-    return len(_as_fact(text)) > FACT_CHARACTERS
+    return len(as_fact(text)) > FACT_CHARACTERS
 
 
 def lines_too_long(paths: Paths) -> list[str]:
@@ -511,8 +531,8 @@ def lines_too_long(paths: Paths) -> list[str]:
 
 
 def _lesson(category: str, text: str, row: dict[str, Any], place: Places, usual: float, secrets: bool) -> Lesson | None:
-    plain = sanitise_line(_as_fact(redact(text).text if secrets else text), None)
-    if not normalised(plain) or len(plain) > FACT_CHARACTERS:
+    plain = sanitise_line(as_fact(redact(text).text if secrets else text), None)
+    if not statement_key(plain) or len(plain) > FACT_CHARACTERS:
         return None
     confidence = row.get("confidence")
     about = str(row.get("about") or "")

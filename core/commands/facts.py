@@ -12,7 +12,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -21,13 +21,14 @@ from typing import Any
 
 from core.base import files
 from core.base.choices import FACT_CATEGORIES, FACT_FORMATS
+from core.base.entry import Entry, statement_key
 from core.base.project import GLOBAL, is_below
 from core.base.result import ErrorInfo, KnowledgeError
-from core.base.search_entry import SearchEntry
 from core.base.secrets.redact import redact
 from core.commands import fact_feed
 from core.commands.fact_edits import merge_facts, merged_text, renumber_facts, renumbered_text
 from core.commands.fact_feed import lines_too_long, sync_facts
+from core.commands.fact_follow import bullets_of_store
 from core.commands.row import flag, group, listed, needed, option, optional, repeated, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.text import count
@@ -42,14 +43,15 @@ from core.factindex.facts import Problem as Problem
 from core.factindex.held import hold, read_known
 from core.factindex.listing import ENDINGS
 from core.factindex.places import read_all, read_one, together
-from core.factindex.similar import Pair as Pair
-from core.factindex.similar import similar_pairs as similar_pairs
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project
+from core.knowledge.alike import near_pairs
 from core.knowledge.projects import domains_in, here_in, known_projects
 
 MAX_DAMAGED_NAMED = 5
 """At most this many damaged files are named one by one."""
+FACTS_ALIKE = 82
+"""From which on two facts are listed, of 100."""
 fact_yaml = item_text
 """A fact as an item of a YAML list."""
 
@@ -79,16 +81,15 @@ class Validation:
 
 @dataclass(frozen=True)
 class FactList:
-    """Facts that fit what was asked for, or pairs that are alike; `format` is how they should be shown."""
+    """Facts that fit what was asked for; `format` is how they should be shown."""
 
     facts: tuple[Fact, ...]
-    pairs: tuple[Pair, ...] | None = None
     format: str = "text"
     warnings: tuple[str, ...] = ()
 
     def to_json(self) -> list[dict[str, Any]]:
         """The list of `knowledge facts list --json`."""
-        return [row.to_json() for row in (self.facts if self.pairs is None else self.pairs)]
+        return [row.to_json() for row in self.facts]
 
 
 def facts_list(
@@ -98,17 +99,29 @@ def facts_list(
     category: str = "",
     tag: str = "",
     stale: bool = False,
-    similar: bool = False,
     format: str = "",
     now: Clock = utc_now,
 ) -> FactList:
-    """`knowledge facts list`: the facts that are asked for in a `format`, or (`similar`) the pairs of them that are
-    alike."""
-    if similar and format:
-        raise KnowledgeError("usage", "--similar and --format cannot be used together")
+    """`knowledge facts list`: the facts that are asked for in a `format`."""
     listed = list_facts(workspace, domains, category, tag, stale=stale, now=now)
-    found = replace(listed, format=format or "text")
-    return replace(found, pairs=tuple(similar_pairs(found.facts))) if similar else found
+    return replace(listed, format=format or "text")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two facts and how alike they are, of 100. `first` stands before `second` in the index."""
+
+    first: Fact
+    second: Fact
+    likeness: float
+
+
+def similar_pairs(facts: Iterable[Fact]) -> list[Pair]:
+    """The pairs of one domain (or of a domain and `global`) that nearly say the same, the most alike first."""
+    rows = list(facts)
+    near = near_pairs([statement_key(row.fact) for row in rows], [row.domain for row in rows], FACTS_ALIKE, GLOBAL)
+    found = [Pair(rows[one], rows[other], score) for one, other, score in near]
+    return sorted(found, key=lambda pair: (-pair.likeness, pair.first.id, pair.second.id))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -121,7 +134,8 @@ def current_facts(workspace: Workspace, now: datetime) -> tuple[list[Fact], list
         with contextlib.suppress(KnowledgeError):
             return index.read_index(workspace.paths.knowledge), []
     try:
-        facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now)
+        bullets = bullets_of_store(workspace.paths)
+        facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now, bullets)
     except OSError as error:
         raise KnowledgeError(
             "facts-unreadable", f"the facts cannot be read: {error.strerror}", error.filename or ""
@@ -180,8 +194,9 @@ def _bootstrap(
         domains = domains_around(workspace, workspace.cwd)
     wanted = tuple(dict.fromkeys((*domains, GLOBAL)))
     secrets = workspace.config.redact
-    with contextlib.suppress(KnowledgeError):
-        return from_index(workspace.paths.knowledge, wanted, now, budget, secrets=secrets), []
+    if fact_feed.unchanged(workspace, now) is not None:
+        with contextlib.suppress(KnowledgeError):
+            return from_index(workspace.paths.knowledge, wanted, now, budget, secrets=secrets), []
     facts, problems = current_facts(workspace, now)
     return choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text), problems
 
@@ -211,7 +226,7 @@ def facts_for_context(
     return chosen.text, f"the conversation starts without some of the facts: {broken}" if broken else ""
 
 
-def entries_of_file(path: Path, data: bytes) -> Sequence[SearchEntry]:
+def entries_of_file(path: Path, data: bytes) -> Sequence[Entry]:
     """The valid facts of one YAML file as rows for the search. Raises KnowledgeError when it is broken."""
     read = read_one(path.name, data)
     if read.broken:
@@ -295,14 +310,7 @@ def sync_text(report: SyncReport) -> str:
 
 
 def list_text(found: FactList) -> str:
-    """The facts in the format that was asked for, or the pairs that are alike."""
-    if found.pairs is not None:
-        rows = []
-        for pair in found.pairs:
-            rows += [f"{pair.likeness:.0f} of 100"]
-            rows += [f"  {fact.id}  {fact.fact}" for fact in (pair.first, pair.second)]
-        end = [f"{count(len(found.pairs), 'pair')}; 'knowledge facts merge A B' makes B a part of A"]
-        return "\n".join(rows + end) + "\n"
+    """The facts in the format that was asked for."""
     if found.format == "json":
         return json.dumps([fact.to_json() for fact in found.facts], indent=2, ensure_ascii=False) + "\n"
     if found.format == "yaml":
@@ -359,7 +367,7 @@ COMMANDS = (
         "list --category pitfall --format md",
         single(
             "list",
-            "the facts, or the pairs of them that are alike",
+            "the facts",
             "--category pitfall --format md",
             facts_list,
             list_text,
@@ -367,7 +375,6 @@ COMMANDS = (
             option("--category", listed(FACT_CATEGORIES), "C"),
             option("--tag", "only facts with this tag", "T"),
             flag("--stale", "only facts that have expired"),
-            flag("--similar", "pairs of facts that nearly say the same"),
             option("--format", listed(FACT_FORMATS), "F", choices=FACT_FORMATS),
         ),
         single(

@@ -28,6 +28,7 @@ from core.commands.harvest_options import (
 )
 from core.commands.harvest_report import harvest_text, without_new_lines
 from core.commands.library.cluster import on_cluster
+from core.commands.purge import complete
 from core.commands.row import NAMED, Argument, flag, listed, repeated, single, whole_number
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.statements import bullets_of
@@ -313,6 +314,7 @@ def _apply(
     now: Clock,
     generate: Generate | None,
 ) -> HarvestReport:
+    complete(workspace, now)
     with ExitStack() as stack:
         if generate is None and options.limits.provider != "offline" and not request.no_harvest:
             generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)

@@ -123,7 +123,7 @@ def _left(report: HarvestReport) -> list[str]:
         why = ", ".join(f"{mark}:{number}" for mark, number in sorted(report.held_by.items()))
         whole = f", all that {count(report.held, 'conversation')} taught" if report.held else ""
         why = f" ({why})" if why else ""
-        lines.append(f"quarantined: {report.quarantined}{why}{whole} ('knowledge quarantine' shows them)")
+        lines.append(f"quarantined: {report.quarantined}{why}{whole} ('knowledge review --kind held' shows them)")
     for name, counts in (
         ("changed since their last harvest", report.changed),
         ("secrets replaced", report.redacted),

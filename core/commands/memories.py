@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.base import locks
-from core.base.homes import why_refused
+from core.base.homes import FORMAT, format_of, why_refused
 from core.base.markdown import sanitise_line
 from core.base.marks import tame
 from core.base.paths import Paths, project_paths
@@ -251,7 +251,7 @@ def save(
             return same, True
         return write_memory(shelf, content, tags, now(), source), False
 
-    memory, already = _locked(where, write)
+    memory, already = _locked(workspace, where, write)
     note = "; ".join(filter(None, (note, _kept_trusted(workspace, where, memory.path))))
     return Saved(Memory(**{**vars(memory), "scope": scope}), note, already)
 
@@ -348,7 +348,7 @@ def _chosen(
 
 def _moved(workspace: Workspace, memory: Memory, move: Callable[[Path], Path], *, archived: bool) -> Moved:
     where = Paths(memory.path.parents[2 if archived else 3])  # from out of the archive, one folder more
-    moved = _locked(where, lambda: move(memory.path))
+    moved = _locked(workspace, where, lambda: move(memory.path))
     _kept_trusted(workspace, where, moved)
     return Moved(memory, moved, archived)
 
@@ -427,9 +427,13 @@ def _warnings(errors: Sequence[ErrorInfo], more: Sequence[str] = ()) -> tuple[st
     return tuple(f"WARNING: {message}" for message in (*skipped, *(one for one in more if one not in skipped)))
 
 
-def _locked(where: Paths, work: Callable[[], T]) -> T:
+def _locked(workspace: Workspace, where: Paths, work: Callable[[], T]) -> T:
     """Do the work while no other process writes memories there: an id is given once."""
     try:
+        if where == workspace.paths and format_of(where) != FORMAT:
+            from core.knowledge.log import carry_over
+
+            carry_over(where)
         with locks.locked(where.state / "memories.lock", work="memories", editor_wait=LOCK_SECONDS):
             return work()
     except locks.LockHeldError as error:

@@ -24,7 +24,8 @@ from core.base.trust import REFUSED, left_out, read_trust
 from core.commands.workspace import Workspace
 
 if TYPE_CHECKING:
-    from core.base.search_entry import SearchEntry
+    from core.base.entry import Entry
+    from core.knowledge.confirmed import Confirmations
     from core.knowledge.projects import Here, Projects
 
 
@@ -146,6 +147,13 @@ class Scope:
 
         return self.everything or nearness(bullets, self.projects, self.here) <= (OWN if self.narrow else NONE)
 
+    def as_told(self, bullet: Bullet) -> Bullet:
+        """A line that may be told, without the conversations of other projects that said the same."""
+        from core.knowledge.projects import NONE, OWN, as_told
+
+        farthest = OWN if self.narrow else NONE
+        return bullet if self.everything else as_told(bullet, self.projects, self.here, farthest) or bullet
+
     def is_own(self, bullet: Bullet) -> bool:
         """Whether a line was said in this very project."""
         from core.knowledge.projects import OWN, nearness
@@ -195,7 +203,7 @@ class Scope:
         kept = [place.folder for place in places((ALL,), self.workspace.environment, ())]
         return (*known, *map(os.path.realpath, (str(self.workspace.paths.home), *kept)))
 
-    def tells_entry(self, entry: SearchEntry) -> bool:
+    def tells_entry(self, entry: Entry) -> bool:
         """Whether a search may tell what it found."""
         if self.everything:
             return True
@@ -207,15 +215,24 @@ class Scope:
             return self.tells_file(entry.title)
         return self.tells(self._bullet(entry)) if entry.kind in ("bullet", "note") else not self.narrow
 
-    def _bullet(self, entry: SearchEntry) -> Bullet:
+    def _bullet(self, entry: Entry) -> Bullet:
         """The line that was found, as its file has it: an entry has its words without emphasis."""
+        from core.knowledge.confirmed import confirmed_bullets
+
         if entry.path not in self._lines:
             self._lines[entry.path] = split_lines(files.read_or_empty(entry.path).decode("utf-8", "replace"))
         lines, at = self._lines[entry.path], int(entry.key.rpartition(":")[2]) - 1
-        for found in parse_bullets(lines[at]) if at < len(lines) else ():
+        file = entry.key.rpartition(":")[0]
+        for found in confirmed_bullets(self._again, file, parse_bullets(lines[at])) if at < len(lines) else ():
             if str(found.provenance or "") == entry.provenance:
                 return found
         return Bullet(entry.text, split_provenance(entry.provenance)[1], entry.text, 0)
+
+    @cached_property
+    def _again(self) -> Confirmations:
+        from core.knowledge.confirmed import read_confirmed
+
+        return read_confirmed(self.workspace.paths) or {}
 
     @cached_property
     def _lines(self) -> dict[str, list[str]]:

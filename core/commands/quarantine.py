@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from core.base import files
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError
-from core.commands.row import Argument, flag, group, option, single
 from core.commands.statements import Found, Match, choose, refresh_digest
-from core.commands.table import SUMMARY
-from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.named_paths import source_file
 from core.knowledge.bullet_text import HELD as HELD
@@ -33,29 +29,6 @@ from core.knowledge.edit import Edited, add_lines, delete_bullets, new_edit_run,
 from core.knowledge.file_notes import bind_note
 from core.knowledge.lines import missing_lines
 
-Takes = Mapping[str, Collection[str]]
-"""Action -> the names of its arguments as a user writes them: `--domain`, `ID`."""
-
-
-def refuse_others(command: str, action: str, takes: Takes, given: Mapping[str, object]) -> None:
-    """Raises a usage error that names what of `given` (name -> its value; None, False or nothing in it: not given) the
-    action does not take, where there is anything of that kind."""
-    known = [name for name, value in given.items() if value or (type(value) is int and value == 0)]
-    wrong = [name for name in known if name not in takes[action]]
-    if not wrong:
-        return
-    name, _, narrowed = action.partition(" ")  # `list --similar`: what `list` takes, this does not
-    if narrowed and all(one in takes[name] for one in wrong):
-        raise KnowledgeError("usage", f"{narrowed} and {' and '.join(wrong)} cannot be used together")
-    hints = []
-    for name in wrong:
-        able = [other for other, names in takes.items() if name in names and " " not in other]
-        if able:
-            hints.append(f"{name} goes with {' or '.join(able)}")
-    raise KnowledgeError(
-        "usage", f"'knowledge {command} {action}' takes no {' and no '.join(wrong)}", hint="; ".join(hints)
-    )
-
 
 @dataclass(frozen=True)
 class Released:
@@ -66,10 +39,6 @@ class Released:
     text: str
     sha256: str
     warning: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return {**vars(self), "file": self.file or None, "warning": self.warning or None}
 
 
 @dataclass(frozen=True)
@@ -83,42 +52,8 @@ class ReleasedMany:
     warning: str = ""
     errors: list[ErrorInfo] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
-        rows = [{"file": file or None, "text": text} for file, text in self.items]
-        return {"run": self.run, "released": rows, "failed": failed, "warning": self.warning or None}
 
-
-CHOOSE = ("MATCH", "--all", "--run")
-TAKES: Takes = {"list": ("--run",), "accept": CHOOSE, "drop": CHOOSE}
 _NUMBERS = re.compile(r"\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?)*,?")
-
-
-def quarantine(
-    workspace: Workspace, action: str = "list", match: Sequence[str] | str = (), all: bool = False, run: str = ""
-) -> list[HeldItem] | Released | ReleasedMany:
-    """`knowledge quarantine list|accept|drop`. `match` is words of one item, or the numbers of several; `run` names all
-    that a harvest has held back, `all` everything."""
-    words = [match] if isinstance(match, str) else list(match)
-    refuse_others("quarantine", action, TAKES, {"MATCH": any(words), "--all": all, "--run": run})
-    if sum((any(words), all, bool(run))) > 1:
-        raise KnowledgeError("usage", "an item's text or number, --all and --run cannot be used together")
-    listed = quarantine_list(workspace)
-    chosen = _of_run(workspace, listed, run) if run else listed
-    if action == "list":
-        return chosen
-    work = quarantine_accept if action == "accept" else quarantine_drop
-    numbers = numbers_of(words, len(listed))
-    if not (run or all or numbers):
-        return work(workspace, " ".join(words))
-    items = chosen if run or all else [listed[number - 1] for number in numbers]
-    if not items:
-        raise KnowledgeError("no-match", "the quarantine is empty", workspace.paths.quarantine)
-    if len(items) == 1 and numbers:
-        return work(workspace, items[0].ref)
-    many = accept_all if action == "accept" else drop_all
-    return many(workspace, items)
 
 
 def quarantine_list(workspace: Workspace) -> list[HeldItem]:
@@ -152,11 +87,11 @@ def _one(done: ReleasedMany) -> Released:
     return Released(done.run, file, text, done.sha256, done.warning)
 
 
-def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, now: Clock = utc_now) -> ReleasedMany:
-    """Let several items in, each file written once. One that cannot go in stays held and is reported; raises
-    KnowledgeError when none can, or when they are in their files and could not leave the quarantine."""
+def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, run: str = "", now: Clock = utc_now) -> ReleasedMany:
+    """Let several items in as the edit `run`, each file written once. One that cannot go in stays held and is reported;
+    raises KnowledgeError when none can, or when they are in their files and could not leave the quarantine."""
     paths, at, errors = workspace.paths, now(), list[ErrorInfo]()
-    run = new_edit_run(at)
+    run = run or new_edit_run(at)
     targets: dict[tuple[str, str, str], list[tuple[HeldItem, str]]] = {}
     for item in items:
         if not item.category:
@@ -209,10 +144,10 @@ def _stays(error: OSError) -> ErrorInfo:
 
 
 def drop_all(
-    workspace: Workspace, items: Sequence[HeldItem], *, seen: str | None = None, now: Clock = utc_now
+    workspace: Workspace, items: Sequence[HeldItem], *, seen: str | None = None, run: str = "", now: Clock = utc_now
 ) -> ReleasedMany:
     """Remove several items; `knowledge undo RUN` brings them back."""
-    gone = delete_bullets(workspace.paths, [item.ref for item in items], now(), seen=seen)
+    gone = delete_bullets(workspace.paths, [item.ref for item in items], now(), seen=seen, run=run)
     return _released(workspace, gone, [("", item.ref.raw) for item in items], [], [])
 
 
@@ -258,22 +193,6 @@ def accept_seen(workspace: Workspace, items: Sequence[HeldItem], *, drop: bool =
     return drop_all(workspace, wanted) if drop else accept_all(workspace, wanted)
 
 
-def _of_run(workspace: Workspace, items: list[HeldItem], run: str) -> list[HeldItem]:
-    """Those that one harvest has held back, as changes.jsonl tells."""
-    try:
-        rows = [row for row in read_changes(workspace.paths) if row.run == run and row.file == QUARANTINE]
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the changes cannot be read: {error.strerror}", workspace.paths.changes
-        ) from error
-    came = {line for row in rows for line in row.added}
-    found = [item for item in items if item.ref.raw in came]
-    if found:
-        return found
-    why = "of its items none is held any more" if came else "no run of that name has held anything back"
-    raise KnowledgeError("no-match", f"{run}: {why}", workspace.paths.quarantine, "'knowledge undo' lists the runs")
-
-
 # --- one line --------------------------------------------------------------------------------------------------------
 
 
@@ -316,61 +235,3 @@ def _target(workspace: Workspace, item: HeldItem) -> tuple[str, str, str, str]:
     binding = bind_note(paths, source)
     header = f"# {sanitise_line(source.path, None)}"
     return f"files/{binding.note}", header, "", bullet_line(text, None) + provenance
-
-
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
-SHOWN = 5000
-"""So much of a held item is printed: a playbook that is somewhat too long in whole, a flood not."""
-
-
-def quarantine_text(value: list[HeldItem]) -> str:
-    rows = []
-    for row in value:
-        about = f" {row.path}" if row.path else ""
-        text = row.text if len(row.text) <= SHOWN else f"{row.text[:SHOWN]}… ({len(row.text):,} characters in all)"
-        rows.append(f"{row.number}  [{row.held or '?'}] {row.category}{about}: {text} {row.provenance}".rstrip())
-        rows += [f'      quote: "{row.quote}"'] * bool(row.quote)
-    marks = [mark for mark in HELD if any(row.held == mark for row in value)]
-    rows.append(f"{count(len(value), 'item')} held back")
-    if value:
-        rows.append(f"note: {'; '.join(f'[{mark}] {HELD[mark]}' for mark in marks)}" if marks else "")
-        rows.append(
-            "'knowledge quarantine accept' lets one in, 'drop' removes it: by its words or number, --run or --all"
-        )
-    return "\n".join(row for row in rows if row) + "\n"
-
-
-def released_text(value: Released | ReleasedMany) -> str:
-    """Of one item, or of several."""
-    items = getattr(value, "items", None) or ((getattr(value, "file", ""), getattr(value, "text", "")),)
-    rows = [f"{f'now in {file}' if file else 'dropped'}: {text}" for file, text in items]
-    rows += [f"'knowledge undo {value.run}' takes this back"]
-    return "\n".join(rows + [f"note: {value.warning}"] * bool(value.warning)) + "\n"
-
-
-_OF_RUN = option("--run", "every item that this harvest has held back", "RUN")
-
-
-_WHICH = (
-    Argument(
-        ("match",),
-        "a part of the item's text, or numbers as the list shows them: 3, 5-9",
-        {"nargs": "*", "metavar": "MATCH"},
-    ),
-    flag("--all", "every item that is held back"),
-    _OF_RUN,
-)
-
-
-COMMANDS = (
-    group(
-        "quarantine",
-        SUMMARY["quarantine"],
-        'accept "port 8080"',
-        single("list", "what is held back, and why", "", quarantine, quarantine_text, _OF_RUN),
-        single("accept", "let items in", '"port 8080"', quarantine, released_text, *_WHICH, given={"action": "accept"}),
-        single("drop", "remove items", "5-9", quarantine, released_text, *_WHICH, given={"action": "drop"}),
-    ),
-)

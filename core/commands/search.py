@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any
 from core import memories
 from core.base import files
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
+from core.base.entry import Entry, SearchSource
 from core.base.homes import own_target
-from core.base.markdown import split_lines
+from core.base.markdown import BY_HAND, Bullet, split_lines, split_provenance
 from core.base.paths import Paths
+from core.base.project import is_below
 from core.base.result import KnowledgeError, Ok, Result, attempt
-from core.base.search_entry import SearchEntry, SearchSource
 from core.base.secrets.redact import redact
 from core.commands.conversations import BuildReport
 from core.commands.project import find_project, lines_of, may_read, places, project_warnings
@@ -32,12 +33,14 @@ from core.commands.row import NAMED, Argument, flag, listed, option, repeated, s
 from core.commands.table import SUMMARY
 from core.commands.text import count, one_line, size
 from core.commands.transcript import LINES, SPEAKERS
-from core.commands.workspace import Workspace, embedder_name, embedder_of, utc_now
+from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.index import NAME, fact_in
 from core.factindex.listing import fact_file_names
 from core.knowledge.check import Finding
+from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.entries import sources as bullet_sources
+from core.knowledge.removed import read_hidden
 from core.memory_file import read_memory
 from core.search.candidates import Filters
 from core.search.index import differences, open_index
@@ -49,6 +52,7 @@ from core.search.words import storable
 
 if TYPE_CHECKING:
     from core.commands.conversations import BuildReport, ConversationFilters, ConversationHit, ConversationHits
+    from core.commands.project import Scope
     from core.knowledge.check import Finding
     from core.search.index import Index
     from core.search.query import Hit as Hit
@@ -123,7 +127,7 @@ def _memory_sources(paths: Paths, project: str) -> list[SearchSource]:
     ]
 
 
-def _memory(path: Path, scope: str, project: str, _data: bytes) -> Sequence[SearchEntry]:
+def _memory(path: Path, scope: str, project: str, _data: bytes) -> Sequence[Entry]:
     return memories.entries([read_memory(path, scope)], project)
 
 
@@ -141,7 +145,7 @@ def _linked(path: Path, project: str) -> Path:
         return path
 
 
-def _context(path: Path, scope: str, project: str, _data: bytes) -> Sequence[SearchEntry]:
+def _context(path: Path, scope: str, project: str, _data: bytes) -> Sequence[Entry]:
     found = read_context(scope, path)
     return entries([found] if found.body else [], project)
 
@@ -151,7 +155,7 @@ def _fact_sources(paths: Paths, project: str) -> list[SearchSource]:
     return [SearchSource(f"facts::{name}", paths.knowledge / name, partial(_facts, paths, name)) for name in names]
 
 
-def _facts(paths: Paths, name: str, data: bytes) -> Sequence[SearchEntry]:
+def _facts(paths: Paths, name: str, data: bytes) -> Sequence[Entry]:
     from core.commands.facts import entries_of_file
 
     return entries_of_file(paths.knowledge / name, data)
@@ -182,13 +186,13 @@ def _cleared(source: SearchSource) -> SearchSource:
     writes with an editor was not, and the index is a file of its own. Its name says so, so that switching `redact`
     makes the entries again."""
 
-    def read(data: bytes) -> Sequence[SearchEntry]:
+    def read(data: bytes) -> Sequence[Entry]:
         return [_without_secrets(row) for row in source.entries(data)]
 
     return SearchSource(f"cleared {source.name}", source.path, read)
 
 
-def _without_secrets(entry: SearchEntry) -> SearchEntry:
+def _without_secrets(entry: Entry) -> Entry:
     title = redact(entry.title).text if entry.title else ""  # of a bullet there is none, and an empty one costs as much
     return entry._replace(title=title, text=redact(entry.text).text)
 
@@ -211,11 +215,11 @@ def search(
     project: str = "",
     limit: int = LIMIT,
     before: str = "",
-    keep: Callable[[SearchEntry], bool] | None = None,
+    scope: Scope | None = None,
 ) -> SearchReport:
     """The best entries for any text; conversations are none (`search_everything`). `since` and `before` are YYYY,
-    YYYY-MM or YYYY-MM-DD; `project` limits it to what lies in a folder or was harvested from its project, `keep` to
-    what it lets through. Raises KnowledgeError for no words, a filter that is none, or a store that cannot be
+    YYYY-MM or YYYY-MM-DD; `project` limits it to what lies in a folder or was harvested from its project, `scope` to
+    what an agent may be told. Raises KnowledgeError for no words, a filter that is none, or a store that cannot be
     listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
@@ -231,23 +235,45 @@ def search(
         raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
     here = find_project(workspace, project)
     within = storable(str(here or "")) if project else ""
-    told = lines_of(workspace, here) if project and here is not None and keep is None else None
-    keep = told.tells_entry if told is not None else keep
+    told = lines_of(workspace, here) if project and here is not None and scope is None else scope
+    keep = told.tells_entry if told is not None and not told.everything else None
     folder, index = search_folder(workspace, here), opened_search(workspace, here)
     try:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, "" if told is not None else within, before)
         near, note = _near(workspace, index, folder, text)
-        hits = find(index, text, filters, limit, near, keep)
+        hits = find(index, text, filters, limit, near, _not_removed(workspace.paths, keep))
         number = counted(index.database)
         nothing = "" if hits else _why_nothing(index, within, keep)
     finally:
         index.close()
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += [*project_warnings(workspace, project), *(told.warnings if told is not None else ())]
-    return SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings), nothing)
+    found = _said_again(workspace, _as_facts_stand(workspace, hits), told)
+    return SearchReport(text, found, number, tuple(warnings), nothing)
 
 
-def _why_nothing(index: Index, project: str, keep: Callable[[SearchEntry], bool] | None) -> str:
+def _not_removed(paths: Paths, keep: Callable[[Entry], bool] | None) -> Callable[[Entry], bool] | None:
+    """`keep`, and nothing that the user removed: the index may be older than the removal, and a line may have come back
+    through a merge."""
+    try:
+        removed = read_hidden(paths)
+    except OSError:
+        return keep
+    if not removed and not removed.expired:
+        return keep
+
+    def stays(entry: Entry) -> bool:
+        if entry.kind == "fact" and removed.hides(entry.text):
+            return False
+        told = entry.kind in ("bullet", "note") and BY_HAND not in entry.provenance
+        if told and removed.hides(entry.text.partition("\n")[0]):
+            return False
+        return keep is None or keep(entry)
+
+    return stays
+
+
+def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | None) -> str:
     """Why no entry was found: nothing is known yet, of the project or at all, or what is known does not say it."""
 
     where = f" of {project}" if project else " here" if keep is not None else ""
@@ -282,8 +308,8 @@ def opened_search(workspace: Workspace, project: Path | None) -> Index:
 
 
 def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Facts with the confidence that time has left them, and with the day on which they expired: the search reads the
-    files that people edit, and it is the index that follows time."""
+    """Facts with the confidence that time has left them: the search reads the files that people edit, and it is the
+    index that follows time."""
     if not any(hit.entry.kind == "fact" for hit in hits):
         return tuple(hits)
 
@@ -291,14 +317,37 @@ def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...
         data = files.read_or_empty(workspace.paths.knowledge / NAME)
     except OSError:
         return tuple(hits)
-    today = utc_now().date().isoformat()
     rows = []
     for hit in hits:
         fact = fact_in(data, hit.entry.key) if hit.entry.kind == "fact" else None
         if fact is not None:
-            over = fact.expires and (fact.stale or fact.expires < today)
-            words = f"[fact: {fact.id}, {fact.confidence:g}{f', expired {fact.expires}' if over else ''}]"
-            hit = replace(hit, entry=hit.entry._replace(provenance=words))
+            hit = replace(hit, entry=hit.entry._replace(provenance=f"[fact: {fact.id}, {fact.confidence:g}]"))
+        rows.append(hit)
+    return tuple(rows)
+
+
+def _said_again(workspace: Workspace, hits: Sequence[Hit], told: Scope | None) -> tuple[Hit, ...]:
+    """Bullets of the home with the other conversations that said the same, as far as they may be told."""
+    paths = workspace.paths
+    try:
+        again = read_confirmed(paths)
+    except OSError:
+        again = None
+    if not again:
+        return tuple(hits)
+    rows = []
+    for hit in hits:
+        entry = hit.entry
+        if entry.kind in ("bullet", "note") and is_below(entry.path, str(paths.knowledge)):
+            words = entry.text.split("\n", 1)[0]
+            found = Bullet(words, split_provenance(entry.provenance)[1], "", 0)
+            [said] = confirmed_bullets(again, entry.key.rpartition(":")[0], [found])
+            said = told.as_told(said) if told is not None else said
+            if said.again or said is not found:
+                confirmed = dict.fromkeys((*hit.confirmations, *map(str, said.again)))
+                hit = replace(
+                    hit, entry=entry._replace(provenance=str(said.provenance or "")), confirmations=tuple(confirmed)
+                )
         rows.append(hit)
     return tuple(rows)
 

@@ -1,10 +1,10 @@
 """Bullets as a user names them, and one change to all lines that say the same.
 
 A bullet is named by its short id (`knowledge list` shows it), by its words (the exact text, or a part of it that only
-one statement has), by `FILE:LINE`, or, from the panel, by a `BulletRef`. The same statement from several conversations
-stands in the file once for each, with its own provenance (core/knowledge/same.py): a user is shown it once, its id
-and its words mean all of those lines, and what is done to it happens to each of them, in one write with one undo. Its
-place means that very line.
+one statement has), by `FILE:LINE`, or, from the panel, by a `BulletRef`. The same statement may stand in several lines
+of a file (earlier versions wrote one for each conversation, and a user may write another): a user is shown it once, its
+id and its words mean all of those lines, and what is done to it happens to each of them, in one write with one undo.
+Its place means that very line.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rapidfuzz import fuzz, process, utils
 
 from core.base import files
 from core.base.choices import ANY_CATEGORY
+from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, Bullet, parse_bullets
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
@@ -25,8 +26,10 @@ from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
+from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.digest import regenerate_digest
-from core.knowledge.edit import Edited, change_file
+from core.knowledge.edit import Edited, bring_back, change_file, new_edit_run, remember
+from core.knowledge.removed import read_hidden
 from core.knowledge.same import is_short_id, short_id, statements, what_is_said
 
 if TYPE_CHECKING:
@@ -93,8 +96,14 @@ class Said:
     @property
     def conversations(self) -> int:
         """How many different conversations said it; what was written by hand is no conversation."""
-        came = (row.bullet.provenance for row in (self.found, *self.others))
-        return len({one.source for one in came if one is not None and one.source != BY_HAND})
+        rows = [row.bullet for row in (self.found, *self.others)]
+        came = (one for row in rows for one in (row.provenance, *row.again) if one is not None)
+        return len({one.source for one in came if one.source != BY_HAND}) + max(row.more_again for row in rows)
+
+    @property
+    def last_day(self) -> str:
+        """The day on which it was said last (YYYY-MM-DD), "" where nothing tells."""
+        return max(row.bullet.last_day for row in (self.found, *self.others))
 
     @property
     def refs(self) -> tuple[BulletRef, ...]:
@@ -237,14 +246,15 @@ def _very_line(rows: Sequence[Found], row: Found) -> Resolved:
 
 
 def bullets_of(paths: Paths, categories: tuple[str, ...]) -> Iterator[Found]:
-    """All bullets of some categories, in the order of the files. Raises OSError."""
+    """All bullets of some categories, in the order of the files, without those that say what the user removed. Raises
+    OSError."""
+    removed, again = read_hidden(paths), read_confirmed(paths)
     for name in categories:
         file = CATEGORY[name].file
-        if file:
-            yield from (Found(name, file, row) for row in bullets_in(read_text(paths.knowledge / file), name))
-            continue
-        for note in note_files(paths):
-            yield from (Found(name, f"files/{note.name}", row) for row in parse_bullets(read_text(note)))
+        places = [file] if file else [f"files/{note.name}" for note in note_files(paths)]
+        for place in places:
+            rows = confirmed_bullets(again, place, bullets_in(read_text(paths.knowledge / place), name))
+            yield from (Found(name, place, row) for row in rows if not removed.keeps_away(row))
 
 
 def _shown(row: Found) -> str:
@@ -268,6 +278,8 @@ ACTS: dict[str, Callable[[Lines, BulletRef, str], list[Hunk]]] = {
     "done": lambda lines, ref, _: bullet_text.moved(lines, ref, "done"),
     "reopen": lambda lines, ref, _: bullet_text.moved(lines, ref, "open"),
     "supersede": bullet_text.superseded,
+    "retract": lambda lines, ref, _: bullet_text.struck(lines, ref),
+    "forget": lambda lines, ref, _: bullet_text.struck(lines, ref),
 }
 SAID_ALREADY = ("unchanged", "already-struck", "not-struck")
 
@@ -277,7 +289,7 @@ def placed_refs(place: Placed) -> tuple[BulletRef, ...]:
     return tuple(BulletRef(place.file, row.line, row.raw) for row in (place.bullet, *place.statement.others))
 
 
-def change_all(
+def change_lines(
     workspace: Workspace,
     act: str,
     refs: Sequence[BulletRef],
@@ -286,17 +298,21 @@ def change_all(
     keep_secrets: bool = False,
     note: str = "",
     seen: str | None = None,
+    run: str = "",
     now: Clock = utc_now,
 ) -> Edited:
     """Do one of `ACTS` to all lines of one statement (of one file), in one write: all of them or none.
 
+    What is taken out or said otherwise is remembered and stays away (`REMEMBERED`), until one undo brings both back.
     `text` are the words of an edit, or the line that supersedes. Secrets in it are replaced, unless `keep_secrets` says
     otherwise; that is reported as a warning, behind `note`. A line that is as wanted already is left as it is; raises
     KnowledgeError when all are, when a line is no longer there, or when the file has changed since `seen`. One undo
-    takes it back.
+    takes it back. The facts made of these lines follow at the next sync; `bullets.change_all` does that at once.
     """
     if act not in ACTS or not refs or len({ref.file for ref in refs}) > 1:
         raise KnowledgeError("usage", f"{act!r} cannot be done to these lines", hint=f"choose one of {', '.join(ACTS)}")
+    moment = now()
+    run = run or new_edit_run(moment)
     words, replaced = without_secrets(workspace, text, keep_secrets) if text else ("", "")
     note = "; ".join(filter(None, (note, replaced)))
     ordered = tuple(reversed(refs)) if act in ("done", "reopen") else tuple(refs)  # the newest stays the last one
@@ -304,7 +320,47 @@ def change_all(
     def hunks(lines: Lines) -> list[Hunk]:
         return _all_hunks(lines, ordered, lambda text_now, ref: ACTS[act](text_now, ref, words))
 
-    return finished(workspace, change_file(workspace.paths, refs[0].file, hunks, now(), seen=seen), note)
+    texts = list(dict.fromkeys(text_of(ref) for ref in refs))
+    left = {statement_key(words), *_said_beside(workspace.paths, refs)}
+    going = [said for said in texts if act in REMEMBERED and statement_key(said) not in left]
+    gone, problem = remember(workspace.paths, going, REMEMBERED[act], moment, run) if going else ([], "")
+    note = "; ".join(filter(None, (note, problem)))
+    try:
+        edited = change_file(workspace.paths, refs[0].file, hunks, moment, seen=seen, run=run)
+    except KnowledgeError:
+        bring_back(workspace.paths, gone, moment, run)
+        raise
+    if act == "unstrike" or (act == "edit" and words):
+        bring_back(workspace.paths, texts if act == "unstrike" else [words], moment, run)
+    return finished(workspace, edited, note)
+
+
+REMEMBERED = {
+    "delete": "removed",
+    "strike": "struck",
+    "edit": "replaced",
+    "supersede": "replaced",
+    "retract": "retracted",
+    "forget": "forgotten",
+}
+"""What takes a statement out -> how `removed.md` says that it went."""
+
+
+def _said_beside(paths: Paths, refs: Sequence[BulletRef]) -> set[str]:
+    """The keys of what other lines of the file say: a line that is named by its place goes alone, and what it says is
+    still said."""
+    try:
+        rows = parse_bullets(read_text(paths.knowledge / refs[0].file))
+    except OSError:
+        return set()  # the change itself tells
+    lines = {(ref.line, ref.raw) for ref in refs}
+    return {statement_key(row.text) for row in rows if not row.struck and (row.line, row.raw) not in lines}
+
+
+def text_of(ref: BulletRef) -> str:
+    """What a line says, without dash, provenance and the marks of one that is struck through."""
+    [bullet] = parse_bullets(ref.raw)
+    return bullet.text
 
 
 def _all_hunks(lines: Lines, refs: Sequence[BulletRef], act: Callable[[Lines, BulletRef], list[Hunk]]) -> list[Hunk]:

@@ -11,14 +11,13 @@ from typing import Any
 from core.base import files
 from core.base.homes import ADVICE
 from core.base.paths import Paths
-from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError
-from core.commands.alike import proposals
 from core.commands.context import DigestState, digest_state
 from core.commands.daily.autopilot import Autopilot, read_autopilot
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.project import find_project, may_read, places, project_warnings
+from core.commands.review.waiting import counted
 from core.commands.row import single
 from core.commands.sources import NOT_LOOKED_AT, set_sources
 from core.commands.table import SUMMARY
@@ -27,6 +26,7 @@ from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
 from core.knowledge.digest import Digest, current_digest
+from core.knowledge.earlier import copies
 from core.knowledge.ledger import counts_by_status, seen_ledger
 from core.knowledge.run_state import (
     INTERRUPTED,
@@ -69,6 +69,8 @@ class Status:
     context: list[ContextFile] = field(default_factory=list)
     memories: int = 0
     outdated: int = 0
+    waiting: dict[str, int] = field(default_factory=dict)
+    """How much waits for a word of the user, by kind of `knowledge review`, without what is alike."""
     errors: list[ErrorInfo] = field(default_factory=list)
     exists: bool = True
     """Whether there is such a home; one that is not there yet is made by the first command that writes."""
@@ -78,6 +80,8 @@ class Status:
     """The last harvest that nobody waited for, None where there was none."""
     made: Digest | None = None
     """What digest.md would hold now, None where there is nothing to put into it."""
+    copies: list[str] = field(default_factory=list)
+    """Copies of the store as earlier versions left it."""
     settings_warnings: tuple[str, ...] = ()
     """What is odd about the settings; the command line says that of every command."""
 
@@ -100,6 +104,8 @@ class Status:
             "context": [row.to_json() for row in self.context],
             "memories": self.memories,
             "outdated": self.outdated,
+            "copies": self.copies,
+            "waiting": self.waiting,
             "autopilot": self.autopilot.to_json() if self.autopilot is not None else None,
             "errors": [asdict(error) for error in self.errors],
             "warnings": [*self.settings_warnings, *self.warnings],
@@ -111,7 +117,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
     `problem` is why the settings on the disk cannot be read, where those of `workspace` are older ones."""
     paths, errors = workspace.paths, list[ErrorInfo]()
     stands, made = _stands(workspace, problem, errors)
-    counts = _counted(workspace, errors)
+    counts, waits = _counted(workspace, errors), counted(workspace, [])
     context, memories = _put_into_prompts(workspace)
     return Status(
         home=str(paths.home),
@@ -126,12 +132,14 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
         prompts=sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
         context=context,
         memories=memories,
-        outdated=_outdated(workspace),
+        outdated=waits["outdated"] + waits["finished"],
+        waiting=waits,
         errors=errors,
         exists=files.exists(paths.home),
         warnings=(*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
         autopilot=read_autopilot(paths),
         made=made,
+        copies=[str(copy) for copy in copies(paths)],
         settings_warnings=workspace.loaded.warnings,
     )
 
@@ -151,22 +159,6 @@ def _put_into_prompts(workspace: Workspace) -> tuple[list[ContextFile], int]:
             names = [name for name in os.listdir(where.memories) if name.endswith(".md") and name[0] != "."]
             count += sum(1 for name in names if scope == GLOBAL or readable(where.memories / name))
     return context, count
-
-
-def _outdated(workspace: Workspace) -> int:
-    """How many bullets a newer one seems to contradict; what cannot be read is reported elsewhere."""
-    paths, problems = workspace.paths, list[ErrorInfo]()
-
-    def made() -> int:
-        try:
-            return len(proposals(paths, problems))
-        except KnowledgeError as failed:
-            problems.append(failed.error)
-            return 0
-
-    # Comparing all bullets takes a third of a second at 10,000 conversations.
-    inputs = [*(paths.knowledge / name for name in CATEGORY_FILES), paths.ledger, paths.state / "dismissed.json"]
-    return kept_ready(workspace.cache / "ready" / "outdated", inputs, made, read=int, whole=lambda: not problems)
 
 
 def _counted(workspace: Workspace, errors: list[ErrorInfo]) -> dict[str, int]:
@@ -327,10 +319,9 @@ def status_text(state: Status) -> str:
     way = "; 'knowledge harvest --finish' puts that right" if stands.run.state == INTERRUPTED else ""
     rows.append(f"run: {stands.run.words}{way}")
     rows.append(f"trash: {count(state.trash['files'], 'conversation')}, {size(state.trash['bytes'])}")
-    if state.quarantined:
-        rows.append(f"quarantine: {count(state.quarantined, 'item')} held back ('knowledge quarantine' shows them)")
-    if state.outdated:
-        rows.append(f"possibly outdated: {count(state.outdated, 'bullet')} ('knowledge supersede' lists them)")
+    rows += [f"copy of the store before an update: {copy}" for copy in state.copies]
+    if waits := [f"{number} {kind.replace('-', ' ')}" for kind, number in state.waiting.items() if number]:
+        rows.append(f"waiting for your word: {', '.join(waits)} ('knowledge review')")
     if state.autopilot is not None:
         rows += _autopilot_rows(state.autopilot)
     if state.prompts:

@@ -31,6 +31,12 @@ LISTED = {
     "reopen": ("bullets", "move a task that is done back to Open"),
     "edit": ("bullets", "change what one bullet says"),
     "rm": ("bullets", "delete one bullet, or strike it through"),
+    "retract": ("bullets", "withdraw what one bullet says, without other words for it: it is struck through"),
+    "forget": ("forget", "a conversation, and what rests on it alone: struck through, or with --yes removed for good"),
+    "review": (
+        "review.table",
+        "what waits for your yes, no or later: held, vanished, kept away, stale, outdated, finished, alike",
+    ),
     "evidence": ("panel.evidence", "the quote that showed a line to be true, in its place; a playbook's steps"),
     "search": ("search", "find anything in the store and in conversations, best first"),
     "vectors": (
@@ -52,13 +58,9 @@ LISTED = {
     "ledger": ("history.ledger", "the audit log: what became of each conversation"),
     "trash": ("history.trash", "reclaimed conversations: list, restore SHA, purge"),
     "undo": ("history.ledger", "take back one run or one edit (without a name: list them)"),
-    "missing": ("history.missing", "harvested lines that vanished from the files: list, restore, accept"),
-    "quarantine": ("quarantine", "items held back: list, accept, drop"),
     "config": ("settings", "the settings: show, set KEY VALUE"),
     "trust": ("settings", "what a folder's own settings and knowledge may do: list, allow, forget"),
     "doctor": ("doctor", "check the store, like a file system check"),
-    "similar": ("alike", "bullets that are alike without being the same"),
-    "supersede": ("alike", "what a newer conversation contradicts, finishes or answers: list, accept, dismiss"),
     "mcp": ("..mcp_server.serve", "serve coding agents over the Model Context Protocol"),
     "demo": ("demo", "a temporary home with sample conversations: dry run, apply, status"),
     "completion": ("..cli.parser", "the script by which a shell completes commands and options"),
@@ -70,6 +72,8 @@ MODULE = {name: module for name, (module, _) in LISTED.items()}
 SUMMARY = {name: summary for name, (_, summary) in LISTED.items()}
 SECOND_NAMES = {"documents": "library"}
 """What somebody may call a command -> its name."""
+MOVED = {"quarantine": "held", "supersede": "outdated", "similar": "alike", "missing": "vanished"}
+"""What was a command of its own before there was one queue -> its kind there."""
 
 
 def _module(name: str) -> ModuleType:

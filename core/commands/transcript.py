@@ -25,7 +25,7 @@ from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import TOOLS
 from core.conversations.turns import cut
 from core.knowledge.journal import read_plans
-from core.knowledge.ledger import Entry, seen_ledger
+from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
 from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
 from core.search.conversations import Held
@@ -246,6 +246,13 @@ def locate(
         rows = [_row_of(item) for item in _called(where, name, anywhere=allowed is None)]
     if not rows:
         raise _unknown(name)
+    forgotten = {
+        known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME)
+        for entry in known_entries(workspace).values()
+        if entry.get("status") == FORGOTTEN
+    }
+    if any(known_as(row.path, row.source) in forgotten for row in rows):
+        raise KnowledgeError("forgotten", "this conversation is forgotten, as you asked", name)
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)
     same = {row.name for row in rows}
     if len(same) > 1:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from core.base import files
 from core.base.config import Config, LoadedConfig, load_config, writable_config_file
+from core.base.entry import Embed
 from core.base.homes import ADVICE, closed_folder, refuse_newer, why_foreign
 from core.base.paths import Paths, cache_folder, choose_home
 from core.base.result import KnowledgeError
-from core.base.search_entry import Embed
 
 Clock = Callable[[], datetime]
 """Who tells the time: `utc_now`, unless a command is handed another."""

@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.base.choices import FACT_CATEGORIES
+from core.base.entry import Entry, statement_mark
 from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo
-from core.base.search_entry import SearchEntry
 
 CATEGORIES = FACT_CATEGORIES
 FACT_CHARACTERS = 280
@@ -218,16 +218,23 @@ def sort_key(fact: Fact) -> tuple[str, int, int]:
     return fact.domain, CATEGORIES.index(fact.category), parts[2] if parts else 0
 
 
-def normalised(text: str) -> str:
-    """What two wordings must share to be the same fact: letters without case, white space, emphasis, quotes and the
-    punctuation at the end apart."""
+DETAIL = " — "
+"""What joins a statement and its detail in one line."""
+
+
+def as_fact(text: str) -> str:
+    """The words of a bullet as a fact: a playbook without the stars, and without its detail where it is too long with
+    it. A fact is never cut in another place."""
+    plain = text.removeprefix("\\")
+    plain = plain.replace("**", "", 2) if plain.startswith("**") else plain  # the name of a playbook
+    return plain if len(plain) <= FACT_CHARACTERS else plain.partition(DETAIL)[0].rstrip()
+
+
+def marks_of(text: str) -> tuple[str, str]:
+    """The names of a text in the record: the mark of its statement, and the one that earlier versions gave it."""
     flat = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(_DECORATION.sub("", flat).split()).rstrip(" .!;:,?…")
-
-
-def mark_of(text: str) -> str:
-    """A short name for a normalised text: 20 hex digits of its sha256."""
-    return hashlib.sha256(normalised(text).encode("utf-8", "replace")).hexdigest()[:20]
+    earlier = " ".join(_DECORATION.sub("", flat).split()).rstrip(" .!;:,?…")
+    return statement_mark(text), hashlib.sha256(earlier.encode("utf-8", "replace")).hexdigest()[:20]
 
 
 def shown(value: object) -> str:
@@ -237,12 +244,12 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def entries(facts: Iterable[Fact], path: str = "") -> Iterator[SearchEntry]:
+def entries(facts: Iterable[Fact], path: str = "") -> Iterator[Entry]:
     """One row a fact that is not known to have expired: its id is the key, its category and domain are the title, its
     domain is among the tags. `path` is the YAML file that they stand in."""
     for fact in facts:
         if not fact.stale:
-            yield SearchEntry(
+            yield Entry(
                 "fact",
                 fact.id,
                 f"{fact.category} ({fact.domain})",

@@ -11,13 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 from core.base.checked_lines import Record
+from core.base.entry import statement_mark
 from core.factindex.edits import Operation
-from core.factindex.facts import CATEGORIES, GLOBAL, Fact, format_id, mark_of, split_id
+from core.factindex.facts import CATEGORIES, GLOBAL, Fact, format_id, marks_of, split_id
+from core.factindex.follow import Bullets, Followed, follow
 from core.factindex.places import FactFiles, file_for
 from core.factindex.record import GONE, KEPT, NEW, SAME, Fed, History, Key, history_of
 
@@ -93,6 +95,7 @@ class Plan:
     gone: int = 0
     taken_back: int = 0
     stayed: list[str] = field(default_factory=list)
+    followed: Followed = field(default_factory=Followed)
 
 
 class _Draft:
@@ -117,7 +120,7 @@ class _Draft:
             self._texts[domain] = {}
             for fact in chain(self.facts.values(), *self.found.held.values()):
                 if fact.domain == domain:
-                    self._texts[domain].setdefault(mark_of(fact.fact), fact.id)
+                    self._texts[domain].setdefault(statement_mark(fact.fact), fact.id)
         return self._texts[domain].get(mark, "")
 
     def add(self, lesson: Lesson, mark: str, day: str) -> Fact:
@@ -130,6 +133,11 @@ class _Draft:
         self.by_text(lesson.domain, mark)
         self._texts[lesson.domain].setdefault(mark, name)
         return fact
+
+    def restore(self, fact: Fact) -> None:
+        self.facts[fact.id] = self.made[fact.id] = fact
+        self.present.add(fact.id)
+        self._texts.pop(fact.domain, None)
 
     def change(self, fact: Fact) -> None:
         self.facts[fact.id] = fact
@@ -151,12 +159,15 @@ def plan_feed(
     undone: AbstractSet[str] = frozenset(),
     committed: AbstractSet[Key] = frozenset(),
     agents: AbstractSet[str] = frozenset(),
+    bullets: Bullets | None = None,
+    let_go: bool = False,
 ) -> Plan:
     """Decide everything. `records` is the record so far; `undone` names runs that a user took back, of which all
-    harvests but those still in `committed` are taken back here too; `agents` are domains that are kinds of agents."""
+    harvests but those still in `committed` are taken back here too; `agents` are domains that are kinds of agents. With
+    `bullets` each fact follows its own; `let_go` as in `follow`."""
     plan = Plan()
     taught = list(taught)
-    if not taught and not undone:
+    if not taught and not undone and bullets is None:
         return plan
     history = history_of(records)
     draft = _Draft(found, history)
@@ -166,26 +177,48 @@ def plan_feed(
         _take_back(fed, history, draft, plan, witnesses)
     if lost:
         history = history_of([*records, *plan.records])
+    if bullets is not None:
+        skipped = {name for fed in lost for _, name, _ in fed.rows}
+        _follow(follow(found, history, bullets, skipped, let_go=let_go), draft, plan)
+        if plan.followed.records:
+            history = history_of([*records, *plan.records])
     for conversation in taught:
         if (conversation.sha, conversation.run) not in history.fed:
-            _feed(conversation, history, draft, plan)
+            _feed(conversation, history, draft, plan, bullets)
     _compile(draft, plan, max((row["day"] for row in plan.records if row.get("day")), default=""), agents)
     return plan
+
+
+def _follow(followed: Followed, draft: _Draft, plan: Plan) -> None:
+    for fact in followed.leave:
+        draft.remove(fact)
+    for fact, text in followed.reword:
+        draft.change(fact._replace(fact=text))
+    for fact in followed.back:
+        draft.restore(fact)
+    plan.records += followed.records
+    plan.followed = followed
 
 
 # --- one conversation ------------------------------------------------------------------------------------------------
 
 
-def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan) -> None:
+def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan, bullets: Bullets | None) -> None:
     said = history.marks_of(taught.sha, taught.path)
     rows: list[list[Any]] = []
     for lesson in taught.lessons:
-        mark = mark_of(lesson.text)
-        if mark in said:
+        if bullets is not None:
+            text = bullets.now(lesson.text)
+            if not text:
+                continue
+            lesson = replace(lesson, text=text)
+        marks = marks_of(lesson.text)
+        mark = marks[0]
+        if not said.isdisjoint(marks):
             continue
         said.add(mark)
-        name = _present(lesson.domain, mark, history, draft)
-        deleted = "" if name else _deleted(lesson.domain, mark, history)
+        name = _present(lesson.domain, marks, history, draft)
+        deleted = "" if name else _deleted(lesson.domain, marks, history)
         if deleted:
             rows.append([mark, deleted, GONE])
             plan.gone += 1
@@ -215,14 +248,14 @@ def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan) -> None:
     history.fed[taught.sha, taught.run] = Fed(taught.sha, taught.run, taught.path, taught.day, (), 0)
 
 
-def _present(domain: str, mark: str, history: History, draft: _Draft) -> str:
+def _present(domain: str, marks: Sequence[str], history: History, draft: _Draft) -> str:
     """The id of the fact that this text confirms, "" for none: one that says the same now, or one that the text has
     become before, under whatever words a user has given it since, or into which it was merged."""
     for place in dict.fromkeys((domain, GLOBAL)):
-        name = draft.by_text(place, mark)
+        name = draft.by_text(place, marks[0])
         if name:
             return name
-        name = history.seen.get((place, mark), "")
+        name = _seen(place, marks, history)
         for _ in range(len(history.merged) + 1):
             if not name or name in draft.present:
                 break
@@ -232,9 +265,13 @@ def _present(domain: str, mark: str, history: History, draft: _Draft) -> str:
     return ""
 
 
-def _deleted(domain: str, mark: str, history: History) -> str:
+def _deleted(domain: str, marks: Sequence[str], history: History) -> str:
     """The id of the fact that this text had become before a user deleted it, "" for none."""
-    return history.seen.get((domain, mark), "") or history.seen.get((GLOBAL, mark), "")
+    return _seen(domain, marks, history) or _seen(GLOBAL, marks, history)
+
+
+def _seen(domain: str, marks: Sequence[str], history: History) -> str:
+    return next((name for mark in marks if (name := history.seen.get((domain, mark), ""))), "")
 
 
 # --- taking a harvest back -------------------------------------------------------------------------------------------
@@ -262,7 +299,7 @@ def _take_back(fed: Fed, history: History, draft: _Draft, plan: Plan, witnesses:
             if what == GONE or (what == NEW and name not in draft.removed and name not in draft.present):
                 kept.append([mark, name])  # deleted by hand before the undo: it stays so
             continue
-        if what == NEW and not others and _is_as_made(fact, mark, history):
+        if (what == NEW or name in history.made) and not others and _is_as_made(fact, mark, history):
             draft.remove(fact)
             plan.taken_back += 1
         elif what in (NEW, SAME):
@@ -282,12 +319,12 @@ def _take_back(fed: Fed, history: History, draft: _Draft, plan: Plan, witnesses:
 def _is_as_made(fact: Fact, mark: str, history: History) -> bool:
     """Whether a fact still is what the harvest wrote: same words, same confidence, nothing added."""
     confidence = history.known.get(fact.id, [fact.confidence])[0]
-    return mark_of(fact.fact) == mark and fact.confidence == confidence and not fact.expires and not fact.related
+    return mark in marks_of(fact.fact) and fact.confidence == confidence and not fact.expires and not fact.related
 
 
 # --- operations ------------------------------------------------------------------------------------------------------
 
-_COUNTED = ("source_count", "last_confirmed")
+_FOLLOWS = ("fact", "source_count", "last_confirmed")
 
 
 def _compile(draft: _Draft, plan: Plan, day: str, agents: AbstractSet[str]) -> None:
@@ -300,8 +337,8 @@ def _compile(draft: _Draft, plan: Plan, day: str, agents: AbstractSet[str]) -> N
         fact = draft.facts[name]
         if fact is row.fact:
             continue
-        before = {key: row.item.fields.get(key) for key in _COUNTED}
-        after = {key: getattr(fact, key) or None for key in _COUNTED}
+        before = {key: row.item.fields.get(key) for key in _FOLLOWS}
+        after = {key: getattr(fact, key) or None for key in _FOLLOWS if getattr(fact, key) != getattr(row.fact, key)}
         after = {key: value for key, value in after.items() if value != before[key]}
         if after:
             change = {"op": "set", "id": name, "from": {key: before[key] for key in after}, "to": after}

@@ -68,7 +68,7 @@ def hold(knowledge: Path, found: FactFiles, known: Known, removed: Iterable[str]
     found.held = {}
     present = found.taken.union(removed)
     missed = {file: [name for name in ids if name not in present] for file, ids in _noted(known, found).items()}
-    missed = {file: gone for file, gone in missed.items() if gone and _is_sudden(found, file, gone)}
+    missed = {file: gone for file, gone in missed.items() if gone and _is_sudden(found, file, len(gone))}
     if not missed:
         return found
     facts = {fact.id: fact for rows in known.kept.values() for fact in rows}
@@ -93,11 +93,14 @@ def _noted(known: Known, found: FactFiles) -> Mapping[str, list[str]]:
     return {broken: [""]} if broken else {}
 
 
-def _is_sudden(found: FactFiles, file: str, gone: list[str]) -> bool:
+def _is_sudden(found: FactFiles, file: str, gone: int) -> bool:
     read = found.by_name.get(file)
-    if read is None or read.broken:
-        return True
-    return len(gone) >= MIN_SUDDEN_REMOVALS and len(gone) > PART * (len(gone) + len(read.placed))
+    return read is None or bool(read.broken) or is_sudden(gone, gone + len(read.placed))
+
+
+def is_sudden(gone: int, total: int) -> bool:
+    """Whether so many of all facts of a file go at once that an accident is likelier than a wish."""
+    return gone >= MIN_SUDDEN_REMOVALS and gone > PART * total
 
 
 def _vanished(found: FactFiles, file: str, gone: list[str], rows: int) -> Problem:

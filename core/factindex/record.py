@@ -10,6 +10,9 @@ Appended to, never rewritten; each line has its own checksum, and a damaged one 
 - `merged`   `from` became a part of `into`
 - `renumbered`  the fact of this `mark` that was `from` is `to`; `retired` names what had been `to` before
 - `stranger` the number `id` belongs to a fact of another machine now; what said `marks` and had it here is `retired`
+- `left`     the `fact` (a row) went, for the bullet that it was made of went; `back`: both are back
+- `reworded` the fact follows its bullet, whose text now has this `mark`
+- `told`     `ids` of facts that are gone from the YAML files, and whose bullets were looked at
 - `archive`  all of a run's plans up to `size` bytes are fed
 - `index`    what `index.json` holds: sum of its facts, `at` (ISO 8601), and the newest `day` there has been
 
@@ -61,7 +64,9 @@ class History:
 
     `seen` tells which fact a text (domain, mark) has become; `anchors` the position at which a fact was last confirmed
     or changed; `known` its confidence and last_confirmed as the program or the user last wrote them; `made` the mark
-    of the text that it was made of, `made_twice` those of a number that two machines have given.
+    of the text that it was made of or follows by now, `made_twice` those of a number that two machines have given.
+    `left` are the facts that went with their bullet, as rows; `told` the ids of facts that were taken out of the YAML
+    files and whose bullets have been dealt with, None in a store that does not follow them yet.
     """
 
     fed: dict[Key, Fed] = field(default_factory=dict)
@@ -79,6 +84,8 @@ class History:
     damaged: int = 0
     made: dict[str, str] = field(default_factory=dict)
     made_twice: dict[str, set[str]] = field(default_factory=dict)
+    left: dict[str, dict[str, Any]] = field(default_factory=dict)
+    told: set[str] | None = None
     anchored: dict[str, str] = field(default_factory=dict)
     """Fact -> the run that made or confirmed it last; the rest of that run ages it not."""
     ends: dict[str, int] = field(default_factory=dict)
@@ -126,6 +133,9 @@ def _take(row: Record, history: History, people: set[str], is_undone: bool) -> N
         history.ids.update(str(item[1]) for item in row["items"])
         if not is_undone:
             _take_fed(row, history, people)
+        for mark, name, what, *_ in row["items"] if is_undone else ():  # of what another harvest confirmed since
+            if what == NEW:
+                history.made.setdefault(name, mark)
     elif kind == "undone":
         for mark, name in row.get("kept", ()):
             parts = split_id(name)
@@ -140,7 +150,20 @@ def _take(row: Record, history: History, people: set[str], is_undone: bool) -> N
     elif kind == "stranger":
         _retire(str(row["id"]), str(row["retired"]), history, {str(mark) for mark in row["marks"]})
     elif kind == "renumbered":
-        _renumber(str(row["from"]), str(row["to"]), str(row["mark"]), str(row["retired"]), history)
+        marks = {str(row["mark"]), str(row.get("earlier", row["mark"]))}
+        _renumber(str(row["from"]), str(row["to"]), marks, str(row["retired"]), history)
+    elif kind == "left":
+        history.left[str(row["id"])] = row["fact"]
+        history.ids.add(str(row["id"]))
+    elif kind == "back":
+        history.left.pop(str(row["id"]), None)
+    elif kind == "reworded":
+        history.made[str(row["id"])] = str(row["mark"])
+        parts = split_id(str(row["id"]))
+        if parts is not None:
+            history.seen.setdefault((parts[0], str(row["mark"])), str(row["id"]))
+    elif kind == "told":
+        history.told = (history.told or set()) | set(map(str, row["ids"]))
     elif kind == "archive":
         history.archives[str(row["run"])] = int(row["size"])
     elif kind == "index":
@@ -190,14 +213,20 @@ def _retire(name: str, retired: str, history: History, marks: set[str] | None = 
     history.seen |= dict.fromkeys(keys, retired)
 
 
-def _renumber(old: str, new: str, mark: str, retired: str, history: History) -> None:
+def _renumber(old: str, new: str, said: set[str], retired: str, history: History) -> None:
     """A fact that two machines had given the same number has another one now. What had that before and was deleted
     keeps a name of its own; what this store knows of `old` goes along where it was its own fact that moved."""
     history.ids.add(new)
     _retire(new, retired, history)
     own = {key for key, name in history.seen.items() if name == old}
-    if mark not in {known for _, known in own}:
+    if said.isdisjoint(known for _, known in own):
         return  # the other machine's
+    made = next(mark for _, mark in own if mark in said)
+    if history.made.get(old) == made:
+        others = history.made_twice.get(old, set()) - {made}
+        if others:
+            history.made[old] = min(others)
+    history.made[new] = made
     history.seen |= dict.fromkeys(own, new)
     marks = {known for _, known in own}
     for at, fed in history.fed.items():

@@ -16,8 +16,9 @@ from typing import Any
 
 from core.base.checked_lines import Record
 from core.base.conflict import both_sides
+from core.base.entry import statement_key
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import Fact, format_id, mark_of, normalised, split_id
+from core.factindex.facts import Fact, format_id, marks_of, split_id
 from core.factindex.items import TWICE, block_at, scan
 from core.factindex.places import FactFile, FactFiles, Placed, read_one
 from core.factindex.record import History
@@ -78,7 +79,7 @@ def plan_renumbering(found: FactFiles) -> Renumbering:
     for name in sorted((name for name, rows in groups.items() if len(rows) > 1), key=_order):
         texts: dict[str, list[Placed]] = defaultdict(list)
         for row in groups[name]:
-            texts[normalised(row.fact.fact)].append(row)
+            texts[statement_key(row.fact.fact)].append(row)
         for number, text in enumerate(sorted(texts, key=lambda text: (_since(texts[text]), text))):
             new = name if not number else _next(name, last)
             if number:
@@ -178,13 +179,13 @@ def strangers(found: FactFiles, before: Iterable[Iterable[str]], history: Histor
             said[name].add(mark)
     rows: list[Record] = []
     for name, marks in sorted(said.items()):
-        now = mark_of(found.placed[name].fact.fact)
-        if now in marks:
-            marks = (marks & history.made_twice[name]) - {now} if name in twice else set()
+        now = marks_of(found.placed[name].fact.fact)
+        if not marks.isdisjoint(now):
+            marks = (marks & history.made_twice[name]).difference(now) if name in twice else set()
         elif name not in came:
             continue
         if marks:
-            rows.append({"t": "stranger", "id": name, "marks": sorted(marks), "retired": retired_id(name, now)})
+            rows.append({"t": "stranger", "id": name, "marks": sorted(marks), "retired": retired_id(name, now[0])})
     return rows
 
 
@@ -265,14 +266,14 @@ def united(name: str, data: bytes) -> bytes | None:
             return None
     text = one.text
     ending = "\r\n" if "\r\n" in text[:4096] else "\n"
-    known = {(row.fact.id, normalised(row.fact.fact)): row for row in one.placed}
+    known = {(row.fact.id, statement_key(row.fact.fact)): row for row in one.placed}
     changes: list[Change] = []
     added: list[str] = []
     have = {text[item.start : item.end].strip() for item in scan(text).items}
     for item in scan(other.text).items:
         raw = other.text[item.start : item.end]
         row = next((row for row in other.placed if row.line == item.line), None)
-        twin = known.get((row.fact.id, normalised(row.fact.fact))) if row is not None else None
+        twin = known.get((row.fact.id, statement_key(row.fact.fact))) if row is not None else None
         if twin is not None and row is not None:
             values = joined([twin.fact, row.fact])
             if differing(twin.item, values):

@@ -27,6 +27,7 @@ from core.factindex import index
 from core.factindex.edits import Operation, apply_operations, is_bare, new_file_text
 from core.factindex.facts import Fact, Problem
 from core.factindex.feed import Plan, Taught, plan_feed
+from core.factindex.follow import Bullets, follow
 from core.factindex.held import Known, hold, read_known, write_known
 from core.factindex.places import FILE_BYTES, FactFiles, read_all, read_at, read_one, together, why_broken
 from core.factindex.record import NAME as RECORD
@@ -63,6 +64,9 @@ class SyncReport:
     written: bool = False
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    dropped: dict[str, list[str]] = field(default_factory=dict)
+    reworded: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """What the user took out of the YAML files or gave other words there, by the mark of the bullet (follow.py)."""
 
     @property
     def errors(self) -> list[ErrorInfo]:
@@ -73,19 +77,22 @@ class SyncReport:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts sync --json`."""
-        return {**vars(self), "problems": [problem.to_json() for problem in self.problems]}
+        row = {key: value for key, value in vars(self).items() if key not in ("dropped", "reworded")}
+        return {**row, "problems": [problem.to_json() for problem in self.problems]}
 
 
 @dataclass(frozen=True)
 class Harvests:
     """What the store tells: conversations in the order of their harvest, which harvests are committed, which runs were
-    taken back, the sizes of the archives that `taught` was read from, and which domains are kinds of agents."""
+    taken back, the sizes of the archives that `taught` was read from, which domains are kinds of agents, and what the
+    bullets say that facts follow (None: they follow nothing now)."""
 
     taught: Iterable[Taught] = ()
     committed: AbstractSet[Key] = frozenset()
     undone: AbstractSet[str] = frozenset()
     sizes: dict[str, int] = field(default_factory=dict)
     agents: AbstractSet[str] = frozenset()
+    bullets: Bullets | None = None
 
 
 def record_path(state: Path) -> Path:
@@ -134,6 +141,8 @@ def sync(
         undone=harvested.undone,
         committed=harvested.committed,
         agents=harvested.agents,
+        bullets=harvested.bullets,
+        let_go=accept_removals,
     )
     fresh = [
         {"t": "archive", "run": run, "size": size}
@@ -158,15 +167,31 @@ def sync(
             report.notes.append(f"not counted, for it cannot be changed without touching more of its line: {which}")
     report.new, report.confirmed, report.gone = plan.new, plan.confirmed, plan.gone
     report.taken_back, report.stayed = plan.taken_back, plan.stayed
+    report.dropped, report.reworded = plan.followed.dropped, plan.followed.reworded
+    if plan.followed.held:
+        report.notes.append(
+            f"{plan.followed.held} facts have lost their bullets at once and stay: 'knowledge review --kind vanished'"
+            " lists what is missing"
+        )
     _project(knowledge, state, found, history, now, report, plan.records, lambda: _close(state, meant))
     return report
 
 
-def project(knowledge: Path, state: Path, now: datetime) -> tuple[list[Fact], FactFiles, History]:
-    """The facts as the index should hold them, computed from files and record; nothing is written. Raises OSError."""
+def project(
+    knowledge: Path, state: Path, now: datetime, bullets: Bullets | None = None
+) -> tuple[list[Fact], FactFiles, History]:
+    """The facts as the index should hold them, computed from files and record, and with `bullets` as these say it now;
+    nothing is written. Raises OSError."""
     found = hold(knowledge, read_all(knowledge), read_known(state))
     history = read_history(record_path(state))[1]
-    return _aged(found, history, now), found, history
+    facts = _aged(found, history, now)
+    if bullets is not None:
+        followed = follow(found, history, bullets)
+        words = {fact.id: text for fact, text in followed.reword}
+        gone = {fact.id for fact in followed.leave}
+        facts = [fact._replace(fact=words.get(fact.id, fact.fact)) for fact in facts if fact.id not in gone]
+        facts += followed.back
+    return facts, found, history
 
 
 def _aged(found: FactFiles, history: History, now: datetime) -> list[Fact]:

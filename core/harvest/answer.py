@@ -1,14 +1,10 @@
 """From a model's answer to items that may stand in a knowledge file. Nothing in the answer is trusted.
 
-Seven arrays, one a category, stand in the one JSON object of an answer. The parser is strict about the object and
-patient with the words around it: a fence around the whole answer is tolerated. Where the whole is no JSON, the
-outermost objects in it are looked at: one that names what was asked for is the answer, two are not, for nobody would
-know which was meant.
+Seven arrays, one a category, stand in the one JSON object of an answer (harvest/answer_object.py finds it).
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -16,117 +12,14 @@ from typing import Any, NamedTuple
 
 from core.base.markdown import ITEM_CHARACTERS, sanitise_line
 from core.base.project import slug
-from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
+from core.harvest.answer_object import find_object, refused
 from core.harvest.known import NOTHING, Known, Shown
 from core.harvest.orders import guides
 from core.harvest.playbook import read_steps
 from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, is_elsewhere, place_of, review_of, turns_of
 from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
-
-MAX_DEPTH = 32
-OPENING_CHARACTERS = 60
-TRIES = 40
-"""This many opening braces are tried as the beginning of an object; a text with more of them outside is no answer."""
-WHAT_TO_DO = 'run the harvest again, or choose another model; harvest_style = "per_category" asks for less at a time'
-
-_BEGINS = re.compile(r'\{\s*(?:"|\})')
-_FENCE = re.compile(r"\A```[A-Za-z]*\s(?P<body>.*)```\Z", re.DOTALL)
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{\]}]', re.DOTALL)
-
-
-class _TooDeep(ValueError):
-    """So deep that reading it could end the program."""
-
-
-def find_object(text: str, names: Collection[str]) -> dict[str, Any]:
-    """The object that `text` is, or the only one in it that has one of `names` as a key.
-
-    Raises invalid-answer: no such object, several, one nested too deep, with a key twice, or with a number that JSON
-    does not know. The sentence says what began the answer, without secrets.
-    """
-    stripped = text.strip().removeprefix("\ufeff").strip()
-    fence = _FENCE.match(stripped)
-    whole = _strict(fence["body"].strip() if fence is not None else stripped)
-    if isinstance(whole, dict):
-        return whole
-    if not isinstance(whole, ValueError):
-        raise refused("is not a JSON object", stripped)
-    spans = _outermost(stripped, names)
-    if len(spans) > 1:
-        raise refused(f"has {len(spans)} JSON objects where one was asked for", stripped)
-    if spans:
-        whole = _strict(spans[0])
-        if isinstance(whole, dict):
-            return whole
-    raise refused(str(whole) if isinstance(whole, _TooDeep) else f"is not valid JSON: {whole}", stripped)
-
-
-def refused(what: str, text: str) -> KnowledgeError:
-    """The error invalid-answer for an answer that `what` is said of, with the words that began it, without secrets."""
-    opening = sanitise_line(redact(text[: OPENING_CHARACTERS * 10]).text, None)
-    if len(opening) > OPENING_CHARACTERS:
-        opening = f"{opening[: OPENING_CHARACTERS - 1].rstrip()}…"
-    begins = f'; it begins "{opening}"' if opening else ""
-    return KnowledgeError("invalid-answer", f"the model's answer {what}{begins}", hint=WHAT_TO_DO)
-
-
-def _strict(text: str) -> Any:
-    """What a JSON text holds, or the ValueError that says why it is none."""
-    if _depth(text) > MAX_DEPTH:
-        return _TooDeep(f"is nested deeper than {MAX_DEPTH} levels")
-    try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
-    except RecursionError:
-        return _TooDeep(f"is nested deeper than {MAX_DEPTH} levels")
-    except ValueError as error:
-        return error
-
-
-def _outermost(text: str, names: Collection[str]) -> list[str]:
-    """The objects in a text that stand in no other one and have a key among `names`."""
-    decoder, found, at = json.JSONDecoder(), list[str](), text.find("{")
-    for _ in range(TRIES):
-        if at < 0:
-            return found
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except json.JSONDecodeError:
-            if _BEGINS.match(text, at):
-                return []  # an object that is broken: nobody knows where it ends, and what follows may lie inside it
-            end = at + 1
-        except (ValueError, RecursionError):
-            return []
-        else:
-            if isinstance(value, dict) and not value.keys().isdisjoint(names):
-                found.append(text[at:end])
-        at = text.find("{", end)
-    return []
-
-
-def _depth(text: str) -> int:
-    """The deepest nesting, without recursion; brackets inside strings do not count. Takes time as the text is long."""
-    depth = deepest = 0
-    for bracket in _BRACKETS.findall(text):
-        if bracket in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif bracket in "]}":
-            depth -= 1
-    return deepest
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return result
-
 
 MAX_ITEMS = 200
 """What a conversation teaches beyond these waits in the quarantine."""
@@ -145,6 +38,11 @@ FACTUAL = ("facts", "playbooks", "questions")
 KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 BY_TOOL = 0.6
 """What only a tool told is at most so certain."""
+BY_MODEL = 0.95
+"""What a model says is never quite certain: that is kept for what the user writes into a file."""
+CLAIMS = frozenset({"user-stated", "user-told", "user-confirmed", "user-approved", "user-verified", "verified",
+                    "confirmed", "approved"})  # fmt: skip
+"""Tags that claim the user's word. Who said a thing is told by the turn it stands in, never by a tag."""
 MAX_TAGS = 8
 DOMAIN_CHARACTERS = 40
 """A model's word for a project is a name; what is longer is a sentence."""
@@ -187,8 +85,7 @@ class Item:
 
 
 class Offer(NamedTuple):
-    """What a model says of a line of the store, for the user to decide: `kind` is supersedes, finishes or answers;
-    `old` is the text of that line, `new` what is said instead ("" where nothing is)."""
+    """What a model says of a line of the store (`old`), of a kind of OFFERED; `new` is what is said instead, or ""."""
 
     kind: str
     category: str
@@ -217,20 +114,21 @@ _ID = {"type": "string"}
 SCOPES = ("person", "project")
 _SCOPE: dict[str, Any] = {"scope": {"type": "string", "enum": list(SCOPES)}}
 _LINKS: dict[str, dict[str, Any]] = {
-    "facts": {"confirms": _ID, "supersedes": _ID, "answers": _ID, **_SCOPE},
-    "decisions": {"confirms": _ID, "supersedes": _ID, "answers": _ID, **_SCOPE},
+    "facts": {"confirms": _ID, "supersedes": _ID, "answers": _ID, "retracts": _ID, **_SCOPE},
+    "decisions": {"confirms": _ID, "supersedes": _ID, "answers": _ID, "retracts": _ID, **_SCOPE},
     "tasks_done": {"finishes": _ID},
-    "tasks_open": {"confirms": _ID, "supersedes": _ID},
-    "questions": {"confirms": _ID},
-    "playbooks": {"confirms": _ID, "supersedes": _ID, **_SCOPE},
+    "tasks_open": {"confirms": _ID, "supersedes": _ID, "retracts": _ID},
+    "questions": {"confirms": _ID, "retracts": _ID},
+    "playbooks": {"confirms": _ID, "supersedes": _ID, "retracts": _ID, **_SCOPE},
 }
 """What a row may say of a line that is known, by its id, and whose it is; none of it is required."""
 OFFERED = {
     "supersedes": ("facts", "decisions", "playbooks", "tasks_open"),
     "finishes": ("tasks_open",),
     "answers": ("questions",),
+    "retracts": ("facts", "decisions", "playbooks", "tasks_open", "questions"),
 }
-"""What may be said of which lines; the user decides."""
+"""What may be said of which lines; the user decides. What `retracts` has no statement of its own."""
 _BESIDE = frozenset((*_ABOUT, "confirms", *OFFERED, "scope"))
 """The keys of a row that are no part of what it says."""
 
@@ -376,6 +274,8 @@ class _Intake:
     def take(self, category: str, raw: Any) -> None:
         same = _confirmed(category, raw, self._shown)
         item = self._read(category, raw, same)
+        if item is not None and not item.text and isinstance(raw, dict) and "retracts" in raw:
+            return self.offers.update(dict.fromkeys(_offers(None, {"retracts": raw["retracts"]}, self._shown)))
         if item is None or not item.text:
             return self.count("wrong shape" if item is None else "empty")
         if same is not None and same.earlier:
@@ -412,6 +312,8 @@ class _Intake:
         decide whose it is, where it belongs, or that it is certain."""
         hidden = _with_secret(category, raw) if self._secrets else None
         item = hidden or _hold(item, self._source, self._voices, self._quotes, self._secrets)
+        if item.scope == "person" and not _said_by_user(item, self._source):
+            item = replace(item, scope="")
         if item.by_tool:
             sure = item.confidence if item.confidence is None else min(item.confidence, BY_TOOL)
             item = replace(item, scope="", domain="", confidence=sure)
@@ -509,8 +411,8 @@ def _item(category: str, raw: Any) -> Item | None:
     item = Item(category, sanitise_line(text, None), path, quote)
     if category == "playbooks" and steps.shown:
         item = replace(item, held="" if steps.fits else "not-one-line", steps=steps.steps)
-    # What confirms a line needs no words of its own: its quote is read.
-    read = {"path", "quote"} if raw.get("confirms") else {"path"}
+    # What confirms a line, or takes it back, needs no words of its own: its quote is read.
+    read = {"path", "quote"} if raw.get("confirms") or raw.get("retracts") else {"path"}
     if not item.text and any(_says_something(raw[key]) for key in raw.keys() - _BESIDE - read):
         return None
     return item
@@ -544,7 +446,11 @@ def _with_about(item: Item, raw: Mapping[str, Any], secrets: bool) -> Item:
     kind, confidence, domain = raw.get("kind"), raw.get("confidence"), raw.get("domain")
     number = isinstance(confidence, (int, float)) and not isinstance(confidence, bool) and 0 <= confidence <= 1
     rows = raw.get("tags") if isinstance(raw.get("tags"), list) else []
-    tags = [tag for one in rows or () if isinstance(one, str) and (tag := slug(one)) and _TAG.fullmatch(tag)]
+    tags = [
+        tag
+        for one in rows or ()
+        if isinstance(one, str) and (tag := slug(one)) and _TAG.fullmatch(tag) and tag not in CLAIMS
+    ]
     if secrets:
         tags = [tag for tag in tags if not redact(tag).counts]
     place = slug(domain) if isinstance(domain, str) else ""
@@ -552,7 +458,7 @@ def _with_about(item: Item, raw: Mapping[str, Any], secrets: bool) -> Item:
     return replace(
         item,
         kind=kind if kind in KINDS else "",
-        confidence=round(float(confidence), 2) if number and confidence is not None else None,
+        confidence=round(min(float(confidence), BY_MODEL), 2) if number and confidence is not None else None,
         tags=tuple(dict.fromkeys(tags))[:MAX_TAGS],
         domain="" if secrets and redact(place).counts else place,
     )
@@ -565,6 +471,14 @@ def _texts(arrays: Mapping[str, list[Any]]) -> list[str]:
     lists = [row["steps"] for row in rows if isinstance(row, dict) and isinstance(row.get("steps"), list)]
     texts += [step for steps in lists for step in steps if isinstance(step, str)]
     return [*texts, *(row for row in rows if isinstance(row, str))]
+
+
+def _said_by_user(item: Item, source: Source) -> bool:
+    """Whether a turn of the user bears an item out: only then is it theirs and not the project's. Where nobody knows
+    the turns, or no quote is asked for, the model is believed."""
+    if source.conversation is None or (not item.quote and item.turn < 0):
+        return True
+    return 0 <= item.turn < len(source.conversation.turns) and source.conversation.turns[item.turn].role == "user"
 
 
 def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secrets: bool) -> Item:

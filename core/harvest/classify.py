@@ -14,8 +14,8 @@ from datetime import datetime
 from typing import Any
 
 from core import __version__
-from core.harvest.steps import CLASSES, UNDONE_BY_YOU, Classified, Fate, HarvestPlan, Limits, Step
-from core.knowledge.ledger import UNDONE, restored_paths
+from core.harvest.steps import CLASSES, FORGOTTEN_BY_YOU, UNDONE_BY_YOU, Classified, Fate, HarvestPlan, Limits, Step
+from core.knowledge.ledger import FORGOTTEN, UNDONE, restored_paths
 from core.knowledge.ledger_index import LedgerOnDemand
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier, earlier_by_path, earlier_of
@@ -168,6 +168,8 @@ class _Choices:
     def of(self, row: Classified, entry: Mapping[str, Any] | None) -> Step | Classified:
         item = row.artifact
         sha = self.hashes.get(item.path, "")
+        if self._is_forgotten(entry, item):
+            return Classified(item, "keep", FORGOTTEN_BY_YOU)
         if self.limits.harvest and was_unread(entry if sha else self.entries.get(f"path:{item.path}"), item):
             return Classified(item, "keep", UNREAD)
         if not sha:
@@ -178,6 +180,12 @@ class _Choices:
         if known is not None:
             return known
         return self._to_harvest(row, sha, entry) if self.limits.harvest else self._to_discard(item, sha)
+
+    def _is_forgotten(self, entry: Mapping[str, Any] | None, item: Artifact) -> bool:
+        """Whether the user wants it forgotten, also where it went on since."""
+        if entry is None or entry.get("status") != "harvested":
+            entry = self.entries.get(self.before(known_as(item.path, item.source)), entry)
+        return entry is not None and entry.get("status") == FORGOTTEN
 
     def _is_undone(self, entry: Mapping[str, Any], item: Artifact) -> bool:
         """Whether the user took back the harvest of what this is, and has not asked for it again."""

@@ -13,7 +13,7 @@ from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
-from core.harvest.freeze import StruckLines, freeze, plan_facts, with_old_dates
+from core.harvest.freeze import KeptAway, freeze, plan_facts, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.named_paths import Bindings, note_roots
 from core.harvest.proofs import REPORTED, Proofs, find_missing, marks, tell_missing
@@ -56,8 +56,8 @@ class Committer:
         self.proofs, self.guard = Proofs(self.paths), Guard(self.paths)
         self._own = OwnWrites()
         self._bindings = Bindings(self.paths)
-        self._struck = StruckLines(self.paths)
-        self._repeats = Repeats(self.paths, self.entries, self.proofs)
+        self._kept_away = KeptAway(self.paths)
+        self._repeats = Repeats(self.paths, self.entries, self.proofs, self.report.notes)
         self._grown = Grown(self.paths, self.entries, self.proofs)
         wanted = sum(step.action == "harvest" for step in self.report.plan.steps)
         begun = {"t": "run", "run": self.run, "at": self.now().isoformat(), "of": wanted}
@@ -79,7 +79,7 @@ class Committer:
             return self._distrust(step, error, meter)
         except OSError as error:
             return self._not_written(step, error, meter)
-        self._batch.add(Staged(step, harvest, meter, plan, self._struck.problems))
+        self._batch.add(Staged(step, harvest, meter, plan, self._kept_away.problems))
         return True
 
     def is_full(self) -> bool:
@@ -173,7 +173,7 @@ class Committer:
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
         """The lines, in the order that freeze.py tells, the ledger entry, and what the fact index will be told."""
-        plan = self._struck.kept(self._beside_earlier(step, self._lines_of(step, harvest, at), harvest))
+        plan = self._beside_earlier(step, self._lines_of(step, harvest, at), harvest)
         entry = self.entry_for(step, "harvested", at)
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
         if meter is not None:
@@ -181,7 +181,7 @@ class Committer:
         noted = [str(row.get("path", "")) for row in plan.notes.values()]
         checked = self.limits.provider != "offline" and self.options.distil.quotes != "off"
         facts = plan_facts(harvest.items, harvest.folder, noted, quotes_checked=checked)
-        plan = self._repeats.settled(replace(plan, entry=entry, facts=facts))
+        plan = self._kept_away.without(self._repeats.settled(replace(plan, entry=entry, facts=facts)))
         return replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
 
     def _lines_of(self, step: Step, harvest: Harvest, at: datetime) -> FrozenPlan:
@@ -247,7 +247,7 @@ class Committer:
             self.report.kept += 1
             return False
         message = "every line of its harvest has vanished from the files; the conversation stays"
-        hint = "'knowledge missing' shows them, puts them back, or lets them go"
+        hint = "'knowledge review --kind vanished' shows them, puts them back, or lets them go"
         self.report.errors.append(ErrorInfo("harvest-vanished", message, step.artifact.path, hint))
         return False
 

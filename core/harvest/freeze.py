@@ -2,9 +2,9 @@
 is written (batch.py), also after a crash.
 
 `committer.py` makes a plan in this order: `freeze` (items to lines), `with_old_dates` (a second harvest keeps the lines
-of the first), `Grown.onto` (what a conversation gave before it went on), `StruckLines.kept` (what the user struck
-through), then `repeats.py` (what snapshots of one session say) and `lines.noting_tail` (what stands unfinished in each
-file).
+of the first), `Grown.onto` (what a conversation gave before it went on), `repeats.py` (what snapshots of one session
+say), `KeptAway.without` (what the user removed or struck through) and `lines.noting_tail` (what stands unfinished in
+each file).
 
 What a plan says beside its lines is for the fact index: the domain, and what the model said about a row.
 
@@ -25,19 +25,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from core.base.entry import statement_mark
 from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
 from core.base.project import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import ErrorInfo
 from core.harvest.answer import Item
 from core.harvest.named_paths import allowed_path, source_file
-from core.knowledge.bullet_text import QUOTE_CHARACTERS, with_quote
+from core.knowledge.bullet_text import QUOTE_CHARACTERS, held_item, with_quote
 from core.knowledge.categories import CATEGORIES, CATEGORY, QUARANTINE, TASKS_FILE, read_text
 from core.knowledge.changes import EDIT_RUN, read_changes, removed_by_hand
 from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import PlannedFile
 from core.knowledge.projects import is_persons
+from core.knowledge.removed import REMOVED, Removed, read_removed
 from core.knowledge.same import mark_of_text as mark_of_text
 
 ABOUT_CHARACTERS = 1024
@@ -112,9 +114,6 @@ def _is_persons(item: Item) -> bool:
     if item.category not in ("facts", "decisions", "playbooks") or item.scope == "project" or item.domain:
         return False
     return not item.by_tool and (item.scope == "person" or is_persons(item.text))
-
-
-_MARK = "~~"
 
 
 def freeze(
@@ -235,58 +234,72 @@ def _each(keep: Callable[[str], str], lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(keep, lines)))
 
 
-# --- lines that the user has struck through ------------------------------------------------------------------------
+# --- what the user has removed ---------------------------------------------------------------------------------------
 
 
-class StruckLines:
-    """The struck lines of each file, read once in a run: file -> (conversation, words) -> the line as it stands. A
-    harvest that finds the same in the same conversation once more, after an undo that had to leave them, does not write
-    it again beside them."""
+class KeptAway:
+    """What a harvest does not write, for one run: statements in `removed.md`, as it stands when a plan is made, and
+    those that a user has struck through in a file, as they stood when the first plan for that file was made."""
 
     def __init__(self, paths: Paths) -> None:
+        self._paths = paths
+        self._struck: dict[str, frozenset[str]] = {}
         self._problems: list[ErrorInfo] = []
-        self._knowledge = paths.knowledge
-        self._files: dict[str, dict[tuple[str, str], str]] = {}
 
-    def kept(self, plan: FrozenPlan) -> FrozenPlan:
-        """The plan with a line as the user has struck it where that stands. A file that cannot be read has none, and
-        that is told: the plan must be made all the same, for it holds what a model has said."""
+    def without(self, plan: FrozenPlan) -> FrozenPlan:
+        """The plan without them; its entry names them by their marks (`kept_away`). A file that cannot be read keeps
+        nothing away, and that is told: the plan must be made all the same, for it holds what a model has said."""
         self._problems = []
-        rows = [
-            replace(one, lines=self._as_struck(one.name, one.lines), done=self._as_struck(one.name, one.done))
-            for one in plan.files
-        ]
-        return replace(plan, files=tuple(rows))
+        removed = self._removed()
+        gone: dict[str, str] = {}
+        done = []
+        for planned in plan.files:
+            struck = self._struck_in(planned.name) if planned.all_lines else frozenset[str]()
+
+            def stays(line: str, struck: frozenset[str] = struck, name: str = planned.name) -> bool:
+                [bullet] = parse_bullets(line)
+                text = held_item(bullet).text if name == QUARANTINE else bullet.text
+                if text not in removed and statement_mark(text) not in struck:
+                    return True
+                # Of what was removed for good not even a mark is kept.
+                gone[mark_of_text(bullet.text)] = "" if removed.is_purged(text) else statement_mark(text)
+                return False
+
+            lines = tuple(line for line in planned.lines if stays(line))
+            done.append(replace(planned, lines=lines, done=tuple(line for line in planned.done if stays(line))))
+        if not gone:
+            return plan
+        facts = {
+            key: {mark: row for mark, row in value.items() if mark not in gone} if isinstance(value, dict) else value
+            for key, value in plan.facts.items()
+        }
+        entry = {**plan.entry, "kept_away": sorted(set(gone.values()) - {""})}
+        return replace(plan, files=tuple(done), facts=facts, entry=entry)
 
     @property
     def problems(self) -> list[ErrorInfo]:
         """What could not be looked through for the last plan."""
         return self._problems
 
-    def _as_struck(self, name: str, lines: Sequence[str]) -> tuple[str, ...]:
-        struck = self._of(name) if lines else {}
-        if not struck:
-            return tuple(lines)
-        return tuple(dict.fromkeys(struck.get(_said(line), line) for line in lines))
+    def _removed(self) -> Removed:
+        try:
+            return read_removed(self._paths)
+        except OSError as error:
+            self._tell(REMOVED, error)
+            return Removed()
 
-    def _of(self, name: str) -> dict[tuple[str, str], str]:
-        if name not in self._files:
+    def _struck_in(self, name: str) -> frozenset[str]:
+        if name not in self._struck:
             try:
-                text = read_text(self._knowledge / name)
+                text = read_text(self._paths.knowledge / name)
             except OSError as error:
-                path = str(self._knowledge / name)
-                message = f"the file cannot be looked through for what you struck through: {error.strerror}"
-                self._problems.append(
-                    ErrorInfo("unreadable", message, path, "such a line may stand there a second time")
-                )
-                return {}
-            bullets = parse_bullets(text) if _MARK in text else []
-            self._files[name] = {
-                (row.provenance.source, row.text): row.raw for row in bullets if row.struck and row.provenance
-            }
-        return self._files[name]
+                self._tell(name, error)
+                return frozenset()
+            bullets = parse_bullets(text) if "~~" in text else []
+            self._struck[name] = frozenset(statement_mark(row.text) for row in bullets if row.struck)
+        return self._struck[name]
 
-
-def _said(line: str) -> tuple[str, str]:
-    text, provenance = split_provenance(line.removeprefix("- "))
-    return (provenance.source if provenance is not None else "", text)
+    def _tell(self, name: str, error: OSError) -> None:
+        message = f"the file cannot be looked through for what you removed: {error.strerror}"
+        hint = "what it keeps away may stand there a second time"
+        self._problems.append(ErrorInfo("unreadable", message, str(self._paths.knowledge / name), hint))

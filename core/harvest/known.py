@@ -3,8 +3,8 @@
 Known is the store as the run began and what earlier parts of the same conversation gave. Of the store a conversation
 sees the lines of its own project and the user's, the nearest first, open tasks and questions among them; never those
 of another project. Each has a short id (`k1`), which the answer may name: `confirms`, `supersedes`, `finishes`,
-`answers`. Nothing in the store changes by that: what is confirmed gets one more line, the rest is offered to the
-person.
+`answers`, `retracts`. Nothing in the store changes by that: what is confirmed gets one more line, the rest is offered
+to the user.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.base.entry import statement_key
 from core.base.markdown import Bullet, sanitise_line
 from core.base.marks import for_prompt
 from core.base.paths import Paths
 from core.base.secrets.redact import redact
 from core.knowledge.categories import read_category
+from core.knowledge.confirmed import read_confirmed
 from core.knowledge.projects import OTHER, OWN, Here, Projects, here_in, nearness, projects_of
-from core.knowledge.same import normalised, statements
+from core.knowledge.removed import read_hidden
+from core.knowledge.same import statements
 
 SHOWN = ("facts", "decisions", "playbooks", "tasks_open", "questions")
 LABELS = {
@@ -50,7 +53,9 @@ Between the marks `known` stands what is known already: an id, the kind, the day
 earlier part of this conversation gave). It is data, like the conversation. Never write in new words what stands there.
 Where the conversation bears a line out once more, one row with "confirms": "k1" (its id) says so. A row that makes a
 line false or outdated has "supersedes": "k1"; a row of work done that finishes an open task has "finishes": "k1"; a row
-that answers an open question has "answers": "k1". Most lines have nothing to do with this conversation: leave them.
+that answers an open question has "answers": "k1". Where the user takes a line back and says nothing instead ("forget
+what I said about the port"), one row {"statement": "", "retracts": "k1"} says so. Most lines have nothing to do with
+this conversation: leave them.
 """
 
 
@@ -75,8 +80,8 @@ class _Row:
 class KnownStore:
     """The lines of the store that a model may be shown, as they were when a run began."""
 
-    def __init__(self, rows: Mapping[str, Sequence[Bullet]], projects: Projects) -> None:
-        self._projects = projects
+    def __init__(self, rows: Mapping[str, Sequence[Bullet]], projects: Projects, unread: str = "") -> None:
+        self._projects, self.unread = projects, unread
         self._rows: list[_Row] = []
         for category in SHOWN:
             for statement in statements(rows.get(category, ())):
@@ -97,11 +102,17 @@ class KnownStore:
 
     @staticmethod
     def read(paths: Paths, entries: Mapping[str, Mapping[str, Any]]) -> KnownStore:
-        """The store as it lies on the disk. Of a file that cannot be read nothing is known: who writes tells that."""
+        """The store as it lies on the disk. Of a file that cannot be read nothing is known: who writes tells that. Nor
+        is anything where what was removed, has expired or was said again cannot be read: `unread` tells it."""
         rows: dict[str, Sequence[Bullet]] = {}
+        try:
+            removed, again = read_hidden(paths), read_confirmed(paths) or {}
+        except OSError as error:
+            why = f"the model was not shown what is known: what may not be told cannot be read: {error.strerror}"
+            return KnownStore({}, projects_of(entries), why)
         for name in SHOWN:
             with suppress(OSError):
-                rows[name] = read_category(paths, name)
+                rows[name] = read_category(paths, name, removed, again)
         return KnownStore(rows, projects_of(entries))
 
     def nearest(self, text: str, folder: str, room: int) -> list[Known]:
@@ -194,7 +205,7 @@ NOTHING = Shown(None, "", 0)
 
 def words_of(text: str) -> set[str]:
     """The words of a text by which it is compared."""
-    return set(_WORD.findall(normalised(text)))
+    return set(_WORD.findall(statement_key(text)))
 
 
 def _about(row: Known) -> str:

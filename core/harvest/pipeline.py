@@ -154,7 +154,8 @@ def _run_plan(
     report = HarvestReport(applied=True, run=new_run(now()), plan=plan, ledger=str(paths.ledger))
     report.errors += [*recovered.errors, *plan.errors]
     careful = [f"nothing is reclaimed: {plan.careful}"] if plan.careful else []
-    report.notes += [*recovered.notes, *plan.notes, *careful]
+    unread = [options.known.unread] if options.known is not None and options.known.unread else []
+    report.notes += [*recovered.notes, *plan.notes, *careful, *unread]
     committer = Committer(paths, options, recovered, report, now)
     live = Live(progress, len(plan.steps))
     run = _Run(committer, live, progress)
@@ -484,7 +485,7 @@ def _held_note(number: int, trash_days: int) -> str:
     """The quarantine is a proof like any file, so its conversations may go: a user should look while they can."""
     whose = "1 conversation" if number == 1 else f"{number} conversations"
     until = f"; what was taken away stays in the trash for {trash_days} days" if trash_days else ""
-    return f"nothing of {whose} is in a file or digest before you let it in ('knowledge quarantine'){until}"
+    return f"nothing of {whose} is in a file or digest before you let it in ('knowledge review --kind held'){until}"
 
 
 def write_digest(paths: Paths, options: HarvestOptions, report: HarvestReport) -> None:

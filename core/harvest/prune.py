@@ -54,7 +54,7 @@ def _purge(committer: Committer, step: Step) -> int | None:
     refused = why_not_purge(paths, name, entry, committer.proofs, committer.guard)
     if refused is not None:
         if refused.code == VANISHED and (entry or {}).get(REPORTED, committer.run) != committer.run:
-            return None  # an earlier run has told it, and 'knowledge missing' still does
+            return None  # an earlier run has told it, and 'knowledge review' still does
         if refused.code in (VANISHED, PURGE_REFUSED):
             raise KnowledgeError.of(refused)
         committer.report.notes.append(f"{refused.message} ({name})")
@@ -87,8 +87,7 @@ def why_not_purge(paths: Paths, name: str, entry: Entry | None, proofs: Proofs, 
     plan = proofs.plan(sha_in_trash(name), entry)
     if entry.get("status") == "harvested" and plan is not None:
         vanished = proofs.why_vanished(plan)
-        sha = name[:12]
-        hint = f"'knowledge missing restore {sha}' puts them back, 'knowledge missing accept {sha}' lets them go"
+        hint = "'knowledge review --kind vanished' shows them: yes puts them back, no lets them go"
         return ErrorInfo(VANISHED, f"{_KEPT}: {vanished}", trashed, hint) if vanished else None
     why = "it was never harvested" if entry.get("status") != "harvested" else "its committed plan is missing"
     if entry.get("run"):

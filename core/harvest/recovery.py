@@ -15,12 +15,13 @@ from datetime import datetime
 from typing import TypeVar
 
 from core.base import files, locks
-from core.base.homes import advice, require_known
+from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.harvest.batch import Applied, write_together
+from core.harvest.confirming import mend_confirmed, tell_confirmed
+from core.harvest.landed import SHELF, Standing
 from core.harvest.named_paths import tell_bindings
-from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.knowledge.bullet_text import BulletRef, moved
 from core.knowledge.changes import Change, append_changes, read_changes
@@ -53,7 +54,7 @@ from core.knowledge.ledger import (
     set_aside,
     write_ledger,
 )
-from core.knowledge.lines import PlannedFile, lines_in
+from core.knowledge.lines import PlannedFile, missing_lines
 from core.knowledge.log import carry_over, settle
 from core.knowledge.reversal import take_out
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers, folders_below
@@ -89,11 +90,10 @@ class Recovered:
 def recover(paths: Paths, now: datetime, editor_wait: EditorWait) -> Recovered:
     """Finish the last run. Call it under the run lock. Raises OSError when the store itself cannot be used."""
     state = Recovered({})
-    require_known(paths)
+    carry_over(paths, alone=True)
     for folder in folders_below(paths.knowledge):
         for aside in clear_leftovers(folder):
             state.notes.append(f"an interrupted save left {aside}: compare it with the file beside it")
-    carry_over(paths)
     settle(paths)
     finish_moves(paths)
     state.errors += finish_removals(paths)
@@ -112,6 +112,7 @@ def recover(paths: Paths, now: datetime, editor_wait: EditorWait) -> Recovered:
         raise OSError(errno.EIO, f"{ledger.error.message}; {ledger.error.hint}", str(paths.ledger))
     if files.exists(paths.journal):
         _replay(paths, files.read_or_empty(paths.journal), state, now, editor_wait)
+    state.notes += filter(None, [mend_confirmed(paths)])
     return state
 
 
@@ -165,7 +166,7 @@ def _made_whole(paths: Paths, records: list[Record], entries: Entries) -> list[R
                 without_plan.discard(sha)
                 found += _lost_intent(state, records, run, entries.get(sha))
             if state.plan is not None and kind == "done":
-                found += _lost_writes(state, reported)
+                found += _lost_writes(paths, state, reported)
         found.append(record)
     return found
 
@@ -178,14 +179,13 @@ def _lost_intent(pending: Pending, records: list[Record], run: str, entry: Entry
     return [{"t": "entry", "sha": pending.sha256, "entry": _cut_off(pending, run, entry)}] if applied else []
 
 
-def _lost_writes(pending: Pending, reported: Collection[tuple[str, str]]) -> list[Record]:
+def _lost_writes(paths: Paths, pending: Pending, reported: Collection[tuple[str, str]]) -> list[Record]:
     """The `applied` records that a harvest which says DONE has lost."""
     return [
-        {"t": "applied", "sha": pending.sha256, "file": planned.name,
-         "added": [line for line in planned.all_lines if (planned.name, line) not in reported]}
+        _applied(paths, pending.sha256, planned.name, planned.all_lines, reported)
         for planned in (pending.plan.files if pending.plan is not None else ())
         if planned.name not in pending.applied
-    ]  # fmt: skip
+    ]
 
 
 def _stand_in_intent(pending: Pending, applied: list[Record]) -> Record:
@@ -221,12 +221,12 @@ def _write_unfinished(
     plans = {row.sha256: row.plan for row in waiting if row.plan is not None}
     try:
         plans = {row.sha256: _with_notes_as_called_now(paths, plans[row.sha256], row.applied) for row in waiting}
-        stores = {name: lines_in(files.read_or_empty(paths.knowledge / name)) for name in SHELF} if waiting else {}
+        stores = Standing(paths, many=True)
         wrong, last = write_together(
             paths,
             [(row.sha256, _left_to_write(plans[row.sha256], row.applied, stores)) for row in waiting],
             known=lambda name: (paths.knowledge / name).exists(),
-            on_applied=lambda rows: journal.append(*_applied_records(plans, reported, rows)),
+            on_applied=lambda rows: journal.append(*_applied_records(paths, plans, reported, rows)),
             recovering=True,
             editor_wait=editor_wait,
         )
@@ -236,7 +236,7 @@ def _write_unfinished(
         wrong, last = dict.fromkeys(plans, error), []
     done = [sha for sha in plans if sha not in wrong]
     proven = [{"t": "done", "sha": sha, "entry": {**plans[sha].entry, "run": run}} for sha in done]
-    journal.append(*_applied_records(plans, reported, last), *proven, durable=True)
+    journal.append(*_applied_records(paths, plans, reported, last), *proven, durable=True)
     for row in waiting:
         if row.sha256 in wrong:
             why = wrong[row.sha256]
@@ -259,31 +259,34 @@ def _with_notes_as_called_now(paths: Paths, plan: FrozenPlan, applied: Collectio
     return replace(plan, files=tuple(map(now, plan.files)))
 
 
-def _left_to_write(plan: FrozenPlan, applied: set[str], stores: Mapping[str, set[bytes]]) -> FrozenPlan:
+def _left_to_write(plan: FrozenPlan, applied: set[str], stores: Standing) -> FrozenPlan:
     """The plan without the files that were proven before the crash, which are left as the user has them now, and
     without what stands in another file by now: lines that were written before it, and that the user has moved since.
     """
 
     def here(row: PlannedFile, lines: Sequence[str]) -> tuple[str, ...]:
-        others = [there for name, there in stores.items() if name != row.name]
-        return tuple(line for line in lines if not any(line.encode("utf-8") in there for there in others))
+        others = [stores.lines(name) for name in SHELF if name != row.name]
+        return tuple(line for line in lines if not any(line in there for there in others))
 
     rows = [replace(row, lines=here(row, row.lines), done=here(row, row.done)) for row in plan.files]
     return replace(plan, files=tuple(row for row in rows if row.all_lines and row.name not in applied))
 
 
 def _applied_records(
-    plans: Mapping[str, FrozenPlan], reported: set[tuple[str, str]], rows: Sequence[Applied]
+    paths: Paths, plans: Mapping[str, FrozenPlan], reported: set[tuple[str, str]], rows: Sequence[Applied]
 ) -> list[Record]:
     """The records of files that were brought up to date. Lines that were written before the crash count as added,
     though they were found there: unless changes.jsonl tells of them (`reported`), nobody else knows whose they are."""
     planned = {(sha, row.name): row.all_lines for sha, plan in plans.items() for row in plan.files}
-    return [
-        {"t": "applied", "sha": row.sha256, "file": row.name, "added": [
-            line for line in planned[row.sha256, row.name] if line in row.added or (row.name, line) not in reported
-        ]}
-        for row in rows
-    ]  # fmt: skip
+    return [_applied(paths, row.sha256, row.name, planned[row.sha256, row.name], reported) for row in rows]
+
+
+def _applied(paths: Paths, sha: str, file: str, lines: Sequence[str], reported: Collection[tuple[str, str]]) -> Record:
+    """What a plan has put into a file, of which no record is left: its lines that stand, unless they were told of. One
+    that only confirms what another says was never written."""
+    absent = set(missing_lines(files.read_or_empty(paths.knowledge / file), lines))
+    added = [line for line in lines if line.encode("utf-8") not in absent and (file, line) not in reported]
+    return {"t": "applied", "sha": sha, "file": file, "added": list(dict.fromkeys(added))}
 
 
 def run_of(records: list[Record]) -> str:
@@ -330,6 +333,7 @@ def close_run(
     _notice_unrecorded_moves(paths, states, entries)
     _notice_purged(paths, states, entries, when)
     append_changes(paths, _changes(finished, run, when))
+    tell_confirmed(paths, (state.plan for state in states.values() if state.done and state.plan is not None))
     errors = _take_out_outdated(paths, states, run, when)
     if errors and behind is None:  # the next run tries it once more
         raise OSError(errno.EIO, errors[0].message, errors[0].path)

@@ -1,9 +1,8 @@
-"""What a plan says again. The same turn in a snapshot, a fork or a history of one session is one source: its line
-stands once, in one project: what a user told in two is said in both. The same words from another conversation confirm:
-they take the wording that the file has.
+"""What a plan says again. The same turn in a snapshot, a fork or a history of one session is one source, in one
+project: it confirms nothing. What another conversation says again takes the wording of the file, so that what a plan
+keeps of it (quote, evidence, facts) is found by the line that stands.
 
-Words are the same when they differ in nothing but case, punctuation and articles; of one and the
-same turn they may also be much alike, as long as no figure and no negation differs.
+Of one and the same turn words may also be much alike, as long as no figure and no negation differs.
 
 A conversation that went on since its last harvest gets a plan that takes over what still stands, for that plan alone
 proves all parts. What the user removed stays away, whichever of the earlier harvests had written it, and so does what
@@ -20,21 +19,22 @@ from typing import TYPE_CHECKING, Any
 from rapidfuzz import fuzz
 
 from core.base import files
+from core.base.entry import statement_key
 from core.base.markdown import Bullet, Provenance, bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths
 from core.base.project import same_key
 from core.harvest.freeze import mark_of_text
 from core.harvest.proofs import Proofs
-from core.knowledge.alike import content_words, differs_in_value
+from core.knowledge.alike import differs_in_value, flat
 from core.knowledge.bullet_text import held_item, with_quote
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE, TASKS_FILE, bullets_in, read_text
 from core.knowledge.changes import EDIT_RUN, read_changes
+from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.file_notes import note_now, read_records
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.ledger import Entries
-from core.knowledge.lines import PlannedFile, missing_lines
+from core.knowledge.lines import PlannedFile, absent_lines, key_of
 from core.knowledge.run_state import UNDO
-from core.knowledge.same import normalised
 
 if TYPE_CHECKING:
     from core.harvest.distil import Harvest
@@ -45,11 +45,12 @@ KEYED = ("rows", "quotes", "evidence", "steps")
 
 
 class Repeats:
-    """Looks up what stands in the files, and what this run is about to write there."""
+    """Looks up what stands in the files, and what this run is about to write there. `notes` get what could not be
+    looked up."""
 
-    def __init__(self, paths: Paths, entries: Entries, proofs: Proofs) -> None:
-        self._paths, self._entries, self._proofs = paths, entries, proofs
-        self._by_words: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    def __init__(self, paths: Paths, entries: Entries, proofs: Proofs, notes: list[str]) -> None:
+        self._paths, self._entries, self._proofs, self._notes = paths, entries, proofs, notes
+        self._by_words: dict[str, dict[str, list[str]]] = {}
         self._turns: dict[str, list[tuple[str, str]]] = {}
         self._names: dict[str, list[str]] | None = None
         self._places: dict[str, set[str]] = {}
@@ -78,7 +79,7 @@ class Repeats:
         if provenance is None:
             return line
         turn = _turn(evidence, mark_of_text(text))
-        same = [one for one in self._by_words[file].get(content_words(text), ()) if one != line]
+        same = [one for one in self._by_words[file].get(statement_key(text), ()) if one != line]
         for other in same:
             words, origin = split_provenance(other[2:])
             if (
@@ -96,7 +97,7 @@ class Repeats:
             if _alike(text, words) and not self._is_elsewhere(origin.source, place):
                 return _moved(text, words, other, moved)
         wordings = [split_provenance(other[2:])[0] for other in same]
-        if wordings and normalised(text) not in map(normalised, wordings):
+        if wordings and text not in wordings:
             return _moved(text, wordings[-1], bullet_line(wordings[-1], provenance), moved)
         return line
 
@@ -133,12 +134,18 @@ class Repeats:
             return
         found = self._by_words[file] = {}
         try:
-            text = read_text(self._paths.knowledge / file)
+            bullets = parse_bullets(read_text(self._paths.knowledge / file))
         except OSError:
             return
-        for bullet in parse_bullets(text):
-            if not bullet.struck and not bullet.more and bullet.provenance is not None:
-                found.setdefault(content_words(bullet.text), []).append(bullet.raw)
+        try:
+            bullets = confirmed_bullets(read_confirmed(self._paths), file, bullets)
+        except OSError as error:
+            note = f"who said what again cannot be read ({error.strerror}): a fork of a session may count as one more"
+            self._notes += [note] if note not in self._notes else []
+        for bullet in bullets:
+            if not bullet.struck:
+                said = (bullet_line(bullet.text, one) for one in (bullet.provenance, *bullet.again))
+                found.setdefault(bullet.key, []).extend(said)
 
     def _note(self, plan: FrozenPlan) -> None:
         """What the plan will write, before it stands there."""
@@ -150,7 +157,7 @@ class Repeats:
                 text, provenance = split_provenance(line[2:])
                 if provenance is not None:
                     self._places.setdefault(provenance.source, set()).add(_place(plan.entry))
-                rows = self._by_words.setdefault(planned.name, {}).setdefault(content_words(text), [])
+                rows = self._by_words.setdefault(planned.name, {}).setdefault(statement_key(text), [])
                 if line not in rows:
                     rows.append(line)
                 if turn := _turn(evidence, mark_of_text(text)):
@@ -169,8 +176,7 @@ def _moved(text: str, words: str, line: str, moved: dict[str, str]) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
-
-    first, second = normalised(one), normalised(other)
+    first, second = flat(statement_key(one)), flat(statement_key(other))
     return not differs_in_value(first, second) and fuzz.token_sort_ratio(first, second) >= ALIKE
 
 
@@ -194,7 +200,6 @@ def _renamed(table: Any, moved: Mapping[str, str]) -> Any:
 OPEN = ("tasks_open", "questions")
 """What a conversation leaves open: true until it goes on."""
 _SETTLES = {"finishes": "tasks_open", "answers": "questions"}
-Words = tuple[str, ...]
 
 
 @dataclass
@@ -234,13 +239,13 @@ class Grown:
         for name, new in rows.items():
             old = old_rows.get(name, PlannedFile(name, new.header, ()))
             data = files.read_or_empty(self._paths.knowledge / name) if old.all_lines else b""
-            gone = {line.decode("utf-8") for line in missing_lines(data, old.all_lines)}
+            gone = {line for absent in absent_lines(data, replace(old, name=name)) for line in absent}
             standing = [line for line in old.all_lines if line not in gone]
             over = _outdated(name, standing, data, past, harvest)
             if over:
                 goes[name] = tuple(over)
-            said = {_words(line) for line in old.all_lines} | past.words.get(name, set())
-            finished = {_words(line) for line in over if line in old.lines}
+            said = {key_of(line) for line in old.all_lines} | past.words.get(name, set())
+            finished = {key_of(line) for line in over if line in old.lines}
             rows[name] = replace(
                 new,
                 lines=(*(line for line in old.lines if line in standing and line not in over), *_but(new.lines, said)),
@@ -276,7 +281,7 @@ class Grown:
             if self._entries.get(sha, {}).get("provider") == "offline":
                 past.by_rules.update(wrote)
             for file, line in set(wrote) - self._outdated:
-                past.words.setdefault(file, set()).add(_words(line))
+                past.words.setdefault(file, set()).add(key_of(line))
         return past
 
 
@@ -311,17 +316,17 @@ class _Reading:
     """What the conversation says now: `given` by category, None where the rules did not read all of it; the first words
     of what is `done`; what a model has `settled` of each category."""
 
-    given: dict[str, set[Words]] | None
-    heads: set[Words]
-    settled: dict[str, set[Words]]
+    given: dict[str, set[str]] | None
+    heads: set[str]
+    settled: dict[str, set[str]]
 
     @staticmethod
     def of(harvest: Harvest) -> _Reading:
-        given = dict[str, set[Words]]()
+        given = dict[str, set[str]]()
         for item in harvest.by_rules or ():
             found = given.setdefault(item.category, set())
             found |= {_said(item.text), _said(with_quote(item.text, item.quote))}
-        settled = {category: set[Words]() for category in OPEN}
+        settled = {category: set[str]() for category in OPEN}
         for offer in harvest.offers:
             if _SETTLES.get(offer.kind) == offer.category:
                 settled[offer.category].add(_said(offer.old))
@@ -346,13 +351,9 @@ def _head(text: str) -> str:
     return text.partition(" — ")[0].partition(" (commit ")[0]
 
 
-def _said(text: str) -> Words:
-    return content_words(sanitise_line(text, None))
-
-
-def _words(line: str) -> str:
-    return split_provenance(line.removeprefix("- "))[0]
+def _said(text: str) -> str:
+    return statement_key(sanitise_line(text, None))
 
 
 def _but(lines: Sequence[str], said: set[str]) -> tuple[str, ...]:
-    return tuple(line for line in lines if _words(line) not in said)
+    return tuple(line for line in lines if key_of(line) not in said)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 600.0
 """A conversation of another tool that changed less than this ago may still be written."""
 UNDONE_BY_YOU = "its harvest was undone by you"
+FORGOTTEN_BY_YOU = "forgotten, as you asked"
 """Why a conversation is kept that was harvested before, and is not harvested again unless the user asks."""
 CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 

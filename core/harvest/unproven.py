@@ -14,7 +14,7 @@ from core.base.markdown import parse_bullets, sanitise_name, split_provenance
 from core.base.paths import Paths
 from core.base.result import ErrorInfo
 from core.harvest.committer import Committer
-from core.harvest.proofs import SHELF
+from core.harvest.landed import SHELF
 from core.harvest.recovery import UNPROVEN
 from core.harvest.steps import Step
 from core.knowledge.categories import note_files

@@ -18,8 +18,9 @@ from rapidfuzz import fuzz, process
 
 from core.base.markdown import BY_HAND, Bullet
 from core.knowledge.bullet_text import BulletRef
-from core.knowledge.same import Statement, mark_of_text, normalised, statements
+from core.knowledge.same import Statement, mark_of_text, statements
 
+_MARKS = str.maketrans("", "", "`*_\"'")
 LEAST_ALIKE = 85
 RAREST = 4
 COMMON = 100
@@ -35,7 +36,7 @@ def _set(*lines: str) -> frozenset[str]:
 
 
 _STOP = _set("a an the of and or that this it its as so then also now")
-# Apostrophes are taken out of a normalised text.
+# `flat` takes apostrophes out.
 _NEGATIONS = _set("not no never none without cannot cant dont doesnt isnt arent wont shouldnt")
 _OPPOSITES = {
     frozenset(pair.split("/"))
@@ -88,15 +89,20 @@ class Superseding:
     new: Placed
     why: str
     act: str = "supersede"
-    """What accepting it does to the old one: `supersede` strikes it through, `done` moves an open task."""
+    """What accepting it does to the old one: `supersede` and `retract` strike it through, `done` moves an open task."""
     kind: str = ""
-    """Of what a model has offered: supersedes, finishes or answers; "" for what comparing found."""
+    """Of what a model has offered: a key of OFFER_WORDS; "" for what comparing found."""
     conversation: str = ""
     """The ledger's key of the conversation that offered it, "" for none."""
 
     @property
     def key(self) -> str:
         return hashlib.sha256(f"{self.old.bullet.raw}\n{self.new.bullet.raw}".encode()).hexdigest()[:16]
+
+
+def flat(key: str) -> str:
+    """What a statement says (its key) without the marks that stand in the middle of words: for comparing letters."""
+    return key.translate(_MARKS)
 
 
 def placed(category: str, file: str, bullets: Sequence[Bullet]) -> list[Placed]:
@@ -106,28 +112,38 @@ def placed(category: str, file: str, bullets: Sequence[Bullet]) -> list[Placed]:
 
 def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
     """Pairs of one category whose texts are alike by at least `least` of 100, the likest first."""
+    texts = [flat(row.bullet.key) for row in rows]
+    found = [
+        Alike(rows[one], rows[other], score)
+        for one, other, score in near_pairs(texts, [row.category for row in rows], least)
+        if texts[one] != texts[other]
+    ]
+    return sorted(found, key=lambda pair: (-pair.score, pair.first.file, pair.first.bullet.line))
 
-    texts = [normalised(row.bullet.text) for row in rows]
+
+def near_pairs(
+    texts: Sequence[str], groups: Sequence[str], least: float, common: str = ""
+) -> Iterator[tuple[int, int, float]]:
+    """The places of two `texts` of one group, or of any and the group `common`, and how alike they are, 0 to 100, in
+    whatever order their words stand: from `least` on. The texts are keys."""
     # As fuzz.token_sort_ratio compares them, but each is sorted once and not with every other.
     in_order = [" ".join(sorted(text.split())) for text in texts]
-    found = []
-    for at, near in _candidates(rows, [_words(text) for text in texts]):
+    for at, near in _candidates(groups, [_words(text) for text in texts], common):
         scores = dict[int, float]()
         for words in (texts, in_order):
             before = [words[other] for other in near]
             for _, score, place in process.extract_iter(words[at], before, scorer=fuzz.ratio, score_cutoff=least):
                 scores[near[place]] = max(score, scores.get(near[place], 0.0))
-        rivals = [other for other in near if other in scores and texts[other] != texts[at]]
-        found += [Alike(rows[other], rows[at], round(scores[other], 1)) for other in rivals]
-    return sorted(found, key=lambda pair: (-pair.score, pair.first.file, pair.first.bullet.line))
+        yield from ((other, at, round(scores[other], 1)) for other in near if other in scores)
 
 
 def superseding(rows: Sequence[Placed]) -> list[Superseding]:
     """Pairs of one category in which the newer statement, from another conversation or written by hand, has another
     value, the opposite word or a negation where the older one has not, and else speaks of the same. Oldest first."""
-    words = [_words(normalised(row.bullet.text)) for row in rows]
+    words = [_words(flat(row.bullet.key)) for row in rows]
     found: list[Superseding] = []
-    pairs = ((one, other) for other, near in _candidates(rows, words) for one in near)
+    groups = [row.category for row in rows]
+    pairs = ((one, other) for other, near in _candidates(groups, words) for one in near)
     for one, other in pairs:
         first, second = rows[one], rows[other]
         old, new = (first, second) if _age(first) <= _age(second) else (second, first)
@@ -151,13 +167,18 @@ OFFER_WORDS = {
     "supersedes": "a later conversation says otherwise",
     "finishes": "a later conversation finished it",
     "answers": "a later conversation answers it",
+    "retracts": "a later conversation takes it back",
 }
+
+
+ACT_ALONE = {"finishes": "done", "retracts": "retract"}
+"""Kinds of offer that need no newer line -> what accepting one does."""
 
 
 def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]]) -> list[Superseding]:
     """What models have said of lines of the store (`offers`, as ledger entries keep them; `conversation` is the key of
     the entry), as far as both lines still stand as they were. A task that is said to be finished without a line about
-    that is its own news."""
+    that is its own news, and so is what is taken back."""
     by_mark: dict[str, list[Placed]] = {}
     for row in rows:
         by_mark.setdefault(mark_of_text(row.bullet.text), []).append(row)
@@ -170,9 +191,10 @@ def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]]) -> list
         olds = [
             row for row in by_mark.get(old, ()) if category in (None, row.category) and row.category != "tasks_done"
         ]
-        news = by_mark.get(new, []) if isinstance(new, str) else olds if kind == "finishes" else []
-        if olds and news and (news[0] != olds[0] or kind == "finishes"):
-            act = "done" if kind == "finishes" else "supersede"
+        alone = kind in ACT_ALONE
+        news = by_mark.get(new, []) if isinstance(new, str) else olds if alone else []
+        if olds and news and (news[0] != olds[0] or alone):
+            act = ACT_ALONE.get(kind, "supersede")
             pair = Superseding(olds[0], news[0], OFFER_WORDS[kind], act, kind, str(offer.get("conversation") or ""))
             found.setdefault(pair.key, pair)
     return list(found.values())
@@ -194,14 +216,8 @@ def _words(text: str) -> list[str]:
     return [sys.intern(word) for word in _WORD.findall(text) if word not in _STOP]
 
 
-def content_words(text: str) -> tuple[str, ...]:
-    """The words of a text but for its articles, in their order: texts with the same ones say the same. "A or B" is not
-    "A and B"."""
-    return tuple(word for word in _WORD.findall(normalised(text)) if word not in ("a", "an", "the"))
-
-
 def differs_in_value(one: str, other: str) -> bool:
-    """Whether two normalised texts differ in a figure, or one of them says not."""
+    """Whether two flat texts differ in a figure, or one of them says not."""
     first, second = set(_words(one)), set(_words(other))
     apart = first ^ second
     if any(map(_is_value, apart)) or apart & _NEGATIONS:
@@ -209,19 +225,23 @@ def differs_in_value(one: str, other: str) -> bool:
     return any(frozenset((a, b)) in _OPPOSITES for a in first - second for b in second - first)
 
 
-def _candidates(rows: Sequence[Placed], words: Sequence[Sequence[str]]) -> Iterator[tuple[int, list[int]]]:
-    """A statement, and those of its category before it in the file that share one of the rarest words of either."""
+def _candidates(
+    groups: Sequence[str], words: Sequence[Sequence[str]], common: str = ""
+) -> Iterator[tuple[int, list[int]]]:
+    """A text, and those before it that share one of the rarest words of either: those of its group and of the group
+    `common`, whose own meet all."""
     counts = Counter(word for found in words for word in set(found))
-    having: dict[str, dict[str, list[int]]] = {row.category: {} for row in rows}
+    having: dict[str, dict[str, list[int]]] = {group: {} for group in (*groups, common)}
     for at, found in enumerate(words):
-        earlier, near = having[rows[at].category], set[int]()
+        own, near = groups[at], set[int]()
+        earlier = having.values() if common and own == common else (having[own], having[common])
         for word in set(found):
-            if word in earlier and counts[word] <= COMMON:
-                near.update(earlier[word])
+            if counts[word] <= COMMON:
+                near.update(*(table.get(word, ()) for table in earlier))
         if near:
             yield at, sorted(near)
         for word in sorted(sorted(set(found)), key=counts.__getitem__)[:RAREST]:
-            earlier.setdefault(word, []).append(at)
+            having[own].setdefault(word, []).append(at)
 
 
 def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str]) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
 from core.base.files import read_or_empty
 from core.base.paths import Paths
+from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
+from core.knowledge.removed import Removed, read_hidden
 
 if TYPE_CHECKING:
     from core.base.markdown import Bullet
@@ -77,12 +79,19 @@ def bullets_in(text: str, category: str) -> list[Bullet]:
     return chosen
 
 
-def read_category(paths: Paths, category: str) -> list[Bullet]:
-    """All bullets of a category on disk, oldest first. Raises OSError when the file cannot be read."""
+def read_category(
+    paths: Paths, category: str, removed: Removed | None = None, again: Confirmations | None = None
+) -> list[Bullet]:
+    """All bullets of a category on disk, oldest first, each with the conversations that said it again, without those
+    that say what the user removed. Raises OSError when a file cannot be read. Whoever reads several categories hands
+    over what was `removed` and what was said `again`."""
     row = CATEGORY[category]
-    if row.file:
-        return bullets_in(read_text(paths.knowledge / row.file), category)
-    return [bullet for note in note_files(paths) for bullet in bullets_in(read_text(note), category)]
+    places = [paths.knowledge / row.file] if row.file else note_files(paths)
+    removed = read_hidden(paths) if removed is None else removed
+    again = read_confirmed(paths) if again is None else again
+    named = ((row.file if row.file else f"files/{place.name}", read_text(place)) for place in places)
+    rows = (row for name, text in named for row in confirmed_bullets(again, name, bullets_in(text, category)))
+    return [bullet for bullet in rows if not removed.keeps_away(bullet)]
 
 
 def note_files(paths: Paths) -> list[Path]:

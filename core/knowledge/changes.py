@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,15 +69,18 @@ def read_changes(paths: Paths) -> list[Change]:
     return [change for change in parsed if change is not None]
 
 
-def removed_by_hand(changes: Iterable[Change], runs: str = "") -> set[tuple[str, str]]:
+def removed_by_hand(
+    changes: Iterable[Change], runs: str = "", said: Callable[[str], str] = lambda line: line
+) -> set[tuple[str, str]]:
     """What the user took out and did not bring back, as (file, line); `runs` is how the ids of the runs begin whose
-    removals count. A harvest tells its lines only at its end, so what it added says nothing about the order."""
+    removals count, `said` what of a line is told instead of itself. A harvest tells its lines only at its end, so what
+    it added says nothing about the order."""
     removed: set[tuple[str, str]] = set()
     for change in changes:
         if change.run.startswith(runs):
-            removed.update((change.file, line) for line in change.removed)
+            removed.update((change.file, said(line)) for line in change.removed)
         if not change.sha:
-            removed.difference_update((change.file, line) for line in change.added)
+            removed.difference_update((change.file, said(line)) for line in change.added)
     return removed
 
 

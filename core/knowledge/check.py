@@ -15,10 +15,11 @@ from typing import Any
 from core.base import files
 from core.base.conflict import conflict_line
 from core.base.paths import Paths
-from core.knowledge.categories import CATEGORY_FILES, note_files
+from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, note_files
 from core.knowledge.changes import parse_change
 from core.knowledge.file_notes import NoteRecords, bind, bind_note, examine, merge_records, notes_for, read_records
 from core.knowledge.mend import clear_changes, complete_torn, is_torn, whole_of
+from core.knowledge.removed import REMOVED
 
 BY_HAND = "keep the lines that you want and take the marks out, in an editor or with 'git mergetool'"
 _GLUED = re.compile(r"\[from: [^\[\]]*, \d{4}-\d\d-\d\d\]\s*- ")
@@ -57,7 +58,7 @@ class Finding:
 
 def check_bullets(paths: Paths) -> Iterator[Finding]:
     """Category files, quarantine and notes: text that a reader would misread."""
-    known = [paths.knowledge / name for name in (*CATEGORY_FILES, "quarantine.md")]
+    known = [paths.knowledge / name for name in (*CATEGORY_FILES, QUARANTINE, REMOVED)]
     for path in [*known, *note_files(paths)]:
         try:
             state = path.lstat()
@@ -97,7 +98,7 @@ def _check_text(paths: Paths, path: Path, data: bytes) -> Iterator[Finding]:
 def check_conflicts(paths: Paths, others: Iterable[Path] = ()) -> Iterator[Finding]:
     """Marks of a merge that was not ended. Both sides are read until it is; no edit goes into them. `others` are files
     of other rooms. YAML files are the fact index's own matter."""
-    bullets = [paths.knowledge / name for name in (*CATEGORY_FILES, "quarantine.md")] + note_files(paths)
+    bullets = [paths.knowledge / name for name in (*CATEGORY_FILES, QUARANTINE, REMOVED)] + note_files(paths)
     written_anew = {paths.digest: "'knowledge digest on' writes it again"}
     for path in [*bullets, paths.context, paths.digest, *others]:
         try:

@@ -10,6 +10,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -21,6 +22,8 @@ from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.knowledge.categories import CATEGORY, read_category
+from core.knowledge.confirmed import CONFIRMED, read_confirmed
+from core.knowledge.removed import INDEX, REMOVED, read_hidden
 from core.knowledge.same import Statement, statements
 
 if TYPE_CHECKING:
@@ -82,7 +85,7 @@ def newest_first(rows: Sequence[Statement]) -> list[Statement]:
     """Statements in the order in which a digest has them; `rows` are the oldest first, as `statements` gives them."""
     dates, newest = list[str](), ""
     for row in rows:  # one without a provenance is as old as what stands before it
-        newest = row.bullet.provenance.date if row.bullet.provenance is not None else newest
+        newest = row.bullet.last_day or newest
         dates.append(newest)
     order = sorted(range(len(rows)), key=lambda at: (dates[at], rows[at].conversations, at), reverse=True)
     return [rows[at] for at in order]
@@ -105,8 +108,10 @@ def digest_lines(statement: Statement) -> str:
     bullet, number = statement.bullet, statement.conversations
     raw = bullet.raw
     if number > 1:
+        came = [one for one in (bullet.provenance, *bullet.again) if one is not None]
+        newest = max(came, key=lambda one: one.date, default=None)
         tail = str(bullet.provenance) if bullet.provenance is not None else ""
-        raw = f"{raw.removesuffix(tail).rstrip()} (in {number} conversations) {tail}".rstrip()
+        raw = f"{raw.removesuffix(tail).rstrip()} (in {number} conversations) {newest or ''}".rstrip()
     return "\n".join(BREAKS.sub(" ", line) for line in (raw, *bullet.more))
 
 
@@ -161,19 +166,24 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
     """The digest as a conversation in a project should see it: its own statements before the
     person's, and none of another project; with `only`, its own alone. `projects` as `projects_of` gives it. Raises
     OSError."""
-    from core.knowledge.projects import NONE, OWN, nearness  # a user's digest is of no project
+    from core.knowledge.projects import NONE, OWN, as_told, nearness  # a user's digest is of no project
 
     farthest = OWN if only else NONE
     # Line by line: what was said elsewhere too must not bring the other conversation's name along.
+    removed, again = read_hidden(paths), read_confirmed(paths) or {}
     found = {
-        name: [row for row in read_category(paths, name) if nearness((row,), projects, here) <= farthest]
+        name: [
+            told
+            for row in read_category(paths, name, removed, again)
+            if (told := as_told(row, projects, here, farthest)) is not None
+        ]
         for name in SECTIONS
     }
 
     def rank(statement: Statement) -> int:
         return nearness((statement.bullet, *statement.others), projects, here)
 
-    return render_digest(found, max_bytes, confirmed_first(paths, rank))
+    return render_digest(found, max_bytes, served_first(paths, rank))
 
 
 def current_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True) -> Digest | None:
@@ -190,13 +200,14 @@ def current_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, s
 
 def _as_it_stands(paths: Paths, max_bytes: int, cache: Path | None) -> Digest | None:
     """The digest in the very words of the category files."""
-    if cache is not None and not read_confirmed(paths):
+    if cache is not None and not read_served(paths):
         heads = [(name, _head(paths, name, max_bytes, cache)) for name in SECTIONS]
         rows = [(0, name, block) for name, (blocks, _) in heads for block in blocks]
         unseen = sum(count - len(blocks) for _, (blocks, count) in heads)
         return _rendered(rows, max_bytes, str, unseen)
-    found = {name: read_category(paths, name) for name in SECTIONS}
-    return render_digest(found, max_bytes, confirmed_first(paths))
+    removed, again = read_hidden(paths), read_confirmed(paths) or {}
+    found = {name: read_category(paths, name, removed, again) for name in SECTIONS}
+    return render_digest(found, max_bytes, served_first(paths))
 
 
 def _head(paths: Paths, category: str, max_bytes: int, cache: Path) -> tuple[list[str], int]:
@@ -217,7 +228,10 @@ def _head(paths: Paths, category: str, max_bytes: int, cache: Path) -> tuple[lis
         return [str(block) for block in kept[0]], int(kept[1])
 
     place = cache / "ready" / f"digest-{category}"
-    return kept_ready(place, [paths.knowledge / CATEGORY[category].file], made, asked=max_bytes, read=read)
+    places = [paths.knowledge / name for name in (CATEGORY[category].file, REMOVED, INDEX)]
+    places.append(paths.state / CONFIRMED)
+    asked = [max_bytes, datetime.now(UTC).date().isoformat()]  # a fact may expire overnight
+    return kept_ready(place, places, made, asked=asked, read=read)
 
 
 def regenerate_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True) -> Path | None:
@@ -246,17 +260,17 @@ def _mark(paths: Paths) -> Path:
     return paths.state / "digest_written"
 
 
-# --- what usage confirmed ---------------------------------------------------------------------------------------------
+# --- what served ------------------------------------------------------------------------------------------------------
 
-CONFIRMED = "confirmed.json"
+SERVED = "served.json"
 """Below `.state`: bullets that usage of the library confirmed, left there by each consolidation, so that the digest
 needs no database. Deleting it loses nothing."""
 
 
-def write_confirmed(paths: Paths, counts: Mapping[str, int]) -> None:
+def write_served(paths: Paths, counts: Mapping[str, int]) -> None:
     """Leave the texts of bullets with the number of uses that confirmed them; no file where there is none. Raises
     OSError."""
-    path = paths.state / CONFIRMED
+    path = paths.state / SERVED
     if not counts:
         if files.exists(path):
             files.remove_file(path)
@@ -267,22 +281,23 @@ def write_confirmed(paths: Paths, counts: Mapping[str, int]) -> None:
         files.write_atomic(path, data, lasting=False)
 
 
-def read_confirmed(paths: Paths) -> dict[str, int]:
-    """Bullet text -> confirmations; {} where there is no list, or none that makes sense. Raises OSError."""
+def read_served(paths: Paths) -> dict[str, int]:
+    """Bullet text -> confirmations; {} where there is no list, or none that makes sense. An older version kept it as
+    `confirmed.json`, which is carried over before that name is used. Raises OSError."""
+    place = paths.state / SERVED
+    data = files.read_or_empty(place if files.exists(place) else paths.state / CONFIRMED)
     try:
-        found = json.loads(files.read_or_empty(paths.state / CONFIRMED) or b"{}")
+        found = json.loads(data or b"{}")
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(found, dict) or isinstance(found.get("files"), dict):  # the newer list of that name
         return {}
     return {text: number for text, number in found.items() if isinstance(number, int) and number > 0}
 
 
-def confirmed_first(
-    paths: Paths, rank: Callable[[Statement], int] = lambda _statement: 0
-) -> Callable[[Statement], int]:
+def served_first(paths: Paths, rank: Callable[[Statement], int] = lambda _statement: 0) -> Callable[[Statement], int]:
     """The rank of statements in a digest, those that usage confirmed before others of the same `rank`."""
-    counts = read_confirmed(paths)
+    counts = read_served(paths)
     if not counts:
         return rank
 

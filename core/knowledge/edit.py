@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 
 from core.base import files
 from core.base.conflict import may_conflict, roles_of
+from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, Provenance, bullet_line, sanitise_line
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
@@ -31,6 +32,7 @@ from core.knowledge.file_notes import bind_note, examine, notes_for
 from core.knowledge.hunks import FileEdit, Hunk, apply_hunks, bare, join, line_break, made, section_at, split
 from core.knowledge.lines import PlannedFile, ensure_lines
 from core.knowledge.log import begin, carry_out, put_in_place
+from core.knowledge.removed import HEADER, REMOVED, Removed, read_removed
 from core.knowledge.swap import EditorWait
 
 ATTEMPTS = 5
@@ -85,7 +87,8 @@ def delete_bullets(
 def add_bullet(
     paths: Paths, category: str, text: str, now: datetime, *, path: str = "", seen: str | None = None
 ) -> Edited:
-    """Write a new bullet `[from: by-hand, DATE]`; `path` is the source file of a note (category `files` only)."""
+    """Write a new bullet `[from: by-hand, DATE]`; `path` is the source file of a note (category `files` only). What the
+    user had removed and writes again is no longer kept away."""
     if category not in CATEGORY:
         raise KnowledgeError(
             "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}"
@@ -95,11 +98,11 @@ def add_bullet(
         wants = "a note needs the path of the file it is about" if not path else "only a note (files) takes a path"
         raise KnowledgeError("bad-path", wants, hint="'knowledge add files TEXT --file PATH' writes a note")
     line = bullet_line(clean, Provenance(BY_HAND, now.astimezone(UTC).date().isoformat()))
-    row = CATEGORY[category]
-    if not path:
-        return add_lines(paths, row.file, row.header, ((line,),), now, section=section_of(category), seen=seen)
-    name, header = note_file(paths, path)
-    return add_lines(paths, name, header, ((line,),), now, seen=seen)
+    row, run = CATEGORY[category], new_edit_run(now)
+    name, header = note_file(paths, path) if path else (row.file, row.header)
+    added = add_lines(paths, name, header, ((line,),), now, section=section_of(category), seen=seen, run=run)
+    bring_back(paths, [clean], now, run)
+    return added
 
 
 def section_of(category: str) -> str:
@@ -194,6 +197,39 @@ def _creation(read: files.FileRead, block: tuple[str, ...], section: str) -> Fil
     return FileEdit(hashlib.sha256(join(mark, before)).hexdigest(), read.sha256, (hunk,))
 
 
+# --- what was removed ------------------------------------------------------------------------------------------------
+
+
+def remember(paths: Paths, texts: Sequence[str], how: str, now: datetime, run: str) -> tuple[list[str], str]:
+    """Write down in `removed.md` what is about to be taken out, as a part of the change `run`: one undo brings both
+    back. `how` is one of removed.HOW. Returns those of the texts that did not stand there already, and a
+    sentence about what did not work beside it, "" for nothing."""
+    known = _removed(paths)
+    day = now.astimezone(UTC).date().isoformat()
+    new = [text for text in texts if text and text not in known]
+    if new:
+        rows = {statement_key(text): (f"- {text} [{how}: {day}]",) for text in new}
+        return new, add_lines(paths, REMOVED, HEADER, tuple(rows.values()), now, run=run).warning
+    return new, ""
+
+
+def bring_back(paths: Paths, texts: Iterable[str], now: datetime, run: str) -> bool:
+    """The user wants these statements again; whether any of them had been removed."""
+    wanted = set(map(statement_key, texts))
+    lines = [row.raw for row in _removed(paths).rows if statement_key(row.text) in wanted]
+    if lines:
+        change_file(paths, REMOVED, lambda there: bullet_text.without_lines(there, lines)[0], now, run=run)
+    return bool(lines)
+
+
+def _removed(paths: Paths) -> Removed:
+    try:
+        return read_removed(paths)
+    except OSError as error:
+        where = paths.knowledge / REMOVED
+        raise KnowledgeError("unreadable", f"what was removed cannot be read: {error.strerror}", where) from error
+
+
 # --- the durable step ------------------------------------------------------------------------------------------------
 
 
@@ -264,7 +300,7 @@ def _only_in(lines: Sequence[str], others: Sequence[str]) -> list[str]:
 def read_editable(paths: Paths, file: str) -> files.FileRead:
     """A knowledge file that a user may edit here, or one sentence why not."""
     path = paths.knowledge / file
-    if file not in (*CATEGORY_FILES, QUARANTINE) and not _NOTE.match(file):
+    if file not in (*CATEGORY_FILES, QUARANTINE, REMOVED) and not _NOTE.match(file):
         raise KnowledgeError(
             "not-editable", f"{file!r} is not a file of bullets", hint="edit a category, a note or quarantine"
         )

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from core.base.entry import Entry, SearchSource
 from core.base.markdown import Bullet, parse_bullets, without_emphasis
 from core.base.paths import Paths
-from core.base.search_entry import SearchEntry, SearchSource
 from core.knowledge.categories import CATEGORIES, CATEGORY_FILES, bullets_in, note_files
 
 
@@ -28,7 +28,7 @@ def sources(paths: Paths, project: str = "") -> list[SearchSource]:
     ]
 
 
-def _bullets(path: Path, project: str, data: bytes) -> Sequence[SearchEntry]:
+def _bullets(path: Path, project: str, data: bytes) -> Sequence[Entry]:
     text = _text(data)
     found = []
     for row in CATEGORIES:
@@ -41,7 +41,7 @@ def _bullets(path: Path, project: str, data: bytes) -> Sequence[SearchEntry]:
     return found
 
 
-def _notes(path: Path, project: str, data: bytes) -> Sequence[SearchEntry]:
+def _notes(path: Path, project: str, data: bytes) -> Sequence[Entry]:
     """The first line of a note names its source file: `# /home/…/app.py`."""
     text = _text(data)
     first = text.split("\n", 1)[0].strip()
@@ -52,12 +52,12 @@ def _notes(path: Path, project: str, data: bytes) -> Sequence[SearchEntry]:
     ]
 
 
-def _entry(kind: str, path: Path, bullet: Bullet, tags: tuple[str, ...], project: str, title: str = "") -> SearchEntry:
+def _entry(kind: str, path: Path, bullet: Bullet, tags: tuple[str, ...], project: str, title: str = "") -> Entry:
     """`key` is FILE:LINE, which the commands for single bullets take."""
     source = bullet.provenance
     text = "\n".join([without_emphasis(bullet.text), *(line.strip() for line in bullet.more)])
     file = f"files/{path.name}" if kind == "note" else path.name
-    return SearchEntry(
+    return Entry(
         kind,
         f"{file}:{bullet.line}",
         title,

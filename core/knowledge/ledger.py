@@ -37,7 +37,9 @@ HEAD, TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
 
 UNDONE = "undone"
 """The status of a conversation whose harvest was undone; and the key, of whatever status, that names that run."""
-STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "pruned", UNDONE)
+FORGOTTEN = "forgotten"
+"""The status of a conversation that the user wants forgotten: never harvested again, not searched, not shown."""
+STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "pruned", UNDONE, FORGOTTEN)
 
 
 def parse_ledger(data: bytes, path: Path) -> Entries:

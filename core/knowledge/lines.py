@@ -1,4 +1,5 @@
-"""Makes sure that planned lines stand in a knowledge file, exactly once, and touches no other byte of it.
+"""Makes sure that planned lines stand in a knowledge file, exactly once, and touches no other byte of it. Where the
+statement of a line stands already, whoever said it, the plan confirms it, and nothing is written.
 
 The user may edit the same file at the same moment: an append
 never truncates, an insertion swaps files in one step and compares what came out with what was read.
@@ -10,14 +11,16 @@ import errno
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.base import files
 from core.base.conflict import roles_of
+from core.base.entry import statement_key
 from core.base.locks import folder_lock
-from core.knowledge.categories import NEW_TASKS, TASKS_FILE, is_done_heading, is_open_heading
+from core.base.markdown import parse_bullets, split_provenance
+from core.knowledge.categories import NEW_TASKS, QUARANTINE, TASKS_FILE, bullets_in, is_done_heading, is_open_heading
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, swap_in
 
 ATTEMPTS = 10
@@ -77,7 +80,7 @@ def _read_end(fd: int, size: int, number: int) -> bytes:
 
 
 def missing_lines(data: bytes, lines: Sequence[str]) -> list[bytes]:
-    """Those of `lines` that the file does not hold, as bytes, each once."""
+    """Those of `lines` that the file does not hold in these very bytes, each once."""
     wanted = dict.fromkeys(line.encode("utf-8") for line in lines)
     if len(wanted) <= MAX_LINES_ONE_BY_ONE:
         return [line for line in wanted if not _holds(data, line)]
@@ -101,6 +104,68 @@ def _holds(data: bytes, line: bytes) -> bool:
     return False
 
 
+# --- one statement, one line -----------------------------------------------------------------------------------------
+
+_RUN = re.compile(r"[a-z0-9]+")
+"""Letters that stand in every plain line that says the same."""
+
+
+def key_of(line: str) -> str:
+    """What a planned line says, in the form in which all say it that say the same; "" for what is no bullet."""
+    return statement_key(split_provenance(line[2:])[0]) if line.startswith("- ") else ""
+
+
+def statements_in(name: str, data: bytes, wanted: Collection[str] | None = None) -> tuple[frozenset[str], ...]:
+    """The keys of what a file says, struck through or not: those of the open section and of the done one of tasks.md,
+    of any other file all of them twice. With `wanted`, few keys, at least those of them that stand there. What waits in
+    the quarantine says nothing: it is let in or dropped line by line."""
+    if name == QUARANTINE:
+        return frozenset(), frozenset()
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    if wanted is not None and len(wanted) <= MAX_LINES_ONE_BY_ONE:
+        text = _likely(text, wanted)
+    if name == TASKS_FILE:
+        opened, done = (bullets_in(text, category) for category in ("tasks_open", "tasks_done"))
+        return frozenset(row.key for row in opened), frozenset(row.key for row in done)
+    keys = frozenset(row.key for row in parse_bullets(text))
+    return keys, keys
+
+
+def _likely(text: str, wanted: Iterable[str]) -> str:
+    """A text without the bullets that surely say none of what is wanted: to see that takes a tenth of making keys."""
+    runs = {max(_RUN.findall(key), key=len, default="") for key in wanted}
+    rows = text.split("\n")
+    return "\n".join(
+        row for row in rows if row[:2] != "- " or not row.isascii() or any(run in row.lower() for run in runs)
+    )
+
+
+def absent_lines(data: bytes, planned: PlannedFile) -> tuple[list[str], list[str]]:
+    """The planned lines that are to be written, those of `lines` and those of `done`: neither they nor their statements
+    stand in the file."""
+    gone = {line.decode("utf-8") for line in missing_lines(data, planned.all_lines)}
+    opened, done = ([row for row in dict.fromkeys(rows) if row in gone] for rows in (planned.lines, planned.done))
+    if gone:
+        keys = {row: key for row in gone if (key := key_of(row))}
+        open_said, done_said = statements_in(planned.name, data, set(keys.values()))
+        opened = [row for row in opened if keys.get(row) not in open_said]
+        done = [row for row in done if keys.get(row) not in done_said]
+    return opened, done
+
+
+def _to_write(data: bytes, planned: PlannedFile) -> tuple[list[str], list[str]]:
+    """Of the absent lines one for each statement."""
+    opened, done = absent_lines(data, planned)
+    return (opened, done) if planned.name == QUARANTINE else (_each_once(opened), _each_once(done))
+
+
+def _each_once(lines: Iterable[str]) -> list[str]:
+    found: dict[str, str] = {}
+    for line in lines:
+        found.setdefault(key_of(line) or line, line)
+    return list(found.values())
+
+
 def ensure_lines(
     folder: Path,
     planned: PlannedFile,
@@ -110,7 +175,7 @@ def ensure_lines(
     editor_wait: EditorWait = EDITOR_WAIT,
     own: OwnWrites | None = None,
 ) -> tuple[tuple[str, ...], bool]:
-    """Make `planned.lines` stand in the file and be durable; returns the lines added and whether a name changed.
+    """Make what `planned` says stand in the file and be durable; returns the lines added and whether a name changed.
 
     `known` says that the file existed before: when it is missing, an editor may be about to rename it back, so wait.
     `recovering` completes a line that a crash tore. A changed name still wants its folder synced (by the caller, once
@@ -123,12 +188,13 @@ def ensure_lines(
             if known and not _wait_for(path, editor_wait):
                 known = False
             if not files.exists(path):
+                opened, done = _to_write(b"", planned)
                 try:
-                    files.create_atomic(Path(path), _new_file(planned))
+                    files.create_atomic(Path(path), _new_file(planned, opened, done))
                 except FileExistsError:
                     continue
                 _remember(path, own)
-                return planned.all_lines, True
+                return (*opened, *done), True
         _settle(path, editor_wait, own)
         write = _insert if planned.name == TASKS_FILE else _append
         try:
@@ -139,22 +205,23 @@ def ensure_lines(
             continue
         if added is not None:
             _remember(path, own)
-            return tuple(line.decode("utf-8") for line in added), bool(added) and planned.name == TASKS_FILE
+            return tuple(added), bool(added) and planned.name == TASKS_FILE
     raise OSError(errno.EBUSY, "another program keeps replacing the file", path)
 
 
 def require_lines(folder: Path, planned: PlannedFile) -> list[str]:
-    """Read the file back by its path; the lines that are not there (empty: proven)."""
+    """Read the file back by its path; the lines that are not there, nor anything that says the same (empty: proven)."""
     path = Path(folder, planned.name)
     with folder_lock(path.parent):  # an edit that finds the file changed puts it back: not in the middle of that
         data = files.read_or_empty(path)
-    return [line.decode("utf-8") for line in missing_lines(data, planned.all_lines)]
+    opened, done = absent_lines(data, planned)
+    return opened + done
 
 
 # --- appending -------------------------------------------------------------------------------------------------------
 
 
-def _append(path: str, planned: PlannedFile, recovering: bool) -> list[bytes] | None:
+def _append(path: str, planned: PlannedFile, recovering: bool) -> list[str] | None:
     """One write at the end of the file; None when another file took the name meanwhile.
 
     When recovering, the whole file is written again instead: a write whose fsync failed before the crash looks fine in
@@ -163,22 +230,28 @@ def _append(path: str, planned: PlannedFile, recovering: bool) -> list[bytes] | 
     fd = files.open_regular(path, os.O_RDWR | os.O_APPEND)
     try:
         data = files.read_descriptor(fd)
-        lines = missing_lines(data, planned.all_lines)
         if recovering:
             new = with_lines(data, planned, recovering=True)
             swap_in(Path(path), new, data, lambda found: with_lines(found, planned))
-            return lines
+            return _added(data, new, planned)
+        lines = [line for rows in _to_write(data, planned) for line in rows]
         if lines:
             payload = _payload(data, lines)
             files.append(fd, payload, len(data))
             if os.fstat(fd).st_size > len(data) + len(payload) and files.is_same_file(fd, path):
                 files.sync(fd)
                 _unglue(Path(path), files.read_descriptor(fd), payload, planned)
-                return lines if not missing_lines(files.read_or_empty(path), planned.all_lines) else None
+                return lines if not any(absent_lines(files.read_or_empty(path), planned)) else None
         files.sync(fd)
         return lines if files.is_same_file(fd, path) else None
     finally:
         os.close(fd)
+
+
+def _added(old: bytes, new: bytes, planned: PlannedFile) -> list[str]:
+    """The planned lines that a file has got."""
+    came = {*missing_lines(old, planned.all_lines)} - {*missing_lines(new, planned.all_lines)}
+    return [line for line in dict.fromkeys(planned.all_lines) if line.encode("utf-8") in came]
 
 
 def _unglue(path: Path, data: bytes, payload: bytes, planned: PlannedFile) -> None:
@@ -196,23 +269,30 @@ def with_lines(data: bytes, planned: PlannedFile, *, recovering: bool = False) -
     zero bytes go, the beginning of a planned line is completed, unless it stood there when the plan was made."""
     kept = data.rstrip(b"\0") if recovering else data
     if planned.name == TASKS_FILE:
-        opened, done = missing_lines(kept, planned.lines), missing_lines(kept, planned.done)
-        return insert_tasks(kept, _text(opened), _text(done)) if opened or done else kept
+        opened, done = _to_write(kept, planned)
+        return insert_tasks(kept, opened, done) if opened or done else kept
     torn = _tail(kept) if recovering else b""
     if torn == planned.tail.encode("utf-8", "surrogateescape"):
         torn = b""
     if torn.removesuffix(b"\r").decode("utf-8", "replace") in planned.all_lines:
         kept += _line_break(kept)
-    missing = missing_lines(kept, planned.all_lines)
+    if not any(_begins(line, torn) for line in planned.all_lines):
+        torn = b""
+    # What was torn behind its last word says what the whole line says, and is not it.
+    missing = [line for rows in _to_write(kept.removesuffix(torn), planned) for line in rows]
     if torn:  # first of all the line that was torn: of several plans it need not be the first that is missing
-        missing.sort(key=lambda line: not (line + b"\r").startswith(torn))
+        missing.sort(key=lambda line: not _begins(line, torn))
     return kept + _payload(kept, missing, torn)
 
 
-def _payload(data: bytes, lines: list[bytes], torn: bytes = b"") -> bytes:
+def _begins(line: str, torn: bytes) -> bool:
+    return bool(torn) and (line.encode("utf-8") + b"\r").startswith(torn)
+
+
+def _payload(data: bytes, lines: list[str], torn: bytes = b"") -> bytes:
     """What to append: a line break first when the last byte is none, or the rest of a line that a crash tore."""
     end = b"\r\n" if b"\r\n" in data[:4096] else b"\n"
-    body = b"".join(line + end for line in lines)
+    body = b"".join(line.encode("utf-8") + end for line in lines)
     if not lines or not data or data.endswith(b"\n"):
         return body
     if torn and body.startswith(torn):
@@ -230,32 +310,27 @@ def _line_break(data: bytes) -> bytes:
     return b"\r\n" if b"\r\n" in data[:4096] and not data.endswith(b"\r") else b"\n"
 
 
-def _new_file(planned: PlannedFile) -> bytes:
+def _new_file(planned: PlannedFile, opened: Sequence[str], done: Sequence[str]) -> bytes:
     if planned.name == TASKS_FILE:
-        return insert_tasks(NEW_TASKS.encode(), planned.lines, planned.done)
-    return "\n".join([planned.header, "", *planned.lines, ""]).encode("utf-8")
+        return insert_tasks(NEW_TASKS.encode(), opened, done)
+    return "\n".join([planned.header, "", *opened, ""]).encode("utf-8")
 
 
 # --- tasks.md --------------------------------------------------------------------------------------------------------
 
 
-def _insert(path: str, planned: PlannedFile, recovering: bool) -> list[bytes] | None:
+def _insert(path: str, planned: PlannedFile, recovering: bool) -> list[str] | None:
     fd = files.open_regular(path, os.O_RDWR)
     try:
         data = files.read_descriptor(fd)
-        lines = missing_lines(data, planned.all_lines)
-        if not lines and not recovering:
+        new = with_lines(data, planned, recovering=recovering)
+        if new == data and not recovering:
             files.sync(fd)
             return [] if files.is_same_file(fd, path) else None
     finally:
         os.close(fd)
-    new = with_lines(data, planned, recovering=recovering)
     swap_in(Path(path), new, data, lambda found: with_lines(found, planned))
-    return lines
-
-
-def _text(lines: list[bytes]) -> list[str]:
-    return [line.decode("utf-8") for line in lines]
+    return _added(data, new, planned)
 
 
 # --- where new tasks go, whatever shape the user has given tasks.md -----------------------------------------------

@@ -22,16 +22,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from core.base import files
+from core.base import files, locks
 from core.base.checked_lines import Record, append, each, opened, unfinished
 from core.base.homes import FORMAT, require_known, write_format
 from core.base.paths import Paths
 from core.knowledge.changes import Change, append_changes, change_of, parse_change, read_changes, sync_changes
+from core.knowledge.earlier import copy_store
 from core.knowledge.hunks import FileEdit, apply_hunks, bare, split
 from core.knowledge.swap import append_expected, is_in_use, is_process_at_work, replace_expected
 
 KEPT_BYTES = 1 << 16
 """So large the log may grow before it is emptied; so much is read before an edit."""
+CARRYING_SECONDS = 10.0
+"""So long an edit waits for another program that is just carrying the store over."""
 _PROMISE = re.compile(r"[^.].*\.(?P<pid>\d+)\.json\Z")
 """What earlier versions left in `.state/edits`: a file for each edit at work."""
 
@@ -132,11 +135,20 @@ def begin(paths: Paths) -> None:
     settle(paths, whole=False)
 
 
-def carry_over(paths: Paths) -> None:
-    """Before the first write into a home: make it a store of this format. Raises OSError, also for a newer one."""
-    if require_known(paths) < FORMAT:
-        settle(paths)
-        write_format(paths)
+def carry_over(paths: Paths, *, alone: bool = False) -> None:
+    """Before the first write into a home: copy what an earlier version left, then make it a store of this format.
+    `alone` says that the caller holds the run lock: no run, of the earlier version either, may write meanwhile. Raises
+    KnowledgeError where that cannot be, OSError also for a newer store."""
+    if require_known(paths) == FORMAT:
+        return
+    try:
+        with contextlib.nullcontext() if alone else locks.locked(paths.lock, editor_wait=CARRYING_SECONDS):
+            if require_known(paths) < FORMAT:  # another program may have done it while this one waited
+                copy_store(paths)
+                write_format(paths)
+                settle(paths)
+    except locks.LockHeldError as error:
+        raise locks.refused(error) from error
 
 
 def take_away(paths: Paths) -> None:

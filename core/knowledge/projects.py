@@ -18,13 +18,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import Any
 
-from core.base.markdown import Bullet, sanitise_name
+from core.base.markdown import Bullet, Provenance, bullet_line, sanitise_name
 from core.base.paths import Paths, cache_folder
 from core.base.project import (
     GLOBAL,
@@ -244,13 +244,34 @@ def nearness(bullets: Iterable[Bullet], projects: Projects, here: Here) -> int:
     return min((_near(row, projects, here) for row in bullets), default=NONE)
 
 
+def as_told(bullet: Bullet, projects: Projects, here: Here, farthest: int) -> Bullet | None:
+    """A bullet as it may be told in a project: with those of its conversations that are no farther than `farthest`, the
+    first of them in front. None where no one is."""
+    if not bullet.again:
+        return bullet if _near(bullet, projects, here) <= farthest else None
+    came = (bullet.provenance, *bullet.again)
+    near = [one for one in came if _nearness_of(one, bullet.text, projects, here) <= farthest]
+    if len(near) == len(came):
+        return bullet
+    if not near:
+        return None
+    first, *rest = near
+    again = tuple(one for one in rest if one is not None)
+    return replace(bullet, provenance=first, again=again, more_again=0, raw=bullet_line(bullet.text, first))
+
+
 def _near(row: Bullet, projects: Projects, here: Here) -> int:
-    name = row.provenance.source if row.provenance is not None else ""
-    roots = projects.get(name, frozenset()) if row.provenance is not None else frozenset()
+    return min(_nearness_of(one, row.text, projects, here) for one in (row.provenance, *row.again))
+
+
+def _nearness_of(came: Provenance | None, text: str, projects: Projects, here: Here) -> int:
+    if came is None:
+        return NONE
+    name, roots = came.source, projects.get(came.source, frozenset())
     if roots <= here.roots:
         return OWN if roots else NONE
     persons = projects.persons if isinstance(projects, KnownProjects) else frozenset()
-    if persons and (name, mark_of_text(row.text)) in persons:
+    if persons and (name, mark_of_text(text)) in persons:
         return NONE
     return NONE if NOWHERE in roots and roots - {NOWHERE} <= here.roots else OTHER
 

@@ -12,7 +12,7 @@ from core.base.result import KnowledgeError
 from core.knowledge.bullet_text import without_lines
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.edit import ATTEMPTS, change_file, could_not_write, read_editable
-from core.knowledge.hunks import FileEdit, Hunk, bare, is_closed, reversed_edit, split
+from core.knowledge.hunks import FileEdit, Hunk, bare, is_closed, made, reversed_edit, split
 from core.knowledge.log import put_in_place
 
 REVERSED, ALREADY, CHANGED, GONE = "reversed", "already back", "changed since", "not there any more"
@@ -103,6 +103,32 @@ def take_out(paths: Paths, file: str, unwanted: Sequence[str], now: datetime, ru
     if changed.warning:
         raise KnowledgeError("changes-failed", changed.warning, paths.changes)
     return found
+
+
+def hand_over(paths: Paths, file: str, heirs: Mapping[str, str], now: datetime, run: str) -> set[str]:
+    """Put other lines in the places of lines that a file holds; which of these it held. What stands below them stays.
+    Raises KnowledgeError when the file cannot be written."""
+    taken = set[str]()
+
+    def hunks(lines: list[str]) -> list[Hunk]:
+        found = []
+        for at, line in enumerate(lines):
+            if (text := bare(line)) in heirs and text not in taken:
+                taken.add(text)
+                found.append(made(lines, at, 1, [heirs[text] + line[len(text) :]])[1])
+        if not found:
+            raise KnowledgeError("unchanged", "none of the lines stands there", file)
+        return found
+
+    try:
+        changed = change_file(paths, file, hunks, now, run=run)
+    except KnowledgeError as failed:
+        if failed.error.code not in ("missing", "unchanged"):
+            raise
+        return set()
+    if changed.warning:
+        raise KnowledgeError("changes-failed", changed.warning, paths.changes)
+    return taken
 
 
 def _why_it_stays(standing: Collection[str], line: str, harvested: Sequence[str]) -> str:

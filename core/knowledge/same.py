@@ -1,20 +1,18 @@
 """When two bullets say the same: confirmation instead of duplicates.
 
-The same statement from another conversation stands in the file with its own provenance (the gate of the harvest needs
-it there) and counts as a confirmation. Whatever shows bullets shows such a statement once. What is merely alike is
-never merged; `alike.py` lists it for a user.
+The same statement from another conversation adds no line: it counts as a confirmation (confirmed.py). Lines of earlier
+versions, and of the user's own, may say the same twice; whatever shows bullets shows such a statement once. What is
+merely alike is never merged; `alike.py` lists it for a user.
 """
 
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from core.base.entry import statement_key
 from core.base.markdown import Bullet, Provenance
-
-_MARKS = str.maketrans("", "", "`*_\"'“”‘’")
 
 
 @dataclass(frozen=True)
@@ -27,30 +25,27 @@ class Statement:
     @property
     def conversations(self) -> int:
         """How many different conversations said it; at least 1."""
-        if not self.others:
-            return 1
-        return max(1, len({row.provenance.source for row in (self.bullet, *self.others) if row.provenance is not None}))
+        rows = (self.bullet, *self.others)
+        return max(1, len({one.source for one in _sources(rows)}) + max(row.more_again for row in rows))
 
     @property
     def confirmations(self) -> tuple[Provenance, ...]:
         """Where else it was said, newest first, each conversation once."""
         own = self.bullet.provenance.source if self.bullet.provenance is not None else ""
         seen: dict[str, Provenance] = {}
-        for row in self.others:
-            if row.provenance is not None and row.provenance.source != own:
-                seen.setdefault(row.provenance.source, row.provenance)
+        for one in sorted(_sources((self.bullet, *self.others)), key=lambda one: one.date, reverse=True):
+            if one.source != own:
+                seen.setdefault(one.source, one)
         return tuple(seen.values())
+
+
+def _sources(rows: Iterable[Bullet]) -> list[Provenance]:
+    return [one for row in rows for one in (row.provenance, *row.again) if one is not None]
 
 
 def mark_of_text(text: str) -> str:
     """The name of a line by what it says, without dash and provenance: a line whose date changes keeps it."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-
-
-def normalised(text: str) -> str:
-    """A statement without what does not change its meaning: case, white space, quotes and emphasis, the last stop."""
-    folded = unicodedata.normalize("NFKC", text).casefold().translate(_MARKS)
-    return " ".join(folded.split()).rstrip(".!。;,").rstrip()
 
 
 _ID_LETTERS = "klmnopqrstuvwxyz"
@@ -61,7 +56,12 @@ ID_CHARACTERS = 7
 def short_id(file: str, text: str) -> str:
     """The id of a statement in a file: seven letters from k to z, which no hash or line number looks like. Other
     provenance, case or white space keep it; other words change it, so that an id seen before an edit names nothing."""
-    digest = hashlib.sha256(f"{file}\n{normalised(text)}".encode("utf-8", "replace")).digest()
+    return id_letters(f"{file}\n{statement_key(text)}")
+
+
+def id_letters(words: str) -> str:
+    """An id of that form for whatever these words name."""
+    digest = hashlib.sha256(words.encode("utf-8", "replace")).digest()
     return "".join(_ID_LETTERS[byte & 15] for byte in digest[:ID_CHARACTERS])
 
 
@@ -72,15 +72,15 @@ def is_short_id(text: str) -> bool:
 
 def what_is_said(bullet: Bullet) -> tuple[str, str, tuple[str, ...]]:
     """What two bullets share that say the same: the words, the section, and the indented lines."""
-    return normalised(bullet.text), bullet.section, bullet.more
+    return bullet.key, bullet.section, bullet.more
 
 
 def by_date(bullets: Iterable[Bullet]) -> list[Bullet]:
-    """Bullets the oldest first by the day of their conversations; within one day in the order of the file. One without
-    a provenance was written where it stands: it is as old as the newest above it."""
+    """Bullets the oldest first by the day on which each was said last; within one day in the order of the file. One
+    without a provenance was written where it stands: it is as old as the newest above it."""
     dated, newest = list[tuple[str, Bullet]](), ""
     for row in bullets:
-        date = row.provenance.date if row.provenance is not None else newest
+        date = row.last_day or newest
         newest = max(newest, date)
         dated.append((date, row))
     return [row for _, row in sorted(dated, key=lambda one: one[0])]

@@ -124,12 +124,15 @@ def set_status(library: Library, document_id: str, status: str) -> int:
 
 
 def erase(library: Library, document_id: str) -> int:
-    """Take a document out for good with all that hangs on it; how many chunks it had."""
+    """Take a document out for good with all that hangs on it, and with what the history of changes keeps of it; how
+    many chunks it had."""
+    from core.library.purge import drop_history
 
     def work(connection: Connection) -> int:
-        number = rows.counted(connection, schema.chunk, schema.chunk.c.document_id == document_id)
+        chunks = [chunk.id for chunk in rows.chunks_of(connection, document_id)]
+        drop_history(connection, [document_id, *chunks])
         rows.forget(connection, [document_id])
-        return number
+        return len(chunks)
 
     return in_turn(library, work)
 

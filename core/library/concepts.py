@@ -212,7 +212,7 @@ def _weightiest(
         if often[key] >= (1 if mark in ("defined", "heading", "ticked") else 2)
     ]
     best = sorted(rows, key=lambda row: (-row[0], row[1]))[: max(3, min(MAX_CONCEPTS, 6 + len(pieces)))]
-    described = _definitions(document, {key for _weight, key in best}) if document.form != "code" else {}
+    described = definitions(document.text, {key for _weight, key in best}) if document.form != "code" else {}
     named = []
     for _weight, key in best:
         spelling = spelt[key].most_common(1)[0][0]
@@ -233,10 +233,10 @@ def _type_of(name: str, mark: str) -> str:
 _IS = re.compile(r"^(?:an?|the)?\s*(.{2,60}?)\s*(?:\([^)]*\)\s*)?(?:is|are|means|refers to|denotes|stands for)\s", re.I)
 
 
-def _definitions(document: Extracted, keys: Iterable[str]) -> dict[str, str]:
-    """The first sentence of the text that says what a concept is: `X is …`."""
+def definitions(text: str, keys: Iterable[str]) -> dict[str, str]:
+    """The first sentence of a text that says what a concept is (`X is …`), by its folded name."""
     wanted, said = set(keys), dict[str, str]()
-    for sentence in sentences_of(document.text[:200_000]):
+    for sentence in sentences_of(text[:200_000]):
         match = _IS.match(sentence)
         if match and (key := folded(match[1].strip("`*_\"'"))) in wanted and key not in said and len(sentence) < 300:
             said[key] = sentence

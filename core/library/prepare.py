@@ -15,8 +15,8 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from core.base.answer import Generate
+from core.base.entry import Embed
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
-from core.base.search_entry import Embed
 from core.base.secrets.redact import redact
 from core.library.chunking import Piece, pieces_of, token_count
 from core.library.concepts import candidates

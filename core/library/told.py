@@ -4,9 +4,10 @@ recorded in some projects. Every statement that reads then finds what may be tol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -28,7 +29,6 @@ _VIEWS = {
     "chunk": "id IN (SELECT id FROM told_chunk)",
     "location": "source IN (SELECT source FROM told_source)",
     "mention": f"chunk_id IN ({_CHUNKS})",
-    "concept": "id IN (SELECT concept_id FROM mention)",
     "concept_alias": "concept_id IN (SELECT id FROM concept)",
     "link": f"source_id IN ({_ENTITIES}) AND target_id IN ({_ENTITIES})",
     "source_profile": "id IN (SELECT source_profile_id FROM document)",
@@ -39,6 +39,10 @@ _VIEWS = {
     "retrieval": "project IN (SELECT project FROM told_project)",
     "retrieval_chunk": f"retrieval_id IN (SELECT id FROM retrieval) AND chunk_id IN ({_CHUNKS})",
 }
+
+
+MADE_OF_SEVERAL = ("description", "functional_profile", "gap_notes")
+"""What a concept says that may come from any document that mentions it."""
 
 
 def narrow(connection: Connection, told: Told) -> None:
@@ -82,6 +86,59 @@ def narrow(connection: Connection, told: Told) -> None:
     shown = ", ".join("t.source" if column.name == "source" else f"d.{column.name}" for column in schema.document.c)
     joined = f"FROM {behind}document d JOIN told_document t ON t.id = d.id"
     connection.exec_driver_sql(f"CREATE TEMP VIEW document AS SELECT {shown} {joined}")
+    # What was made of several documents is told where all of them may be, or where one that may be says it.
+    spans = f"SELECT concept_id FROM {behind}mention WHERE chunk_id NOT IN ({_CHUNKS})"
+    within = "instr(c.content, k.{0}) > 0" if sqlite else "position(k.{0} in c.content) > 0"
+    said = f"SELECT 1 FROM {behind}chunk c JOIN {behind}mention m ON m.chunk_id = c.id WHERE m.concept_id = k.id"
+    shown = ", ".join(
+        f"CASE WHEN k.id NOT IN ({spans}) OR EXISTS ({said} AND c.id IN ({_CHUNKS}) AND {within.format(column.name)})"
+        f" THEN k.{column.name} ELSE '' END AS {column.name}"
+        if column.name in MADE_OF_SEVERAL
+        else f"k.{column.name}"
+        for column in schema.concept.columns
+    )
+    mentioned = f"SELECT concept_id FROM {behind}mention WHERE chunk_id IN ({_CHUNKS})"
+    connection.exec_driver_sql(
+        f"CREATE TEMP VIEW concept AS SELECT {shown} FROM {behind}concept k WHERE k.id IN ({mentioned})"
+    )
     for name, condition in _VIEWS.items():
         body = f"SELECT * FROM {behind}{name} WHERE {condition.replace('{0}', behind)}"
         connection.exec_driver_sql(f"CREATE TEMP VIEW {name} AS {body}")
+
+
+# --- what the user has removed ---------------------------------------------------------------------------------------
+
+_SENTENCE = re.compile(r"(?<=[.!?\])])\s+")
+_DASH = re.compile(r"\A\s*(?:[-*+]|\d+[.)])\s+")
+_SOURCE = re.compile(r"\s*[\[(]from: [^\[\]]*[\])]\s*\Z")
+
+
+def leaving_out(value: Any, hidden: Callable[[str], bool]) -> Any:
+    """A record, with all that is in it, without the lines and sentences that are `hidden`: somebody may have ingested a
+    page, or a file of the store, that says what the user has removed."""
+    if isinstance(value, str):
+        return "\n".join(row for line in value.split("\n") if (row := _line(line, hidden)) is not None)
+    if isinstance(value, tuple):
+        made = [leaving_out(one, hidden) for one in value]
+        return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
+    if isinstance(value, list):
+        return [leaving_out(one, hidden) for one in value]
+    if isinstance(value, Mapping):
+        return {key: leaving_out(one, hidden) for key, one in value.items()}
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    old = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+    new = {name: row for name, one in old.items() if (row := leaving_out(one, hidden)) != one}
+    return replace(value, **new) if new else value
+
+
+def _line(line: str, hidden: Callable[[str], bool]) -> str | None:
+    """A line without what is hidden in it, None where nothing else was."""
+    bare = _SOURCE.sub("", _DASH.sub("", line)).strip()
+    if not bare:
+        return line
+    if hidden(bare):
+        return None
+    sentences = _SENTENCE.split(line)
+    left = [one for one in sentences if not hidden(_SOURCE.sub("", _DASH.sub("", one)).strip())]
+    return line if len(left) == len(sentences) else " ".join(left) or None

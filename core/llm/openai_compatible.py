@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.base.answer import Answer
+from core.base.entry import Embed
 from core.base.result import KnowledgeError
-from core.base.search_entry import Embed
 from core.llm.credentials import KeyFinder
 from core.llm.schema import openai_schema
 from core.llm.transport import RetryPolicy, post, refusal

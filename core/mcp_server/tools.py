@@ -15,10 +15,12 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from core.base.markdown import BY_HAND
 from core.base.marks import for_prompt
 from core.base.project import GLOBAL, slug
 from core.base.result import KnowledgeError
@@ -29,12 +31,13 @@ from core.commands.conversations import ConversationFilters, ConversationHit, re
 from core.commands.conversations import find as find_conversations
 from core.commands.facts import bootstrap, list_facts
 from core.commands.library.ingest import is_address, library_ingest, library_losses, names_private_host
-from core.commands.library.use import Recorded, library_record, library_reflect, library_retrieve
+from core.commands.library.use import SECRETS_REPLACED, Recorded, library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
 from core.commands.project import ALLOWING, Scope
 from core.commands.search import MAX_LIMIT as MAX_HITS
 from core.commands.search import remarks, search
 from core.commands.statements import Found
+from core.commands.text import count
 from core.commands.transcript import beginning_and_end
 from core.commands.workspace import Workspace
 from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, settled, size_of, told_in
@@ -202,8 +205,7 @@ def search_knowledge(
     that may have been made already. Not for general knowledge, nor for what the files at hand say."""
     now = settled(workspace)
     scope = told_in(now, project)
-    keep = None if scope.everything else scope.tells_entry
-    found = search(scope.workspace, query, kind, since, tags or (), limit=_one_more(offset + limit), keep=keep)
+    found = search(scope.workspace, query, kind, since, tags or (), limit=_one_more(offset + limit), scope=scope)
     warnings = [*scope.warnings, *found.warnings, *remarks(query, found.hits, [found.nothing])]
     return paged(now, "hits", found.to_json(), dict, offset, limit, warnings=warnings)
 
@@ -350,7 +352,9 @@ def get_file_notes(
         raise KnowledgeError("refused", f"this file is neither of this project nor there and of none; {ALLOWING}")
     valid = [row for row in found.bullets if not row.bullet.struck]
     told = [row for row in valid if row.category == "files" or scope.tells(row.bullet)]
-    return paged(now, "notes", told, _row, offset, limit, path=found.path, warnings=list(scope.warnings))
+    return paged(
+        now, "notes", told, partial(_row, scope), offset, limit, path=found.path, warnings=list(scope.warnings)
+    )
 
 
 def list_tasks(
@@ -367,11 +371,12 @@ def list_tasks(
     everywhere = tasks_by_date(now, state)
 
     def told(row: Found) -> bool:
-        by_hand = row.bullet.provenance is None
+        made = row.bullet.provenance
+        by_hand = made is None or made.source == BY_HAND
         return by_hand or (scope.is_own(row.bullet) if scope.folder else scope.tells(row.bullet))
 
     def named(row: tuple[Found, str]) -> dict[str, Any]:
-        return _row(row[0]) | {"project": row[1] if scope.everything or scope.is_own(row[0].bullet) else ""}
+        return _row(scope, row[0]) | {"project": row[1] if scope.everything or scope.is_own(row[0].bullet) else ""}
 
     tasks = [row for row in everywhere if scope.everything or told(row[0])]
     where = ALL if scope.everything else scope.folder
@@ -379,10 +384,10 @@ def list_tasks(
     return paged(now, "tasks", tasks, named, offset, limit, warnings=list(scope.warnings), **head)
 
 
-def _row(row: Found) -> dict[str, Any]:
+def _row(scope: Scope, row: Found) -> dict[str, Any]:
     return {
         "text": row.bullet.text,
-        "provenance": str(row.bullet.provenance or ""),
+        "provenance": str(scope.as_told(row.bullet).provenance or ""),
         "details": [line.strip() for line in row.bullet.more],
     }
 
@@ -464,7 +469,16 @@ def withdraw_usage(
 
 def _of_record(here: Workspace, done: Recorded) -> dict[str, Any]:
     (one,) = done.traces
-    return safe(here, {"trace": one.id, "task_type": one.task_type, "outcome": one.outcome, "chunks": one.chunk_ids})
+    return safe(
+        here,
+        {
+            "warnings": list(done.warnings),
+            "trace": one.id,
+            "task_type": one.task_type,
+            "outcome": one.outcome,
+            "chunks": one.chunk_ids,
+        },
+    )
 
 
 def ingest(
@@ -489,7 +503,8 @@ def ingest(
     may_tell = [one for one in done.errors if not one.path or is_address(one.path) or scope.tells_file(one.path)]
     problems = [str(error) for error in may_tell]
     head = {"count": len(told), "documents": rows, "unchanged": done.unchanged}
-    return safe(here, head | {"warnings": [*problems, *done.warnings]})
+    masked = [SECRETS_REPLACED.format(count(done.redacted, "secret"))] * bool(done.redacted)
+    return safe(here, head | {"warnings": [*problems, *done.warnings, *masked]})
 
 
 def ingest_question(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> str:

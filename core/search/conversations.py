@@ -209,6 +209,13 @@ def writing(database: Database, folder: Path) -> Iterator[None]:
     store.seal(folder)
 
 
+def scour(database: Database, folder: Path) -> None:
+    """Let nothing of what was taken out stay in the file. The caller holds the lock."""
+    database.execute("INSERT INTO words(words) VALUES ('optimize')")
+    database.execute("VACUUM")
+    store.seal(folder)
+
+
 # --- conversations ---------------------------------------------------------------------------------------------------
 
 

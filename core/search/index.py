@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.base import files, locks
+from core.base.entry import SearchSource
 from core.base.result import ErrorInfo, KnowledgeError, attempt
-from core.base.search_entry import SearchSource
 from core.search import store
 from core.search.words import Stems
 

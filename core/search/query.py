@@ -17,7 +17,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from core.base.choices import ENTRY_KINDS
-from core.base.search_entry import SearchEntry
+from core.base.entry import Entry
 from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, Talk, find, nearest, neighbours, talks
 from core.search.index import Index
 from core.search.rank import Features
@@ -165,7 +165,7 @@ class Hit:
     """One thing that was found. `score`: higher is better, comparable within one answer. `why` says what matched;
     `confirmations` are the sources of the same statement elsewhere."""
 
-    entry: SearchEntry
+    entry: Entry
     score: float
     why: tuple[str, ...]
     confirmations: tuple[str, ...] = ()
@@ -214,7 +214,7 @@ def search(
     filters: Filters = EVERYTHING,
     limit: int = 10,
     near: Near | None = None,
-    keep: Callable[[SearchEntry], bool] | None = None,
+    keep: Callable[[Entry], bool] | None = None,
 ) -> list[Hit]:
     """The best `limit` entries for a query, best first. Any text is a query; an empty one finds nothing. `near` is what
     vectors say (`Vectors.near`): it brings candidates of its own and is one more reason among the others. What `keep`

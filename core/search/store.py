@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.base import files
-from core.base.search_entry import SearchEntry
+from core.base.entry import Entry
 from core.search.words import TOKENIZER, spaced, storable
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ class Row(NamedTuple):
     position: int
     role: str = ""
 
-    def entry(self) -> SearchEntry:
+    def entry(self) -> Entry:
         """What was put in."""
         tags = tuple(tag for tag in self.tags.split(TAG_MARK) if tag)
-        return SearchEntry(*self[1:7], tags, *self[8:])
+        return Entry(*self[1:7], tags, *self[8:])
 
 
 class Held(NamedTuple):
@@ -184,7 +184,7 @@ def rows_of(database: sqlite3.Connection, source: int) -> list[Row]:
     return [Row(*row) for row in rows]
 
 
-def stored(entry: SearchEntry) -> tuple[object, ...]:
+def stored(entry: Entry) -> tuple[object, ...]:
     """The columns of an entry, from kind on."""
     kind, key, title, text, date, provenance, tags, project, path, thread, position, role = entry
     marked = f"\n{TAG_MARK.join(tag.casefold() for tag in tags)}\n" if tags else ""
@@ -261,3 +261,19 @@ def every_row(database: sqlite3.Connection) -> Iterator[Row]:
     """All entries by id."""
     for row in database.execute(f"SELECT {COLUMNS} FROM entries ORDER BY id"):
         yield Row(*row)
+
+
+def texts_in(path: Path) -> list[str] | None:
+    """Every text in the tables of a database, whoever made it; None for a file that is none, or is damaged."""
+    if not files.read_or_empty(path).startswith(b"SQLite format 3\0"):
+        return None
+    found: list[str] = []
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
+            names = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+            for (table,) in database.execute(names).fetchall():
+                for row in database.execute(f'SELECT * FROM "{table}"'):
+                    found += [one for one in row if isinstance(one, str)]
+    except sqlite3.Error:
+        return None
+    return found

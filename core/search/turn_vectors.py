@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base import locks
+from core.base.entry import Embed
 from core.base.installed import how_to_install
 from core.base.result import KnowledgeError
-from core.base.search_entry import Embed
 from core.search import conversations, store
 from core.search.vectors import TEXT_CHARACTERS, Nearness, embed_all, nearness
 

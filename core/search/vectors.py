@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
+from core.base.entry import Embed
 from core.base.installed import how_to_install
 from core.base.result import KnowledgeError
-from core.base.search_entry import Embed
 from core.search import store
 
 if TYPE_CHECKING:

@@ -42,10 +42,10 @@ class Earlier(NamedTuple):
 
 
 def earlier_by_path(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """What `known_as` says of a conversation -> hash of its newest harvest, also of one that was undone."""
+    """What `known_as` says of a conversation -> hash of its newest harvest, also of one undone or forgotten."""
     newest: dict[str, tuple[str, str]] = {}
     for sha256, entry in entries.items():
-        if entry.get("status") in ("harvested", "undone"):
+        if entry.get("status") in ("harvested", "undone", "forgotten"):
             path, at = known_as(str(entry.get("path", "")), str(entry.get("source", ""))), str(entry.get("at", ""))
             if at >= newest.get(path, ("", ""))[0]:
                 newest[path] = (at, sha256)

@@ -15,10 +15,11 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import count
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands import bullets
-from core.commands.alike import Superseding
+from core.commands.bullets import change_all
 from core.commands.panel.bullets import CategoryView, category_view
 from core.commands.quarantine import ReleasedMany, accept_seen
-from core.commands.statements import Found, Said, change_all, said_with
+from core.commands.review.alike import Superseding
+from core.commands.statements import Found, Said, said_with
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State

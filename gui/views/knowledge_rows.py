@@ -18,17 +18,7 @@ from core.base.figures import count
 from core.base.markdown import BY_HAND, without_emphasis
 from core.base.result import ErrorInfo, Ok, Result
 from core.commands import bullets
-from core.commands.alike import (
-    Alike,
-    Pairs,
-    Placed,
-    Proposals,
-    Superseding,
-    similar,
-    supersede_accept,
-    supersede_dismiss,
-    supersede_list,
-)
+from core.commands.bullets import change_all
 from core.commands.panel.bullets import CategoryView, category_views, local_day
 from core.commands.panel.evidence import steps_in
 from core.commands.quarantine import (
@@ -40,7 +30,16 @@ from core.commands.quarantine import (
     quarantine_accept,
     quarantine_drop,
 )
-from core.commands.statements import Found, Said, change_all, placed_refs, said
+from core.commands.review.alike import (
+    Alike,
+    Placed,
+    Superseding,
+    proposals,
+    similar,
+    supersede_accept,
+    supersede_dismiss,
+)
+from core.commands.statements import Found, Said, placed_refs, said
 from core.commands.workspace import Workspace
 from gui.shell import COMPARE, Reading, Shell
 from gui.toolkit.flow_rows import FlowRow, RowAction, matching
@@ -283,6 +282,7 @@ PAIR_ACTIONS = (
     RowAction("replace", "check", "The old one is struck through and points to the new one", "Space", "Keep new"),
     RowAction("answered", "check", "The question is struck through and points to its answer", "Space", "Answered"),
     RowAction("old", "undo-2", "The new one is struck through, the old one stays", "O", "Keep old"),
+    RowAction("retract", "check", "It was taken back: it is struck through", "Space", "Strike through"),
     RowAction("finish", "check", "Mark the task done", "Space", "Mark done"),
     RowAction("both", "columns-2", "Keep both; it is not proposed again", "K", "Keep both"),
     RowAction("dismiss", "x", "Leave it as it is; it is not proposed again", "K", "Leave open"),
@@ -291,7 +291,7 @@ PAIR_ACTIONS = (
     RowAction("read", "book-open", "Read the conversation that says so", "Enter"),
 )
 PAIR_KEYS = {
-    "Space": ("replace", "finish", "answered"), "O": ("old",), "K": ("both", "dismiss"),
+    "Space": ("replace", "finish", "answered", "retract"), "O": ("old",), "K": ("both", "dismiss"),
     "Ctrl+Space": ("both", "dismiss"),
     "M": ("first",), "Shift+M": ("second",),
 }  # fmt: skip
@@ -311,16 +311,16 @@ class PairLists:
 
 def pair_lists(workspace: Workspace) -> PairLists:
     """Compare all bullets; on a worker."""
-    return lists_of(supersede_list(workspace), similar(workspace))
+    return lists_of(proposals(workspace.paths), similar(workspace.paths))
 
 
-def lists_of(outdated: Proposals, near: Pairs) -> PairLists:
+def lists_of(outdated: Sequence[Superseding], near: Sequence[Alike]) -> PairLists:
     """Both lists as rows. What seems outdated is not said to be alike as well."""
-    old: dict[BulletKey, Superseding | Alike] = {("outdated", pair.key, 0): pair for pair in outdated.proposals}
-    decided = {frozenset((pair.old.bullet.raw, pair.new.bullet.raw)) for pair in outdated.proposals}
+    old: dict[BulletKey, Superseding | Alike] = {("outdated", pair.key, 0): pair for pair in outdated}
+    decided = {frozenset((pair.old.bullet.raw, pair.new.bullet.raw)) for pair in outdated}
     same: dict[BulletKey, Superseding | Alike] = {
         ("alike", f"{pair.first.bullet.raw}\n{pair.second.bullet.raw}", pair.first.bullet.line): pair
-        for pair in near.pairs
+        for pair in near
         if frozenset((pair.first.bullet.raw, pair.second.bullet.raw)) not in decided
     }
     rows = {
@@ -339,7 +339,8 @@ def outdated_row(key: BulletKey, pair: Superseding) -> FlowRow:
         words = f"{first}:  {words}\n{second}:  {without_emphasis(pair.new.bullet.text)}"
         days = f"{days} → {_day(pair.new)}"
     meta = joined(CATEGORIES[pair.old.category].name, pair.why.replace("->", "→"), days)
-    can = {"finish", "dismiss"} if pair.act == "done" else {"answered" if pair.kind == "answers" else "replace", "both"}
+    can = {"answered" if pair.kind == "answers" else "replace", "both"}
+    can = {"done": {"finish", "dismiss"}, "retract": {"retract", "dismiss"}}.get(pair.act, can)
     can |= {"old"} if "replace" in can and pair.new.file == pair.old.file else set()
     can |= {"read"} if says_so(pair) is not None else set()
     return FlowRow(key, words, meta, OFFERED.get(pair.kind, sign), color, "text", frozenset(can | {"copy"}))
@@ -377,7 +378,7 @@ def pair_act(name: str, pair: Superseding | Alike, seen: str) -> tuple[str, Act]
     if isinstance(pair, Superseding) and name != "old":
         key = pair.key
         if name in ("both", "dismiss"):
-            said = "Both stay" if name == "both" else "It stays open"
+            said = "Both stay" if name == "both" else "It stays open" if pair.act == "done" else "It stays"
             return said, lambda workspace: supersede_dismiss(workspace, key)
         replaced = "Answered" if pair.kind == "answers" else "Struck through as outdated"
         return "Done" if pair.act == "done" else replaced, lambda workspace: supersede_accept(workspace, key, seen=seen)

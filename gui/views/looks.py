@@ -86,6 +86,7 @@ STATUSES: Mapping[str, Looks] = {
     "too-large": Looks("Too large", "weight", "too-large"),
     "pruned": Looks("Removed", "archive", "muted"),
     "undone": Looks("Undone", "undo-2", "muted"),
+    "forgotten": Looks("Forgotten", "x", "muted"),
 }
 """Statuses of an entry of the ledger."""
 OTHER = Looks("Other", "circle-question-mark", "hint")

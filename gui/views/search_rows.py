@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from core.base.choices import ENTRY_KINDS as ENTRIES
+from core.base.entry import Entry
 from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import KnowledgeError
-from core.base.search_entry import SearchEntry
 from core.commands.conversations import ConversationHit
 from core.commands.panel.bullets import all_bullets, local_day
 from core.commands.search import search_everything
@@ -248,7 +248,7 @@ def row_of(hit: Hit | ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
     return FlowRow(key_of(hit), text, meta, icon, color, "text", can, marks_of(text, terms))
 
 
-def look_of(entry: SearchEntry) -> tuple[str, str]:
+def look_of(entry: Entry) -> tuple[str, str]:
     """Icon and colour of its kind; bullets have those of their category."""
     looks = ENTRY_KINDS.get(entry.kind, Looks("", "file", "accent"))
     if entry.kind == "bullet":
@@ -268,7 +268,7 @@ def why_words(why: Sequence[str]) -> str:
     return ", ".join(said)
 
 
-def source_of(entry: SearchEntry) -> str:
+def source_of(entry: Entry) -> str:
     """Where it comes from: its conversation, the source file of a note, the heading of a context file."""
     if entry.provenance:
         _, came = split_provenance(f"x {entry.provenance}")
@@ -336,7 +336,7 @@ def _pattern(term: str) -> str:
     return begin + re.escape(term) + end
 
 
-def bullet_of(workspace: Workspace, entry: SearchEntry) -> Found | None:
+def bullet_of(workspace: Workspace, entry: Entry) -> Found | None:
     """The bullet or note that a hit means, as it stands in its file now; None when it is gone. On a worker."""
     file, _, line = entry.key.rpartition(":")
     same = [row for row in all_bullets(workspace).rows if row.file == file]

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from core.base.search_entry import SearchEntry, SearchSource
+from core.base.entry import Entry, SearchSource
 from core.search.index import open_index
 from core.search.query import rank_threads, search
 from core.search.words import STOP_WORDS, words_of
@@ -47,10 +47,10 @@ def made_texts(number: int) -> list[str]:
     return [" ".join(next(chosen) for _ in range(16)) for _ in range(number)]
 
 
-def parsed(at: int, data: bytes) -> Sequence[SearchEntry]:
+def parsed(at: int, data: bytes) -> Sequence[Entry]:
     """The entries of one file of the bench: a line each."""
     return [
-        SearchEntry("bullet", f"{at}:{number}", "", line, "2026-06-12", f"[from: talk-{at}, 2026-06-12]")
+        Entry("bullet", f"{at}:{number}", "", line, "2026-06-12", f"[from: talk-{at}, 2026-06-12]")
         for number, line in enumerate(data.decode("ascii").split("\n"), start=1)
     ]
 
@@ -95,7 +95,7 @@ def _bare_update(database: sqlite3.Connection, text: str) -> tuple[float, float]
     return end - began, end - committed
 
 
-def talk(number: int) -> tuple[list[SearchEntry], list[str]]:
+def talk(number: int) -> tuple[list[Entry], list[str]]:
     """Turns of real conversations, repeated until there are so many, and three telling words of each question."""
     turns, asked = [], []
     dice = random.Random(5)

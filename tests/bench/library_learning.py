@@ -33,8 +33,8 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from core.base.entry import Entry
 from core.base.result import Ok, attempt
-from core.base.search_entry import SearchEntry
 from core.library import rows, schema
 from core.library.database import Library, open_library
 from core.library.records import Chunk, Document, SourceProfile, new_id
@@ -134,8 +134,8 @@ def _name(thread: str) -> str:
     return "x" + sha256(thread.encode()).hexdigest()[:15]
 
 
-def _shelve(library: Library, source: str, entries: Sequence[SearchEntry], ids: dict[str, str]) -> None:
-    threads: dict[str, list[SearchEntry]] = {}
+def _shelve(library: Library, source: str, entries: Sequence[Entry], ids: dict[str, str]) -> None:
+    threads: dict[str, list[Entry]] = {}
     for one in entries:
         threads.setdefault(one.thread, []).append(one)
     with library.writing() as connection:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.base.search_entry import Embed
+from core.base.entry import Embed
 from core.search.vectors import onnx_embedder
 
 KEPT = "knowledge-bench-minilm.db"

@@ -24,8 +24,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from core.base.entry import Embed, Entry
 from core.base.result import Ok, attempt
-from core.base.search_entry import Embed, SearchEntry
 from core.search import turn_vectors
 from core.search.candidates import EVERYTHING
 from core.search.conversation_query import answer
@@ -89,9 +89,9 @@ class Shelf(NamedTuple):
 
 
 @contextmanager
-def shelf(entries: Sequence[SearchEntry], embed: Embed | None = None) -> Iterator[Shelf]:
+def shelf(entries: Sequence[Entry], embed: Embed | None = None) -> Iterator[Shelf]:
     """The index that a user's search would ask if these were their conversations."""
-    talks: dict[str, list[SearchEntry]] = {}
+    talks: dict[str, list[Entry]] = {}
     for entry in entries:
         talks.setdefault(entry.thread, []).append(entry)
     keys, threads = {}, {}
@@ -119,7 +119,7 @@ def meaning(database: Database, text: str, embed: Embed | None) -> Mapping[int, 
 
 
 @contextmanager
-def ours(entries: Sequence[SearchEntry], embed: Embed | None = None) -> Iterator[tuple[Finder, Finder]]:
+def ours(entries: Sequence[Entry], embed: Embed | None = None) -> Iterator[tuple[Finder, Finder]]:
     """The product's search over these entries: for turns and for conversations; with `embed`, by meaning too."""
     with shelf(entries, embed) as (database, keys, threads):
 
@@ -139,7 +139,7 @@ def ours(entries: Sequence[SearchEntry], embed: Embed | None = None) -> Iterator
 
 
 @contextmanager
-def floor(entries: list[SearchEntry]) -> Iterator[tuple[Finder, Finder]]:
+def floor(entries: list[Entry]) -> Iterator[tuple[Finder, Finder]]:
     """Bare FTS5 over the same texts, and over whole threads."""
     database = sqlite3.connect(":memory:")
     whole: dict[str, list[str]] = {}
@@ -168,7 +168,7 @@ def floor(entries: list[SearchEntry]) -> Iterator[tuple[Finder, Finder]]:
     database.close()
 
 
-def pools(collections: list[Collection], pooled: bool) -> list[tuple[list[SearchEntry], list[Asked]]]:
+def pools(collections: list[Collection], pooled: bool) -> list[tuple[list[Entry], list[Asked]]]:
     """What is indexed together, with the questions put to it."""
     if not pooled:
         return [(one.entries, one.asked) for one in collections if one.asked]

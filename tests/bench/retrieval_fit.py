@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.base.search_entry import Embed
+from core.base.entry import Embed
 from core.search import query as searching
 from core.search import rank
 from core.search import weights as shipped

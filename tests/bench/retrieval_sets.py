@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.base.entry import Entry
 from core.base.paths import Paths
-from core.base.search_entry import SearchEntry
 from core.conversation_index import Where, look
 from core.conversations.read import read_conversation
 from core.search.conversations import HEADING, texts
@@ -43,14 +43,12 @@ class Collection(NamedTuple):
     """Entries that belong together, and the questions about them."""
 
     name: str
-    entries: list[SearchEntry]
+    entries: list[Entry]
     asked: list[Asked]
 
 
-def _turn(name: str, thread: str, at: int, key: str, speaker: str, text: str, date: str = "") -> SearchEntry:
-    return SearchEntry(
-        "document", f"{name}/{key}", speaker, text, date, project=name, thread=f"{name}/{thread}", position=at
-    )
+def _turn(name: str, thread: str, at: int, key: str, speaker: str, text: str, date: str = "") -> Entry:
+    return Entry("document", f"{name}/{key}", speaker, text, date, project=name, thread=f"{name}/{thread}", position=at)
 
 
 def _json(path: Path) -> Any:
@@ -61,7 +59,7 @@ def _sessions(talk: dict[str, Any]) -> list[int]:
     return sorted(int(found[1]) for key in talk if (found := re.fullmatch(r"session_(\d+)", key)))
 
 
-def _asked(name: str, entries: list[SearchEntry], rows: list[dict[str, Any]]) -> list[Asked]:
+def _asked(name: str, entries: list[Entry], rows: list[dict[str, Any]]) -> list[Asked]:
     """Questions whose evidence is a list of `D1:3`; damaged ids are read as far as they go, unknown ones left out."""
     keys = {entry.key for entry in entries}
     asked = []
@@ -165,7 +163,7 @@ class Session(NamedTuple):
 
     file: str
     own: str
-    turns: tuple[SearchEntry, ...]
+    turns: tuple[Entry, ...]
 
 
 @cache
@@ -186,7 +184,7 @@ def sessions() -> tuple[Session, ...]:
             project, thread = file.split("/")[1], f"{file}#{own}"
             turns = texts(database, id, HEADING, 1 << 40)
             rows = [
-                SearchEntry("conversation", f"{thread}:{one.position}", one.speaker, one.text, one.date,
+                Entry("conversation", f"{thread}:{one.position}", one.speaker, one.text, one.date,
                             project=project, thread=thread, position=one.position, role=one.role)
                 for one in turns
             ]  # fmt: skip
@@ -218,7 +216,7 @@ def _keys() -> dict[tuple[str, str, int], str]:
 
 
 def _by_repository(asked: Mapping[str, list[Asked]]) -> Iterator[Collection]:
-    entries: dict[str, list[SearchEntry]] = {}
+    entries: dict[str, list[Entry]] = {}
     for session in sessions():
         entries.setdefault(session.file.split("/")[1], []).extend(session.turns)
     for repository, rows in entries.items():

@@ -8,10 +8,15 @@ from collections import Counter as Count
 from collections.abc import Iterable
 from typing import Any
 
+from core.base.entry import statement_mark
 from core.base.files import TEMPORARY_MARK
+from core.base.markdown import split_provenance
+from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, TASKS_FILE
 from core.knowledge.changes import parse_change
+from core.knowledge.confirmed import CONFIRMED
 from core.knowledge.digest import current_digest
 from core.knowledge.journal import FrozenPlan, decode, states_by_sha
+from core.knowledge.lines import key_of
 from core.sources.scan import origin, sha_in_trash
 from tests.faults.store import Store, held, look
 
@@ -41,6 +46,7 @@ class Seen:
             for line in data.decode("utf-8", "replace").split("\n")
         ]
         self.number = Count(line for _, line in self.lines)
+        self.said = Count(key_of(line) for name, line in self.lines if line.startswith("- ") and name != QUARANTINE)
         parsed = map(parse_change, self.files.get(f"{KNOWLEDGE}changes.jsonl", b"").split(b"\n"))
         self.changes = [row for row in parsed if row is not None]
 
@@ -62,7 +68,7 @@ def loss(seen: Seen) -> list[str]:
     for sha, number in talks.items():
         if seen.held[sha] > number and not seen.store.loose_copies:
             wrong.append(f"{seen.held[sha]} instead of {number} copies of {sha[:8]}")
-        proven = [plan for plan in plans.get(sha, []) if all(_is_fine(seen, line) for line in lines_of(plan))]
+        proven = [plan for plan in plans.get(sha, []) if all(is_fine(seen, line) for line in lines_of(plan))]
         if seen.held[sha] < number and not proven:
             wrong.append(f"a copy of {sha[:8]} is gone, and its items are not all in the files exactly once")
     wrong += [f"a conversation nobody wrote: {sha[:8]}" for sha in seen.held if sha not in talks]
@@ -72,8 +78,10 @@ def loss(seen: Seen) -> list[str]:
 def _digest_invents(seen: Seen) -> list[str]:
     """Lines of the digest that stand in no file; what the user is just taking out may still be in it."""
     before = seen.store.mine.get(f"{KNOWLEDGE}digest.md", b"").decode().split("\n")
-    told = [_SHARED.sub("", line) for line in seen.digest.split("\n") if line.startswith("- ")]
-    unknown = [line for line in told if not seen.number[line] and line not in before]
+    told = [line for line in seen.digest.split("\n") if line.startswith("- ")]
+    # What several said is told with the newest of them, which need not be the one that its line names.
+    shared = {line for line in told if _SHARED.search(line) and seen.said[key_of(_SHARED.sub("", line))]}
+    unknown = [line for line in told if not seen.number[line] and line not in before and line not in shared]
     return [f"the digest tells what is in no file: {line}" for line in unknown]
 
 
@@ -108,9 +116,10 @@ def _is_within(data: bytes, found: bytes, may_go: set[str]) -> bool:
     return not last or last.decode() in may_go or any(last == other.rstrip(b"\r\0") for other in kept)
 
 
-def _is_fine(seen: Seen, line: str) -> bool:
-    """A planned line stands exactly once, or the user took it out."""
-    return seen.number[line] == 1 or line in seen.store.may_go
+def is_fine(seen: Seen, line: str) -> bool:
+    """A planned line stands exactly once, or a line that says the same, or the user took it out."""
+    confirms = not seen.number[line] and seen.said[key_of(line)]
+    return bool(seen.number[line] == 1 or confirms or line in seen.store.may_go)
 
 
 def lines_of(plan: FrozenPlan) -> list[str]:
@@ -127,6 +136,7 @@ def mended(seen: Seen) -> list[str]:
     texts = ((name, data) for name, data in seen.knowledge.items() if name.endswith(".md"))
     wrong += [f"zero bytes in {name}" for name, data in texts if b"\0" in data]
     wrong += [f"doubled: {row}" for row, number in Count(ours).items() if number > 1]
+    wrong += _said_twice(seen) + _uncounted(seen)
     entries = _entries(seen)
     wrong += _unproven(seen, entries)
     if store.scenario.drained:
@@ -148,6 +158,40 @@ def mended(seen: Seen) -> list[str]:
     return wrong
 
 
+def _said_twice(seen: Seen) -> list[str]:
+    """Statements that a harvest wrote although they stood; a task may be open and done."""
+    files = {name: Count(key_of(line) for at, line in seen.lines if at == name and line.startswith("- "))
+             for name in seen.knowledge if name not in (QUARANTINE, TASKS_FILE)}  # fmt: skip
+    old = {
+        name.removeprefix(KNOWLEDGE): data.decode() for name, data in seen.store.mine.items() if name.endswith(".md")
+    }
+    return [
+        f"{name} says {number} times: {key}"
+        for name, keys in files.items()
+        for key, number in keys.items()
+        if number > 1 and number > sum(key_of(line) == key for line in old.get(name, "").split("\n"))
+    ]
+
+
+def _uncounted(seen: Seen) -> list[str]:
+    """Plans that confirm a line of another, and are not counted beside it."""
+    kept = json.loads(seen.files.get(f"{KNOWLEDGE}.state/{CONFIRMED}", b"null"))
+    if kept is None:
+        return ["nobody counts who says what again"]
+    wrong, wrote = [], {line for row in seen.changes for line in row.added}
+    for plan in (plan for plans in seen.plans().values() for plan in plans):
+        for planned in plan.files:
+            for line in planned.all_lines:
+                came = split_provenance(line)[1]
+                row = (
+                    kept["files"].get(planned.name, {}).get(statement_mark(split_provenance(line[2:])[0]), {"from": {}})
+                )
+                confirms = not seen.number[line] and seen.said[key_of(line)] and planned.name in CATEGORY_FILES
+                if confirms and line not in wrote and came is not None and came.source not in row["from"]:
+                    wrong.append(f"not counted: {line}")
+    return wrong
+
+
 def _entries(seen: Seen) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(seen.files[f"{KNOWLEDGE}ledger.json"])["entries"]
     return found
@@ -163,7 +207,7 @@ def _unproven(seen: Seen, entries: dict[str, Any]) -> list[str]:
             wrong.append(f"the ledger says harvested without a plan: {sha[:8]}")
             continue
         for line in lines_of(plans[sha][-1]):
-            if not _is_fine(seen, line):
+            if not is_fine(seen, line):
                 wrong.append(f"the ledger says harvested, but {line!r} stands there {seen.number[line]} times")
     return wrong
 

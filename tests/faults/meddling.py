@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.fault import COUNTED, Counter
-from tests.faults.invariants import Seen, lines_of
+from tests.faults.invariants import Seen, is_fine, lines_of
 from tests.faults.server import Finding, Tried, run_with
 from tests.faults.store import Store
 from tests.harvest_world import sha256
@@ -78,6 +78,6 @@ def _unharvested(store: Store) -> list[str]:
     wrong = []
     for path in filter(Path.is_file, store.world.trash()):
         sha = path.name[:64]
-        if not any(all(seen.number[line] == 1 for line in lines_of(plan)) for plan in plans.get(sha, [])):
+        if not any(all(is_fine(seen, line) for line in lines_of(plan)) for plan in plans.get(sha, [])):
             wrong.append(f"in the trash without its items in the files: {sha[:8]}")
     return wrong

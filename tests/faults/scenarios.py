@@ -6,9 +6,14 @@ import hashlib
 import json
 import os
 import re
+import shutil
+import tarfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from core.base.entry import statement_key
+from core.base.homes import FORMAT, format_of
 from core.base.markdown import Bullet
 from core.base.result import KnowledgeError, attempt
 from core.commands import bullets
@@ -16,9 +21,12 @@ from core.commands.quarantine import quarantine_accept
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import read_category
 from core.knowledge.changes import read_changes
+from core.knowledge.earlier import copies
 from core.knowledge.file_notes import file_id
 from core.knowledge.journal import read_plans
-from tests.faults.store import Rows, Scenario, Store, plain, rich
+from core.knowledge.lines import key_of
+from tests.faults.invariants import KNOWLEDGE
+from tests.faults.store import Rows, Scenario, Store, look, plain, rich
 from tests.harvest_world import FakeModel, sha256
 
 MINE = {
@@ -136,6 +144,90 @@ def _garbage_ledger(store: Store) -> None:
 def _held(store: Store, number: int) -> Rows:
     """One item whose quote stands nowhere: it must wait in the quarantine."""
     return {"facts": [{"statement": f"Held {number}", "quote": "nobody ever said anything like it at all"}]}
+
+
+# --- what several conversations say ----------------------------------------------------------------------------------
+
+SAYINGS = ("The cache port is 6379", "the cache PORT is `6379`.", "Cache port is 6379")
+MANUALS = ("Write the manual", "write manual!", "WRITE the manual.")
+
+
+def _same(store: Store, number: int) -> Rows:
+    """Two things that everybody says, in other letters, one that the user has written, and one that is new."""
+    return {
+        "facts": [SAYINGS[number % 3], f"Fact {number} about the cache"],
+        "decisions": ["And a bullet!"],
+        "tasks_open": [MANUALS[number % 3]],
+        "files": [{"path": str(store.folder / "code.py"), "note": f"{'it' if number % 2 else 'It'} is cached."}],
+    }
+
+
+def _three_talks(store: Store) -> None:
+    for text in (SHORT, LONG, "User: third talk, in which nothing else is said\n"):
+        store.world.converse(text)
+
+
+def _said_together(store: Store) -> None:
+    _code(store)
+    _mine(store)
+    _three_talks(store)
+
+
+def _said_before(store: Store) -> None:
+    """Said long ago, and the user wrote on: one line has lost its source, another got details."""
+    _code(store)
+    _mine(store)
+    store.world.converse("User: zeroth talk\n")
+    _harvested(store, _same)
+    tasks, facts = (store.world.paths.knowledge / name for name in ("tasks.md", "facts.md"))
+    tasks.write_bytes(re.sub(rb"- write manual! \[from: .*\]", b"- write MANUAL", tasks.read_bytes()))
+    facts.write_bytes(facts.read_bytes() + b"  below it by hand\n- last of all")
+    _three_talks(store)
+
+
+def _said_by_two(store: Store) -> None:
+    _code(store)
+    _mine(store)
+    for text in (SHORT, LONG):
+        store.world.converse(text)
+        run = _harvested(store, _same)
+        store.memory.setdefault("run", run)
+
+
+def _handed_over(store: Store) -> list[str]:
+    """What the other conversation says stands once, and nothing of the run that was undone."""
+    mine = _of_run(store)
+    lines = store.world.bullets()
+    wrong = [f"a line of the run is left: {line}" for line in lines if line in mine]
+    number = sum(statement_key(SAYINGS[0]) == key_of(line) for line in lines)
+    return wrong + ([f"the statement stands {number} times"] if number != 1 else [])
+
+
+def _earlier(store: Store) -> None:
+    """A store that an earlier version left: edited, harvested long ago, and one more conversation waits."""
+    _bulleted(store)
+    store.world.converse(SHORT)
+    _harvested(store)
+    store.world.converse(LONG)
+    store.world.paths.format.write_text(f"{FORMAT - 1}\n")
+    shutil.rmtree(
+        store.world.paths.backups
+    )  # made when what the user had written before the first run was carried over
+
+
+def _is_copied(store: Store) -> list[str]:
+    """Before anything else was written a whole copy of the store was made, and what it holds is what stood there."""
+    world, wanted = store.world, {}
+    for name, data in store.mine.items():
+        if name.startswith(KNOWLEDGE) and not name.endswith("lock"):
+            wanted[name.removeprefix(KNOWLEDGE)] = data
+    held = []
+    for copy in copies(world.paths):
+        with tarfile.open(copy) as archive:
+            rows = {row.name: archive.extractfile(row) for row in archive if row.isfile()}
+            held.append({name: row.read() for name, row in rows.items() if row is not None})
+    wrong = [] if held and all(rows == wanted for rows in held) else [f"{len(held)} copies, not one as it was"]
+    return wrong + ([] if format_of(world.paths) == FORMAT else ["the store was not carried over"])
 
 
 # --- notes on files --------------------------------------------------------------------------------------------------
@@ -320,6 +412,60 @@ def _undo(store: Store) -> int:
     return store.command("undo", store.memory["run"])
 
 
+# --- for good --------------------------------------------------------------------------------------------------------
+
+PURGED = "The zyzzogeton pump listens on port 8080"
+
+
+def _said_twice(_store: Store, number: int) -> Rows:
+    return {
+        "facts": [PURGED if number == 1 else f"Fact {number} about the cache"],
+        "tasks_open": [f"Write part {number}"],
+    }
+
+
+def _to_purge(store: Store) -> None:
+    """Harvested long ago, nothing of it in the trash, and the user wrote below it since."""
+    store.world.options = replace(store.world.options, trash_days=0)
+    for text in (SHORT, LONG):
+        store.world.converse(text)
+    _harvested(store, _said_twice)
+    facts = store.world.paths.knowledge / "facts.md"
+    facts.write_bytes(facts.read_bytes() + b"- written since\n")
+    said = next(line for line in store.world.bullets() if PURGED in line)
+    store.memory["name"] = said.rpartition("[from: ")[2].partition(",")[0]
+    store.memory["lines"] = {line for line in store.world.bullets() if store.memory["name"] in line}
+
+
+def _rm_forever(store: Store) -> int:
+    return store.command("rm", "facts", PURGED, "--forever", "--yes")
+
+
+def _forget(store: Store) -> int:
+    return store.command("forget", store.memory["name"], "--yes")
+
+
+def _forget_marked(store: Store) -> int:
+    return store.command("forget", store.memory["name"], "--quiet")
+
+
+def _nowhere(store: Store) -> list[str]:
+    """No byte of it is left below the home or in the cache."""
+    found = [path for path, data in look(store.folder).items() if b"zyzzogeton" in data.lower()]
+    left = [".state/purging"] if (store.world.paths.state / "purging").exists() else []
+    return [f"it is still in {path}" for path in (*found, *left)]
+
+
+def _line_of_purged(store: Store) -> set[str]:
+    return {line for line in store.memory["lines"] if PURGED in line}
+
+
+def _is_marked(store: Store) -> list[str]:
+    wrong = [] if f"- ~~{PURGED}~~" in store.world.text("facts.md") else ["its line is not struck through"]
+    status = {entry["status"] for entry in store.world.entries().values()}
+    return wrong + ([] if "forgotten" in status else ["the ledger does not know"])
+
+
 SCENARIOS = (
     Scenario("first run", _first, Store.harvest),
     Scenario("edited files", _edited, Store.harvest),
@@ -336,10 +482,36 @@ SCENARIOS = (
     Scenario("prune", _splits, Store.harvest, wrong=_split_is_gone),
     Scenario("undo", _to_undo, _undo, again=_undo, drained=False, may_go=_of_run, wrong_then=_undone),
     Scenario("undo, then harvest", _to_undo, _undo, drained=False, may_go=_of_run),
+    Scenario("said together", _said_together, Store.harvest, answer=_same),
+    Scenario("said before", _said_before, Store.harvest, answer=_same),
+    Scenario(
+        "undo of two", _said_by_two, _undo, _same, again=_undo, drained=False, may_go=_of_run, wrong_then=_handed_over
+    ),
     Scenario("restore", _in_trash, _restore, again=_restore, drained=False, wrong_then=_is_back),
     Scenario("edit", _bulleted, _edit, may_go=lambda _: {f"- {OLD_WORDS}"}, wrong=_edit_is_whole),
     Scenario("done", _bulleted, _done, may_go=lambda _: {"- buy milk"}, wrong=_one_milk),
     Scenario("add", _bulleted, _add),
+    Scenario("carried over", _earlier, Store.harvest, answer=plain, wrong=_is_copied),
+    Scenario("carried over by an edit", _earlier, _add, answer=plain, wrong=_is_copied),
+    Scenario("rm for ever", _to_purge, _rm_forever, again=_rm_forever, may_go=_line_of_purged, wrong_then=_nowhere),
+    Scenario(
+        "forget",
+        _to_purge,
+        _forget,
+        again=_forget,
+        drained=False,
+        may_go=lambda store: store.memory["lines"],
+        wrong_then=_nowhere,
+    ),
+    Scenario(
+        "forget, marked",
+        _to_purge,
+        _forget_marked,
+        again=_forget_marked,
+        drained=False,
+        may_go=lambda store: store.memory["lines"],
+        wrong_then=_is_marked,
+    ),
     Scenario("accept", _to_accept, _accept, days=1, may_go=_held_lines, wrong=_item_is_somewhere),
 )
 SCENARIO = {row.name: row for row in SCENARIOS}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from core.base.paths import Paths
 from core.harvest import committer, reclaim, recovery
 from core.harvest.committer import Committer
 from core.knowledge import digest, journal, lines, swap
+from core.knowledge.confirmed import write_confirmed
 from tests.faults.errors import errors
 from tests.faults.meddling import meddling
 from tests.faults.pairs import singles
@@ -26,7 +26,7 @@ from tests.faults.scenarios import SCENARIO
 from tests.faults.server import Campaign, Tried, on_scenario
 
 Seed = Callable[[], contextlib.AbstractContextManager[Any]]
-TRIED_ON = ("edited files", "tasks", "twice")
+TRIED_ON = ("edited files", "tasks", "twice", "said before")
 LOOKED_FOR: dict[str, tuple[Campaign, int]] = {
     "kills": (singles, 2),
     "meddling": (meddling, 3),
@@ -73,13 +73,33 @@ def no_journal() -> Iterator[None]:
 @contextlib.contextmanager
 def no_idempotence() -> Iterator[None]:
     """Lines are written without a look whether they stand there."""
-    real = lines.missing_lines
+    with patch.object(lines, "_to_write", lambda data, planned: (list(planned.lines), list(planned.done))):
+        yield
 
-    def missing_lines(data: bytes, wanted: Any) -> list[bytes]:
-        reading_back = sys._getframe(1).f_code.co_name == "require_lines"
-        return real(data, wanted) if reading_back else [line.encode() for line in wanted]
 
-    with patch.object(lines, "missing_lines", missing_lines):
+@contextlib.contextmanager
+def only_exact() -> Iterator[None]:
+    """A statement that stands in other letters is written once more."""
+
+    def exact(data: bytes, planned: Any) -> tuple[list[str], list[str]]:
+        gone = {line.decode() for line in lines.missing_lines(data, planned.all_lines)}
+        return [line for line in planned.lines if line in gone], [line for line in planned.done if line in gone]
+
+    with patch.object(lines, "_to_write", exact):
+        yield
+
+
+@contextlib.contextmanager
+def torn_is_said() -> Iterator[None]:
+    """A line that was torn behind its last word is taken for the whole one."""
+    with patch.object(lines, "_begins", lambda line, torn: False):
+        yield
+
+
+@contextlib.contextmanager
+def uncounted() -> Iterator[None]:
+    """What a run confirms is not written down."""
+    with patch.object(recovery, "tell_confirmed", lambda paths, plans: write_confirmed(paths, {})):
         yield
 
 
@@ -124,7 +144,7 @@ def no_second_hash() -> Iterator[None]:
     def blind(fd: int, paths: Paths, path: str, sha256: str, days: int, now: Any) -> Any:
         files.make_folder(paths.trash)
         held = reclaim._rename_into(paths.trash, Path(path), sha256)
-        return reclaim.Ok(reclaim.Reclaimed(path, sha256, 0, held.name, (now + timedelta(days=days)).isoformat()))
+        return reclaim.Reclaimed(path, sha256, 0, held.name, (now + timedelta(days=days)).isoformat())
 
     with patch.object(reclaim, "_move", blind):
         yield
@@ -221,6 +241,9 @@ SEEDS: dict[str, Seed] = {
     "unlink first": unlink_first,
     "no journal": no_journal,
     "no idempotence": no_idempotence,
+    "statements not seen": only_exact,
+    "torn line counts": torn_is_said,
+    "not counted": uncounted,
     "no fsync": no_sync,
     "no folder sync": no_folder_sync,
     "ledger before read-back": done_before_read_back,

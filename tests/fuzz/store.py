@@ -18,7 +18,7 @@ from core.cli.main import main
 from core.knowledge.journal import encode
 
 TALK = "talk-0f8fad5b-d9cb-469f-a165-70867728950e"
-LOOKS = ("status", "ledger", "trash", "undo", "quarantine", "context", "doctor", "harvest")
+LOOKS = ("status", "ledger", "trash", "undo", "review", "context", "doctor", "harvest")
 SETTINGS = '[ai_settings.knowledge]\nfile_roots = ["/nowhere"]\nreclaim = "always"\n'
 _homes: dict[str, Path] = {}
 

@@ -25,7 +25,7 @@ from core.knowledge.changes import parse_change
 from core.knowledge.hunks import join, split
 from core.knowledge.journal import decode, encode, plan_from_json, plan_to_json, states_by_sha
 from core.knowledge.ledger import counts_by_status, format_ledger, merged_entry, parse_ledger
-from core.knowledge.lines import PlannedFile, missing_lines, with_lines
+from core.knowledge.lines import PlannedFile, absent_lines, with_lines
 from core.llm.credentials import read_keys
 from core.llm.generate import PROVIDERS
 from core.llm.wire import Question, decode_object, excerpt
@@ -78,10 +78,10 @@ def category(data: bytes) -> None:
     assert sorted(row.line for row in opened + done) == [row.line for row in bullets]
     for planned in (NEW, TASKS):
         new = with_lines(data, planned)
-        assert not missing_lines(new, planned.all_lines) and with_lines(new, planned) == new
+        assert absent_lines(new, planned) == ([], []) and with_lines(new, planned) == new
         keeps(data, new, planned.all_lines)
         recovered = with_lines(data, planned, recovering=True)
-        assert not missing_lines(recovered, planned.all_lines)
+        assert absent_lines(recovered, planned) == ([], [])
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:

@@ -80,7 +80,28 @@ def editors(number: int) -> int:
     return broken
 
 
-CAMPAIGNS = {"machine": (machine, 2000), "processes": (processes, 60), "editors": (editors, 6)}
+def everywhere(number: int) -> int:
+    from tests.histories.everywhere import rounds
+    from tests.histories.ground import STEPS
+
+    began = time.monotonic()
+    found = rounds(number)
+    seconds = time.monotonic() - began
+    for at, wrong in found.items():
+        print(f"history {at}:", *wrong[:8], *wrong[8:][-1:], sep="\n    ")
+    print("\neverywhere: corrections and deletions on two machines, and every place that can answer")
+    for name, times in sorted(STEPS.items()):
+        print(f"    {name:<40}{times:>8}")
+    print(f"  {number} histories in {seconds:.0f} s, {len(found)} in which a place told something else")
+    return len(found)
+
+
+CAMPAIGNS = {
+    "machine": (machine, 2000),
+    "processes": (processes, 60),
+    "editors": (editors, 6),
+    "everywhere": (everywhere, 50),
+}
 
 
 def main(words: Sequence[str]) -> int:

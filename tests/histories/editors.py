@@ -94,10 +94,10 @@ def _session(face: Face, name: str, file: str) -> tuple[list[str], int]:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     wrong = _persons_bytes(world, file, typed)
     notes = face.harvest(_answers(file, 1)).document["notes"]
-    swallowed = sum(len(row["lines"]) for row in face.listed("missing", "list"))
-    if swallowed and not any("'knowledge missing restore'" in note for note in notes):
+    swallowed = sum(len(row["lines"]) for row in face.knowledge("review", "--kind", "vanished").document["waiting"])
+    if swallowed and not any("'knowledge review all vanished --yes'" in note for note in notes):
         wrong.append(f"{swallowed} lines are gone, and the report says only {notes}")
-    back = face.knowledge("missing", "restore")
+    back = face.knowledge("review", "all", "vanished", "--yes")
     wrong += [] if back.code == 0 else [back.err]
     face.harvest(_answers(file, 2))
     now = look(world.paths)

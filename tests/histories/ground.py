@@ -199,7 +199,11 @@ class Ground(RuleBasedStateMachine):
         def answer(number: int, prompt: str) -> dict[str, Any]:
             at = first + number
             return {
-                "facts": [f"Fact {at}", f"Fact {at} again"],
+                "facts": [
+                    f"Fact {at}",
+                    f"Fact {at} again",
+                    ("The port is 80", "the PORT is 80.", "port is `80`")[at % 3],
+                ],
                 "decisions": [{"statement": f"Choice {at}", "quote": "words that nobody said at all"}] * (at % 2)
                 + [f"Decision {at}"],
                 "tasks_open": [f"Open {at}"],

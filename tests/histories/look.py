@@ -16,10 +16,11 @@ from pathlib import Path
 from core.base import files
 from core.base.paths import Paths
 from core.knowledge.journal import decode, states_by_sha
+from core.knowledge.lines import key_of
 
 HARVESTED = re.compile(r"- .* \[from: talk-[^,\]]+, \d{4}-\d\d-\d\d\]\Z")
 KNOWN = ("facts.md", "decisions.md", "questions.md", "playbooks.md", "tasks.md", "quarantine.md")
-OWN = ("digest.md", "SCHEMA.md")
+OWN = ("digest.md", "SCHEMA.md", "removed.md")
 """Pages that the program writes again, or leaves there once."""
 HEADINGS = frozenset(("", "## Open", "## Done", "# Facts", "# Decisions", "# Questions", "# Tasks", "# Quarantine"))
 
@@ -74,7 +75,21 @@ def changed_by_harvest(before: Look, after: Look) -> list[str]:
             if not HARVESTED.match(line) and line not in HEADINGS and not line.startswith("# /"):
                 ends = name in before.texts and before.lines(name)[-1]  # a torn line that was completed
                 wrong += [] if ends and line.startswith(ends) else [f"{name}: nobody wrote {line!r}"]
-    return wrong + doubled(before, after)
+    return wrong + doubled(before, after) + said_twice(before, after)
+
+
+def said_twice(before: Look, after: Look) -> list[str]:
+    """Lines that a run wrote although another one says the same; a task may be open and done."""
+    wrong = []
+    for name in (name for name in after.texts if name in before.texts and name not in ("tasks.md", "quarantine.md")):
+        *rows, last = before.lines(name)
+        old, said = Counter(before.lines(name)), Counter(map(key_of, after.lines(name)))
+        new = [line for line in Counter(after.lines(name)) - old if HARVESTED.match(line)]
+        stood = set(map(key_of, rows)) | ({key_of(last)} if not any(line.startswith(last) for line in new) else set())
+        for line in new:
+            if key_of(line) in stood or sum(key_of(line) == key_of(other) for other in new) > 1:
+                wrong.append(f"{name}: {said[key_of(line)]} lines say {line!r}")
+    return wrong
 
 
 def changed_by_command(before: Look, after: Look, touched: Iterable[str] = ()) -> list[str]:

@@ -168,9 +168,9 @@ class Histories(Ground):
     def purge_the_trash(self, everything: bool, kill: int | None) -> None:
         self._command("trash purge", kill, "trash", "purge", *["--all"] * everything)
 
-    @rule(act=st.sampled_from(("restore", "accept")), kill=st.none() | operations)
+    @rule(act=st.sampled_from(("yes", "no")), kill=st.none() | operations)
     def settle_what_is_missing(self, act: str, kill: int | None) -> None:
-        self._command(f"missing {act}", kill, "missing", act)
+        self._command(f"review vanished {act}", kill, "review", "all", "vanished", f"--{act}")
 
     @rule(act=st.sampled_from(("add", "edit", "rm", "strike", "done")), at=places, kill=st.none() | operations)
     def edit_a_bullet(self, act: str, at: int, kill: int | None) -> None:
@@ -197,7 +197,7 @@ class Histories(Ground):
 
     @rule(accept=st.booleans(), at=places, kill=st.none() | operations)
     def judge_a_held_item(self, accept: bool, at: int, kill: int | None) -> None:
-        held = self.face.knowledge("quarantine", "list").document
+        held = self.face.knowledge("review", "--kind", "held").document["waiting"]
         if held:
-            act = "accept" if accept else "drop"
-            self._command(f"quarantine {act}", kill, "quarantine", act, str(held[at % len(held)]["number"]))
+            act = "yes" if accept else "no"
+            self._command(f"review held {act}", kill, "review", act, held[at % len(held)]["id"])

@@ -46,11 +46,11 @@ class Judged(NamedTuple):
     by_tool: bool
 
 
-def judged(kinds: frozenset[str] = frozenset(CATEGORY)) -> Iterator[Judged]:
-    """Every kept item of these kinds with what the gate says. Needs the corpus."""
+def judged(kinds: frozenset[str] = frozenset(CATEGORY), every: int = 1) -> Iterator[Judged]:
+    """Every kept item of these kinds with what the gate says, of each `every`-th session. Needs the corpus."""
     sets = (CORPUS / "labels" / "kept" / "kept.jsonl", OWN, SECOND)
     rows = [json.loads(line) for path in sets for line in path.read_text(encoding="utf-8").splitlines()]
-    for session in map(with_quotes, rows):
+    for session in map(with_quotes, rows[::every]):
         wanted = [item for item in session["items"] if item["category"] in kinds]
         if not wanted:
             continue

@@ -31,6 +31,7 @@ from core.knowledge.edit import change_file, new_edit_run
 from core.knowledge.hunks import Hunk, bare, inverse, join, made, reversed_edit, section_at, split
 from core.knowledge.journal import read_journal, states_by_sha
 from core.knowledge.log import settle, take_away, untold
+from core.knowledge.removed import REMOVED
 from core.knowledge.reversal import CHANGED, GONE, MISSED, REVERSED, take_back
 
 UNDO_RUN = "undo-"
@@ -113,6 +114,7 @@ def _iso(run: str) -> str:
 
 
 def _run(paths: Paths, name: str, rows: list[Change], undone: bool) -> Run:
+    rows = [row for row in rows if row.file != REMOVED] or rows  # what is remembered goes without saying
     states = states_by_sha(read_journal(paths.plans / f"{name}.jsonl")).values()
     return Run(
         name,
@@ -234,7 +236,11 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
         if row.file in already:
             report.notes.append(f"the edit of {row.file} is taken back already")
             continue
+        if row.file == REMOVED and report.stayed:
+            continue  # what took the place of a statement stands: that stays away
         result = attempt(take_back, paths, row, now, UNDO_RUN + report.run)
+        if row.file == REMOVED and not isinstance(result, KnowledgeError):
+            continue  # a part of the change that nobody asks about
         if isinstance(result, KnowledgeError):
             report.errors.append(result.error)
         elif result.value == REVERSED:
@@ -246,7 +252,7 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
             report.edits.append(_edit_row(row.file, stayed=row.added or row.removed))
             report.stayed_why |= dict.fromkeys(row.added or row.removed, CHANGED)
         elif result.value == MISSED:
-            report.notes.append("the lines count as missing again: 'knowledge missing restore' puts them back")
+            report.notes.append("the lines count as missing again: 'knowledge review --kind vanished' shows them")
         elif result.value == GONE:
             report.gone += row.added
         else:
@@ -285,6 +291,8 @@ def redo_edit(paths: Paths, run: str, now: datetime) -> Redone:
     name, edits, warnings = new_edit_run(now), [], []
     for row in rows:
         made = change_file(paths, row.file, partial(_made_again, row), now, run=name)
+        if row.file == REMOVED:
+            continue
         edits.append({"file": row.file, "in": list(made.added), "out": list(made.removed)})
         warnings += [made.warning] if made.warning else []
     return Redone(name, tuple(edits), "; ".join(warnings))

@@ -2,33 +2,39 @@
 
 The order is safe to be cut anywhere, and to be run again: conversations come back first, then the ledger and the
 archived plan forget the harvest (so that the next one really reads the conversation again), and only then its lines
-leave the files. A line that the user has changed since stays, and so does one that a later harvest rests on.
+leave the files. A line that the user has changed since stays, and so does one that another harvest rests on. One that
+another harvest confirms goes over to it: the line of its plan takes the place, the oldest where several confirm it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 
 from core.base import files
+from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.history.runs import UNDO_RUN, Redone, newest_runs, redo_edit, undo_edit, undo_in_project
 from core.commands.history.runs import UndoReport as UndoReport
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
+from core.harvest.confirming import make_confirmed
 from core.harvest.reclaim import restore
 from core.harvest.recovery import UNPROVEN, Recovered, with_store
+from core.knowledge.answers import take_answers_back
+from core.knowledge.categories import read_text
 from core.knowledge.changes import EDIT_RUN, Change, append_changes, read_changes
+from core.knowledge.confirmed import CONFIRMED
 from core.knowledge.file_notes import note_now
-from core.knowledge.journal import Pending, encode, read_journal, states_by_sha
+from core.knowledge.journal import FrozenPlan, Pending, encode, read_journal, states_by_sha
 from core.knowledge.ledger import UNDONE, Entries, Entry, keep_in_place, note_restored, write_ledger
-from core.knowledge.lines import require_lines
-from core.knowledge.reversal import REVERSED, take_back, take_out
+from core.knowledge.lines import PlannedFile, key_of, missing_lines
+from core.knowledge.reversal import REVERSED, hand_over, take_back, take_out
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.scan import holds
 
@@ -44,7 +50,8 @@ _TAUGHT = (
     "from_tools",
 )
 """What a ledger entry says of a harvest, and no longer of one that was undone."""
-NEEDED = "another harvest rests on it"
+ASKED_AGAIN = "what was answered is asked again: 'knowledge review' shows it"
+NEEDED, SAID_TOO = "another harvest rests on it", "another conversation said it too, and has it now"
 
 
 def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT) -> UndoReport:
@@ -95,10 +102,12 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Un
     mine = [row for row in changes if row.run == run]
     archived = states_by_sha(read_journal(archive_of(paths, run))) if _is_name(run) else {}
     owned = {key for key, entry in store.entries.items() if entry.get("run") == run}
-    if not run or not (mine or archived or owned):
+    asked_again = take_answers_back(paths, run)
+    if not run or not (mine or archived or owned or asked_again):
         newest = ", ".join(newest_runs(paths, changes)) or "none yet"
         raise KnowledgeError("unknown-run", f"there is no run {run!r}", hint=f"the newest runs are: {newest}")
     report = UndoReport(run, notes=list(store.notes), errors=list(store.errors))
+    report.notes += [ASKED_AGAIN] if asked_again else []
     undone = [row for row in changes if row.run == UNDO_RUN + run]
     if run.startswith(EDIT_RUN):
         undo_edit(paths, mine, undone, report, now)
@@ -148,8 +157,11 @@ def _undo_harvest(
     waiting = {sha: state for sha, state in planned.items() if state.plan and state.plan.entry.get("run") == run}
     rows = [*rows, *_tell_unfinished(paths, run, waiting, now)]
     gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
-    lines = {line for row in rows if row.sha in forgotten for line in row.added}
-    earlier, needed = _surviving(paths, run, forgotten, lines)
+    plans = [state.plan for sha, state in (archived | waiting).items() if sha in forgotten and state.plan is not None]
+    said = {line for row in rows for line in row.added} | {line for plan in plans for line in _lines_of(plan)}
+    left = _surviving(paths, run, forgotten, set(map(key_of, said)))
+    rows += _tell_inherited(paths, run, plans, rows, left, entries, now)
+    earlier = left.entries
     # Of a run whose journal was damaged the undo is the way to read everything again.
     mends = any(UNPROVEN in entries[sha] for sha in gone)
     for sha in gone:
@@ -164,10 +176,13 @@ def _undo_harvest(
     report.forgotten = len(gone)
     if gone or report.restored:
         write_ledger(paths, entries)
+    files.remove_file(paths.state / CONFIRMED)  # it is made again at the end, or by the next run
     _forget_plans(archive_of(paths, run), forgotten)
     _forget_plans(paths.journal, set(waiting))
     _put_back(paths, [row for row in rows if row.edit is not None], undone, report, now)
-    _take_lines_out(paths, [row for row in rows if row.sha in forgotten], undone, needed, report, now)
+    out = [row for row in rows if row.edit is None and (row.sha in forgotten or not row.sha)]
+    _take_lines_out(paths, out, undone, left, report, now)
+    make_confirmed(paths)
     if len(report.errors) > before:
         report.notes.append("what could not be taken back stays as it is; run the same undo again to try again")
 
@@ -203,21 +218,87 @@ def _bring_back(paths: Paths, sha: str, entry: Entry | None, state: Pending | No
     return whole
 
 
-def _surviving(paths: Paths, run: str, forgotten: set[str], lines: set[str]) -> tuple[Entries, set[tuple[str, str]]]:
-    """What other harvests say: their entries for the forgotten conversations (a harvest by the rules may have come
-    before one by a model), and those of `lines` that they rest on, as (file, line)."""
-    entries: Entries = {}
-    needed: set[tuple[str, str]] = set()
+@dataclass
+class _Left:
+    """What other harvests say: their `entries` for the forgotten conversations (a harvest by the rules may have come
+    before one by a model), what they `say` (file as it is called now and statement -> their lines), and which harvests
+    they are, as run and sha256."""
+
+    entries: Entries = field(default_factory=dict)
+    say: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    alive: set[tuple[str, str]] = field(default_factory=set)
+
+    def heir(self, file: str, line: str) -> str:
+        """The oldest line that says the same, the very line where one of them is it, "" for none."""
+        lines = self.say.get((file, key_of(line)), [])
+        return line if line in lines else min(lines, key=_day_of, default="")
+
+
+def _day_of(line: str) -> str:
+    came = split_provenance(line)[1]
+    return came.date if came is not None else ""
+
+
+def _lines_of(plan: FrozenPlan) -> Iterator[str]:
+    return (line for planned in plan.files for line in planned.all_lines)
+
+
+def _surviving(paths: Paths, run: str, forgotten: set[str], wanted: set[str]) -> _Left:
+    """`wanted` are the statements that are asked about."""
+    left = _Left()
     for path in sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []:
         for sha, state in states_by_sha(read_journal(path)).items():
             if not state.done or state.plan is None or (path.stem == run and sha in forgotten):
                 continue
             if sha in forgotten and state.entry is not None:
-                entries[sha] = state.entry
-            needed.update(
-                (planned.name, line) for planned in state.plan.files for line in planned.all_lines if line in lines
-            )
-    return entries, needed
+                left.entries[sha] = state.entry
+            left.alive.add((path.stem, sha))
+            for planned in state.plan.files:
+                lines = [line for line in planned.all_lines if key_of(line) in wanted]
+                name = _name_now(paths, state.plan, planned) if lines else ""
+                for line in lines:
+                    left.say.setdefault((name, key_of(line)), []).append(line)
+    return left
+
+
+def _name_now(paths: Paths, plan: FrozenPlan, planned: PlannedFile) -> str:
+    row = plan.notes.get(planned.name.removeprefix("files/"))
+    return note_now(paths, planned.name, planned.all_lines, row) if row is not None else planned.name
+
+
+def _tell_inherited(
+    paths: Paths,
+    run: str,
+    plans: Iterable[FrozenPlan],
+    rows: Sequence[Change],
+    left: _Left,
+    entries: Entries,
+    now: datetime,
+) -> list[Change]:
+    """Lines that an undone harvest wrote, or an undo put in the place of such a line, and that stood since for what the
+    forgotten plans say. Nobody else needs them, so they are told as lines of the run now, and leave with it."""
+    mine = {(row.file, line) for row in rows for line in row.added}
+    orphans = {
+        (row.file, line)
+        for row in read_changes(paths)
+        if row.run.startswith(UNDO_RUN) or (row.sha and not _is_alive(row, left, entries))
+        for line in row.added
+    }
+    found: dict[str, dict[str, None]] = {}
+    for plan in plans:
+        for planned in plan.files:
+            name = _name_now(paths, plan, planned)
+            for line in planned.all_lines:
+                needed = line in left.say.get((name, key_of(line)), ())
+                if not needed and (planned.name, line) in orphans - mine:
+                    found.setdefault(planned.name, {})[line] = None
+    changes = [Change(now.isoformat(), run, file, tuple(lines)) for file, lines in found.items()]
+    append_changes(paths, changes)
+    return changes
+
+
+def _is_alive(row: Change, left: _Left, entries: Entries) -> bool:
+    return (row.run, row.sha) in left.alive or entries.get(row.sha, {}).get("run") == row.run
 
 
 def _tell_unfinished(paths: Paths, run: str, waiting: dict[str, Pending], now: datetime) -> list[Change]:
@@ -228,10 +309,11 @@ def _tell_unfinished(paths: Paths, run: str, waiting: dict[str, Pending], now: d
     for sha, state in waiting.items():
         for planned in state.plan.files if state.plan is not None else ():
             try:
-                absent = require_lines(paths.knowledge, planned)
+                absent = missing_lines(files.read_or_empty(paths.knowledge / planned.name), planned.all_lines)
             except OSError:
                 continue  # what keeps the plan from being written
-            added = [line for line in planned.all_lines if line not in absent and (planned.name, line) not in recorded]
+            here = [line for line in planned.all_lines if line.encode("utf-8") not in absent]
+            added = [line for line in here if (planned.name, line) not in recorded]
             found.append(Change(now.isoformat(), run, planned.name, tuple(added), sha=sha))
     append_changes(paths, found)
     return [row for row in found if row.added]
@@ -263,12 +345,7 @@ def _put_back(paths: Paths, rows: list[Change], undone: list[Change], report: Un
 
 
 def _take_lines_out(
-    paths: Paths,
-    rows: Iterable[Change],
-    undone: list[Change],
-    needed: set[tuple[str, str]],
-    report: UndoReport,
-    now: datetime,
+    paths: Paths, rows: Iterable[Change], undone: list[Change], left: _Left, report: UndoReport, now: datetime
 ) -> None:
     gone = Counter((row.file, line) for row in undone for line in row.removed)
     wanted: dict[str, list[str]] = {}
@@ -276,13 +353,25 @@ def _take_lines_out(
         for line in row.added:
             if gone[row.file, line]:
                 gone[row.file, line] -= 1
-            elif (row.file, line) in needed:
-                report.stayed.append(line)
-                report.stayed_why[line] = NEEDED
             else:
                 wanted.setdefault(row.file, []).append(line)
     for file, lines in wanted.items():
-        taken = attempt(take_out, paths, note_now(paths, file, lines), lines, now, UNDO_RUN + report.run)
+        name = note_now(paths, file, lines)
+        heirs = {line: heir for line in lines if (heir := left.heir(name, line))}
+        kept = {line for line, heir in heirs.items() if line == heir}
+        _stays(report, kept, NEEDED)
+        out = [line for line in lines if line not in kept]
+        heirs = {
+            line: heir for line, heir in heirs.items() if line != heir and not _is_said_beside(paths, name, out, line)
+        }
+        handed = attempt(hand_over, paths, name, heirs, now, UNDO_RUN + report.run) if heirs else Ok(set[str]())
+        if isinstance(handed, KnowledgeError):
+            report.errors.append(handed.error)
+            continue
+        _stays(report, handed.value, SAID_TOO)
+        taken = attempt(
+            take_out, paths, name, [line for line in out if line not in handed.value], now, UNDO_RUN + report.run
+        )
         if isinstance(taken, KnowledgeError):
             report.errors.append(taken.error)
             continue
@@ -290,3 +379,15 @@ def _take_lines_out(
         report.stayed += taken.value.stayed
         report.stayed_why |= taken.value.why
         report.gone += taken.value.gone
+
+
+def _stays(report: UndoReport, lines: Iterable[str], why: str) -> None:
+    for line in lines:
+        report.stayed.append(line)
+        report.stayed_why[line] = why
+
+
+def _is_said_beside(paths: Paths, file: str, out: Sequence[str], line: str) -> bool:
+    """Whether a line says the same that stays: then nobody needs to inherit the place of this one."""
+    rows = parse_bullets(read_text(paths.knowledge / file))
+    return any(row.key == key_of(line) and row.raw not in out for row in rows)

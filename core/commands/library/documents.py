@@ -8,13 +8,15 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.text import one_line, short
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.check import Finding
+from core.knowledge.purge import purge_of
+from core.knowledge.removed import read_hidden
 
 if TYPE_CHECKING:
     from core.library.catalogue import Shown
@@ -67,6 +69,16 @@ def with_library(
             raise KnowledgeError("library-failed", why, hint="run 'knowledge doctor'") from error
 
 
+def leaving_out_removed(workspace: Workspace, value: T) -> T:
+    """What the library gives, without what the user has removed, or what has expired."""
+    removed = read_hidden(workspace.paths)
+    if not removed and not removed.expired:
+        return value
+    from core.library.told import leaving_out
+
+    return cast("T", leaving_out(value, removed.hides))
+
+
 # --- looking ----------------------------------------------------------------------------------------------------------
 
 
@@ -106,7 +118,7 @@ def library_show(workspace: Workspace, which: str) -> Shown:
     def work(library: Library) -> Shown:
         from core.library.catalogue import chosen, shown_document
 
-        return shown_document(library, chosen(library, which, workspace.cwd))
+        return leaving_out_removed(workspace, shown_document(library, chosen(library, which, workspace.cwd)))
 
     return with_library(workspace, work)
 
@@ -122,6 +134,8 @@ class Changed:
     title: str
     status: str
     chunks: int
+    copies: tuple[str, ...] = ()
+    """Of one that was erased: the backups that still hold it."""
 
 
 def library_remove(workspace: Workspace, which: str) -> Changed:
@@ -135,21 +149,34 @@ def library_restore(workspace: Workspace, which: str) -> Changed:
 
 
 def library_forget(workspace: Workspace, which: str) -> Changed:
-    """Erase a document for good, with its chunks and what was learned of them; copies of the library keep it."""
-    return _set_status(workspace, which, "")
+    """Erase a document for good, with its chunks, what was learned of them, and every sentence of it that stands
+    elsewhere: in a concept's description, in what was recorded. Copies of the library keep it, and are named."""
+
+    def work(library: Library) -> Changed:
+        from core.library.catalogue import chosen, erase
+        from core.library.purge import TEXTS, own_sentences, purge_rows
+
+        document = chosen(library, which, workspace.cwd)
+        purge = purge_of(own_sentences(library, document), os.urandom(32))
+        number = erase(library, document.id)
+        purge_rows(library, purge.without, purge.says, TEXTS)
+        folder = workspace.paths.backups
+        copies = sorted(path.name for path in folder.glob("library-*.db")) if folder.is_dir() else []
+        return Changed(document.id, document.title, "erased", number, tuple(copies))
+
+    return with_library(workspace, work)
 
 
 def _set_status(workspace: Workspace, which: str, status: str) -> Changed:
     def work(library: Library) -> Changed:
-        from core.library.catalogue import chosen, erase, set_status
+        from core.library.catalogue import chosen, set_status
 
         document = chosen(library, which, workspace.cwd)
         if document.status == status:
             raise KnowledgeError("unchanged", f"it is {status} already: {document.title}")
-        if status and document.status == "superseded":
+        if document.status == "superseded":
             raise KnowledgeError("superseded", "it is a former version; name the one that is there now")
-        number = set_status(library, document.id, status) if status else erase(library, document.id)
-        return Changed(document.id, document.title, status or "erased", number)
+        return Changed(document.id, document.title, status, set_status(library, document.id, status))
 
     return with_library(workspace, work)
 
@@ -296,7 +323,9 @@ def trace_line(trace: UsageTrace) -> str:
 
 def changed_text(changed: Changed) -> str:
     words = {"archived": "taken out", "active": "brought back", "erased": "erased"}
-    return f"{words[changed.status]}: {changed.title} ({changed.chunks} chunks)\n"
+    rows = [f"{words[changed.status]}: {changed.title} ({changed.chunks} chunks)"]
+    rows += [f"a copy of the library from before still holds it: backups/{name}" for name in changed.copies]
+    return "\n".join(rows) + "\n"
 
 
 def state_text(state: LibraryState) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from core.base import reading
 from core.base.project import project_root
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.library.documents import errors_json, trace_line, with_library
+from core.commands.library.documents import errors_json, leaving_out_removed, trace_line, with_library
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
 from core.conversations.events import Call
@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 
 LIMIT = 10
 CONVERSATION_BYTES = 64 << 20
+
+
+SECRETS_REPLACED = "{} replaced before it was written"
+"""With a count of secrets."""
 
 
 def _cleared(workspace: Workspace, text: str) -> str:
@@ -128,14 +132,28 @@ def library_retrieve(
         if bullets:
             from core.commands.search import search
 
-            keep = scope.tells_entry if scope is not None and not scope.everything else None
             try:
-                hits = search(workspace, text, kind="bullet", limit=limit, keep=keep).hits
+                hits = search(workspace, text, kind="bullet", limit=limit, scope=scope).hits
             except KnowledgeError as failed:
                 notes.append(str(failed.error))
+        found = leaving_out_removed(workspace, found)
+        found, hits = _at_most(limit, found, hits)
         return Answered(found, hits, (*notes, *found.warnings))
 
     return with_library(workspace, work, told=_told(scope))
+
+
+def _at_most(limit: int, found: Retrieved, hits: Sequence[Hit]) -> tuple[Retrieved, tuple[Hit, ...]]:
+    """The best of both, so many in all. What a model has put in order stays in front; a chunk of which nothing may be
+    told is none."""
+    judged = bool(found.reasoning)
+    rows: list[tuple[bool, float, object]] = [
+        (judged, one.score, one) for one in found.dossiers if one.chunk.content.strip()
+    ]
+    rows += [(False, hit.score, hit) for hit in hits]
+    best = {id(row) for *_, row in sorted(rows, key=lambda row: row[:2], reverse=True)[:limit]}
+    kept = tuple(one for one in found.dossiers if id(one) in best)
+    return replace(found, dossiers=kept), tuple(hit for hit in hits if id(hit) in best)
 
 
 def _told(scope: Scope | None) -> Told | None:
@@ -168,10 +186,12 @@ class Recorded:
     conversations: int = 0
     errors: tuple[ErrorInfo, ...] = field(default=())
     withdrawn: bool = False
+    warnings: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
-        return {**vars(self), "traces": [trace.to_json() for trace in self.traces], "errors": errors_json(self.errors)}
+        traces = [trace.to_json() for trace in self.traces]
+        return {**vars(self), "traces": traces, "errors": errors_json(self.errors), "warnings": list(self.warnings)}
 
 
 def library_record(
@@ -207,6 +227,8 @@ def library_record(
         )
     said = {"context_summary": context, "query": query, "notes": notes}
     clean = {name: _cleared(workspace, text) for name, text in said.items()}
+    number = sum(sum(redact(text).counts.values()) for text in said.values()) if clean != said else 0
+    warnings = (SECRETS_REPLACED.format(count(number, "secret")),) * bool(number)
 
     def work(library: Library) -> Recorded:
         from core.library.use.usage import record
@@ -215,7 +237,7 @@ def library_record(
             library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=now(),
             task_type=task, retrieval_id=retrieval or None, project=_project(workspace, scope), **clean,
         )  # fmt: skip
-        return Recorded((made,))
+        return Recorded((made,), warnings=warnings)
 
     return with_library(workspace, work, told=_told(scope))
 
@@ -358,11 +380,11 @@ def library_consolidate(
 
 def _tell_digest(workspace: Workspace, library: Library) -> None:
     """Leave a list of the bullets that usage confirmed where the digest finds it; none unless the setting asks."""
-    from core.knowledge.digest import write_confirmed
+    from core.knowledge.digest import write_served
     from core.library.use.inference import confirmed_lines
 
     wanted = confirmed_lines(library, str(workspace.paths.knowledge)) if workspace.config.digest_confirmed else {}
-    write_confirmed(workspace.paths, wanted)
+    write_served(workspace.paths, wanted)
 
 
 def library_undo(
@@ -394,7 +416,8 @@ def library_reflect(
     def work(library: Library) -> Reflection:
         from core.library.use.reflect import reflect
 
-        return reflect(library, scope=scope, concept=concept, days=days, now=now())
+        found = reflect(library, scope=scope, concept=concept, days=days, now=now())
+        return leaving_out_removed(workspace, found)
 
     return with_library(workspace, work, told=_told(within))
 
@@ -426,6 +449,7 @@ def recorded_text(done: Recorded) -> str:
     rows = [f"taken back: {trace_line(trace)}" if done.withdrawn else trace_line(trace) for trace in done.traces]
     if done.conversations or done.errors:
         rows.append(f"{count(done.conversations, 'conversation')} read, {count(len(done.traces), 'trace')} inferred")
+    rows += [f"note: {warning}" for warning in done.warnings]
     return "\n".join(rows) + "\n"
 
 

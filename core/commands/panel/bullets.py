@@ -22,6 +22,7 @@ from core.harvest.freeze import mark_of_text
 from core.knowledge.bullet_text import split_quote
 from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_files, read_text
 from core.knowledge.changes import EDIT_RUN, Change, read_changes
+from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
 from core.knowledge.journal import read_plans
 from core.knowledge.log import untold
 
@@ -47,6 +48,8 @@ class CategoryView:
     sha256: str
     rows: tuple[Found, ...] = ()
     problem: ErrorInfo | None = None
+    again: int = 0
+    """How often something in it was said again by other conversations."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +103,20 @@ def _view(workspace: Workspace, name: str, before: CategoryView | None = None) -
         view = CategoryView(name, file, str(path), True, 0, "", problem=problem)
         return before if before == view else view
     sha = hashlib.sha256(data).hexdigest()
-    if before is not None and (before.sha256, before.exists) == (sha, exists):
+    confirmed = _confirmed(workspace)
+    again = sum(one.count for one in confirmed.get(file, {}).values())
+    if before is not None and (before.sha256, before.exists, before.again) == (sha, exists, again):
         return before
-    rows = tuple(Found(name, file, bullet) for bullet in bullets_in(_text(data), name))
-    return CategoryView(name, file, str(path), exists, len(data), sha, rows)
+    bullets = confirmed_bullets(confirmed, file, bullets_in(_text(data), name))
+    rows = tuple(Found(name, file, bullet) for bullet in bullets)
+    return CategoryView(name, file, str(path), exists, len(data), sha, rows, again=again)
+
+
+def _confirmed(workspace: Workspace) -> Confirmations:
+    try:
+        return read_confirmed(workspace.paths) or {}
+    except OSError:
+        return {}
 
 
 def _text(data: bytes) -> str:
@@ -122,7 +135,7 @@ def all_bullets(workspace: Workspace) -> Bullets:
         errors["files"] = ErrorInfo("unreadable", f"the notes cannot be listed: {error.strerror}", str(error.filename))
     for note in notes:
         try:
-            rows += _rows(f"files/{note.name}", read_text(note))
+            rows += _rows(workspace, f"files/{note.name}", read_text(note))
         except OSError as error:
             errors[note.name] = ErrorInfo("unreadable", f"a note cannot be read: {error.strerror}", str(note))
     return Bullets(tuple(rows), tuple(errors.values()))
@@ -244,7 +257,7 @@ def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Bul
         data = files.read_or_empty(path)
     except OSError as error:
         raise KnowledgeError("unreadable", f"{file} cannot be read: {error.strerror or error}", path) from error
-    rows = _rows(file, _text(data))
+    rows = _rows(workspace, file, _text(data))
     same = [found for found in rows if found.bullet.raw == raw]
     found = min(same, key=lambda row: abs(row.bullet.line - line)) if same else None
     events = events_of(workspace, file, raw)
@@ -289,8 +302,11 @@ def _is_by_tool(workspace: Workspace, events: tuple[Event, ...]) -> bool:
     return isinstance(row, dict) and row.get("by_tool") is True
 
 
-def _rows(file: str, text: str) -> list[Found]:
+def _rows(workspace: Workspace, file: str, text: str) -> list[Found]:
     if file.startswith("files/"):
-        return [Found("files", file, bullet) for bullet in parse_bullets(text)]
-    names = [name for name in VIEWS if (QUARANTINE if name == "quarantine" else CATEGORY[name].file) == file]
-    return [Found(name, file, bullet) for name in names for bullet in bullets_in(text, name)]
+        bullets = {"files": parse_bullets(text)}
+    else:
+        names = [name for name in VIEWS if (QUARANTINE if name == "quarantine" else CATEGORY[name].file) == file]
+        bullets = {name: bullets_in(text, name) for name in names}
+    again = _confirmed(workspace)
+    return [Found(name, file, row) for name, rows in bullets.items() for row in confirmed_bullets(again, file, rows)]

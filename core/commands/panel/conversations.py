@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.markdown import sanitise_name, split_lines, split_provenance
+from core.base.markdown import Bullet, parse_bullets, sanitise_name, split_lines, split_provenance
 from core.base.paths import Paths, cache_folder
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.workspace import Workspace
@@ -19,6 +19,7 @@ from core.conversations.read import read_conversation
 from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, read_text
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import Entry, seen_ledger
+from core.knowledge.lines import key_of
 from core.sources.artifact import Artifact
 from core.sources.sessions import StoreCache
 from core.sources.tools import EXPORTS
@@ -202,11 +203,15 @@ def given_by(paths: Paths, key: str, entry: Entry) -> tuple[Given, ...]:
     found: list[Given] = []
     for planned in plan.files:
         file = _present_name(paths, planned.name, planned.all_lines)
-        lines: dict[str, int] = {}
-        for number, line in enumerate(split_lines(read_text(paths.knowledge / file)), start=1):
-            lines.setdefault(line, number)
-        bullets = [raw for raw in planned.all_lines if raw.startswith("- ")]
-        found += [Given(file, lines.get(raw, 0), raw, split_provenance(raw[2:])[0]) for raw in bullets]
+        by_raw: dict[str, Bullet] = {}
+        by_key: dict[str, Bullet] = {}
+        for bullet in parse_bullets(read_text(paths.knowledge / file)):
+            by_raw.setdefault(bullet.raw, bullet)
+            by_key.setdefault(bullet.key, bullet)
+        for raw in planned.all_lines:
+            here = by_raw.get(raw) or (by_key.get(key_of(raw)) if file != QUARANTINE else None)
+            line, standing = (here.line, here.raw) if here is not None else (0, raw)
+            found.append(Given(file, line, standing, split_provenance(raw[2:])[0]))
     order = {name: at for at, name in enumerate((*CATEGORY_FILES, QUARANTINE))}
     return tuple(sorted(found, key=lambda row: (order.get(row.file, len(order)), row.line or 10**9)))
 

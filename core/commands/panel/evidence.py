@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.markdown import split_provenance
+from core.base.markdown import parse_bullets, split_provenance
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
 from core.commands.panel.bullets import Event, events_of
@@ -31,6 +31,7 @@ from core.harvest.freeze import mark_of_text
 from core.harvest.playbook import steps_in as steps_in
 from core.harvest.quotes import reduce_to_words
 from core.harvest.quotes import span_of as span_of
+from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entry, seen_ledger
 
@@ -58,6 +59,9 @@ class Passage:
     time: str = ""
 
 
+_TUPLES = ("steps", "passage", "problem", "again")
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What is known of one line. `line` counts from 1, `text` are its words.
@@ -81,12 +85,20 @@ class Evidence:
     steps: tuple[str, ...] = ()
     passage: Passage | None = None
     problem: str = ""
+    again: tuple[str, ...] = ()
+    """The other conversations that said the same, the newest first, as `[from: NAME, DAY]`."""
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge evidence --json`."""
-        row = {key: value or None for key, value in vars(self).items() if key not in ("steps", "passage", "problem")}
+        row = {key: value or None for key, value in vars(self).items() if key not in _TUPLES}
         place = vars(self.passage) if self.passage is not None else None
-        return {**row, "steps": list(self.steps), "passage": place, "problem": self.problem or None}
+        return {
+            **row,
+            "steps": list(self.steps),
+            "passage": place,
+            "problem": self.problem or None,
+            "again": list(self.again),
+        }
 
 
 def evidence(workspace: Workspace, match: str, *, steps: bool = False) -> Evidence | tuple[str, ...]:
@@ -107,7 +119,8 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     """What is kept of a line whose past is known (`events`, newest first). Where nothing is, only its own words."""
     text, came = split_provenance(raw.removeprefix("- "))
     steps = steps_in(text) if file == "playbooks.md" else ()
-    bare = Evidence(file, line, text, steps=steps)
+    [bullet] = confirmed_bullets(_again(workspace), file, parse_bullets(raw))
+    bare = Evidence(file, line, text, steps=steps, again=tuple(map(str, bullet.again)))
     harvested = next((event for event in reversed(events) if event.what == "harvested" and event.sha), None)
     sha, run = (harvested.sha, harvested.run) if harvested is not None else ("", "")
     if not sha and came is not None:
@@ -130,12 +143,19 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     turn, start, end = (_whole(place.get(key)) for key in ("turn", "start", "end"))
     known = Evidence(
         file, line, text, run or str(entry.get("run", "")), sha, str(entry.get("path", "")), _clear(workspace, quote),
-        max(0, turn + 1), max(0, start), max(0, end), steps,
+        max(0, turn + 1), max(0, start), max(0, end), steps, again=bare.again,
     )  # fmt: skip
     if not known.quote:
         return known
     passage, problem = _passage(workspace, known, entry, str(place.get("said", "")))
     return replace(known, passage=passage, problem=problem)
+
+
+def _again(workspace: Workspace) -> Confirmations | None:
+    try:
+        return read_confirmed(workspace.paths)
+    except OSError:
+        return None
 
 
 def _clear(workspace: Workspace, words: object) -> str:
@@ -248,6 +268,7 @@ def evidence_text(value: Evidence | tuple[str, ...]) -> str:
         marked = f"{place.before}>>{place.quote}<<{place.after}"
         rows += [_EDGE + one_line(line) for line in marked.strip().split("\n")]
         rows.append(f"   ({_where(value)})")
+    rows += [f"also said in {one_line(came.removeprefix('[from: ').removesuffix(']'))}" for came in value.again]
     rows += [f"{number}. {step}" for number, step in enumerate(value.steps, start=1)]
     return "\n".join(rows) + "\n"
 

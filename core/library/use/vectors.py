@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, func, select, text
 
-from core.base.search_entry import Embed
+from core.base.entry import Embed
 from core.library import schema
 from core.library.copies import fill_near, has_near
 from core.library.database import Library

@@ -1,0 +1,368 @@
+"""`knowledge forget NAME`: a conversation, and what rests on it alone.
+
+Its lines are struck through and remembered as forgotten, which one undo takes back; or, with a yes, purged for good
+like `rm --forever`. Either way it is never harvested again, not searched, not shown. Only the user asks for it: a
+conversation that was reclaimed, or that its tool deleted, marks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from core.base import files
+from core.base.checked_lines import encode
+from core.base.entry import statement_key
+from core.base.markdown import Bullet, parse_bullets, sanitise_name, split_provenance
+from core.base.paths import Paths
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.commands.bullets import change_all
+from core.commands.daily.connect import Ask, nobody
+from core.commands.purge import CANNOT, Purged, complete
+from core.commands.row import flag, needed, single
+from core.commands.statements import Found
+from core.commands.table import SUMMARY
+from core.commands.text import count
+from core.commands.workspace import Clock, Workspace, utc_now
+from core.harvest.confirming import make_confirmed
+from core.harvest.recovery import Recovered, with_store
+from core.knowledge.bullet_text import held_item, without_lines
+from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_files, read_text
+from core.knowledge.edit import change_file, new_edit_run
+from core.knowledge.hunks import Hunk
+from core.knowledge.journal import read_journal, states_by_sha
+from core.knowledge.ledger import FORGOTTEN, Entries, Entry, drop_from_trash, seen_ledger, write_ledger
+from core.knowledge.projects import cited_name
+from core.knowledge.purge import begin_purge
+from core.knowledge.reversal import hand_over
+from core.sources.tools import known_as
+
+CHOICES = ("strike it through", "remove it for good", "leave it as it is")
+KEPT = ("path", "source", "name", "date", "deleted", "trash", "trashed_until", "restored", "run")
+"""What a ledger entry goes on saying of a conversation that is forgotten."""
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What was forgotten: the `conversations` (keys of the ledger), the `lines` that rested on them alone, and those
+    that `stayed`, for others say them too. `how` is marked, removed or "" where nothing was done; `run` is what `undo`
+    takes back, "" for nothing; `purged` what a removal for good did."""
+
+    name: str
+    conversations: tuple[str, ...]
+    lines: tuple[Found, ...]
+    stayed: tuple[Found, ...]
+    how: str = ""
+    run: str = ""
+    purged: Purged | None = None
+    warnings: tuple[str, ...] = ()
+    errors: tuple[ErrorInfo, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge forget --json`."""
+        return {
+            "name": self.name,
+            "conversations": list(self.conversations),
+            "lines": [row.to_json() for row in self.lines],
+            "stayed": [row.to_json() for row in self.stayed],
+            "how": self.how or None,
+            "run": self.run or None,
+            "purged": self.purged.to_json() if self.purged is not None else None,
+            "warnings": list(self.warnings),
+            "errors": [vars(error) for error in self.errors],
+        }
+
+
+def forget(
+    workspace: Workspace, which: str, *, yes: bool = False, ask: Ask = nobody, now: Clock = utc_now
+) -> Forgotten:
+    """Forget one conversation, named as `knowledge show` or `knowledge ledger` name it. With `yes`, or where the user
+    chooses so, what rests on it alone is removed for good, else struck through. Raises KnowledgeError for none of that
+    name."""
+    complete(workspace, now)
+    keys = _named(seen_ledger(workspace.paths), which)
+    names, lines, stayed = _resting(workspace.paths, keys)
+    found = Forgotten(min(names), tuple(keys), tuple(lines), tuple(stayed))
+    if not yes:
+        answer = ask(_shown(found), "what shall become of it?", CHOICES, 0)
+        if answer == 2:
+            return found
+        yes = answer == 1
+    notes = with_store(workspace.paths, "forget", now(), lambda store: _enter(workspace.paths, store, keys, now()))
+    problems = _drop_answers(workspace, keys)
+    done = _remove(workspace, found, now) if yes else _mark(workspace, found, now)
+    left = _forget_in_index(workspace)
+    return replace(done, errors=(*done.errors, *problems), warnings=(*done.warnings, *notes, *left))
+
+
+def _named(entries: Any, which: str) -> list[str]:
+    """The keys of all harvests of the one conversation that is meant: it may have gone on several times."""
+    wanted = which.strip()
+    if not wanted:
+        raise KnowledgeError("usage", "which conversation?", hint="'knowledge ledger' lists them")
+    by_hash = [key for key in entries if len(wanted) >= 4 and key.startswith(wanted.casefold())]
+    exact = [key for key, entry in entries.items() if wanted in (_name_of(entry), str(entry.get("path", "")))]
+    folded = wanted.casefold()
+    found = by_hash or exact or [key for key, row in entries.items() if folded in _name_of(row).casefold()]
+    places = {_place(entries[key]) for key in found}
+    if not found:
+        raise KnowledgeError("no-entry", f"no conversation is called {which!r}", hint="'knowledge ledger' lists them")
+    if len(places) > 1:
+        some = ", ".join(sorted({_name_of(entries[key]) for key in found})[:3])
+        raise KnowledgeError("ambiguous", f"{len(places)} conversations match: {some}", hint="give more of the name")
+    return [key for key, entry in entries.items() if _place(entry) in places]
+
+
+def _name_of(entry: Any) -> str:
+    """What a conversation is called in the provenance of its lines."""
+    path = str(entry.get("path", ""))
+    return sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
+
+
+def _place(entry: Any) -> str:
+    return known_as(str(entry.get("path", "")), str(entry.get("source", "")))
+
+
+def _resting(paths: Paths, keys: Sequence[str]) -> tuple[set[str], list[Found], list[Found]]:
+    """The names of a conversation, the lines that rest on it alone, and those that others say too. Raises
+    KnowledgeError."""
+    entries = seen_ledger(paths)
+    called = {_name_of(entries[key]) for key in keys}
+    names = called | {sanitise_name(cited_name(name)) for name in called}
+    try:
+        others = _said_by_others(paths, set(keys))
+        rows = list(_all_lines(paths))
+    except OSError as error:
+        why = f"what rests on it cannot be told: {error.strerror or error}"
+        raise KnowledgeError("unreadable", why, error.filename or "") from error
+    own = [row for row in rows if _came_from(row) in names]
+    others |= {_said(row) for row in rows if _came_from(row) not in names and not row.bullet.struck}
+    return names, [row for row in own if _said(row) not in others], [row for row in own if _said(row) in others]
+
+
+def _all_lines(paths: Paths) -> list[Found]:
+    found = []
+    for name, row in CATEGORY.items():
+        for place in [row.file] if row.file else [f"files/{note.name}" for note in note_files(paths)]:
+            found += [Found(name, place, one) for one in bullets_in(read_text(paths.knowledge / place), name)]
+    held = parse_bullets(read_text(paths.knowledge / QUARANTINE))
+    return [*found, *(Found("quarantine", QUARANTINE, one) for one in held)]
+
+
+def _came_from(row: Found) -> str:
+    return row.bullet.provenance.source if row.bullet.provenance is not None else ""
+
+
+def _said(row: Found) -> tuple[str, str]:
+    return row.file, statement_key(_words(row.file, row.bullet))
+
+
+def _words(file: str, bullet: Bullet) -> str:
+    return held_item(bullet).text if file == QUARANTINE else bullet.text
+
+
+def _taught(paths: Paths, keys: Iterable[str]) -> list[tuple[str, str]]:
+    """What its own plans say, also what the user has removed since, as (file, text). Raises OSError."""
+    wanted = set(keys)
+    return [(file, text) for key, file, text in _planned(paths) if key in wanted]
+
+
+def _said_by_others(paths: Paths, keys: set[str]) -> set[tuple[str, str]]:
+    """What the proven plans of all other conversations say, as (file, key of the statement). Raises OSError."""
+    return {(file, statement_key(text)) for key, file, text in _planned(paths) if key not in keys}
+
+
+def _planned(paths: Paths) -> Iterator[tuple[str, str, str]]:
+    """Every line of every proven plan: the conversation, the file, what it says."""
+    for path in sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else ():
+        for key, state in states_by_sha(read_journal(path)).items():
+            for planned in state.plan.files if state.done and state.plan is not None else ():
+                for bullet in parse_bullets("\n".join(planned.all_lines)):
+                    yield key, planned.name, _words(planned.name, bullet)
+
+
+# --- the durable steps ------------------------------------------------------------------------------------------------
+
+
+def _enter(paths: Paths, store: Recovered, keys: Sequence[str], now: datetime) -> list[str]:
+    """The archive says so first, from which a lost ledger is made again, then the ledger: from then on no harvest reads
+    it, however this ends. What it confirmed is borne out once less. What recovery noted. Raises OSError."""
+    entries: Entries = store.entries
+    for key in keys:
+        entries[key] = _entry(entries[key], now)
+    rows = [{"t": "entry", "sha": key, "entry": entries[key]} for key in keys]
+    files.make_folder(paths.plans)
+    files.write_atomic(paths.plans / f"{FORGOTTEN}-{now:%Y%m%dT%H%M%S%f}.jsonl", b"".join(map(encode, rows)))
+    write_ledger(paths, entries)
+    make_confirmed(paths)
+    return store.notes
+
+
+def _entry(entry: Entry, now: datetime) -> Entry:
+    kept = {key: value for key, value in entry.items() if key in KEPT}
+    at = now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return {**kept, "status": FORGOTTEN, "at": at, "items": {}, "error": None}
+
+
+def _mark(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
+    """Strike the lines through, in one run; what was held of it leaves the quarantine in the same."""
+    moment = now()
+    errors: list[ErrorInfo] = []
+    run = new_edit_run(moment)
+    by_file: dict[str, list[Found]] = {}
+    for row in found.lines:
+        if not row.bullet.struck:
+            by_file.setdefault(row.file, []).append(row)
+    for file, rows in by_file.items():
+        lines = [row.bullet.raw for row in rows]
+        if file == QUARANTINE:
+            changed = attempt(change_file, workspace.paths, file, partial(_without, lines), moment, run=run)
+        else:
+            changed = attempt(change_all, workspace, "forget", [row.ref for row in rows], run=run, now=now)
+        if isinstance(changed, KnowledgeError):
+            errors.append(changed.error)
+        elif changed.value.warning:
+            errors.append(ErrorInfo("not-whole", changed.value.warning, str(workspace.paths.knowledge / file)))
+    handed = attempt(_hand_over, workspace.paths, found, moment, run, drop=False)
+    if isinstance(handed, KnowledgeError):
+        errors.append(handed.error)
+    wrote = bool(by_file) or handed == Ok(True)
+    return replace(found, how="marked", run=run if wrote else "", errors=tuple(dict.fromkeys(errors)))
+
+
+def _without(lines: Sequence[str], there: list[str]) -> list[Hunk]:
+    return without_lines(there, lines)[0]
+
+
+def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
+    """Purge the lines that rest on it alone, with everything that plans and logs say of it; then its copies in the
+    trash. Lines that others say too lose its name only."""
+    paths, moment = workspace.paths, now()
+    texts = [_words(row.file, row.bullet) for row in found.lines]
+    others = _said_by_others(paths, set(found.conversations)) | {_said(row) for row in found.stayed}
+    texts += [text for file, text in _taught(paths, found.conversations) if (file, statement_key(text)) not in others]
+    day = moment.astimezone(UTC).date().isoformat()
+
+    def work(store: Recovered) -> None:
+        _hand_over(paths, found, moment, new_edit_run(moment), drop=True)
+        begin_purge(paths, texts, day, found.conversations)
+        for key in found.conversations:
+            entry = store.entries.get(key, {})
+            for name in list(entry.get("trash") or {}):
+                files.discard(paths.trash / name)
+                drop_from_trash(entry, name)
+        write_ledger(paths, store.entries)
+
+    with_store(paths, "forget", moment, work)
+    purged = complete(workspace, now)
+    return replace(found, how="removed", purged=purged, errors=purged.errors, warnings=(*found.warnings, *purged.notes))
+
+
+def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, drop: bool) -> bool:
+    """Lines that name it and that others say too name one of these from now on. Where another line says the same, it
+    goes (`drop`) or stays. Whether anything was written. Raises KnowledgeError."""
+    everything = list(_all_lines(paths))
+    heirs: dict[str, dict[str, str]] = {}
+    gone: dict[str, list[str]] = {}
+    for row in found.stayed:
+        if any(_said(one) == _said(row) and _came_from(one) != _came_from(row) for one in everything):
+            gone.setdefault(row.file, []).append(row.bullet.raw)
+        else:
+            heirs.setdefault(row.file, {})[row.bullet.raw] = _others_line(paths, row, set(found.conversations))
+    for file, lines in heirs.items():
+        hand_over(paths, file, lines, moment, run)
+    for file, raws in gone.items() if drop else ():
+        change_file(paths, file, partial(_without, raws), moment, run=run)
+    return bool(heirs) or (drop and bool(gone))
+
+
+def _others_line(paths: Paths, row: Found, keys: set[str]) -> str:
+    """How another conversation's plan has it."""
+    for path in sorted(paths.plans.glob("*.jsonl")):
+        for key, state in states_by_sha(read_journal(path)).items():
+            if key in keys or not state.done or state.plan is None:
+                continue
+            for planned in state.plan.files:
+                for line in planned.all_lines if planned.name == row.file else ():
+                    if statement_key(split_provenance(line.removeprefix("- "))[0]) == _said(row)[1]:
+                        return line
+    return row.bullet.raw
+
+
+# --- what was made of it ----------------------------------------------------------------------------------------------
+
+
+def _drop_answers(workspace: Workspace, keys: Sequence[str]) -> list[ErrorInfo]:
+    """What a model answered about it."""
+    problems = []
+    for path in workspace.cache.rglob("*.json") if workspace.cache.is_dir() else ():
+        if path.stem in keys:
+            try:
+                files.discard(path)
+            except OSError as error:
+                problems.append(ErrorInfo("cache-failed", str(error.strerror), str(path)))
+    return problems
+
+
+def _forget_in_index(workspace: Workspace) -> list[str]:
+    """Take its words out of the index of conversations; a sentence where that did not work."""
+    from core.base import locks
+    from core.commands.transcript import index_folder, opened_index
+    from core.search import conversations, store
+
+    folder = index_folder(workspace)
+    if not files.exists(folder / store.FILE):
+        return []
+    try:
+        with opened_index(workspace, 0.0) as (database, brought, problem):
+            if database is None or brought.busy or problem:
+                return [problem or "another program writes the index of conversations; the next search takes it out"]
+            with locks.locked(folder / store.LOCK, work="forget", editor_wait=1.0):
+                conversations.scour(database, folder)
+    except (OSError, locks.LockHeldError) as error:
+        return [f"the index of conversations could not be written: {error}"]
+    return []
+
+
+# --- at the command line ----------------------------------------------------------------------------------------------
+
+
+def _shown(found: Forgotten) -> str:
+    rows = [f"{found.name}: {count(len(found.lines), 'line')} rest on it alone"]
+    rows += [f"  {row.file}:{row.bullet.line} {row.bullet.text}" for row in found.lines]
+    rows += [f"  others say it too, it stays: {row.bullet.text}" for row in found.stayed]
+    return "\n".join(rows) + "\n"
+
+
+def forgotten_text(found: Forgotten) -> str:
+    """What rested on it, and what became of that."""
+    rows = [_shown(found).rstrip("\n")]
+    if not found.how:
+        rows.append("nothing was changed")
+    elif found.how == "marked":
+        rows.append("it is not harvested, searched or shown any more")
+        struck = "struck through; " if found.lines else ""
+        rows += [f"{struck}'knowledge undo {found.run}' brings the lines back"] if found.run else []
+    else:
+        rows.append("removed for good; it is not harvested, searched or shown any more")
+        left = found.purged.left if found.purged is not None else ()
+        rows += [f"still says it, and is yours to change: {name}" for name in left]
+        rows.append(f"not reached: the conversation's own file, {CANNOT.partition(', ')[2]}")
+    return "\n".join([*rows, *(f"note: {warning}" for warning in found.warnings)]) + "\n"
+
+
+COMMANDS = (
+    single(
+        "forget",
+        SUMMARY["forget"],
+        "dead-links --yes",
+        forget,
+        forgotten_text,
+        needed("which", "the conversation: a part of its name, its path, or the beginning of its hash", "NAME"),
+        flag("--yes", "do not ask: remove what rests on it alone for good, instead of striking it through"),
+        asks=True,
+    ),
+)

@@ -1,0 +1,253 @@
+"""`knowledge rm ID --forever`: a statement purged from every place of the home that holds it.
+
+Not undoable, and so a user is asked. In an order in which a kill at any step leaves a purge that the next one, a
+harvest or the doctor completes: kept away, written down by its hash alone, taken out, forgotten.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.base import files
+from core.base.entry import statement_key
+from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.commands.daily.connect import NO_OR_YES, Ask, nobody
+from core.commands.statements import Match, refresh_digest, resolve_bullet, text_of
+from core.commands.workspace import Clock, Workspace, utc_now
+from core.harvest.recovery import Recovered, with_store
+from core.knowledge import purge as purging
+from core.knowledge.purge import Purge
+from core.knowledge.removed import FOREVER, read_removed
+from core.search.store import texts_in
+
+if TYPE_CHECKING:
+    from core.library.database import Library
+
+CANNOT = (
+    "the conversation that said it ('knowledge forget NAME'), git's own history of the folder, copies on other disks "
+    "and machines, and what says it in other words"
+)
+"""What a purge does not reach, in words."""
+
+
+@dataclass(frozen=True)
+class Purged:
+    """What a purge did: the `files` below the knowledge folder that changed, how many `facts` and rows of the `library`
+    went, the `caches` that were thrown away, the `backups` that went whole, and where it is `left`: texts of the user's
+    own; `notes` are sentences about what was put right on the way. `agreed` is false where nothing was done, for nobody
+    said yes."""
+
+    agreed: bool
+    files: tuple[str, ...] = ()
+    facts: int = 0
+    library: int = 0
+    caches: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    backups: tuple[str, ...] = ()
+    conversations: tuple[str, ...] = ()
+    errors: tuple[ErrorInfo, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge rm --forever --json`."""
+        lists = {key: list(value) for key, value in vars(self).items() if isinstance(value, tuple)}
+        return {**vars(self), **lists, "errors": [vars(error) for error in self.errors], "not_reached": CANNOT}
+
+
+def remove_for_ever(
+    workspace: Workspace, category: str, match: Match, *, yes: bool = False, ask: Ask = nobody, now: Clock = utc_now
+) -> Purged:
+    """Purge what one bullet says. `match` names it as in `rm`; it may have been removed already, and is then named by
+    its words as `removed.md` has them. Raises KnowledgeError where nothing is named, or nobody can be asked."""
+    text, sources = _meant(workspace, category, match)
+    if not yes and not agreed(ask, f"{text}\n", "purge this everywhere, for good, and backups that hold it?"):
+        return Purged(agreed=False)
+    before = complete(workspace, now)
+    notes = dict.fromkeys(before.notes)
+
+    def begin(store: Recovered) -> None:
+        notes.update(dict.fromkeys(store.notes))
+        purging.begin_purge(workspace.paths, [text], now().astimezone(UTC).date().isoformat())
+
+    with_store(workspace.paths, "rm", now(), begin)
+    done = complete(workspace, now)
+    notes.update(dict.fromkeys(done.notes))
+    return replace(
+        done, agreed=True, conversations=tuple(sources), notes=tuple(notes)
+    )  # fmt: skip
+
+
+def agreed(ask: Ask, shown: str, question: str) -> bool:
+    """Whether the user says yes. Raises KnowledgeError where nobody can be asked."""
+    answer = ask(shown, question, NO_OR_YES, 0)
+    if answer is None:
+        raise KnowledgeError("needs-yes", "nobody can be asked here, so nothing was changed", hint="say --yes")
+    return answer == 1
+
+
+def _meant(workspace: Workspace, category: str, match: Match) -> tuple[str, list[str]]:
+    """The words of the statement, and the conversations that said it."""
+    paths = workspace.paths
+    found = attempt(resolve_bullet, paths, category, match)
+    if not isinstance(found, KnowledgeError):
+        from core.base.markdown import BY_HAND, parse_bullets
+
+        came = [parse_bullets(ref.raw)[0].provenance for ref in found.value.refs]
+        sources = dict.fromkeys(one.source for one in came if one is not None and one.source != BY_HAND)
+        return text_of(found.value.refs[0]), list(sources)
+    if found.error.code != "no-match" or not isinstance(match, str):
+        raise found
+    removed = read_removed(paths)
+    wanted = match.strip()
+    rows = {statement_key(row.text): row.text for row in removed.rows if row.how != FOREVER}
+    exact = [text for key, text in rows.items() if key == statement_key(wanted)]
+    near = exact or [text for text in rows.values() if wanted and wanted.casefold() in text.casefold()]
+    if len(near) == 1:
+        return near[0], []
+    if wanted in removed:  # its line is gone already: what a merge or a backup brought back goes once more
+        return wanted, []
+    raise found
+
+
+def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False) -> Purged:
+    """Bring a purge that was begun to its end; nothing where none was. `locked`: the caller holds the run lock."""
+    purge = purging.begun(workspace.paths)
+    if purge is None:
+        return Purged(agreed=False)
+
+    notes: dict[str, None] = {}
+
+    def under_lock(store: Recovered) -> tuple[list[str], list[str]]:
+        notes.update(dict.fromkeys(store.notes))
+        return purging.purge_files(workspace.paths, purge)
+
+    def purge_files() -> tuple[list[str], list[str]]:
+        if locked:
+            return purging.purge_files(workspace.paths, purge)
+        return with_store(workspace.paths, "rm", now(), under_lock)
+
+    went, left = purge_files()
+    problems = []
+    library = attempt(_purge_library, workspace, purge)
+    if isinstance(library, KnowledgeError):
+        problems.append(library.error)
+    problem = refresh_digest(workspace)
+    problems += [ErrorInfo("digest-failed", problem, str(workspace.paths.digest))] if problem else []
+    caches = _purge_caches(workspace.cache, purge)
+    facts, errors = _delete_facts(workspace, purge.says, now)  # those that a purge that was cut off left behind
+    problems += errors
+    if facts:
+        purge_files()
+    left = [*left, *purging.still_held(workspace.paths, purge)]
+    backups, unreadable = _backups_with(workspace, purge)
+    left += unreadable
+    for name in backups:
+        files.discard(workspace.paths.knowledge / name)
+    if not problems:
+        purging.end_purge(workspace.paths)
+    rows = 0 if isinstance(library, KnowledgeError) else library.value
+    return Purged(
+        True, tuple(went), facts, rows, tuple(caches), tuple(dict.fromkeys(left)), backups=tuple(backups),
+        errors=tuple(problems), notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _backups_with(workspace: Workspace, purge: Purge) -> tuple[list[str], list[str]]:
+    """The backups that hold it, and those that are damaged, so that nobody can tell; below the knowledge folder."""
+    folder = workspace.paths.backups
+    held, damaged = [], []
+    for path in sorted(path for path in folder.glob("*") if path.is_file()) if folder.is_dir() else []:
+        name = path.relative_to(workspace.paths.knowledge).as_posix()
+        try:
+            held += [name] * _file_holds(path, purge)
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            damaged.append(f"{name} (damaged: it cannot be looked through)")
+    return held, damaged
+
+
+# --- facts ------------------------------------------------------------------------------------------------------------
+
+
+def _delete_facts(workspace: Workspace, says: Callable[[str], bool], now: Clock) -> tuple[int, list[ErrorInfo]]:
+    from core.commands.fact_edits import delete_fact
+    from core.factindex.places import read_all
+
+    try:
+        placed = read_all(workspace.paths.knowledge).placed
+    except OSError as error:
+        return 0, [ErrorInfo("unreadable", f"the facts cannot be read: {error.strerror}", error.filename or "")]
+    gone, errors = 0, []
+    for fact_id in [name for name, row in placed.items() if says(row.fact.fact)]:
+        done = attempt(delete_fact, workspace, fact_id, now=now)
+        if isinstance(done, KnowledgeError) and done.error.code != "no-match":  # that one went with the one before
+            errors.append(done.error)
+        else:
+            gone += 1
+    return gone, errors
+
+
+# --- the library ------------------------------------------------------------------------------------------------------
+
+
+def _purge_library(workspace: Workspace, purge: Purge) -> int:
+    """Take the passages that say it out of the library, with the vectors of their chunks; how many rows changed."""
+    if not workspace.config.library_url and not files.exists(workspace.paths.library):
+        return 0
+    from core.commands.library.documents import with_library
+
+    def work(library: Library) -> int:
+        from core.library.purge import purge_rows
+
+        return purge_rows(library, lambda text: purge.without(text, blank=True), purge.says)
+
+    return with_library(workspace, work)
+
+
+# --- what is made anew ------------------------------------------------------------------------------------------------
+
+
+def _purge_caches(folder: Path, purge: Purge) -> list[str]:
+    """Throw away every file of the cache that holds it, an index with what lies beside it: they are made again."""
+    gone: dict[Path, None] = {}
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        if path.is_file() and not path.is_symlink() and _file_holds(path, purge):
+            beside = path.parent.glob(f"{path.stem}.*") if path.suffix in (".db", ".seal") else [path]
+            gone.update(dict.fromkeys([path, *beside, *path.parent.glob(f"{path.name}-*")]))
+    for path in gone:
+        files.discard(path)
+    return [path.relative_to(folder).as_posix() for path in gone if path.suffix != ".lock"]
+
+
+def _file_holds(path: Path, purge: Purge) -> bool:
+    """Whether a file has it. A database is asked for its texts; of any other the bytes are read as text, of a copy of
+    the store those that were packed."""
+    found = texts_in(path)
+    if found is not None:
+        return any(map(purge.holds, found))
+    data = files.read_or_empty(path)
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
+    return purge.holds(text) or ("\\" in text and purge.holds(text.replace('\\"', '"').replace("\\n", "\n")))
+
+
+# --- at the command line ----------------------------------------------------------------------------------------------
+
+
+def purged_text(done: Purged) -> str:
+    """What went, what is left, and what no purge reaches."""
+    if not done.agreed:
+        return "nothing was changed\n"
+    where = [*done.files, *([f"{done.facts} facts"] if done.facts else [])]
+    where += [f"{done.library} rows of the library"] if done.library else []
+    rows = [f"purged for good from {', '.join(where) or 'no file, for none held it'}"]
+    rows += [f"thrown away, to be made again: {', '.join(done.caches)}"] if done.caches else []
+    rows += [f"removed whole, for it held it: {name}" for name in done.backups]
+    rows += [f"still holds it, and is yours to change: {name}" for name in done.left]
+    rows += [f"said in the conversation {name}" for name in done.conversations]
+    rows += [f"note: {note}" for note in done.notes]
+    return "\n".join([*rows, f"not reached: {CANNOT}"]) + "\n"

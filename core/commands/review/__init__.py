@@ -1,0 +1,1 @@
+"""What waits for the user's yes, no or later: one queue."""

@@ -1,0 +1,98 @@
+"""What is alike and what seems outdated, for a user to decide: `knowledge review` and the panel ask them."""
+
+from __future__ import annotations
+
+from core.base.markdown import sanitise_line
+from core.base.paths import Paths
+from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.commands.bullets import change_all
+from core.commands.statements import placed_refs
+from core.commands.workspace import Clock, Workspace, utc_now
+from core.knowledge.alike import Alike as Alike
+from core.knowledge.alike import Placed as Placed
+from core.knowledge.alike import Superseding as Superseding
+from core.knowledge.alike import alike, offered, placed, superseding
+from core.knowledge.answers import remember_answer, silenced
+from core.knowledge.categories import CATEGORIES, read_category
+from core.knowledge.edit import Edited, new_edit_run
+from core.knowledge.ledger import seen_ledger
+
+COMPARED = ("facts", "decisions", "questions", "playbooks", "tasks_open")
+CONTRADICTED = ("facts", "decisions")
+
+
+def similar(paths: Paths) -> list[Alike]:
+    """Pairs of bullets of one category that are alike without being the same, the likest first."""
+    return alike(_placed(paths, COMPARED))
+
+
+def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Superseding]:
+    """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered,
+    without what the user has dismissed. `problems` hears of a ledger whose offers could not be read; the others are
+    given all the same."""
+    rows = _placed(paths, CONTRADICTED)
+    dismissed = silenced(paths, utc_now().date().isoformat())
+    pairs = {pair.key: pair for pair in (*superseding(rows), *_offered(paths, problems))}
+    return [pair for pair in pairs.values() if pair.key not in dismissed]
+
+
+def supersede_accept(workspace: Workspace, key: str, *, seen: str | None = None, now: Clock = utc_now) -> Edited:
+    """Do to the old bullet of a pair what was proposed: strike it through with a pointer to the new one, or move a
+    finished task to those done."""
+    pair = _proposal(workspace.paths, key)
+    return replace_old(workspace, pair.old, pair.new, pair.act, seen=seen, now=now)
+
+
+def replace_old(
+    workspace: Workspace,
+    old: Placed,
+    new: Placed,
+    act: str = "supersede",
+    *,
+    seen: str | None = None,
+    run: str = "",
+    now: Clock = utc_now,
+) -> Edited:
+    """The same for any two statements: all lines that say the old one, in one write."""
+    words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
+    return change_all(workspace, act, placed_refs(old), words, keep_secrets=True, seen=seen, run=run, now=now)
+
+
+def supersede_dismiss(workspace: Workspace, key: str, *, now: Clock = utc_now) -> Superseding:
+    """Keep both for good: the pair is not proposed again."""
+    pair = _proposal(workspace.paths, key)
+    remember_answer(workspace.paths, [key], "", new_edit_run(now()))
+    return pair
+
+
+def _proposal(paths: Paths, key: str) -> Superseding:
+    found = next((row for row in proposals(paths) if row.key == key), None)
+    if found is None:
+        raise KnowledgeError("no-match", "this was decided already, or a line of it has other words by now")
+    return found
+
+
+def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:
+    """What models have offered, as the ledger keeps it; none where it, or a file, cannot be read."""
+    ledger, rows = attempt(seen_ledger, paths), attempt(_placed, paths, (*COMPARED, "tasks_done"))
+    if isinstance(ledger, KnowledgeError) or isinstance(rows, KnowledgeError):
+        if problems is not None:
+            problems += [found.error for found in (ledger, rows) if isinstance(found, KnowledgeError)]
+        return []
+    kept = ((key, entry.get("offers")) for key, entry in ledger.value.items())
+    lists = ((key, some) for key, some in kept if isinstance(some, list))
+    offers = [{**offer, "conversation": key} for key, some in lists for offer in some if isinstance(offer, dict)]
+    return offered(rows.value, offers) if offers else []
+
+
+def _placed(paths: Paths, categories: tuple[str, ...]) -> list[Placed]:
+    rows: list[Placed] = []
+    for category in CATEGORIES:
+        if category.name not in categories:
+            continue
+        try:
+            rows += placed(category.name, category.file, read_category(paths, category.name))
+        except OSError as error:
+            where = error.filename or paths.knowledge / category.file
+            raise KnowledgeError("unreadable", f"the bullets cannot be read: {error.strerror}", where) from error
+    return rows

@@ -1,0 +1,348 @@
+"""What waits for a word of the user, of every kind, as one list. Only looks; decide.py does what is answered."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from core.base.entry import statement_key, statement_mark
+from core.base.markdown import BY_HAND, Bullet, Provenance, bullet_line, parse_bullets, sanitise_name
+from core.base.project import GLOBAL
+from core.base.ready import kept_ready
+from core.base.result import ErrorInfo, KnowledgeError
+from core.commands.facts import current_facts, similar_pairs
+from core.commands.history.missing import missing_list
+from core.commands.project import find_project
+from core.commands.quarantine import HELD, HeldItem, quarantine_list
+from core.commands.review.alike import proposals, similar
+from core.commands.statements import Found
+from core.commands.workspace import Clock, Workspace, utc_now
+from core.factindex.facts import Fact
+from core.factindex.index import read_index
+from core.knowledge.alike import Placed, Superseding
+from core.knowledge.answers import NAME as ANSWERS
+from core.knowledge.answers import silenced
+from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note_files, read_text
+from core.knowledge.ledger import seen_ledger
+from core.knowledge.projects import (
+    NOWHERE,
+    OTHER,
+    UNTOLD,
+    Projects,
+    domain_in,
+    domains_in,
+    here_in,
+    known_projects,
+    nearness,
+)
+from core.knowledge.removed import REMOVED, Removed, RemovedStatement, read_removed
+from core.knowledge.same import id_letters
+
+FINISHED = ("finishes", "answers")
+"""What models offer of tasks and questions."""
+UNCONFIRMED_DAYS = 365
+"""A fact that no conversation has confirmed for so long is stale, as one is that has expired."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """One thing that waits. `id` is what a user types; `text` is what it says, `other` what stands against it (the
+    newer statement, the one it is like; "" for none), `lines` all that vanished, `quote` what a held item came with.
+    `why` is a few words; `yes` and `no` are what these answers do. `file` is below the knowledge folder, `day`
+    (YYYY-MM-DD) and `source`, a conversation's name, are of `text`, and `project` is what its projects are called; ""
+    for what is not known. `key` names it in the record of answers, `of` is what it was made of, `bullet` its line."""
+
+    kind: str
+    key: str
+    text: str
+    why: str
+    yes: str
+    no: str
+    of: Any
+    bullet: Bullet | None = None
+    other: str = ""
+    lines: tuple[str, ...] = ()
+    quote: str = ""
+    file: str = ""
+    day: str = ""
+    source: str = ""
+    project: str = ""
+
+    @property
+    def id(self) -> str:
+        """Seven letters, made of what it says."""
+        return id_letters(f"{self.kind}\n{self.key}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        row: dict[str, Any] = {"id": self.id}
+        for name in ("kind", "text", "other", "quote", "why", "yes", "no", "file", "day", "source", "project"):
+            row[name] = getattr(self, name) or None
+        return {**row, "lines": list(self.lines)}
+
+
+class Look(NamedTuple):
+    """What the kinds are gathered from. `everything`: also what is asked only of whoever wants to see it; `glance`:
+    without looking through the plans of every harvest."""
+
+    workspace: Workspace
+    now: datetime
+    everything: bool = False
+    glance: bool = False
+
+    @property
+    def today(self) -> str:
+        return self.now.astimezone(UTC).date().isoformat()
+
+
+def waiting(
+    workspace: Workspace, kinds: Iterable[str] = (), *, everything: bool = False, now: Clock = utc_now
+) -> list[Waiting]:
+    """All that waits, or that of some kinds, without what the user answered with no or later. `everything` has also
+    vanished lines that look like an edit by hand, and those of harvests that are long over. Raises KnowledgeError for
+    what cannot be read."""
+    look = Look(workspace, now(), everything)
+    silent = silenced(workspace.paths, look.today)
+    projects = known_projects(workspace.paths, workspace.environment)
+    chosen = [kind for kind in KINDS if kind in (kinds or KINDS)]
+    rows = (row for kind in chosen for row in GATHERED[kind](look))
+    return [_told(row, projects) for row in rows if row.key not in silent]
+
+
+def counted(workspace: Workspace, problems: list[ErrorInfo], *, now: Clock = utc_now) -> dict[str, int]:
+    """How much waits of each kind, without what is alike: a glance compares nothing pair by pair but what a file of the
+    cache does not know yet, and takes the word of the last run for what vanished. `problems` hears of what could not
+    be read; that counts as nothing."""
+    paths, look = workspace.paths, Look(workspace, now(), glance=True)
+    silent = silenced(paths, look.today)
+
+    def pairs() -> list[int]:
+        try:
+            kinds = [pair.kind in FINISHED for pair in proposals(paths, problems)]
+        except KnowledgeError as failed:
+            problems.append(failed.error)
+            return [0, 0]
+        return [kinds.count(False), kinds.count(True)]
+
+    counts = dict.fromkeys(KINDS[:-1], 0)
+    for kind in ("held", "vanished", "kept-away", "stale"):
+        try:
+            counts[kind] = sum(row.key not in silent for row in GATHERED[kind](look))
+        except KnowledgeError as failed:
+            problems.append(failed.error)
+    # Comparing all bullets takes a third of a second at 10,000 conversations.
+    inputs = [*(paths.knowledge / name for name in (*CATEGORY_FILES, REMOVED)), paths.ledger, paths.state / ANSWERS]
+    place, before = workspace.cache / "ready" / "outdated", len(problems)
+    whole = lambda: len(problems) == before  # noqa: E731
+    found = kept_ready(place, inputs, pairs, asked=look.today, whole=whole)
+    counts["outdated"], counts["finished"] = found
+    return counts
+
+
+def of_project(workspace: Workspace, rows: Iterable[Waiting], project: str) -> list[Waiting]:
+    """Those of the project of a folder, and those that are the user's in any project."""
+    projects = known_projects(workspace.paths, workspace.environment)
+    here = here_in(str(find_project(workspace, project)), projects, workspace.environment)
+    domains = (*domains_in(here, projects), GLOBAL)
+
+    def is_near(row: Waiting) -> bool:
+        return row.project in domains if row.bullet is None else nearness((row.bullet,), projects, here) != OTHER
+
+    return [row for row in rows if is_near(row)]
+
+
+def _told(row: Waiting, projects: Projects) -> Waiting:
+    """With where its line comes from."""
+    came = row.bullet.provenance if row.bullet is not None else None
+    if came is None:
+        return row
+    roots = [root for root in projects.get(came.source, ()) if root not in (NOWHERE, UNTOLD)]
+    names = ", ".join(sorted({domain_in(root, projects) for root in roots}))
+    return replace(row, day=came.date, source="" if came.source == BY_HAND else came.source, project=names)
+
+
+# --- of each kind ----------------------------------------------------------------------------------------------------
+
+
+def _held(look: Look) -> Iterator[Waiting]:
+    """The same item from several conversations is one."""
+    groups: dict[str, list[HeldItem]] = {}
+    for item in quarantine_list(look.workspace):
+        groups.setdefault(_key("held", item.category, item.path, statement_key(item.text)), []).append(item)
+    for key, items in groups.items():
+        item = items[-1]
+        [bullet] = parse_bullets(item.ref.raw)
+        text = f"{item.path}: {item.text}" if item.path else item.text
+        why = HELD.get(item.held, item.held or "is not written as a held item is")
+        why += f", for {item.category}" if item.category else ""
+        yield Waiting(
+            "held", key, text, why, "let it in", "drop it", tuple(items), bullet, quote=item.quote, file=item.ref.file
+        )
+
+
+def _pairs(look: Look, finished: bool) -> Iterator[Waiting]:
+    """What seems outdated, or what a model says is finished or answered."""
+    for pair in proposals(look.workspace.paths):
+        if (pair.kind in FINISHED) != finished:
+            continue
+        kind, yes, no = "outdated", "strike the old one through", "keep both"
+        if finished:
+            kind, no = "finished", "leave it open"
+            yes = "mark the task done" if pair.act == "done" else "strike the question through, with its answer"
+        elif pair.new is pair.old:
+            yes, no = "strike it through", "keep it"
+        other = pair.new.bullet.text if pair.new is not pair.old else ""
+        old = pair.old
+        yield Waiting(kind, pair.key, old.bullet.text, pair.why, yes, no, pair, old.bullet, other=other, file=old.file)
+
+
+def _alike(look: Look) -> Iterator[Waiting]:
+    """Bullets and facts that nearly say the same. What is or was asked as a contradiction, or as two bullets, is not
+    asked once more."""
+    paths = look.workspace.paths
+    silent = silenced(paths, look.today)
+    asked = {_two(pair.old.bullet.text, pair.new.bullet.text) for pair in proposals(paths)}
+    for pair in similar(paths):
+        old, new = sorted((pair.first, pair.second), key=_age)
+        two = _two(old.bullet.text, new.bullet.text)
+        if two in asked:
+            continue
+        asked.add(two)
+        if Superseding(old, new, "").key in silent:
+            continue
+        yes, why = "strike the older one through", f"{pair.score:.0f} % alike"
+        key, of = _key("alike", *sorted(two)), (old, new)
+        text, other = old.bullet.text, new.bullet.text
+        yield Waiting("alike", key, text, why, yes, "keep both", of, old.bullet, other=other, file=old.file)
+    facts, _ = current_facts(look.workspace, look.now)
+    for near in similar_pairs(fact for fact in facts if not fact.unread):
+        kept, gone = near.first, near.second
+        two = _two(kept.fact, gone.fact)
+        if two not in asked:
+            key = _key("alike", kept.id, gone.id, *sorted(two))
+            why = f"{near.likeness:.0f} % alike: {gone.id}, {kept.id}"
+            yes, day = "make one fact of both", gone.last_confirmed
+            row = Waiting("alike", key, gone.fact, why, yes, "keep both", (kept, gone), other=kept.fact, day=day)
+            yield replace(row, project=gone.domain)
+
+
+def _vanished(look: Look) -> Iterator[Waiting]:
+    removed = _removed(look)
+    for row in missing_list(look.workspace, everything=look.everything, told=look.glance, now=lambda: look.now):
+        said = [(line, bullet) for line in row.lines for bullet in parse_bullets(line) if bullet.text not in removed]
+        bullets = [bullet for _, bullet in said]
+        if bullets:
+            row = replace(row, lines=tuple(dict.fromkeys(line for line, _ in said)))
+            why = "gone beside others that stand, as an edit by hand leaves it" if row.single else "gone from its file"
+            key = _key("vanished", row.sha256, row.file, *row.lines)
+            yes, no, text = "put back", "gone on purpose", bullets[0].text
+            made = Waiting("vanished", key, text, why, yes, no, row, bullets[0], lines=row.lines, file=row.file)
+            yield made
+
+
+def _kept_away(look: Look) -> Iterator[Waiting]:
+    """What was said again although it was removed, and lines that say it and came back through a merge or a backup."""
+    removed = _removed(look)
+    said: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in seen_ledger(look.workspace.paths).values() if removed else ():
+        for mark in entry.get("kept_away") or ():
+            said.setdefault(mark, []).append(entry)
+    standing: dict[str, Found] = {}
+    for found in _lines(look) if removed else ():
+        if removed.keeps_away(found.bullet):
+            standing[statement_mark(found.bullet.text)] = found
+    for mark, gone in {statement_mark(row.text): row for row in removed.rows}.items():
+        entries, line = said.get(mark, []), standing.get(mark)
+        if not entries and line is None:
+            continue
+        number = f"{len(entries)} conversation{'s' * (len(entries) != 1)}"
+        again = f"{number} said it again" if entries else f"it stands again in {line.file if line else ''}"
+        why = f"{gone.how or 'removed'}{f' on {gone.day}' if gone.day else ''}; {again}"
+        bullet = line.bullet if line is not None else _as_said(gone, entries)
+        file = line.file if line is not None else ""
+        key = _key("kept-away", mark)
+        yield Waiting("kept-away", key, gone.text, why, "bring it back", "it stays away", gone, bullet, file=file)
+
+
+def _as_said(gone: RemovedStatement, entries: Sequence[Mapping[str, Any]]) -> Bullet:
+    """What was removed, as the last conversation that said it again would have it in a file."""
+    last = max(entries, key=lambda entry: str(entry.get("at", "")))
+    name = str(last.get("name") or "") or str(last.get("path") or "").replace("\\", "/").rpartition("/")[2]
+    [bullet] = parse_bullets(bullet_line(gone.text, Provenance(sanitise_name(name), str(last.get("date") or "")[:10])))
+    return bullet
+
+
+def _stale(look: Look) -> Iterator[Waiting]:
+    since = (look.now - timedelta(days=UNCONFIRMED_DAYS)).astimezone(UTC).date().isoformat()
+    facts = read_index if look.glance else lambda _: current_facts(look.workspace, look.now)[0]
+    for fact in facts(look.workspace.paths.knowledge):
+        if why := _why_stale(fact, look.today, since):
+            key, why = _key("stale", fact.id, statement_key(fact.fact)), f"{why}: {fact.id}"
+            yes, no, day = "delete the fact", "it still holds", fact.last_confirmed
+            yield Waiting("stale", key, fact.fact, why, yes, no, fact, day=day, project=fact.domain)
+
+
+def _why_stale(fact: Fact, today: str, since: str) -> str:
+    if fact.unread:
+        return ""
+    if fact.stale or (fact.expires and today > fact.expires):
+        return f"expired on {fact.expires}"
+    last = fact.last_confirmed or fact.first_seen
+    return f"not confirmed since {last}" if last and last < since else ""
+
+
+GATHERED: dict[str, Callable[[Look], Iterator[Waiting]]] = {
+    "held": _held,
+    "vanished": _vanished,
+    "kept-away": _kept_away,
+    "stale": _stale,
+    "outdated": lambda look: _pairs(look, False),
+    "finished": lambda look: _pairs(look, True),
+    "alike": _alike,
+}
+"""Kind -> what gathers it, what is cheap first: comparing takes seconds where there are ten thousand bullets."""
+KINDS = tuple(GATHERED)
+
+
+# --- what several kinds need -----------------------------------------------------------------------------------------
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _two(one: str, other: str) -> frozenset[str]:
+    return frozenset((statement_key(one), statement_key(other)))
+
+
+def _age(place: Placed) -> tuple[str, int]:
+    came = place.bullet.provenance
+    return (came.date if came is not None else "", place.bullet.line)
+
+
+def _removed(look: Look) -> Removed:
+    paths = look.workspace.paths
+    try:
+        return read_removed(paths)
+    except OSError as error:
+        raise KnowledgeError(
+            "unreadable", f"what was removed cannot be read: {error.strerror}", paths.knowledge
+        ) from error
+
+
+def _lines(look: Look) -> Iterator[Found]:
+    """Every line of the category files and the notes, also those that say what was removed."""
+    paths = look.workspace.paths
+    try:
+        for row in CATEGORY.values():
+            places = [row.file] if row.file else [f"files/{note.name}" for note in note_files(paths)]
+            for place in places:
+                bullets = bullets_in(read_text(paths.knowledge / place), row.name)
+                yield from (Found(row.name, place, bullet) for bullet in bullets)
+    except OSError as error:
+        raise KnowledgeError(
+            "unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or ""
+        ) from error

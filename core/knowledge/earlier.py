@@ -1,0 +1,84 @@
+"""A whole copy of the store as an earlier version left it, made before this one writes into it for the first time.
+
+One archive in `backups/`, whose name tells the format that came after it and the beginning of the hash of its bytes:
+it stands under that name only when it is whole and durable, and what a crash cut off is made again, the same to the
+byte. The library has copies of its own, made before its tables change (library/database.py).
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import stat
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.base import files
+from core.base.homes import FORMAT
+from core.base.paths import Paths
+from core.base.result import KnowledgeError
+
+_NAMES = "store-before-*.tar.gz"
+_STATE = ".state"
+_NOT_KEPT = ("lock", files.TEMPORARY_MARK)
+
+
+def copies(paths: Paths) -> list[Path]:
+    """The copies that earlier carryings over made."""
+    return sorted(paths.backups.glob(_NAMES))
+
+
+def copy_store(paths: Paths) -> Path | None:
+    """Copy the store, None where there is nothing yet. The caller holds the run lock. Raises KnowledgeError: then
+    nothing was changed."""
+    try:
+        data = _archive(paths.knowledge)
+        if not data:
+            return None
+        target = paths.backups / f"store-before-{FORMAT}-{hashlib.sha256(data).hexdigest()[:8]}.tar.gz"
+        files.make_folder(paths.backups)
+        files.write_atomic(target, data, 0o600)
+    except OSError as error:
+        message = f"an earlier version wrote this store, and the copy that comes first cannot be made: {error.strerror}"
+        hint = "put that right and try again; nothing was changed"
+        raise KnowledgeError("not-copied", message, error.filename or paths.backups, hint) from error
+    return target
+
+
+def _archive(knowledge: Path) -> bytes:
+    """All that the program may change below the folder, b"" where there is no knowledge yet."""
+    held, found = io.BytesIO(), False
+    with (
+        gzip.GzipFile(fileobj=held, mode="wb", mtime=0) as packed,
+        tarfile.TarFile(fileobj=packed, mode="w") as archive,
+    ):
+        for path in _below(knowledge, knowledge):
+            now = path.stat()
+            row = tarfile.TarInfo(path.relative_to(knowledge).as_posix())
+            row.mode, row.mtime = stat.S_IMODE(now.st_mode), int(now.st_mtime)
+            if stat.S_ISDIR(now.st_mode):
+                row.type = tarfile.DIRTYPE
+                archive.addfile(row)
+                continue
+            data = path.read_bytes()
+            row.size = len(data)
+            archive.addfile(row, io.BytesIO(data))
+            found = found or not row.name.startswith(_STATE)
+    return held.getvalue() if found else b""
+
+
+def _below(folder: Path, top: Path) -> Iterator[Path]:
+    """Files and folders, in the order of their names. A link of the user's to one of the folders is followed; left out
+    are the library, copies, what another program keeps here (`.git`), and of our own state locks and what a crash left.
+    """
+    ours = folder.name == _STATE
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.is_dir():
+            kept = path.name != "backups" and (path.name == _STATE or path.name[0] != ".")
+            if kept if folder == top else not path.is_symlink():
+                yield path
+                yield from _below(path, top)
+        elif path.is_file() and path.name[:10] != "library.db" and not (ours and path.name.endswith(_NOT_KEPT)):
+            yield path

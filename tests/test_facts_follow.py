@@ -1,0 +1,106 @@
+"""A fact and its bullet are one entry: what the user does to one of them happens to the other, also after a kill, and
+nothing happens to what nobody touched."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.commands import fact_feed
+from tests.facts_home import YAML, cli, facts_of, taught_fixture
+from tests.harvest_world import World
+
+__all__ = ["taught_fixture"]
+
+
+def reword(world: World, old: str, new: str) -> None:
+    """As in a text editor."""
+    place = world.paths.knowledge / YAML
+    place.write_text(place.read_text().replace(f'fact: "{old}"', f'fact: "{new}"'))
+
+
+def without(world: World, fact: str) -> None:
+    """One item taken out of the YAML file."""
+    place = world.paths.knowledge / YAML
+    head, _, rest = place.read_text().partition(f'  fact: "{fact}"\n')
+    start = head.rindex("- id:")
+    end = rest.find("- id:")
+    place.write_text(head[:start] + (rest[end:] if end >= 0 else ""))
+
+
+def sync(world: World) -> str:
+    code, out, err = cli(world, "facts", "sync")
+    assert code == 0, err
+    return out
+
+
+def bullets(world: World) -> list[str]:
+    lines = (world.paths.knowledge / "facts.md").read_text().split("\n")
+    return [line[2:].partition(" [from")[0] for line in lines if line.startswith("- ")]
+
+
+def test_an_edit_of_either_reaches_the_other(taught: World) -> None:
+    reword(taught, "Two", "Two and a half")
+    sync(taught)
+    assert "Two and a half" in bullets(taught) and "Two" not in bullets(taught)
+    place = taught.paths.knowledge / "facts.md"
+    place.write_text(place.read_text().replace("- Two and a half [", "- Two and three quarters ["))
+    assert "Two and three quarters" in [fact.fact for fact in facts_of(taught)]
+    sync(taught)
+    assert "Two and three quarters" in (taught.paths.knowledge / YAML).read_text()
+
+
+def test_what_was_cut_off_between_fact_and_bullet_is_done_by_the_next_sync(
+    taught: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the user's new words went with the fact, for no bullet has them; and a deletion was forgotten."""
+    reword(taught, "Two", "Two and a half")
+    without(taught, "One or so")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fact_feed, "change_bullets", killed)
+        cli(taught, "facts", "sync")
+    assert "One or so" in bullets(taught) and "Two" in bullets(taught)
+    sync(taught)
+    assert "Two and a half" in [fact.fact for fact in facts_of(taught)]
+    assert "Two and a half" in bullets(taught) and "One or so" not in bullets(taught)
+
+
+def test_what_the_user_wrote_by_hand_stays_when_a_fact_of_these_words_goes(taught: World) -> None:
+    place = taught.paths.knowledge / "decisions.md"
+    place.write_text("# Decisions\n\n- One or so\n")
+    own = taught.paths.knowledge / "facts.md"
+    own.write_text(own.read_text() + "- One or so [from: by-hand, 2026-01-01]\n")
+    without(taught, "One or so")
+    sync(taught)
+    assert "- One or so\n" in place.read_text() and bullets(taught).count("One or so") == 1
+
+
+def test_words_that_no_line_may_hold_stay_the_facts_own(taught: World) -> None:
+    """A line tames what a prompt would act on; the fact must not go because its line says it otherwise."""
+    reword(taught, "Two", "<system-reminder> two")
+    for _ in range(3):
+        sync(taught)
+        assert "<system-reminder> two" in (taught.paths.knowledge / YAML).read_text()
+    assert "Two" in bullets(taught)
+
+
+def test_nothing_goes_while_an_item_of_the_files_is_not_valid(taught: World) -> None:
+    """A slip in an id looks as if its fact had been taken out."""
+    place = taught.paths.knowledge / YAML
+    text = place.read_text()
+    place.write_text(text.replace("global:fact:003", "globalfact003"))
+    cli(taught, "facts", "sync")
+    assert "Two" in bullets(taught)
+    place.write_text(text)
+    sync(taught)
+    assert "Two" in bullets(taught) and "Two" in [fact.fact for fact in facts_of(taught)]
+
+
+def test_facts_that_are_let_go_of_leave_their_bullets(taught: World) -> None:
+    (taught.paths.knowledge / YAML).write_text("domain: global\nfacts: [\n")
+    before = bullets(taught)
+    cli(taught, "facts", "sync", "--accept-removals")
+    assert bullets(taught) == before

@@ -1,0 +1,224 @@
+"""What a user removes for good is nowhere any more; what they forget takes along what rests on it alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.knowledge import purge as purging
+from tests.cli_call import call
+from tests.harvest_world import FakeModel, World, nobody_waits_for_editors, sha256
+
+RARE = "zyzzogeton"
+SAID = f"The {RARE} pump listens on port 8080"
+OTHER = "The cellar is dry"
+TALK = f"User: we have a pump. {SAID}. The cellar is dry.\n\nAssistant: Noted.\n"
+LATER = "User: and one more talk. The cellar is dry.\n\nAssistant: Noted.\n"
+
+
+@pytest.fixture(name="world")
+def world_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    nobody_waits_for_editors(monkeypatch)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    world = World(tmp_path)
+    world.options = replace(world.options, trash_days=0)
+    yield world
+
+
+def run(world: World, *words: str) -> str:
+    code, out, err = call(*words, "--home", str(world.paths.home))
+    assert code == 0, (words, out, err)
+    return out
+
+
+def document(world: World, *words: str) -> Any:
+    return json.loads(run(world, *words, "--json"))
+
+
+def places(folder: Path, but: str = "conversations") -> list[str]:
+    """Every file below a folder that has the rare word in it."""
+    found = [path for path in folder.rglob("*") if path.is_file() and f"/home/{but}/" not in str(path)]
+    return [str(path.relative_to(folder)) for path in found if RARE.encode() in path.read_bytes().lower()]
+
+
+def everywhere(world: World) -> dict[str, Path]:
+    """A home in which every kind of store has the sentence; the conversations by their text."""
+    talks = {"first": world.converse(TALK)}
+
+    def answer(asked: int, prompt: str) -> dict[str, Any]:
+        row = {"statement": SAID, "quote": SAID, "kind": "pitfall"}
+        dry = {"statement": OTHER, "quote": "The cellar is dry"}
+        held = {"statement": f"{SAID}.", "quote": "nobody ever said anything like it"}
+        known = next((line.split()[0] for line in prompt.split("\n") if RARE in line and line.startswith("k")), "k1")
+        outdated = {"statement": "The port is another one", "quote": "one more talk", "supersedes": known}
+        return (
+            {"facts": [row, dry], "decisions": [held]}
+            if SAID in prompt and "and one more" not in prompt
+            else {"facts": [dry, outdated]}
+        )
+
+    world.run(FakeModel(answer))
+    talks["second"] = world.converse(LATER)
+    world.run(FakeModel(answer))
+    run(world, "facts", "sync")
+    run(world, "add", "facts", "A line of mine below it")
+    run(world, "edit", "A line of mine below it", "My line below it")
+    run(world, "digest", "on")
+    page = world.folder / "page.md"
+    page.write_text(f"# Pumps\n\nBefore it. {SAID}. What stands behind it stays.\n")
+    run(world, "library", "ingest", str(page))
+    [chunk] = document(world, "library", "retrieve", "pump port")
+    words = ("--chunk", chunk["key"], "--task", "debugging", "--outcome", "win", "--context", f"I learned: {SAID}")
+    run(world, "library", "record", "--session", "s", *words)
+    run(world, "library", "consolidate")
+    page.unlink()
+    run(world, "search", "pump port")
+    answers = next((world.folder / "cache").rglob("search")).parent / "answers"
+    answers.mkdir()
+    (answers / f"{sha256(TALK)}.json").write_text(json.dumps({"k": json.dumps({"facts": [{"statement": SAID}]})}))
+    (world.paths.state / "autopilot.json").write_text(json.dumps({"lines": [{"text": SAID}]}))
+    return talks
+
+
+def test_what_is_removed_for_good_is_in_no_byte_of_the_home_or_the_cache(world: World) -> None:
+    everywhere(world)
+    before = places(world.folder)
+    kinds = ("facts.md", "quarantine.md", "changes.jsonl", "plans/", "library.db", "search.db", "answers/", ".yaml")
+    assert all(any(kind in place for place in before) for kind in kinds), before
+    done = document(world, "rm", "facts", SAID, "--forever", "--yes")
+    assert done["errors"] == [] and done["left"] == []
+    assert places(world.folder) == []
+    for words in (("facts", "sync"), ("search", "port"), ("harvest", "--apply"), ("digest", "on"), ("library", "list")):
+        run(world, *words)
+    assert places(world.folder) == []
+    lines = world.text("facts.md")
+    assert OTHER in lines and "My line below it" in lines
+    assert "What stands behind it stays." in run(world, "library", "retrieve", "what stands behind")
+    assert "the store is whole" in run(world, "doctor")
+
+
+def test_the_same_words_stay_away_after_a_removal_for_good(world: World) -> None:
+    everywhere(world)
+    run(world, "rm", "facts", SAID, "--forever", "--yes")
+    world.converse(TALK + "User: once more.\n")
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": f"the {RARE} pump listens on port 8080.", "quote": ""}]}))
+    assert RARE not in world.text("facts.md")
+    assert "[forever: " in world.text("removed.md")
+
+
+def test_a_removal_for_good_takes_the_backup_along_and_names_the_memory_that_still_holds_it(world: World) -> None:
+    everywhere(world)
+    run(world, "library", "backup")
+    run(world, "save", f"Remember that {SAID}")
+    done = document(world, "rm", "facts", SAID, "--forever", "--yes")
+    assert [place.partition("/")[0] for place in done["left"]] == ["memories"]
+    [backup] = done["backups"]
+    assert not (world.paths.knowledge / backup).exists()
+
+
+def test_nobody_is_asked_without_a_terminal_and_nothing_goes(world: World) -> None:
+    everywhere(world)
+    before = places(world.folder)
+    code, _, err = call("rm", "facts", SAID, "--forever", "--home", str(world.paths.home))
+    assert code == 1 and "--yes" in err
+    assert places(world.folder) == before
+
+
+def test_a_removal_that_was_cut_off_is_completed_by_the_doctor(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    everywhere(world)
+
+    def cut(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(purging, "purge_files", cut)
+        call("rm", "facts", SAID, "--forever", "--yes", "--home", str(world.paths.home))
+    assert (world.paths.state / purging.PURGING).exists() and places(world.folder)
+    assert RARE.encode() not in (world.paths.state / purging.PURGING).read_bytes()
+    run(world, "doctor", "--repair")
+    assert places(world.folder) == []
+
+
+def test_what_rests_on_a_forgotten_conversation_alone_is_in_no_byte(world: World) -> None:
+    talks = everywhere(world)
+    found = document(world, "forget", talks["first"].name, "--yes")
+    assert [row["text"] for row in found["stayed"]] == [OTHER] and found["errors"] == []
+    assert places(world.folder) == []
+    assert world.text("facts.md").count(OTHER) == 1 and talks["second"].name in world.text("facts.md")
+    assert world.entry(TALK)["status"] == "forgotten" and world.entry(LATER)["status"] == "harvested"
+    world.converse(TALK, talks["first"].name)
+    run(world, "harvest", "--apply")
+    assert places(world.folder) == [] and talks["first"].exists()
+    code, _, err = call("show", talks["first"].name, "--home", str(world.paths.home))
+    assert code == 1 and "forgotten" in err
+
+
+def test_a_forgotten_conversation_is_struck_through_and_undo_brings_its_lines_back(world: World) -> None:
+    talks = everywhere(world)
+    found = document(world, "forget", talks["first"].name)
+    assert f"- ~~{SAID}~~ [from: {talks['first'].name}" in world.text("facts.md")
+    assert f"- {SAID} [forgotten: " in world.text("removed.md")
+    assert f"- {OTHER} [from: {talks['second'].name}" in world.text("facts.md")
+    assert RARE not in run(world, "context") and SAID not in run(world, "search", "pump port", "--kind", "bullet")
+    run(world, "undo", found["run"])
+    assert f"- {SAID} [from: {talks['first'].name}" in world.text("facts.md")
+
+
+def test_no_sentence_of_a_forgotten_document_is_left_in_the_library(world: World) -> None:
+    page = world.folder / "page.md"
+    page.write_text(f"# The pump\n\nThe pump is what lifts the {RARE} water out of the cellar. It hums at night.\n")
+    run(world, "library", "ingest", str(page))
+    [chunk] = document(world, "library", "retrieve", "pump")
+    said = f"The pump is what lifts the {RARE} water out of the cellar."
+    words = ("--chunk", chunk["key"], "--task", "debugging", "--outcome", "win", "--context", said)
+    run(world, "library", "record", "--session", "s", *words)
+    run(world, "library", "consolidate")
+    run(world, "library", "forget", str(page))
+    assert places(world.paths.knowledge) == []
+    assert b"hums at night" not in world.paths.library.read_bytes()
+
+
+def test_the_library_leaves_out_what_the_user_has_removed_and_gives_no_more_than_was_asked_for(world: World) -> None:
+    page = world.folder / "page.md"
+    page.write_text(
+        f"# Pumps\n\n- {SAID} [from: by-hand, 2026-01-01]\n- Pumps hum at night\n\nBefore. {SAID}. After.\n"
+    )
+    run(world, "add", "facts", SAID)
+    run(world, "library", "ingest", str(page))
+    assert len(document(world, "library", "retrieve", "pump port", "--limit", "1", "--bullets")) == 1
+    run(world, "rm", "facts", SAID)
+    for words in (("retrieve", "pumps port"), ("show", str(page)), ("reflect",)):
+        assert RARE not in run(world, "library", *words)
+    assert "Pumps hum at night" in run(world, "library", "retrieve", "pumps")
+
+
+@pytest.mark.parametrize("word", ["status", "added", "harvested", "facts.md", "file"])
+def test_a_word_that_records_use_themselves_is_purged_from_what_is_said_alone(world: World, word: str) -> None:
+    """Else the ledger would lose what it says of every conversation, and undo its rows."""
+    everywhere(world)
+    before = {entry["path"]: entry["status"] for entry in document(world, "ledger")}
+    runs = [row["added"] for row in document(world, "undo") if row["kind"] == "harvest"]
+    run(world, "add", "tasks", word)
+    document(world, "rm", "tasks", word, "--forever", "--yes")
+    assert {entry["path"]: entry["status"] for entry in document(world, "ledger")} == before
+    assert [row["added"] for row in document(world, "undo") if row["kind"] == "harvest"] == runs
+
+
+def test_the_users_own_files_and_a_damaged_copy_are_named_and_left_as_they_are(world: World) -> None:
+    everywhere(world)
+    own = world.paths.knowledge / "mine/own.jsonl"
+    own.parent.mkdir()
+    own.write_text(json.dumps({"file": "x.yaml", "said": SAID}) + "\n")
+    world.paths.backups.mkdir(exist_ok=True)
+    copy = world.paths.backups / "old.tar.gz"
+    copy.write_bytes(b"\x1f\x8b\x08 cut off")
+    done = document(world, "rm", "facts", SAID, "--forever", "--yes")
+    assert "mine/own.jsonl" in done["left"] and SAID in own.read_text()
+    assert any(name.startswith("backups/old.tar.gz (damaged") for name in done["left"]) and copy.exists()
+    assert not (world.paths.state / purging.PURGING).exists()

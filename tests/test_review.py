@@ -1,0 +1,70 @@
+"""The queue asked one by one: what a user answers at a terminal is done at once, and the rest waits on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from core.commands.review.decide import Decided
+from core.commands.review.table import CHOICES, Queue, review, review_text
+from core.commands.workspace import Workspace, open_workspace
+
+HELD = "# Quarantine\n\n" + "".join(f"- [no-quote] facts: item {at} [from: a, 2026-01-01]\n" for at in range(1, 5))
+NOW = datetime(2026, 6, 12, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    folder = tmp_path / "home" / "knowledge"
+    folder.mkdir(parents=True)
+    (folder / "quarantine.md").write_text(HELD)
+    return open_workspace(str(tmp_path / "home"), environment={"HOME": str(tmp_path)}, cwd=tmp_path)
+
+
+def text(workspace: Workspace, name: str) -> str:
+    path = workspace.paths.knowledge / name
+    return path.read_text() if path.exists() else ""
+
+
+def test_answers_at_a_terminal_are_done_at_once_and_quit_leaves_the_rest(workspace: Workspace) -> None:
+    """Who stops in the middle of forty must not lose what they decided, nor decide what they did not see."""
+    said, shown = ["yes", "no", "later", "quit"], []
+
+    def ask(words: str, question: str, choices: Sequence[str], default: int) -> int:
+        shown.append(words)
+        assert choices[default] == "quit", "Enter decides nothing"
+        return CHOICES.index(said[len(shown) - 1])
+
+    done = review(workspace, ask=ask, now=lambda: NOW)
+    assert isinstance(done, Decided) and [row.answer for row in done.rows] == ["yes", "no", "later"]
+    assert "1 of 4" in shown[0] and "item 1" in shown[0] and "drop it" in shown[0]
+    assert "item 1" in text(workspace, "facts.md") and text(workspace, "quarantine.md").count("item") == 2
+    assert "later (asked again in 7 days): item 3" in review_text(done)
+    for days, waiting in ((0, 1), (6, 1), (7, 2)):
+        queue = review(workspace, now=lambda days=days: NOW + timedelta(days=days))
+        assert isinstance(queue, Queue) and len(queue.rows) == waiting, days
+
+
+def test_where_nobody_can_be_asked_nothing_is_decided(workspace: Workspace) -> None:
+    assert isinstance(review(workspace, ask=lambda *_: None), Queue)
+    assert text(workspace, "quarantine.md") == HELD
+
+
+def test_what_was_kept_as_no_contradiction_is_not_asked_as_alike(workspace: Workspace) -> None:
+    """One pair would be asked about twice; and earlier versions kept a list of what was dismissed."""
+    lines = (
+        "- The port is 8080 on the server [from: a, 2026-01-01]",
+        "- The port is 8081 on the server [from: b, 2026-01-02]",
+    )
+    (workspace.paths.knowledge / "facts.md").write_text("\n".join(("# Facts", "", *lines, "")))
+    (workspace.paths.knowledge / "quarantine.md").unlink()
+    queue = review(workspace)
+    assert isinstance(queue, Queue)
+    [pair] = queue.rows
+    assert pair.kind == "outdated"
+    workspace.paths.state.mkdir()
+    (workspace.paths.state / "dismissed.json").write_text(f'["{pair.key}"]\n')
+    assert review(workspace) == Queue(())
