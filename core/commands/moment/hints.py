@@ -223,7 +223,7 @@ def hint(tool: str) -> str:
 
 COMMANDS = (
     single(
-        "hint", SUMMARY["hint"], "claude_code < event.json", hint, str,
+        "hint", SUMMARY["hint"], "claude_code", hint, str,
         needed("tool", "the tool whose hook asks: claude_code or codex"), anywhere=True, words=OURS,
     ),
     single(
