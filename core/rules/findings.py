@@ -43,7 +43,8 @@ LEAST_WEIGHT = 2
 # --- sentences that explain ---
 
 _YOURS = re.compile(
-    r"\byour (?=repo|project|code|branch|machine|setup|environment|config|app|CLAUDE|AGENTS|test|file)|"
+    r"\byour (?=(?:[\w.-]+ ){0,2}(?:repo|project|code|branch|machine|setup|environment|config|app|CLAUDE|AGENTS|"
+    r"test|file|server|script|build|image|container|database|version|installation))|"
     r"(?<=[Вв] )ваш(?:ем|ей) (?=проект|код|файл)|您的|你的",
     re.IGNORECASE,
 )
@@ -61,6 +62,7 @@ PERSONS = re.compile(
     r"tenemos)\b",
     re.IGNORECASE,
 )
+_OF_SPEAKER = re.compile(r"\b(?:I|I'm|I've|I'd|we|we've|my|our|us|ich|wir|je|nous)\b")
 _POINTS_BACK = re.compile(
     r"^(?:these|those|such|not|to|let|replace|use|add|check|run|before|after|with the|expected|yes|no|either|pass|"
     r"call)\b",
@@ -91,6 +93,14 @@ PAST = re.compile(
 )
 
 
+_SEEN = re.compile(
+    r"\s(?:that )?you(?:['’]re| are|['’]ve)? (?:currently |now )?(?:seeing|see|experiencing|encountering|encountered|"
+    r"getting|get|having|facing)\b",
+    re.IGNORECASE,
+)
+"""To whom a failure was shown."""
+
+
 def is_past(text: str) -> bool:
     """Whether a sentence tells what was done; a name in backticks may end as a verb does."""
     return PAST.match(text) is not None and text[0] != "`"
@@ -100,18 +110,19 @@ def neutral(text: str) -> str:
     """A sentence without line numbers and without whom it was said to."""
     return _YOURS.sub(
         lambda said: "the " if said[0].isascii() else "",
-        _CLEAR.sub("", _COUNTED.sub("", words.LINE_NUMBERS.sub("", text))),
+        _CLEAR.sub("", _SEEN.sub("", _COUNTED.sub("", words.LINE_NUMBERS.sub("", text)))),
     )
 
 
-def explains(text: str) -> bool:
-    """Whether a sentence states something about a system: no guess, offer, praise or code, and nobody is spoken to."""
+def explains(text: str, *, persons: bool = False) -> bool:
+    """Whether a sentence states something about a system: no guess, offer, praise or code, and nobody is spoken to
+    (`persons`: the user may be)."""
     return not (
         words.HEDGE.search(text)
         or words.OFFER.search(text)
         or words.MONOLOGUE.match(text)
         or words.TEMPLATE.search(CODE.sub("", text))
-        or PERSONS.search(text)
+        or (PERSONS.search(text) and not (persons and not _OF_SPEAKER.search(text)))
         or _CURE.match(text)
         or _PRAISED.search(text)
         or looks_like_code(text)
@@ -149,6 +160,18 @@ _EFFECT = re.compile(
     rf"\b(?:because|since|due to)\b.{{3,120}}\b{_BREAKS}\b|\bfixed a (?:long-standing )?bug where\b",
     re.IGNORECASE,
 )
+_SAME_ERROR = re.compile(
+    r"^(?:the|this|that|your) (?:[\w`-]+ ){0,3}(?:error|issue|problem|warning|failure|message|exception)s?\b"
+    r"(?: (?:message|itself))?\s+(?:\w+ly )?(?:(?:indicates?|means?|says?|tells)(?: us| you)? (?:that )?|"
+    r"(?:(?:is|was|occurs?|occurred|happens?|happened|comes?|came|arises?|appears?|stems?)(?: \w+ly)? )?"
+    r"(?=because|due to|caused by|since|from|when|that)(?:that )?)|"
+    r"^(?:这个?|该|此)?(?:错误|报错|问题|警告)(?:信息|消息)?(?:的原因)?(?:是|在于|表明|说明|提示|意味着)(?:因为|由于|说)?"
+    r"\s*[:：,，]?\s*|"
+    r"^(?:эта )?(?:ошибка|проблема) (?:возникает|возникла|означает|связана|вызвана|говорит о том)\s*,?\s*(?:что )?|"
+    r"^(?:この)?(?:エラー|警告|問題)(?:の原因)?は[、,]?|^(?:이 )?(?:오류|에러|경고|문제)(?:의 원인)?[는은]\s*",
+    re.IGNORECASE,
+)
+"""What stands in front of a cause where the error is known."""
 _SAME_AGAIN = re.compile(r"this is (?:the|exactly|a known)\b", re.IGNORECASE)
 _OF_REQUEST = re.compile(r"^(?:PR|MR|pull request|issue) #?\d+\b\s*[—–:-]+\s*", re.IGNORECASE)
 
@@ -178,7 +201,7 @@ def cause_in(session: Session, rows: Sequence[Row], at: int, *, known: bool = Fa
     if words.SEVERE.match(row.text) or row.kind == "check":
         return None
     below = _CAUSE_HEADING.match(row.heading) is not None and (at == 0 or rows[at - 1].heading != row.heading)
-    if not below and not has(row.low, _OF_CAUSE):
+    if not (below or known) and not has(row.low, _OF_CAUSE):
         return None
     parts = list(sentences(row))
     for number, sentence in enumerate(parts):
@@ -187,13 +210,16 @@ def cause_in(session: Session, rows: Sequence[Row], at: int, *, known: bool = Fa
         bare = text[label.end() :] if label else text
         if text.endswith((":", "：")):
             continue  # it leads to a list
-        if not (label or (below and number == 0) or words.CAUSE.search(text) or _EFFECT.search(text)):
+        same = known and _SAME_ERROR.match(text)
+        if not (label or same or (below and number == 0) or words.CAUSE.search(text) or _EFFECT.search(text)):
             continue
         bare = _without_title(session, bare)
-        if words.DANGLING.match(bare) or _POINTS.search(bare) or lost(bare):
+        if known:
+            bare = _SAME_ERROR.sub("", bare)
+        elif words.DANGLING.match(bare) or _POINTS.search(bare) or lost(bare):
             lead = _lead(rows, at, parts[:number])
             bare = f"{_with_stop(lead)} {bare}" if lead else ""
-        if not explains(bare) or _POINTS_BACK.match(bare) or not bare:
+        if not bare or not explains(bare, persons=known) or _POINTS_BACK.match(bare):
             continue
         if _SLIP.search(bare) or _CUT_OFF.search(bare) or is_past(bare) or not named_first(bare):
             continue

@@ -147,9 +147,8 @@ class Session:
 
     @cached_property
     def _shown(self) -> str:
-        """What tools gave back and what the user pasted, in lower case."""
-        turns = (turn for turn in self.conversation.turns if turn.role == "tool" or len(turn.text) >= LEAST_PASTED)
-        return "\n".join(turn.text for turn in turns if turn.role in ("tool", "user")).casefold()
+        """What tools gave back and what the user said, in lower case."""
+        return "\n".join(turn.text for turn in self.conversation.turns if turn.role in ("tool", "user")).casefold()
 
     @cached_property
     def _low(self) -> tuple[str, ...]:

@@ -280,7 +280,7 @@ ABOUT_GIT = re.compile(
 CAUSE = one_of({
     "en": (
         r"root cause(?:\s*[:：]| is| was| of .{3,60}? (?:is|was))",
-        r"(?:real|actual|underlying) (?:cause|problem|issue|reason)", "culprit", r"(?:is|was|were|are) caused by",
+        r"(?:real|actual|underlying) (?:cause|problem|issue|reason)", "culprit", r"(?:is|was|were|are) (?:caused by|due to)",
         r"(?:fail\w*|broke|breaks|crash\w*|hang\w*|hung|happen\w*|error\w*)\b.{0,60} because", r"turn(?:s|ed) out",
         r"the (?:cause|problem|bug|issue|reason) (?:is|was) (?:that|in|with)?",
     ),
