@@ -180,14 +180,29 @@ def find_causes(session: Session) -> Iterator[Found]:
     """Why something failed: the sentence that says so together with the next one where that explains it, when the
     things that they name stand in what tools gave back."""
     told: list[Found] = []
-    for closing in session.closings:
-        lines = [] if closing.refuted or session.of_chat or session.of_others else session.rows[closing.number]
-        said = next((said for at in range(len(lines)) if (said := cause_in(session, lines, at))), None)
-        mended_later = not closing.changed and session.edited_after(closing.number, closing.turn.text)
-        if said and not mended_later:
+    for closing in [] if session.of_chat or session.of_others else session.closings:
+        if closing.refuted or (not closing.changed and session.edited_after(closing.number, closing.turn.text)):
+            continue
+        said = next(iter(_causes_in(session, session.rows[closing.number])), None)
+        places = session.said_before(closing) if not said and (closing.changed or session.last_change < 0) else []
+        for place in places:  # what was found before it was mended
+            said = said or next(
+                (one for one in _causes_in(session, rows_of(place[1], place[0])) if _SURE.search(one[0])), None
+            )
+        if said:
             told.append(found("facts", said[0], closing.number, quote=said[1], score=66))
     fresh = [one for at, one in enumerate(told) if not any(_same(one, other) for other in told[at + 1 :])]
     yield from fresh[-MAX_CAUSES:]
+
+
+_SURE = re.compile(
+    r"\bbecause\b|\bcaus\w+|\bsince\b|\bdue to\b|因为|由于|导致|ため|때문|из-за|потому|weil|porque", re.IGNORECASE
+)
+"""With one of these a remark in the middle of work explains something."""
+
+
+def _causes_in(session: Session, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    return (said for at in range(len(rows)) if (said := cause_in(session, rows, at)))
 
 
 def _same(one: Found, other: Found) -> bool:

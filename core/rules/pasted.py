@@ -68,10 +68,11 @@ def find_pasted_errors(session: Session) -> Iterator[Found]:
             or (again and (words.CORRECTION.match(again.text.strip()) or error_in(again.text)))
         ):
             continue  # it did not help, or nobody knows
-        cause, quote = _cause(session, closing.number, error)
-        if cause:
-            statement = f"“{error}”: {cause}"
-            told[error] = found("facts", statement, closing.number, quote=quote, score=64, kind="pitfall")
+        for place in (closing.number, *(at for at, _ in session.said_before(closing))):
+            cause, quote = _cause(session, place, error)
+            if cause:
+                told[error] = found("facts", f"“{error}”: {cause}", place, quote=quote, score=64, kind="pitfall")
+                break
     yield from [item for item in told.values() if item][-MAX_ERRORS:]
 
 

@@ -213,6 +213,17 @@ class Session:
         """Whether something was committed or pushed after a turn."""
         return any(at > turn and isinstance(row, Commit | Push) and row.succeeded for at, row in self.events)
 
+    def said_before(self, closing: Closing) -> list[tuple[int, Turn]]:
+        """The assistant's messages between the user's word and a closing message, the later first."""
+        turns = self.conversation.turns
+        said: list[tuple[int, Turn]] = []
+        for at in range(closing.number - 1, closing.before, -1):
+            if by_person(turns[at]):
+                break
+            if turns[at].role == "assistant" and not turns[at].agent and turns[at].text.strip():
+                said.append((at, turns[at]))
+        return said
+
     # --- what it was about ---
 
     @property
