@@ -70,8 +70,8 @@ class ReadableConversation:
     where it was found, `path` its file (or `file#id`), `in_trash` whether that is in the trash. `count` turns are in
     all of it, `turns` on this page, which begins at turn `first`; `next` is the number of the first one on the next
     page, None on the last. `items` are all that was harvested, also those of which the turn is not known. `resume` is
-    the command that goes on with it in its own tool, "" with `why_not` where there is none. `secrets` were hidden. `end`
-    says in which state it was left: what was not committed, pushed or answered."""
+    the command that goes on with it in its own tool, "" with `why_not` where there is none. `secrets` were hidden.
+    `end` says in which state it was left."""
 
     name: str
     title: str
