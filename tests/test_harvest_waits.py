@@ -300,7 +300,7 @@ def test_of_a_session_that_goes_on_after_an_undo_only_the_new_part_counts(desk: 
     second = gave(10, "[orders 5d6e7f8] feat(orders): add the lexer\n 1 file changed") + told("assistant", "Done.", 12)
     world.converse(
         first
-        + ran(10, COMMITS.replace("parser", "lexer").replace(WHY, "`lex` must keep its table, else it is slow."))
+        + ran(10, COMMITS.replace("parser", "lexer").replace(WHY, "`lex` must keep its table, otherwise it is slow."))
         + second,
         NAME,
     )

@@ -312,7 +312,8 @@ _REMARK = re.compile(
     r"^\W*(?:impact|remember|instead|after \w+ing|result|summary|bug|issue|the only|all \w+)\b|\b(?:nit|"
     r"documentation nit|additive|"
     r"doesn't need to change|import the|back to its original|for exactly this|remaining dirty|this (?:pr|change|"
-    r"fix|commit))\b|方案",
+    r"fix|commit))\b|方案|\bloses its\b|\b(?:is|are|was|were) deleted\b|\bdeleted;|"
+    r"\bnow (?:uses?|applies|takes?|returns?|calls?|reads?)\b(?!.*\b(?:because|so|otherwise|since)\b)",
     re.IGNORECASE,
 )
 """What only tells of the work of the day."""
@@ -408,6 +409,10 @@ _TRAILER = re.compile(
 _OF_TESTS = re.compile(r"^\W*(?:test(?:s|ed|ing)?|verif\w+|add(?:s|ed)? (?:\w+ )?tests?|update[sd]? tests?)\b", re.I)
 
 
+_OF_COMMIT = re.compile(
+    r"(?:Warn|Use|Do not|\w+(?:izes|ifies|ates)|[A-Z][a-z]+(?<!s)s (?:the|a|an|all|main|\w+ (?:with|from|to)))\b"
+)
+"""What a commit does, and what somebody is to do: its log."""
 _SMALL = re.compile(r"(?:style|lint|format|test|chore\(deps|wip)\b", re.IGNORECASE)
 
 
@@ -445,7 +450,7 @@ def _of_message(row: Command, pattern: re.Pattern[str], title: str) -> Iterator[
     for part in rows_of(Turn("assistant", body), 0):
         for sentence in sentences(part):
             text = neutral(sentence.text)
-            why = words.REASON.search(text) or words.LIMIT.search(text)
+            why = words.REASON.search(text) and not (words.ORDER.match(text) or _OF_COMMIT.match(text))
             if why and kept < MAX_SENTENCES and _is_reason(text) and part.kind != "check":
                 kept += 1
                 yield text

@@ -200,7 +200,8 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 _OPINION = re.compile(
-    r"\bI (?:like|feel|love|hate|doubt|hope|wonder|wish)\b|\b(?:nice|great|confusing|cool|feels?|sounds?)\b", re.I
+    r"\bI (?:do(?:n't| not) think|like|feel|love|hate|doubt|hope|wonder|wish)\b|\b(?:nice|great|confusing|cool|feels?|sounds?)\b",
+    re.I,
 )
 _LOOKS = re.compile(
     r"\b(?:colou?rs?|fonts?|padding|margins?|borders?|bold|italic|align\w*|cent(?:er|re)(?:ed)?|background|darker|"
@@ -449,7 +450,9 @@ def _set_right(row: Exchange) -> Found | None:
         return None
     body, quote, agreed = _said(row), row.text.split("\n")[0], _conceded(row)
     leans = words.POINTING.match(body) or _ORDER.match(body) or _LEANS.search(body) or _BARE_SUBJECT.match(body)
-    if not fits(body) or leans or words.MOMENT.search(body) or re.match(r"I\b", body):
+    if re.match(r"I\b|the (?:first|second|third|last|other)\b", body, re.IGNORECASE):
+        return None
+    if not fits(body) or leans or words.MOMENT.search(body):
         return None
     if agreed and words.ANCHOR.search(body + agreed):
         if "?" in body:  # then the answer says what was settled
