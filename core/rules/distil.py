@@ -20,7 +20,7 @@ from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import find_failures, find_hooks, find_lint_rules
 from core.rules.fenced import find_playbooks
 from core.rules.file_notes import absolute_path, find_file_notes
-from core.rules.findings import find_causes, find_in_commits, find_left, find_reasons
+from core.rules.findings import find_causes, find_left, find_reasons
 from core.rules.pasted import find_pasted_errors
 from core.rules.prose import read_prose
 from core.rules.recurring import find_quirks
@@ -52,7 +52,6 @@ RULES: tuple[Rule, ...] = (
     find_chosen,
     find_pasted_errors,
     find_causes,
-    find_in_commits,
     find_reasons,
     find_left,
     find_plan_left,

@@ -1,4 +1,4 @@
-"""What the closing messages of a session and its commits say for later: causes, reasons, limits, and what is left.
+"""What the closing messages of a session say for later: causes, reasons, limits, and what is left.
 
 A closing message is right about *what* more often than about *why*. So a sentence is taken only when it is strictly
 worded and the things that it names stand in what a tool gave back or in what was written. What the user refuted, or
@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from core.conversations.conversation import Turn
-from core.conversations.events import MESSAGE, Command, Commit
+from core.conversations.events import Commit
 from core.rules import words
 from core.rules.prose import Row, Sentence, begun, has, looks_like_code, sentences, whole
 from core.rules.reviews import NUMBERS, SLIGHT, find_in_review
@@ -34,7 +33,7 @@ from core.rules.sentence import (
 )
 from core.rules.session import Closing, Session, rows_of
 
-MAX_CAUSES, MAX_REASONS, MAX_LEFT, MAX_OF_COMMITS = 2, 3, 4, 3
+MAX_CAUSES, MAX_REASONS, MAX_LEFT = 2, 3, 4
 LEAST_BELOW = 4
 MAX_SENTENCES = 2
 LEAD_AT = 5
@@ -392,77 +391,6 @@ def _consequence(following: Sequence[Sentence]) -> list[str]:
         if _THEN.match(text) and explains(text) and len(text) <= LONG // 2 and not words.UNDONE.search(text):
             return [text]
     return []
-
-
-# --- what commits and pull requests say below their titles ---
-
-_BODY = re.compile(
-    r"""\s(?:--body|-b)[= ]\s*(?:"\$\(cat <<-?\s*['"]?(?P<end>\w+)['"]?\s*\n(?P<here>.*?)\n\s*(?P=end)"""
-    r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""",
-    re.DOTALL,
-)
-_TITLE = re.compile(r"""\s(?:--title|-t)[= ]\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""")
-_TRAILER = re.compile(
-    r"^(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: |🤖|Generated with|Co-authored|(?:Tests?|Refs?|Closes|Fixes|Issue)(?:: | #))",
-    re.IGNORECASE,
-)
-_OF_TESTS = re.compile(r"^\W*(?:test(?:s|ed|ing)?|verif\w+|add(?:s|ed)? (?:\w+ )?tests?|update[sd]? tests?)\b", re.I)
-
-
-_OF_COMMIT = re.compile(
-    r"(?:Warn|Use|Do not|\w+(?:izes|ifies|ates)|[A-Z][a-z]+(?<!s)s (?:the|a|an|all|main|\w+ (?:with|from|to)))\b"
-)
-"""What a commit does, and what somebody is to do: its log."""
-_SMALL = re.compile(r"(?:style|lint|format|test|chore\(deps|wip)\b", re.IGNORECASE)
-
-
-def find_in_commits(session: Session) -> Iterator[Found]:
-    """What the messages of commits and pull requests that went through give as a reason, a limit or how it is since,
-    with the title that they stand below."""
-    told: list[Found] = []
-    made = {row.start: row for _, row in session.events if isinstance(row, Commit) and row.succeeded}
-    undone = {row.subject for row in made.values() if row.subject.startswith('Revert "')}
-    for turn, row in session.commands:
-        commit = made.get(row.start)
-        opens = re.search(r"\b(?:gh|glab) (?:pr|mr) create\b", row.words)
-        if not (commit or (opens and row.answered and not row.failed)):
-            continue
-        named_so = _TITLE.search(row.words)
-        title = commit.subject if commit else (named_so["double"] or named_so["single"] or "") if named_so else ""
-        pattern = MESSAGE if commit else _BODY
-        if commit and _SMALL.match(title):
-            continue
-        if commit and (f'Revert "{title}"' in undone or session.deleted_after(turn, title)):
-            continue
-        for text in _of_message(row, pattern, title):
-            shown = f"“{title}”" + (f" (commit {commit.hash[:8]})" if commit and commit.hash else "") if title else ""
-            told.append(found("facts", text, turn, detail=shown, score=62))
-    fresh = [one for at, one in enumerate(told) if not any(_same(one, other) for other in told[:at])]
-    yield from fresh[:MAX_OF_COMMITS]
-
-
-def _of_message(row: Command, pattern: re.Pattern[str], title: str) -> Iterator[str]:
-    """The sentences of a message that say why, and no more than two."""
-    texts = [said["here"] or said["double"] or said["single"] or "" for said in pattern.finditer(row.words)]
-    lines = [line for line in "\n\n".join(texts).split("\n") if not _TRAILER.match(line.strip())]
-    body = "\n".join(line for line in lines if line.strip() != title)
-    kept = 0
-    for part in rows_of(Turn("assistant", body), 0):
-        for sentence in sentences(part):
-            text = neutral(sentence.text)
-            why = words.REASON.search(text) and not (words.ORDER.match(text) or _OF_COMMIT.match(text))
-            if why and kept < MAX_SENTENCES and _is_reason(text) and part.kind != "check":
-                kept += 1
-                yield text
-
-
-def _is_reason(text: str) -> bool:
-    return (
-        SHORT <= len(text) <= LONG
-        and words.ANCHOR.search(text) is not None
-        and explains(text)
-        and not (words.DANGLING.match(text) or _OF_TESTS.match(text) or _SLIP.search(text) or lost(text))
-    )
 
 
 # --- left ---

@@ -200,8 +200,9 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 _OPINION = re.compile(
-    r"\bI (?:do(?:n't| not) think|like|feel|love|hate|doubt|hope|wonder|wish)\b|\b(?:nice|great|confusing|cool|feels?|sounds?)\b",
-    re.I,
+    r"\bI (?:don'?t think|like|feel|love|hate|doubt|hope|wonder|wish)\b|"
+    r"\b(?:nice|great|confusing|cool|feels?|sounds?)\b",
+    re.IGNORECASE,
 )
 _LOOKS = re.compile(
     r"\b(?:colou?rs?|fonts?|padding|margins?|borders?|bold|italic|align\w*|cent(?:er|re)(?:ed)?|background|darker|"
