@@ -364,7 +364,7 @@ def _weight(session: Session, closing: Closing, row: Row, text: str) -> int:
     """How much a sentence says for later, 0 for one that is not to be taken."""
     why, limit = words.REASON.search(text), words.LIMIT.search(text)
     noted = _NOTED.search(row.heading) or _NOTED.match(row.text)
-    plain = _MAYBE.sub("", text) if noted and limit else text
+    plain = _MAYBE.sub("", text) if limit and (noted or closing.at_end) else text
     if not (why or limit) or not readable(text) or not explains(plain) or not named_first(text):
         return 0
     gates = (_OF_A_LOOK, _TEXTBOOK, _SLIP, words.UNDONE, words.CAUSE)
