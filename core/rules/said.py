@@ -50,7 +50,7 @@ RULE = words.one_of({
         "from now on", r"(?:must|shall|should)(?:n't| not)?(?! (?:i|we|you)\b)", r"(?:has|have|needs?) to be",
         r"(?:is|are) (?:supposed|meant) to", r"only(?! (?:problem|issue|thing|one|difference)\b)", "without",
         "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time",
-        r"no (?:more|external|new)",
+        r"no (?:more|external|new)", r"(?:is|are) (?:not (?:needed|necessary|required)|no need|unnecessary)",
         r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)", "let'?s (?:use|go with|keep|call|not|drop)",
         r"we(?:'ll| will)? (?:use|go with|keep|call)", r"use \S+(?: \S+){0,6} (?:for|everywhere|and not|, not)",
         r"(?:we|i)(?:'d)? (?:(?:also|just|really|only) )*(?:want|need|prefer|expect) (?!you\b)(?:\S+ ){1,8}(?:to|"
