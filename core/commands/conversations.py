@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
@@ -18,7 +18,7 @@ from core import conversation_index as conversation_index
 from core.base import files, locks
 from core.base.figures import count, size
 from core.base.result import KnowledgeError
-from core.commands.transcript import LOOK_SECONDS, index_folder, opened_index, tool_of, where_of
+from core.commands.transcript import LOOK_SECONDS, ends_known, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.conversation_index import Brought, look, place_of
@@ -40,7 +40,7 @@ from core.search.conversation_query import (
 from core.search.conversation_query import unread as unread_number
 from core.search.days import Span, day_span, question
 from core.search.vectors import embed_one
-from core.sources.tools import EXPORTS, FILES, NAMES, known_name, title_of
+from core.sources.tools import EXPORTS, FILES, NAMES, known_as, known_name, title_of
 
 if TYPE_CHECKING:
     from core.base.entry import Embed
@@ -73,7 +73,7 @@ class ConversationHit:
     `name` is what `knowledge show` takes; `source` where it was found, `tool` what people call that; `day` the local
     day of the turn, `ended` of the whole, ISO 8601. `turn` is the number of the best turn (from 1; 0 where there is
     none), `role` who spoke, `text` its words, `places` the numbers of all turns that matched. `rank` compares it with
-    hits of other kinds."""
+    hits of other kinds. `end` is the state in which it was left, as its harvest noted it, "" where nothing is known."""
 
     name: str
     title: str
@@ -95,6 +95,7 @@ class ConversationHit:
     places: tuple[int, ...]
     path: str
     in_trash: bool
+    end: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys; those that hits of all kinds have are called the same."""
@@ -119,6 +120,7 @@ class ConversationHit:
             "turns": self.turns,
             "places": list(self.places),
             "in_trash": self.in_trash,
+            "end": self.end or None,
         }
 
 
@@ -346,8 +348,8 @@ def find(
     if brought.waiting:
         warnings.append(f"not searched yet: {what_it_takes(brought)}; 'knowledge search --build' reads all of it")
     return ConversationHits(
-            words, tuple(hits), number, turns, brought.waiting, brought.waiting_bytes, brought.seconds, note,
-            tuple(warnings), nothing, project[0],
+            words, tuple(_with_ends(workspace, hits)), number, turns, brought.waiting, brought.waiting_bytes,
+            brought.seconds, note, tuple(warnings), nothing, project[0],
         )  # fmt: skip
 
 
@@ -435,6 +437,13 @@ def _understood(span: Span, folder: str) -> str:
     days = f"from {span.since} to {span.before}" if span.before else f"from {span.since} on"
     days = f"on {span.since}" if one_day else days
     return f"understood as: {days}{f', in {folder}' if folder else ''} (quotation marks search the words as they stand)"
+
+
+def _with_ends(workspace: Workspace, hits: Sequence[ConversationHit]) -> Iterator[ConversationHit]:
+    """The hits with the state in which each was left."""
+    ends = ends_known(workspace) if hits else {}
+    for hit in hits:
+        yield replace(hit, end=ends.get(known_as(hit.path, hit.source), ""))
 
 
 def _hit(found: Found) -> ConversationHit:

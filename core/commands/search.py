@@ -548,6 +548,8 @@ def _conversation(number: int, hit: Any) -> Iterator[str]:
     about += ["in the trash"] if hit.in_trash else []
     about += [", ".join(hit.why)]
     yield f"   ({'; '.join(one_line(one) for one in about if one)})"
+    if hit.end:
+        yield f"   as it was left: {one_line(hit.end)}"
 
 
 def entries_counted(number: int) -> str:

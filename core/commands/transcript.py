@@ -83,6 +83,16 @@ def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
         return {}
 
 
+def ends_known(workspace: Workspace) -> dict[str, str]:
+    """The state in which conversations were left (uncommitted files, a push without a result), as their harvests noted
+    it, by what their paths are known as."""
+    return {
+        known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME): str(entry["end"])
+        for entry in known_entries(workspace).values()
+        if entry.get("end")
+    }
+
+
 @contextmanager
 def opened_index(workspace: Workspace, seconds: float) -> Iterator[tuple[Database | None, Brought, str]]:
     """The index after a look of this many seconds, and a sentence where it cannot be kept."""
@@ -232,6 +242,8 @@ def read_held(
 ) -> ReadableConversation:
     """The same of a conversation that was located."""
     from core.conversations.readable import ReadableConversation, page
+    from core.rules.end import read_end
+    from core.rules.session import read_session
 
     try:
         whole = _read(workspace, row)
@@ -246,6 +258,7 @@ def read_held(
     if not 1 <= first <= max(1, turns):
         raise KnowledgeError("usage", f"there is no turn {first}", row.name, f"it has {count(turns, 'turn')}")
     items, warnings = harvested(workspace, row)
+    end = _clear(read_end(read_session(facts)).text)
     shown = page(whole, first, number, items)
     after = first + len(shown)
     resume, why_not = resume_of(row)
@@ -253,7 +266,7 @@ def read_held(
             row.name, facts.title or row.title, tool_of(row._replace(tool=facts.format)), row.source, row.path,
             facts.folder or row.folder, facts.repository, facts.branch, facts.model, row.ended[:10],
             facts.started or row.started, facts.ended or row.ended, turns, first, after if after <= turns else None,
-            shown, items, bool(row.trash), resume, why_not, whole.secrets.count, warnings,
+            shown, items, bool(row.trash), resume, why_not, whole.secrets.count, warnings, end,
         )  # fmt: skip
 
 
@@ -463,6 +476,8 @@ def _readable(talk: Any) -> Iterator[str]:
     about = [talk.tool, talk.folder, talk.branch, _period(talk), count(talk.count, "turn")]
     about += ["in the trash"] if talk.in_trash else []
     yield "; ".join(one_line(one) for one in about if one)
+    if talk.end:
+        yield f"as it was left: {one_line(talk.end)}"
     if talk.resume:
         yield f"go on with it: {one_line(talk.resume)}"
     for turn in talk.turns:
@@ -500,7 +515,7 @@ def _markdown(talk: Any) -> Iterator[str]:
     yield f"# {one_line(talk.title or talk.name)}"
     yield ""
     about = (("Conversation", talk.name), ("Tool", talk.tool), ("Folder", talk.folder), ("Branch", talk.branch),
-             ("Day", _period(talk)))  # fmt: skip
+             ("Day", _period(talk)), ("As it was left", talk.end))  # fmt: skip
     yield from (f"- {name}: {one_line(value)}" for name, value in about if value)
     for turn in talk.turns:
         yield ""

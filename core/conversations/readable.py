@@ -70,7 +70,8 @@ class ReadableConversation:
     where it was found, `path` its file (or `file#id`), `in_trash` whether that is in the trash. `count` turns are in
     all of it, `turns` on this page, which begins at turn `first`; `next` is the number of the first one on the next
     page, None on the last. `items` are all that was harvested, also those of which the turn is not known. `resume` is
-    the command that goes on with it in its own tool, "" with `why_not` where there is none. `secrets` were hidden."""
+    the command that goes on with it in its own tool, "" with `why_not` where there is none. `secrets` were hidden.
+    `end` says in which state it was left."""
 
     name: str
     title: str
@@ -94,6 +95,7 @@ class ReadableConversation:
     why_not: str = ""
     secrets: int = 0
     warnings: tuple[str, ...] = field(default=())
+    end: str = ""
 
     def to_json(self) -> dict[str, Any]:
         names = ("name", "title", "tool", "source", "path", "folder", "repository", "branch", "model", "day", "started",
@@ -105,6 +107,7 @@ class ReadableConversation:
             "first": self.first,
             "next": self.next,
             "resume": self.resume or None,
+            "end": self.end or None,
             "turns": [turn.to_json() for turn in self.turns],
             "items": [item.to_json() for item in self.items],
         }

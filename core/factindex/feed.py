@@ -226,7 +226,7 @@ def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan, bullets: 
         if name and name not in draft.facts:
             rows.append([mark, name, KEPT])  # it stands there, but is not valid: nobody changes it but the user
             continue
-        elsewhere = bool(name) and name not in history.ids and draft.facts[name].first_seen == taught.day
+        elsewhere = _is_from_elsewhere(name, history, draft, taught.day)
         if elsewhere:  # another machine has made it of this very line, and counted it
             fact = draft.facts[name]
             history.ids.add(name)
@@ -276,6 +276,13 @@ def _deleted(domain: str, marks: Sequence[str], history: History) -> str:
 
 def _seen(domain: str, marks: Sequence[str], history: History) -> str:
     return next((name for mark in marks if (name := history.seen.get((domain, mark), ""))), "")
+
+
+def _is_from_elsewhere(name: str, history: History, draft: _Draft, day: str) -> bool:
+    """Whether the fact that stands already was made by another machine, of the line that is fed now: nothing is known
+    of it here, and it was first seen on the day of the conversation."""
+    known = name in history.ids or name in draft.made or name not in draft.facts
+    return not known and draft.facts[name].first_seen == day
 
 
 # --- taking a harvest back -------------------------------------------------------------------------------------------

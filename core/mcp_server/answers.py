@@ -120,6 +120,7 @@ class ConversationFound(Shape):
     text: str = Field(description="The words of that turn, or the part of it that matches.")
     why: list[str] = Field(description="What matched.")
     score: float = Field(description="Higher is better; comparable within one answer.")
+    end: str | None = Field(description="What it left: not committed, not pushed, not answered.")
 
 
 class ConversationsFound(Page):
@@ -150,6 +151,7 @@ class ConversationRead(Answer):
     project: str | None = Field(description="The folder in which it was held.")
     branch: str | None = Field(description="What was checked out when it began.")
     count: int = Field(description="How many turns it has in all.")
+    end: str | None = Field(description="What it left: not committed, not pushed, not answered.")
     next_turn: int | None = Field(description="The turn that the next page begins with; null on the last one.")
     turns: list[ConversationTurn] = Field(description="The turns of this page, in their order.")
 

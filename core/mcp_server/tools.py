@@ -236,7 +236,7 @@ def search_conversations(
 
     def made(hit: ConversationHit) -> dict[str, Any]:
         fields = hit.to_json()
-        kept = ("title", "tool", "date", "branch", "turns", "turn", "role", "text", "why", "score")
+        kept = ("title", "tool", "date", "branch", "turns", "turn", "role", "text", "why", "score", "end")
         return {"name": hit.name, "project": hit.folder or None} | {key: fields[key] for key in kept}
 
     warnings = [*found.warnings, *([found.note] if found.note else []), *remarks(query, found.hits, [found.nothing])]
@@ -275,7 +275,8 @@ def read_conversation(
     head = {
         "name": found.name, "title": found.title or None, "tool": found.tool, "date": found.day or None,
         "project": found.folder or None, "branch": found.branch or None, "count": found.count,
-        "next_turn": after if after <= found.count else None, "warnings": [*warnings, *found.warnings],
+        "end": found.end or None, "next_turn": after if after <= found.count else None,
+        "warnings": [*warnings, *found.warnings],
     }  # fmt: skip
     return safe(now, head) | {"turns": rows}
 

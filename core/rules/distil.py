@@ -15,11 +15,12 @@ from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
 from core.rules.answers import find_answers, find_choices, find_chosen, find_compacted, find_plans, find_undecided
 from core.rules.checks import find_checks
+from core.rules.contracts import find_contracts
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import find_failures, find_hooks, find_lint_rules
 from core.rules.fenced import find_playbooks
 from core.rules.file_notes import absolute_path, find_file_notes
-from core.rules.findings import find_causes, find_in_commits, find_left, find_reasons
+from core.rules.findings import find_causes, find_left, find_reasons
 from core.rules.pasted import find_pasted_errors
 from core.rules.prose import read_prose
 from core.rules.recurring import find_quirks
@@ -46,11 +47,11 @@ RULES: tuple[Rule, ...] = (
     find_corrections,
     find_put_off,
     find_stated,
+    find_contracts,
     find_plans,
     find_chosen,
     find_pasted_errors,
     find_causes,
-    find_in_commits,
     find_reasons,
     find_left,
     find_plan_left,
@@ -99,9 +100,10 @@ def _in_texts(conversation: Conversation) -> Iterator[Found]:
     rows, codes = read_prose(conversation)
     if _with_answers(conversation):
         yield from (replace(item, rule="find_file_notes") for item in find_file_notes(rows))
+    yield from (replace(item, rule="find_statements") for item in find_statements(rows))
+    if _with_answers(conversation):
         session = read_session(conversation)
         yield from _by_rules(OF_CHATS if session.closings else (find_unfinished,), session)
-    yield from (replace(item, rule="find_statements") for item in find_statements(rows))
     yield from (replace(item, rule="find_tasks") for item in find_tasks(rows, conversation))
     yield from (replace(item, rule="find_questions") for item in find_questions(rows, conversation))
     yield from (replace(item, rule="find_playbooks") for item in find_playbooks(codes, conversation))

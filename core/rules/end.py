@@ -112,6 +112,8 @@ def _failed_last(session: Session) -> tuple[int, Command, str] | None:
 def _breaks_off(session: Session) -> str:
     last = _last_call(session)
     if last is None:
+        if announced := _announced(session):
+            return f"ends as the assistant announces “{announced.text.rstrip(':：')}”"
         failed = _failed_last(session)
         return f"ends with `{failed[1].words[:LONGEST_SHOWN]}`, which failed" if failed else ""
     row = last[1]
@@ -119,6 +121,18 @@ def _breaks_off(session: Session) -> str:
         return f"breaks off while `{row.names[-1]}` is written"
     line = row.words.split("\n")[0][:LONGEST_SHOWN] if isinstance(row, Command) else ""
     return f"breaks off in `{line}`" if line else ""
+
+
+def _announced(session: Session) -> Sentence | None:
+    """What the assistant's last words lead to, where they end in a colon and nothing stands behind it."""
+    closing = session.closings[-1] if session.closings else None
+    if closing is None or not closing.at_end or not closing.turn.text.rstrip().endswith((":", "：")):
+        return None
+    if any(at > closing.number for at, _ in session.events):
+        return None
+    rows = session.rows[closing.number]
+    said = list(sentences(rows[-1]))[-1:] if rows else []
+    return said[0] if said and said[0].text.endswith((":", "：")) else None
 
 
 # --- what is open ---
@@ -131,6 +145,9 @@ def find_unfinished(session: Session) -> Iterator[Found]:
     nobody sent, what was asked last."""
     yield from _in_the_middle(session)
     yield from _failed_at_the_end(session)
+    if announced := _announced(session):
+        text = f"Announced when the session ended, and nothing shows that it was done: {announced.text.rstrip(':：')}"
+        yield _open(text, session.closings[-1].number, detail=_of(session), quote=announced.quote, score=56)
     yield from _unmerged(session)
     yield from _unsent(session)
     waiting = _waiting(session)

@@ -173,6 +173,8 @@ def _is_of_machine(session: Session, row: _Failed) -> bool:
     if not _ENVIRONMENT.search(row.event.output):
         return False
     program = program_of(bare(row.event.words))
+    if any(program in row.path for _, row in session.edits):
+        return False  # what is only being made
     later = [other for at, other in session.commands if at > row.turn and program in bare(other.words).split()[:4]]
     return not any(went_well(other) for other in later)
 
@@ -248,7 +250,8 @@ _RULE_AT_END = re.compile(
 _PLACE = re.compile(r"^(?:\[[\w:.-]+\]\s+)?\S+?:\d+(?::\d+)?:?\s+(?:(?:error|warning|✖)(?::\s+|\s{2,}))?")
 _LINTS = re.compile(r"\b(?:\w*lint\w*|ruff|flake8|mypy|pyright|clippy|vet|biome|shellcheck|rubocop|check)\b")
 _OF_CODE = re.compile(
-    r"undefined|typecheck|syntax|no-undef|cannot find|not found|unresolved|import|format|prettier|gofmt|whitespace",
+    r"undefined|unused|typecheck|syntax|no-undef|cannot find|not found|unresolved|import|format|prettier|gofmt|"
+    r"whitespace",
     re.IGNORECASE,
 )
 """What is wrong with the code of the moment, and what a formatter does by itself."""

@@ -1,4 +1,4 @@
-"""What the closing messages of a session and its commits say for later: causes, reasons, limits, and what is left.
+"""What the closing messages of a session say for later: causes, reasons, limits, and what is left.
 
 A closing message is right about *what* more often than about *why*. So a sentence is taken only when it is strictly
 worded and the things that it names stand in what a tool gave back or in what was written. What the user refuted, or
@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from core.conversations.conversation import Turn
-from core.conversations.events import MESSAGE, Command, Commit
+from core.conversations.events import Commit
 from core.rules import words
 from core.rules.prose import Row, Sentence, begun, has, looks_like_code, sentences, whole
 from core.rules.reviews import NUMBERS, SLIGHT, find_in_review
@@ -34,7 +33,7 @@ from core.rules.sentence import (
 )
 from core.rules.session import Closing, Session, rows_of
 
-MAX_CAUSES, MAX_REASONS, MAX_LEFT, MAX_OF_COMMITS = 2, 3, 4, 3
+MAX_CAUSES, MAX_REASONS, MAX_LEFT = 2, 3, 4
 LEAST_BELOW = 4
 MAX_SENTENCES = 2
 LEAD_AT = 5
@@ -43,7 +42,8 @@ LEAST_WEIGHT = 2
 # --- sentences that explain ---
 
 _YOURS = re.compile(
-    r"\byour (?=repo|project|code|branch|machine|setup|environment|config|app|CLAUDE|AGENTS|test|file)|"
+    r"\byour (?=(?:[\w.-]+ ){0,2}(?:repo|project|code|branch|machine|setup|environment|config|app|CLAUDE|AGENTS|"
+    r"test|file|server|script|build|image|container|database|version|installation))|"
     r"(?<=[Вв] )ваш(?:ем|ей) (?=проект|код|файл)|您的|你的",
     re.IGNORECASE,
 )
@@ -61,6 +61,7 @@ PERSONS = re.compile(
     r"tenemos)\b",
     re.IGNORECASE,
 )
+_OF_SPEAKER = re.compile(r"\b(?:I|I'm|I've|I'd|we|we've|my|our|us|ich|wir|je|nous)\b")
 _POINTS_BACK = re.compile(
     r"^(?:these|those|such|not|to|let|replace|use|add|check|run|before|after|with the|expected|yes|no|either|pass|"
     r"call)\b",
@@ -91,6 +92,14 @@ PAST = re.compile(
 )
 
 
+_SEEN = re.compile(
+    r"\s(?:that )?you(?:['’]re| are|['’]ve)? (?:currently |now )?(?:seeing|see|experiencing|encountering|encountered|"
+    r"getting|get|having|facing)\b",
+    re.IGNORECASE,
+)
+"""To whom a failure was shown."""
+
+
 def is_past(text: str) -> bool:
     """Whether a sentence tells what was done; a name in backticks may end as a verb does."""
     return PAST.match(text) is not None and text[0] != "`"
@@ -100,18 +109,19 @@ def neutral(text: str) -> str:
     """A sentence without line numbers and without whom it was said to."""
     return _YOURS.sub(
         lambda said: "the " if said[0].isascii() else "",
-        _CLEAR.sub("", _COUNTED.sub("", words.LINE_NUMBERS.sub("", text))),
+        _CLEAR.sub("", _SEEN.sub("", _COUNTED.sub("", words.LINE_NUMBERS.sub("", text)))),
     )
 
 
-def explains(text: str) -> bool:
-    """Whether a sentence states something about a system: no guess, offer, praise or code, and nobody is spoken to."""
+def explains(text: str, *, persons: bool = False) -> bool:
+    """Whether a sentence states something about a system: no guess, offer, praise or code, and nobody is spoken to
+    (`persons`: the user may be)."""
     return not (
         words.HEDGE.search(text)
         or words.OFFER.search(text)
         or words.MONOLOGUE.match(text)
         or words.TEMPLATE.search(CODE.sub("", text))
-        or PERSONS.search(text)
+        or (PERSONS.search(text) and not (persons and not _OF_SPEAKER.search(text)))
         or _CURE.match(text)
         or _PRAISED.search(text)
         or looks_like_code(text)
@@ -149,6 +159,18 @@ _EFFECT = re.compile(
     rf"\b(?:because|since|due to)\b.{{3,120}}\b{_BREAKS}\b|\bfixed a (?:long-standing )?bug where\b",
     re.IGNORECASE,
 )
+_SAME_ERROR = re.compile(
+    r"^(?:the|this|that|your) (?:[\w`-]+ ){0,3}(?:error|issue|problem|warning|failure|message|exception)s?\b"
+    r"(?: (?:message|itself))?\s+(?:\w+ly )?(?:(?:indicates?|means?|says?|tells)(?: us| you)? (?:that )?|"
+    r"(?:(?:is|was|occurs?|occurred|happens?|happened|comes?|came|arises?|appears?|stems?)(?: \w+ly)? )?"
+    r"(?=because|due to|caused by|since|from|when|that)(?:that )?)|"
+    r"^(?:这个?|该|此)?(?:错误|报错|问题|警告)(?:信息|消息)?(?:的原因)?(?:是|在于|表明|说明|提示|意味着)(?:因为|由于|说)?"
+    r"\s*[:：,，]?\s*|"
+    r"^(?:эта )?(?:ошибка|проблема) (?:возникает|возникла|означает|связана|вызвана|говорит о том)\s*,?\s*(?:что )?|"
+    r"^(?:この)?(?:エラー|警告|問題)(?:の原因)?は[、,]?|^(?:이 )?(?:오류|에러|경고|문제)(?:의 원인)?[는은]\s*",
+    re.IGNORECASE,
+)
+"""What stands in front of a cause where the error is known."""
 _SAME_AGAIN = re.compile(r"this is (?:the|exactly|a known)\b", re.IGNORECASE)
 _OF_REQUEST = re.compile(r"^(?:PR|MR|pull request|issue) #?\d+\b\s*[—–:-]+\s*", re.IGNORECASE)
 
@@ -157,14 +179,29 @@ def find_causes(session: Session) -> Iterator[Found]:
     """Why something failed: the sentence that says so together with the next one where that explains it, when the
     things that they name stand in what tools gave back."""
     told: list[Found] = []
-    for closing in session.closings:
-        lines = [] if closing.refuted or session.of_chat or session.of_others else session.rows[closing.number]
-        said = next((said for at in range(len(lines)) if (said := cause_in(session, lines, at))), None)
-        mended_later = not closing.changed and session.edited_after(closing.number, closing.turn.text)
-        if said and not mended_later:
+    for closing in [] if session.of_chat or session.of_others else session.closings:
+        if closing.refuted or (not closing.changed and session.edited_after(closing.number, closing.turn.text)):
+            continue
+        said = next(iter(_causes_in(session, session.rows[closing.number])), None)
+        places = session.said_before(closing) if not said and (closing.changed or session.last_change < 0) else []
+        for place in places:  # what was found before it was mended
+            said = said or next(
+                (one for one in _causes_in(session, rows_of(place[1], place[0])) if _SURE.search(one[0])), None
+            )
+        if said:
             told.append(found("facts", said[0], closing.number, quote=said[1], score=66))
     fresh = [one for at, one in enumerate(told) if not any(_same(one, other) for other in told[at + 1 :])]
     yield from fresh[-MAX_CAUSES:]
+
+
+_SURE = re.compile(
+    r"\bbecause\b|\bcaus\w+|\bsince\b|\bdue to\b|因为|由于|导致|ため|때문|из-за|потому|weil|porque", re.IGNORECASE
+)
+"""With one of these a remark in the middle of work explains something."""
+
+
+def _causes_in(session: Session, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    return (said for at in range(len(rows)) if (said := cause_in(session, rows, at)))
 
 
 def _same(one: Found, other: Found) -> bool:
@@ -178,7 +215,7 @@ def cause_in(session: Session, rows: Sequence[Row], at: int, *, known: bool = Fa
     if words.SEVERE.match(row.text) or row.kind == "check":
         return None
     below = _CAUSE_HEADING.match(row.heading) is not None and (at == 0 or rows[at - 1].heading != row.heading)
-    if not below and not has(row.low, _OF_CAUSE):
+    if not (below or known) and not has(row.low, _OF_CAUSE):
         return None
     parts = list(sentences(row))
     for number, sentence in enumerate(parts):
@@ -187,13 +224,16 @@ def cause_in(session: Session, rows: Sequence[Row], at: int, *, known: bool = Fa
         bare = text[label.end() :] if label else text
         if text.endswith((":", "：")):
             continue  # it leads to a list
-        if not (label or (below and number == 0) or words.CAUSE.search(text) or _EFFECT.search(text)):
+        same = known and _SAME_ERROR.match(text)
+        if not (label or same or (below and number == 0) or words.CAUSE.search(text) or _EFFECT.search(text)):
             continue
         bare = _without_title(session, bare)
-        if words.DANGLING.match(bare) or _POINTS.search(bare) or lost(bare):
+        if known:
+            bare = _SAME_ERROR.sub("", bare)
+        elif words.DANGLING.match(bare) or _POINTS.search(bare) or lost(bare):
             lead = _lead(rows, at, parts[:number])
             bare = f"{_with_stop(lead)} {bare}" if lead else ""
-        if not explains(bare) or _POINTS_BACK.match(bare) or not bare:
+        if not bare or not explains(bare, persons=known) or _POINTS_BACK.match(bare):
             continue
         if _SLIP.search(bare) or _CUT_OFF.search(bare) or is_past(bare) or not named_first(bare):
             continue
@@ -271,7 +311,8 @@ _REMARK = re.compile(
     r"^\W*(?:impact|remember|instead|after \w+ing|result|summary|bug|issue|the only|all \w+)\b|\b(?:nit|"
     r"documentation nit|additive|"
     r"doesn't need to change|import the|back to its original|for exactly this|remaining dirty|this (?:pr|change|"
-    r"fix|commit))\b|方案",
+    r"fix|commit))\b|方案|\bloses its\b|\b(?:is|are|was|were) deleted\b|\bdeleted;|"
+    r"\bnow (?:uses?|applies|takes?|returns?|calls?|reads?)\b(?!.*\b(?:because|so|otherwise|since)\b)",
     re.IGNORECASE,
 )
 """What only tells of the work of the day."""
@@ -323,7 +364,7 @@ def _weight(session: Session, closing: Closing, row: Row, text: str) -> int:
     """How much a sentence says for later, 0 for one that is not to be taken."""
     why, limit = words.REASON.search(text), words.LIMIT.search(text)
     noted = _NOTED.search(row.heading) or _NOTED.match(row.text)
-    plain = _MAYBE.sub("", text) if noted and limit else text
+    plain = _MAYBE.sub("", text) if limit and (noted or closing.at_end) else text
     if not (why or limit) or not readable(text) or not explains(plain) or not named_first(text):
         return 0
     gates = (_OF_A_LOOK, _TEXTBOOK, _SLIP, words.UNDONE, words.CAUSE)
@@ -350,73 +391,6 @@ def _consequence(following: Sequence[Sentence]) -> list[str]:
         if _THEN.match(text) and explains(text) and len(text) <= LONG // 2 and not words.UNDONE.search(text):
             return [text]
     return []
-
-
-# --- what commits and pull requests say below their titles ---
-
-_BODY = re.compile(
-    r"""\s(?:--body|-b)[= ]\s*(?:"\$\(cat <<-?\s*['"]?(?P<end>\w+)['"]?\s*\n(?P<here>.*?)\n\s*(?P=end)"""
-    r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""",
-    re.DOTALL,
-)
-_TITLE = re.compile(r"""\s(?:--title|-t)[= ]\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""")
-_TRAILER = re.compile(
-    r"^(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: |🤖|Generated with|Co-authored|(?:Tests?|Refs?|Closes|Fixes|Issue)(?:: | #))",
-    re.IGNORECASE,
-)
-_OF_TESTS = re.compile(r"^\W*(?:test(?:s|ed|ing)?|verif\w+|add(?:s|ed)? (?:\w+ )?tests?|update[sd]? tests?)\b", re.I)
-
-
-_SMALL = re.compile(r"(?:style|lint|format|test|chore\(deps|wip)\b", re.IGNORECASE)
-
-
-def find_in_commits(session: Session) -> Iterator[Found]:
-    """What the messages of commits and pull requests that went through give as a reason, a limit or how it is since,
-    with the title that they stand below."""
-    told: list[Found] = []
-    made = {row.start: row for _, row in session.events if isinstance(row, Commit) and row.succeeded}
-    undone = {row.subject for row in made.values() if row.subject.startswith('Revert "')}
-    for turn, row in session.commands:
-        commit = made.get(row.start)
-        opens = re.search(r"\b(?:gh|glab) (?:pr|mr) create\b", row.words)
-        if not (commit or (opens and row.answered and not row.failed)):
-            continue
-        named_so = _TITLE.search(row.words)
-        title = commit.subject if commit else (named_so["double"] or named_so["single"] or "") if named_so else ""
-        pattern = MESSAGE if commit else _BODY
-        if commit and _SMALL.match(title):
-            continue
-        if commit and (f'Revert "{title}"' in undone or session.deleted_after(turn, title)):
-            continue
-        for text in _of_message(row, pattern, title):
-            shown = f"“{title}”" + (f" (commit {commit.hash[:8]})" if commit and commit.hash else "") if title else ""
-            told.append(found("facts", text, turn, detail=shown, score=62))
-    fresh = [one for at, one in enumerate(told) if not any(_same(one, other) for other in told[:at])]
-    yield from fresh[:MAX_OF_COMMITS]
-
-
-def _of_message(row: Command, pattern: re.Pattern[str], title: str) -> Iterator[str]:
-    """The sentences of a message that say why, and no more than two."""
-    texts = [said["here"] or said["double"] or said["single"] or "" for said in pattern.finditer(row.words)]
-    lines = [line for line in "\n\n".join(texts).split("\n") if not _TRAILER.match(line.strip())]
-    body = "\n".join(line for line in lines if line.strip() != title)
-    kept = 0
-    for part in rows_of(Turn("assistant", body), 0):
-        for sentence in sentences(part):
-            text = neutral(sentence.text)
-            why = words.REASON.search(text) or words.LIMIT.search(text)
-            if why and kept < MAX_SENTENCES and _is_reason(text) and part.kind != "check":
-                kept += 1
-                yield text
-
-
-def _is_reason(text: str) -> bool:
-    return (
-        SHORT <= len(text) <= LONG
-        and words.ANCHOR.search(text) is not None
-        and explains(text)
-        and not (words.DANGLING.match(text) or _OF_TESTS.match(text) or _SLIP.search(text) or lost(text))
-    )
 
 
 # --- left ---

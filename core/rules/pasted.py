@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from core.rules import words
-from core.rules.findings import cause_in, explains, neutral
-from core.rules.prose import by_person, clean, sentences
+from core.rules.findings import cause_in, explains, is_past, neutral
+from core.rules.prose import begun, by_person, clean, sentences
 from core.rules.sentence import Found, found, is_latin, named_first, names_in, stems
 from core.rules.session import Session, rows_of
 
@@ -19,7 +19,10 @@ SAME_ABOUT = 3
 _TELLS = re.compile(
     r"(?P<line>(?:\b[\w.]*(?:Error|Exception|Panic|Fault)\b\s*[:(]|^\s*(?:error|fatal(?: error)?|ERR!|E)\b[ :\[]|"
     r"\b(?:error|ERROR)\b[ :\[]|command not found|\bis not recognized as|\bCannot find module|\bModule not found|"
-    r"\bFailed to (?:load|resolve|compile|fetch|parse|start|connect)|\bERR_[A-Z_]+|Uncaught )[^\n]*)",
+    r"\bFailed to (?:load|resolve|compile|fetch|parse|start|connect)|\bERR_[A-Z_]+|Uncaught |\b\w+Warning: |"
+    r"\bSQLSTATE\[|\bPermission denied\b|No such file or directory|\bversion solving failed|"
+    r"\b(?:unexpected|invalid|undefined) (?:token|keyword|reference|symbol|variable|function|method|syntax)\b|"
+    r"\bcould not (?:find|resolve|open|connect|build|compile|load)\b|\bBUILD FAILED|错误[:：]|エラー[:：])[^\n]*)",
     re.MULTILINE,
 )
 _PLACE = re.compile(r"^(?:FAILED \S+ - )?(?:\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+)?(?:\[[\w:./ -]+\]\s*)*")
@@ -65,10 +68,11 @@ def find_pasted_errors(session: Session) -> Iterator[Found]:
             or (again and (words.CORRECTION.match(again.text.strip()) or error_in(again.text)))
         ):
             continue  # it did not help, or nobody knows
-        cause, quote = _cause(session, closing.number, error)
-        if cause:
-            statement = f"“{error}”: {cause}"
-            told[error] = found("facts", statement, closing.number, quote=quote, score=64, kind="pitfall")
+        for place in (closing.number, *(at for at, _ in session.said_before(closing))):
+            cause, quote = _cause(session, place, error)
+            if cause:
+                told[error] = found("facts", f"“{error}”: {cause}", place, quote=quote, score=64, kind="pitfall")
+                break
     yield from [item for item in told.values() if item][-MAX_ERRORS:]
 
 
@@ -96,6 +100,26 @@ def _cause(session: Session, number: int, error: str) -> tuple[str, str]:
             common = len(about & stems(text))
             shared = bool(names & names_in(text)) or common >= (1 if lacks else 2) or not is_latin(text)
             cures = lacks or words.CAUSE.search(text) or words.REASON.search(text)
-            if shared and cures and explains(text) and named_first(text) and not words.DANGLING.match(text):
+            if (
+                shared
+                and cures
+                and explains(text, persons=True)
+                and named_first(text)
+                and not words.DANGLING.match(text)
+            ):
                 return text, sentence.quote
+    first = next((sentence for row in rows[:1] for sentence in sentences(row)), None)
+    text = neutral(first.text) if first else ""
+    if first and names & names_in(text) and explains(text) and named_first(text) and not is_past(text):
+        return text, first.quote  # what an answer begins with speaks of what went wrong
+    for row in rows:
+        for sentence in sentences(row):
+            text = begun(_I.sub("", sentence.text))
+            told = bool(names & names_in(text)) or len(about & stems(text)) >= LEAST_SHARED
+            if told and is_past(text) and words.ANCHOR.search(text) and len(text) <= LONGEST and not error_in(text):
+                return f"cured so: {text}", sentence.quote
     return "", ""
+
+
+_I = re.compile(r"^(?:I(?:['’]ve| have)?|we(?:['’]ve| have)?) (?:also |now |successfully )?", re.IGNORECASE)
+LEAST_SHARED = 2

@@ -14,6 +14,7 @@ from core.conversations.conversation import Turn
 from core.conversations.events import Command, Event
 from core.rules import words
 from core.rules.failures import bare
+from core.rules.pasted import error_in
 from core.rules.prose import Row, begun, clean, looks_like_code, sentences
 from core.rules.sentence import CODE, Found, fits, found, is_latin, named, names_in
 from core.rules.session import Exchange, Session, rows_of
@@ -41,7 +42,7 @@ _POLITE = re.compile(
 
 # --- which sentences state something ---
 
-_RULE = words.one_of({
+RULE = words.one_of({
     "en": (
         r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", r"prefers?", "instead of", "rather than",
         r"(?:^|[,;:] |(?:please|and|but|also|we|I|you|it|should|must) )(?:do(?:n'?t| not)|not)"
@@ -49,7 +50,7 @@ _RULE = words.one_of({
         "from now on", r"(?:must|shall|should)(?:n't| not)?(?! (?:i|we|you)\b)", r"(?:has|have|needs?) to be",
         r"(?:is|are) (?:supposed|meant) to", r"only(?! (?:problem|issue|thing|one|difference)\b)", "without",
         "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time",
-        r"no (?:more|external|new)",
+        r"no (?:more|external|new)", r"(?:is|are) (?:not (?:needed|necessary|required)|no need|unnecessary)",
         r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)", "let'?s (?:use|go with|keep|call|not|drop)",
         r"we(?:'ll| will)? (?:use|go with|keep|call)", r"use \S+(?: \S+){0,6} (?:for|everywhere|and not|, not)",
         r"(?:we|i)(?:'d)? (?:(?:also|just|really|only) )*(?:want|need|prefer|expect) (?!you\b)(?:\S+ ){1,8}(?:to|"
@@ -100,6 +101,24 @@ STRONG = words.one_of({
     "it": ("mai",),
 })  # fmt: skip
 """A rule, whatever it is about."""
+_WHY = words.one_of({
+    "en": ("because", r"(?<!ever )since (?!then|the last|v?\d|yesterday|I\b)", "so that", "otherwise", "or else"),
+    "de": ("weil", "damit", "sonst"),
+    "fr": ("parce que", "afin que", "sinon"),
+    "es": ("porque", "para que", "ya que", "si no"),
+    "zh": ("因为", "由于", "否则", "以便"),
+    "ja": ("ので", "ため"),
+    "ko": ("때문", "니까"),
+    "ru": ("потому что", "так как", "чтобы", "иначе"),
+    "pt": ("porque", "para que", "senão"),
+    "it": ("poiché", "in modo che", "altrimenti"),
+})  # fmt: skip
+"""With its reason what somebody wants is more than the work of the day."""
+_GIVES_WHY = re.compile(
+    r"^(?:because|since|otherwise|the reason\b|reason:|this is (?:because|so that)|that'?s because|weil|sonst|"
+    r"parce que|porque|потому что|иначе)\b|^(?:因为|由于|否则)",
+    re.IGNORECASE,
+)
 _STATES = re.compile(
     r"^(?!(?:there|it|this|that|these|those|here|they|he|she|what|which|who|when will|if (?:you|I|we))\b)"
     r"(?:(?:when|for|if|in|on|at|inside|under) [^.]{3,80}, )?(?:[^\s.?]+ ){1,9}?"
@@ -181,7 +200,9 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 _OPINION = re.compile(
-    r"\bI (?:like|feel|love|hate|doubt|hope|wonder|wish)\b|\b(?:nice|great|confusing|cool|feels?|sounds?)\b", re.I
+    r"\bI (?:don'?t think|like|feel|love|hate|doubt|hope|wonder|wish)\b|"
+    r"\b(?:nice|great|confusing|cool|feels?|sounds?)\b",
+    re.IGNORECASE,
 )
 _LOOKS = re.compile(
     r"\b(?:colou?rs?|fonts?|padding|margins?|borders?|bold|italic|align\w*|cent(?:er|re)(?:ed)?|background|darker|"
@@ -228,7 +249,7 @@ def _stated_in(session: Session, row: Exchange) -> Iterator[Found]:
         return
     if row.events and row.doubted and not STRONG.search(row.text):
         return
-    told = _only_tells(row)
+    told = _only_tells(row) and not error_in(row.text)
     for part in rows_of(Turn("user", row.text), row.number):
         yield from _of_paragraph(part, row, told=told, works=bool(session.events))
 
@@ -270,8 +291,13 @@ def _stopped(text: str) -> str:
     return text if text.endswith((".", "!", "。", "！", ";")) else f"{text}."
 
 
+_BROKEN_OFF = re.compile(r"^\w+ (?:it|this|that|them)[,;:—–-]+ (?=(?:we|our|the|because|since)\b)", re.IGNORECASE)
+"""An order about what was just spoken of, in front of what holds."""
+
+
 def _wish(text: str) -> str:
     """A sentence without what is said around it."""
+    text = _BROKEN_OFF.sub("", text)
     text = text if text.count('"') % 2 == 0 else text.replace('"', "")
     bare_text = FILLER.sub("", text.strip())
     shorter = FILLER.sub("", _POLITE.sub("", bare_text))
@@ -281,6 +307,8 @@ def _wish(text: str) -> str:
 def _belongs(text: str) -> bool:
     """Whether a sentence goes on with the statement before it: it has values, and is neither order nor question."""
     first = FILLER.sub("", text)
+    if _GIVES_WHY.match(first) and len(text) <= LONGEST and not text.endswith(_ASKING):
+        return True
     if text.endswith(_ASKING) or _ORDER.match(first) or looks_like_code(text) or has_placeholder(text):
         return False
     plain = CODE.sub("``", text)
@@ -290,7 +318,7 @@ def _belongs(text: str) -> bool:
         or _IN_TROUBLE.search(_STATE.sub("", plain))
     ):
         return False
-    return bool(_VALUE.search(text) or _RULE.search(text)) and len(text) <= LONGEST
+    return bool(_VALUE.search(text) or RULE.search(text)) and len(text) <= LONGEST
 
 
 _STATE = re.compile(r"\b(?:already|empty|missing|blank)\b", re.IGNORECASE)
@@ -307,7 +335,9 @@ def _kind(text: str, whole_text: str, *, told: bool) -> str:
     if is_latin(text) and len(text.split()) < least:
         return ""
     alone = len(text.split()) >= LEAST_ALONE
-    if _RULE.search(text) and (is_named or strong or alone) and not (_ORDER.match(text) and not strong):
+    if _WHY.search(text) and is_named:
+        return "rule"
+    if RULE.search(text) and (is_named or strong or alone) and not (_ORDER.match(text) and not strong):
         return "rule"
     if _WHEN.match(text) and is_named:
         return "rule"
@@ -421,7 +451,9 @@ def _set_right(row: Exchange) -> Found | None:
         return None
     body, quote, agreed = _said(row), row.text.split("\n")[0], _conceded(row)
     leans = words.POINTING.match(body) or _ORDER.match(body) or _LEANS.search(body) or _BARE_SUBJECT.match(body)
-    if not fits(body) or leans or words.MOMENT.search(body) or re.match(r"I\b", body):
+    if re.match(r"I\b|the (?:first|second|third|last|other)\b", body, re.IGNORECASE):
+        return None
+    if not fits(body) or leans or words.MOMENT.search(body):
         return None
     if agreed and words.ANCHOR.search(body + agreed):
         if "?" in body:  # then the answer says what was settled
@@ -463,7 +495,7 @@ def _interrupted(row: Exchange) -> Found | None:
     if not words.ANCHOR.search(text):
         return None
     detail = "the user interrupted " + ("its work" if row.stopped == "its work" else f"`{bare(row.stopped)}`")
-    category = "facts" if states and not _RULE.search(text) else "decisions"
+    category = "facts" if states and not RULE.search(text) else "decisions"
     return found(category, text, row.number, detail=detail, quote=row.text.split("\n")[0], score=60)
 
 
@@ -480,7 +512,7 @@ def _refused(session: Session, row: Exchange) -> Found | None:
     after = _instead_of(calls[-1], [event for at, event in session.events if at > row.number])
     detail = f"the user refused `{what}`{session.on_branch if 'git' in what else ''}"
     detail += f"; done instead: `{after}`" if after else ""
-    category = "facts" if _IS_SO.search(text) and not _RULE.search(text) else "decisions"
+    category = "facts" if _IS_SO.search(text) and not RULE.search(text) else "decisions"
     return found(category, text.rstrip(". "), row.number, detail=detail, quote=row.text.split("\n")[0], score=61)
 
 

@@ -33,9 +33,6 @@ _WRITES = re.compile(
     r"\bapply_patch\b|\bsed\s+(?:-\w+\s+)*-i|\bcat\s*>{1,2}\s|<<.{0,60}>\s*\S|\btee\s|\bgit (?:mv|rm|apply|revert)\b"
 )
 _SENDS = re.compile(r"(?:update|create|add|save|write|send|post|close|merge|delete)", re.IGNORECASE)
-_REMOVES = re.compile(
-    r"(?:^|[;&|]\s*)(?:git )?rm\s|\bgit (?:checkout|restore)\s+(?:--\s+)?\S*\.\w|\bgit reset --hard\b"
-)
 _OF_OTHERS = re.compile(r"\bgh pr (?:view|diff|checkout|review|list)\b|\bglab mr\b", re.IGNORECASE)
 _REVIEW_OF_PR = re.compile(r"\breview\b.{0,40}(?:\bPRs?\b|pull request|/pull/\d|#\d)|/pull/\d+/files", re.IGNORECASE)
 _NAMED = re.compile(r"(?=\w*[-_.A-Z\d])[A-Za-z][\w.-]{3,}(?<![.-])")
@@ -147,9 +144,8 @@ class Session:
 
     @cached_property
     def _shown(self) -> str:
-        """What tools gave back and what the user pasted, in lower case."""
-        turns = (turn for turn in self.conversation.turns if turn.role == "tool" or len(turn.text) >= LEAST_PASTED)
-        return "\n".join(turn.text for turn in turns if turn.role in ("tool", "user")).casefold()
+        """What tools gave back and what the user said, in lower case."""
+        return "\n".join(turn.text for turn in self.conversation.turns if turn.role in ("tool", "user")).casefold()
 
     @cached_property
     def _low(self) -> tuple[str, ...]:
@@ -160,13 +156,6 @@ class Session:
         """The turns in which something was written, with their paths, in lower case."""
         rows = ((at, row) for at, row in self.events if is_change(row))
         return tuple((at, f"{getattr(row, 'path', '')}\n{self._low[at]}".casefold()) for at, row in rows)
-
-    @cached_property
-    def _removed(self) -> tuple[tuple[int, str], ...]:
-        """The command lines and paths with which files were taken away, by turns."""
-        lines = ((at, row.words) for at, row in self.commands if _REMOVES.search(row.words))
-        paths = ((at, row.path) for at, row in self.edits if row.how == "deleted")
-        return (*lines, *paths)
 
     def bears_out(self, text: str) -> bool:
         """Whether the things that a sentence names stand in what tools gave back, or in what the user pasted: no
@@ -199,12 +188,6 @@ class Session:
         """Whether a file that a text names was written after a turn."""
         return any(at > turn and any(name in text for name in row.names) for at, row in self.edits)
 
-    def deleted_after(self, turn: int, text: str) -> bool:
-        """Whether a file that a sentence names was taken away again."""
-        paths = [name for name in words.ANCHOR.findall(text) if "." in name or "/" in name]
-        names = [name.strip("`").rsplit("/", 1)[-1] for name in paths]
-        return any(name in line for name in names if len(name) > 3 for at, line in self._removed if at > turn)
-
     def spoken_of(self, turn: int, text: str) -> bool:
         """Whether something that a sentence names is spoken of, or stands in a call, in any later turn."""
         later = "\n".join(self._low[turn + 1 :])
@@ -213,6 +196,17 @@ class Session:
     def sent_after(self, turn: int) -> bool:
         """Whether something was committed or pushed after a turn."""
         return any(at > turn and isinstance(row, Commit | Push) and row.succeeded for at, row in self.events)
+
+    def said_before(self, closing: Closing) -> list[tuple[int, Turn]]:
+        """The assistant's messages between the user's word and a closing message, the later first."""
+        turns = self.conversation.turns
+        said: list[tuple[int, Turn]] = []
+        for at in range(closing.number - 1, closing.before, -1):
+            if by_person(turns[at]):
+                break
+            if turns[at].role == "assistant" and not turns[at].agent and turns[at].text.strip():
+                said.append((at, turns[at]))
+        return said
 
     # --- what it was about ---
 

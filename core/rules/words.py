@@ -34,6 +34,7 @@ ERROR = one_of({
         "errors?", "fatal", "failed", "failure", "cannot", "can't", "could not", "couldn't", "unable to", "not found",
         "no such", "denied", "unknown", "unrecogni[sz]ed", "invalid", "unexpected", "undefined", "missing", "not a",
         "no matches", "is required", "refused", "unsupported", "illegal", "already used", "already exists", "must be",
+        "(?:command|option|flag) is deprecated",
     ),
     "de": ("Fehler", "fehlgeschlagen", "nicht gefunden"),
     "fr": ("erreur", "impossible", "introuvable"),
@@ -53,7 +54,7 @@ HARD_ERROR = one_of({
     "any": (
         r"^(?:[\w./\\:() -]{0,60}: )?(?:error|fatal|ERR_|ERR!|panic|usage)\b", "^Traceback", "command not found",
         "No such file or directory", "unrecogni[sz]ed (?:sub)?command", "not a git repository", "Permission denied",
-        "unknown (?:flag|option|command|switch|argument)", "Base ref must be", "ParserError",
+        "unknown (?:flag|option|command|switch|argument)", "Base ref must be", "ParserError", "^✖ ",
         "FullyQualifiedErrorId", "externally-managed", "Missing script",
     ),
 })  # fmt: skip
@@ -70,6 +71,7 @@ OF_USAGE = one_of({
         "must (?:be|specify|have|provide)", "divergent", "cannot import", "No module named", "Cannot find module",
         "Missing (?:required|argument)", "externally-managed", "outside (?:of )?(?:the )?(?:repo|work|project)",
         "no configuration file", "couldn't find", "does not exist", "did not match any",
+        "(?:command|option|flag) is deprecated",
     ),
 })  # fmt: skip
 HIDDEN = ("<", "REDACTED", "…")
@@ -280,7 +282,8 @@ ABOUT_GIT = re.compile(
 CAUSE = one_of({
     "en": (
         r"root cause(?:\s*[:：]| is| was| of .{3,60}? (?:is|was))",
-        r"(?:real|actual|underlying) (?:cause|problem|issue|reason)", "culprit", r"(?:is|was|were|are) caused by",
+        r"(?:real|actual|underlying) (?:cause|problem|issue|reason)", "culprit",
+        r"(?:is|was|were|are) (?:caused by|due to)",
         r"(?:fail\w*|broke|breaks|crash\w*|hang\w*|hung|happen\w*|error\w*)\b.{0,60} because", r"turn(?:s|ed) out",
         r"the (?:cause|problem|bug|issue|reason) (?:is|was) (?:that|in|with)?",
     ),
