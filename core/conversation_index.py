@@ -30,6 +30,7 @@ from core.conversations.days import day_of
 from core.conversations.searched import searched, title_of
 from core.search import conversations as index
 from core.search import store
+from core.sources.archive import held, stand_ins
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
@@ -185,6 +186,7 @@ class _Look:
         stores = [row for row in rows if row.kind == "store"]
         rows = [row for row in rows if row.kind != "store"]
         rows += self._sessions(stores) if stores else []
+        rows += self._kept({known_as(row.path, row.source) for row in rows} | self._same)
         return self._without_forgotten({row.path: row for row in rows})
 
     def _without_forgotten(self, found: dict[str, Artifact]) -> dict[str, Artifact]:
@@ -198,6 +200,19 @@ class _Look:
         self._same.difference_update(names)
         kept = ((one, known_as(one, row.source), sha_in_trash(row.name)) for one, row in found.items())
         return {one: found[one] for one, *called in kept if not names or not {*names} & {*called}}
+
+    def _kept(self, there: set[str]) -> list[Artifact]:
+        """What its tool has deleted, out of our archive. The ledger is read again only when it has changed."""
+        folder, sources = self._where.paths.archive, {place.source for place in self._where.places + self._where.walked}
+        if not (state := folder_state(str(folder))):
+            return []
+        state += store_state(str(self._where.paths.ledger))
+        was, rows = json.loads(index.remembered(self._database, "archive") or '["", {}]')
+        if was != state:
+            rows = held(folder, self._ledger())
+            with index.writing(self._database, self._where.folder):
+                index.remember(self._database, "archive", json.dumps([state, rows]))
+        return [item for item, _ in stand_ins(folder, rows, sources, there)]
 
     def _in_trash(self) -> list[Artifact]:
         try:

@@ -243,6 +243,18 @@ def write_ledger(paths: Paths, entries: Entries) -> int:
     return len(data)
 
 
+def note_entries(paths: Paths, entries: Entries, rows: Mapping[str, Entry], label: str, now: datetime) -> None:
+    """Put entries into the ledger that no harvest made: into the archived plans first, under this label, from which a
+    lost ledger is made again. The caller holds the run lock. Raises OSError."""
+    from core.base.checked_lines import encode
+
+    entries.update(rows)
+    told = [{"t": "entry", "sha": key, "entry": entry} for key, entry in rows.items()]
+    files.make_folder(paths.plans)
+    files.write_atomic(paths.plans / f"{label}-{now:%Y%m%dT%H%M%S%f}.jsonl", b"".join(map(encode, told)))
+    write_ledger(paths, entries)
+
+
 def set_aside(paths: Paths, now: datetime) -> Path:
     """Move a corrupt ledger to a dated name and return that. Raises OSError."""
     aside = paths.ledger.with_name(f"ledger.corrupt-{now:%Y%m%dT%H%M%S%f}.json")

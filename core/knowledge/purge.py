@@ -246,7 +246,11 @@ def still_held(paths: Paths, purge: Purge) -> list[str]:
 def _all_files(paths: Paths) -> list[Path]:
     """Plans before what only names lines by their marks."""
     found = [path for path in sorted(paths.knowledge.rglob("*")) if path.is_file() and not path.is_symlink()]
-    kept = [path for path in found if paths.backups not in path.parents and path.suffix not in (".db", ".lock")]
+    kept = [
+        path
+        for path in found
+        if not {paths.backups, paths.archive} & {*path.parents} and path.suffix not in (".db", ".lock")
+    ]
     kept = [path for path in kept if path != paths.state / PURGING and not path.name.endswith(("-wal", "-shm"))]
     return sorted(kept, key=lambda path: paths.plans not in path.parents)
 
