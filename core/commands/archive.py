@@ -54,9 +54,9 @@ class Kept:
 
 @dataclass
 class ArchiveReport:
-    """What `knowledge archive` tells. `which` is the setting; `tools` and `projects` are name -> (conversations, bytes);
-    `coming` conversations will be deleted by their tools within a week and are not kept yet; `left` are rows of the
-    ledger whose file is not what it was. `warning` is a sentence where nobody will keep those that come."""
+    """What `knowledge archive` tells. `which` is the setting; `tools` and `projects` are name -> (how many, bytes);
+    `coming` conversations will be deleted by their tools within a week and are not kept yet. `warning` is a sentence
+    where nobody will keep those that come."""
 
     which: str
     folder: str
@@ -139,7 +139,7 @@ def _kept(row: Mapping[str, Any], leaves: str) -> Kept:
 def _is_meant(row: Kept, which: str) -> bool:
     project = os.path.abspath(os.path.expanduser(which))
     inside = row.project == project or row.project.startswith(project + os.sep)
-    return which == ALL or row.source == which or inside or row.name == which or row.sha256.startswith(which)
+    return which in (ALL, row.source, row.name, row.path) or inside or (len(which) > 3 and row.sha256.startswith(which))
 
 
 def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
@@ -166,12 +166,10 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     if not lost or _harvests_by_itself(workspace, lost, moment):
         return sum(lost.values()), ""
     names = " and ".join(f"{count(number, f'{title_of(name)} conversation')}" for name, number in lost.items())
-    is_are = "is" if sum(lost.values()) == 1 else "are"
-    what = "and neither harvested nor kept" if not archived else "and not kept yet"
+    what = "not kept yet" if archived else "not harvested"
     return sum(lost.values()), (
-        f"{names} {is_are} deleted by {'its' if is_are == 'is' else 'their'} tool within {SOON_DAYS} days {what}, and no "
-        "hook or timer harvests here: 'knowledge harvest --apply --source all' reads them, 'knowledge connect' or "
-        "'knowledge schedule' sees to it from then on"
+        f"{names} will be deleted within {SOON_DAYS} days, {what}, and no hook or timer harvests here: 'knowledge "
+        "harvest --apply --source all' reads them, 'knowledge connect' or 'knowledge schedule' does so from then on"
     )
 
 
@@ -184,6 +182,13 @@ def _harvests_by_itself(workspace: Workspace, sources: Iterable[str], now: datet
     read_by_itself = sources_of(workspace)
     recent = (now - at.value).total_seconds() < MISSED_HOURS * 3600
     return recent and (ALL in read_by_itself or set(sources) <= set(read_by_itself))
+
+
+def archive_figures(workspace: Workspace) -> dict[str, int]:
+    """How many files and bytes the archive has, and how many of them were told to leave."""
+    rows = held(workspace.paths.archive, known_entries(workspace)).values()
+    leaves = sum("leaves" in row for row in rows)
+    return {"files": len(rows), "bytes": sum(int(row.get("bytes", 0)) for row in rows), "leaving": leaves}
 
 
 # --- out of it --------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from core.base import files
 from core.base.homes import ADVICE
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError
+from core.commands.archive import archive_figures, coming
 from core.commands.context import DigestState, digest_state
 from core.commands.daily.autopilot import Autopilot, read_autopilot
 from core.commands.harvest import harvest
@@ -64,6 +65,7 @@ class Status:
     ledger: dict[str, int]
     pending: dict[str, Any]
     trash: dict[str, int]
+    archive: dict[str, int]
     quarantined: int
     prompts: list[str]
     context: list[ContextFile] = field(default_factory=list)
@@ -99,6 +101,7 @@ class Status:
             "ledger": self.ledger,
             "pending": self.pending,
             "trash": self.trash,
+            "archive": self.archive,
             "quarantined": self.quarantined,
             "prompts": self.prompts,
             "context": [row.to_json() for row in self.context],
@@ -128,6 +131,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
         ledger=counts,
         pending=_pending(workspace, stands.run, now, errors, few=sum(counts.values()) < SMALL_LEDGER_ENTRIES),
         trash=_trash(paths),
+        archive=archive_figures(workspace),
         quarantined=len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
         prompts=sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
         context=context,
@@ -136,7 +140,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
         waiting=waits,
         errors=errors,
         exists=files.exists(paths.home),
-        warnings=(*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
+        warnings=(*project_warnings(workspace), *filter(None, [set_sources(workspace)[1], coming(workspace)[1]])),
         autopilot=read_autopilot(paths),
         made=made,
         copies=[str(copy) for copy in copies(paths)],
@@ -319,6 +323,11 @@ def status_text(state: Status) -> str:
     way = "; 'knowledge harvest --finish' puts that right" if stands.run.state == INTERRUPTED else ""
     rows.append(f"run: {stands.run.words}{way}")
     rows.append(f"trash: {count(state.trash['files'], 'conversation')}, {size(state.trash['bytes'])}")
+    if state.archive["files"]:
+        leaving = f", {state.archive['leaving']} will leave it" if state.archive["leaving"] else ""
+        rows.append(
+            f"archive: {count(state.archive['files'], 'conversation')}, {size(state.archive['bytes'])}{leaving}"
+        )
     rows += [f"copy of the store before an update: {copy}" for copy in state.copies]
     if waits := [f"{number} {kind.replace('-', ' ')}" for kind, number in state.waiting.items() if number]:
         rows.append(f"waiting for your word: {', '.join(waits)} ('knowledge review')")

@@ -1,7 +1,7 @@
 """A conversation as the archive keeps it: a line of JSON about it, and one for each turn, packed with Zstandard.
 
-It holds what `read_conversation` gave, so that whoever reads one out of the archive is told the same as of the file that
-its tool has deleted, with the same offsets. Whatever it says of a secret was replaced before.
+It holds what `read_conversation` gave, so that whoever reads one out of the archive is told the same as of the file
+that its tool has deleted, with the same offsets. Whatever it says of a secret was replaced before.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def sniff(head: str) -> bool:
 
 def packed(conversation: Conversation, about: Mapping[str, Any]) -> bytes:
     """The bytes of a file of the archive. `about` is what `about_of` gives back."""
-    head = {MARK: VERSION, "about": dict(about), **_differing(conversation, _FACTS)}
+    head = {MARK: VERSION, "turns": len(conversation.turns), "about": dict(about), **_differing(conversation, _FACTS)}
     rows = [head, *map(_turn_row, conversation.turns)]
     return pack("".join(f"{_json(row)}\n" for row in rows).encode("utf-8", "surrogatepass"))
 
@@ -63,14 +63,16 @@ def read(name: str, data: bytes) -> Conversation:
 
 def unpacked(data: bytes) -> bytes:
     """What is inside the bytes of a file of the archive. Raises NotArchivedError where a byte of it is not as it was
-    written: its checksum tells."""
+    written (its checksum tells), or turns are missing."""
     try:
         found = unpack(data)
     except ValueError as error:
         raise NotArchivedError(str(error)) from error
-    if found is None or not found[1] or not found[0].startswith(_BEGINS.encode()):
+    inside, whole = found or (b"", False)
+    head = next(_rows(inside[: inside.find(b"\n") + 1]))
+    if not whole or head.get(MARK) != VERSION or inside.count(b"\n") != head.get("turns", 0) + 1:
         raise NotArchivedError("the file of the archive is damaged")
-    return found[0]
+    return inside
 
 
 def about_of(inside: bytes) -> dict[str, Any]:

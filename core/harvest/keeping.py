@@ -164,6 +164,8 @@ def write(file: Path, clean: Conversation, about: Mapping[str, Any]) -> Entry:
     that file. Raises OSError, also where another conversation comes back; then there is no such file."""
     data = archived.packed(clean, about)
     files.make_folder(file.parent)
+    if not files.exists(ignored := file.with_name(".gitignore")):
+        files.write_atomic(ignored, b"*\n")  # wherever the folder is carried, these are not
     files.write_atomic(file, data, 0o600)
     try:
         inside = archive.content(file)
@@ -220,7 +222,7 @@ def _let_go(committer: Committer, settings: Archiving, now: datetime) -> None:
 
 
 def leaving(rows: Mapping[str, Mapping[str, Any]], settings: Archiving, now: datetime) -> dict[str, datetime]:
-    """Which rows of the archive are to go by the settings, and when: never sooner than `SOON_DAYS` after it was told."""
+    """Which rows of the archive are to go by the settings, and when: no sooner than `SOON_DAYS` after it was told."""
     soon, due, total = now + timedelta(days=SOON_DAYS), dict[str, datetime](), 0
     for key, row in sorted(rows.items(), key=lambda one: -int(one[1].get("mtime_ns", 0))):
         total += int(row.get("bytes", 0))
@@ -240,7 +242,8 @@ def _moment(row: Mapping[str, Any]) -> datetime:
 
 def purge_archive(paths: Paths, entries: Entries, purge: Purge) -> tuple[list[str], list[str]]:
     """Take what a purge is about out of every copy; the names of the files that changed, with their rows of `entries`,
-    and of damaged ones, of which nobody can tell. A copy of which something was purged is never written anew. Raises OSError."""
+    and of damaged ones, of which nobody can tell. A copy of which something was purged is never written anew. Raises
+    OSError."""
     changed, damaged = list[str](), list[str]()
 
     def without(text: str) -> str:

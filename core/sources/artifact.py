@@ -22,8 +22,9 @@ class Artifact(NamedTuple):
     """`kind` is conversation, store (a file or folder that holds many), session (one of those), index, split, trash or
     odd (a link, folder, FIFO, device); `trouble` says in words why an odd one is odd. Sizes in bytes, times in
     nanoseconds since 1970. `source` is `home` or the tool that owns the file; `name` is what provenances call it. The
-    `path` of a session is that of its store, a `#` and the session's id. `kept` is the file of our archive that stands in
-    for a conversation which is not at its path any more; its kind is session too. A tuple: a home can hold very many."""
+    `path` of a session is that of its store, a `#` and the session's id. `kept` is the file of our archive that
+    stands in for a conversation which is not at its path any more; its kind is session too. A tuple: a home can hold
+    very many."""
 
     path: str
     name: str
