@@ -1,5 +1,5 @@
-"""A conversation that its tool has deleted is found, read, harvested and quoted all the same; and one that the user wants
-gone is gone."""
+"""A conversation that its tool has deleted is found, read, harvested and quoted all the same; and one that the user
+wants gone is gone."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_session_that_its_tool_deleted_is_found_read_harvested_and_quoted(disk
     assert disk.harvest()["harvested"] == 1
     assert SAID in disk.do("list", "facts", "--project", "all")
     proof = disk.told("evidence", "zyzzogeton")
-    assert proof["passage"]["quote"] == "pump listens on port 8080" and proof["passage"]["turn"] == 2
+    assert proof["passage"]["quote"] == "pump listens on port 8080." and proof["passage"]["turn"] == 2
     assert disk.harvest()["harvested"] == 0
 
 

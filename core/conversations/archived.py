@@ -37,7 +37,7 @@ def packed(conversation: Conversation, about: Mapping[str, Any]) -> bytes:
     """The bytes of a file of the archive. `about` is what `about_of` gives back."""
     head = {MARK: VERSION, "turns": len(conversation.turns), "about": dict(about), **_differing(conversation, _FACTS)}
     rows = [head, *map(_turn_row, conversation.turns)]
-    return pack("".join(f"{_json(row)}\n" for row in rows).encode("utf-8", "surrogatepass"))
+    return pack(b"".join(map(_line, rows)))
 
 
 def read(name: str, data: bytes) -> Conversation:
@@ -95,7 +95,7 @@ def with_texts(conversation: Conversation, change: Callable[[str], str]) -> Conv
 
 
 def _rows(data: bytes) -> Iterator[dict[str, Any]]:
-    for line in data.decode("utf-8", "surrogatepass").rstrip("\n").split("\n"):
+    for line in data.decode("utf-8", "replace").rstrip("\n").split("\n"):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
@@ -139,6 +139,13 @@ _TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "None": type(No
 
 def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    try:
+        return f"{_json(row)}\n".encode()
+    except UnicodeEncodeError:  # half of a pair of surrogates, which JSON can tell and UTF-8 cannot
+        return f"{json.dumps(row)}\n".encode()
 
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

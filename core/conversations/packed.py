@@ -11,9 +11,9 @@ LEAST_UNPACKED, TIMES, MAX_UNPACKED_BYTES = 16 << 20, 64, 256 << 20
 """What a file may unpack to: 16 MB, or 64 times its own size if that is more (text packs to a tenth, tool output that
 repeats itself to a fiftieth), and never above 256 MB. More would be an archive that was made to fill the memory."""
 _CHUNK = 1 << 20
-LEVEL = 12
-"""How hard `pack` tries: of 400 sessions of a corpus a level of 19 made files that are a hundredth smaller, in five
-times the time."""
+LEVEL = 9
+"""How hard `pack` tries. Sessions of a corpus came to 6.3% of their size with a level of 3, to 5.7% with 9 and to 5.4%
+with 19, which took sixteen times as long as 9."""
 
 
 class OverpackedError(ValueError):

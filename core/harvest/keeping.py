@@ -8,7 +8,9 @@ told first in the ledger, then taken away; a file that is left of that goes at t
 from __future__ import annotations
 
 import hashlib
+import math
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,6 +37,8 @@ from core.sources.artifact import Artifact
 from core.sources.sessions import StoreCache
 from core.sources.tools import SOURCE
 
+UNATTENDED_SECONDS = 60.0
+"""So long a run that nobody waits for writes conversations down, the oldest first; the next one goes on."""
 SOON_DAYS = 7
 """What its tool will delete within so many days is kept; what will leave the archive is told so many days before."""
 REMOVED, DROPPED, LEFT_OUT, UNREAD = "removed", "dropped", "left-out", "unread"
@@ -54,11 +58,12 @@ def keep(
     try:
         _adopt(committer)
         _let_go(committer, options.archive, now)
-        wanted = list(_wanted(paths, options, plan, committer.entries, now))
+        wanted = sorted(_wanted(paths, options, plan, committer.entries, now), key=lambda item: item.mtime_ns)
         kept = bytes_kept = 0
+        until = time.monotonic() + (UNATTENDED_SECONDS if options.unattended else math.inf)
         with StoreCache(options.copies) as opened:
             for number, item in enumerate(wanted):
-                if cancelled() or not committer.trusted:
+                if cancelled() or not committer.trusted or time.monotonic() > until:
                     break
                 progress(Progress(number, len(wanted), item.name, "archived"))
                 if (row := _keep_one(committer, item, opened, options.archive)) is not None:

@@ -47,8 +47,8 @@ class ConversationView:
 
     `key` is its sha256 (or `path:…` for what was pruned); `path` is where it was when it was harvested. `where` is "in
     place", "trash", "archive", "changed" (a file of that name holds other words by now) or "gone"; `now` is the file
-    that can be opened, "" when it is gone; `trash` its name in the trash. `turns` are those of the first `SHOWN_BYTES` bytes; `cut`
-    says that there is more. `problem` says why the words cannot be shown.
+    that can be opened, "" when it is gone; `trash` its name in the trash. `turns` are those of the first `SHOWN_BYTES`
+    bytes; `cut` says that there is more. `problem` says why the words cannot be shown.
     """
 
     key: str
