@@ -87,14 +87,15 @@ class ArchiveReport:
 
 @dataclass(frozen=True)
 class Taken:
-    """What a removal took out of the archive: names and bytes."""
+    """What a removal took out of the archive: names and bytes; `notes` are sentences about what was met on the way."""
 
     names: tuple[str, ...]
     bytes: int = 0
     agreed: bool = True
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {"removed": list(self.names), "bytes": self.bytes}
+        return {"removed": list(self.names), "bytes": self.bytes, "notes": list(self.notes)}
 
 
 @dataclass(frozen=True)
@@ -235,22 +236,17 @@ def archive_remove(
             return Taken((), agreed=False)
     keys = {key_of(row.path, row.source) for row in rows}
 
-    def work(store: Recovered) -> None:
+    def work(store: Recovered) -> tuple[str, ...]:
         let = {key: {**store.entries[key], "status": LET_GO, "why": REMOVED} for key in keys if key in store.entries}
         note_entries(workspace.paths, store.entries, let, "archive", now())
-        take_away(workspace, keys)
+        for key in keys:
+            files.discard(file_of(workspace.paths.archive, key))
+        return tuple(store.notes)
 
-    with_store(workspace.paths, "archive", now(), work)
+    notes = with_store(workspace.paths, "archive", now(), work)
     from core.commands.forget import forget_in_index
 
-    forget_in_index(workspace)
-    return Taken(tuple(row.name for row in rows), total)
-
-
-def take_away(workspace: Workspace, keys: Iterable[str]) -> None:
-    """Remove the files of these rows. The caller holds the run lock and has told the ledger. Raises OSError."""
-    for key in keys:
-        files.discard(file_of(workspace.paths.archive, key))
+    return Taken(tuple(row.name for row in rows), total, notes=(*notes, *forget_in_index(workspace)))
 
 
 def _meant(workspace: Workspace, which: str, now: datetime) -> list[Kept]:
@@ -299,9 +295,8 @@ def taken_text(done: Taken) -> str:
     """What was removed."""
     if not done.agreed:
         return "nothing was changed\n"
-    return (
-        f"removed for good: {count(len(done.names), 'conversation')}, {size(done.bytes)}; none of them is kept again\n"
-    )
+    went = f"removed for good: {count(len(done.names), 'conversation')}, {size(done.bytes)}; none of them is kept again"
+    return "\n".join([went, *(f"note: {note}" for note in done.notes)]) + "\n"
 
 
 def exported_text(done: Exported) -> str:

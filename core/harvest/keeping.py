@@ -12,6 +12,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -120,6 +121,17 @@ def _is_left_out(folder: str, settings: Archiving) -> bool:
     return any(folder == one or folder.startswith(one.rstrip(os.sep) + os.sep) for one in settings.left_out)
 
 
+def _about(file: Path) -> dict[str, Any]:
+    """What a file of the archive says about its conversation; {} where there is none, or a damaged one. Raises
+    OSError."""
+    try:
+        return archived.about_of(archive.content(file))
+    except archive.DamagedError:
+        return {}
+    except FileNotFoundError:
+        return {}
+
+
 class _Read(NamedTuple):
     conversation: Conversation
     sha256: str
@@ -129,15 +141,16 @@ def _keep_one(committer: Committer, item: Artifact, opened: StoreCache, settings
     """Write one conversation down; its row, None where there is nothing to keep. Raises OSError of the archive."""
     key = key_of(item.path, item.source)
     file = file_of(committer.paths.archive, key)
-    try:
-        if archived.about_of(archive.content(file)).get("purged"):
-            return None  # what was purged from it would come back
-    except OSError:
-        pass
+    if _about(file).get("purged"):
+        return None  # what was purged from it would come back
     try:
         read = _read(item, opened)
-    except OSError:
-        return None  # its tool has deleted it, or is writing it: the run tells of it where it matters
+    except FileNotFoundError:
+        return None  # its tool has deleted it since
+    except OSError as error:
+        message = f"it is not kept in the archive, for it cannot be read: {error.strerror or error}"
+        committer.report.errors.append(ErrorInfo("archive-unread", message, item.path, advice(error)))
+        return None
     clean, _ = redacted_conversation(read.conversation)
     about: Entry = {
         "path": item.path, "source": item.source, "name": item.name, "at": committer.now().isoformat(),
@@ -165,20 +178,24 @@ def _read(item: Artifact, opened: StoreCache) -> _Read:
 
 
 def write(file: Path, clean: Conversation, about: Mapping[str, Any]) -> Entry:
-    """Write a conversation without secrets to a file of the archive, durably, and read it back; the sha256 and size of
-    that file. Raises OSError, also where another conversation comes back; then there is no such file."""
+    """Write a conversation without secrets to a file of the archive, durably, once what was written has been read back;
+    the sha256 and size of that file. Raises OSError, also where another conversation comes back: then the file is as it
+    was."""
     data = archived.packed(clean, about)
     files.make_folder(file.parent)
     if not files.exists(ignored := file.with_name(".gitignore")):
         files.write_atomic(ignored, b"*\n")  # wherever the folder is carried, these are not
-    files.write_atomic(file, data, 0o600)
+    temporary = files.write_temporary(file, data, 0o600)
     try:
-        inside = archive.content(file)
+        inside = archive.content(temporary)
         if archived.about_of(inside) != dict(about) or archived.read(clean.id, inside) != clean:
             raise OSError(f"what was read back is not what was written ({file})")
-    except OSError:
-        files.discard(file)
+        files.replace_file(temporary, file)
+    except BaseException:
+        with suppress(OSError):
+            files.discard(temporary)
         raise
+    files.sync_folder(file.parent)
     return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
 
 
@@ -258,7 +275,7 @@ def purge_archive(paths: Paths, entries: Entries, purge: Purge) -> tuple[list[st
         file = file_of(paths.archive, key)
         try:
             inside = archive.content(file)
-        except OSError:
+        except archive.DamagedError:
             damaged.append(f"archive/{file.name} (damaged: it cannot be looked through)")
             continue
         found = archived.read(str(row.get("name", "")), inside)

@@ -25,6 +25,10 @@ ENDING = ".zst"
 _NAME_CHARACTERS = 32
 
 
+class DamagedError(OSError):
+    """A file of the archive is not as it was written."""
+
+
 def key_of(path: str, source: str) -> str:
     """Under which key the ledger tells of the copy of a conversation."""
     called = known_as(path, source).encode("utf-8", "surrogateescape")
@@ -37,12 +41,12 @@ def file_of(folder: Path, key: str) -> Path:
 
 
 def content(path: Path) -> bytes:
-    """What is in a file of the archive, in the form that `read_conversation` takes. Raises OSError, also for one of
-    which a byte is damaged."""
+    """What is in a file of the archive, in the form that `read_conversation` takes. Raises OSError, DamagedError for
+    one of which a byte is damaged."""
     try:
         return unpacked(files.read_file(path).data)
     except NotArchivedError as error:
-        raise OSError(f"{error} ({path})") from error
+        raise DamagedError(f"{error} ({path})") from error
 
 
 def original_sha256(inside: bytes) -> str:

@@ -47,7 +47,8 @@ def main(number: int) -> None:
         os.environ |= {"HOME": folder, "XDG_CACHE_HOME": f"{folder}/cache", "XDG_CONFIG_HOME": f"{folder}/config"}
         settings = home / "config/manual_slop/config.toml"
         settings.parent.mkdir(parents=True)
-        settings.write_text('[ai_settings.knowledge]\narchive = "all"\nsources = ["claude_code"]\nfact_index = false\n')
+        wanted = 'archive = "all"\nsources = ["claude_code"]\nfact_index = false\n'
+        settings.write_text(f"[ai_settings.knowledge]\n{wanted}")
         old, size = time.time() - 25 * 86_400, 0
         for at in range(number):
             path = home / f".claude/projects/p{at % 40}/session-{at:06}.jsonl"
@@ -61,7 +62,9 @@ def main(number: int) -> None:
         report = do("archive")
         left = number - len(report["conversations"])
         ledger = (home / ".manual_slop/knowledge/ledger.json").stat().st_size
-        print(f"{report['bytes'] / number / 1e3:.1f} KB a session, {100 * report['bytes'] / size:.1f}% of what they had")
+        print(
+            f"{report['bytes'] / number / 1e3:.1f} KB a session, {100 * report['bytes'] / size:.1f}% of what they had"
+        )
         print(f"not kept: {left}; the ledger has {ledger / number:.0f} bytes for each")
         timed("a run that finds nothing new", lambda: do("harvest", "--apply", "--limit", "1"))
         for path in (home / ".claude/projects").rglob("*.jsonl"):
