@@ -19,11 +19,11 @@ from core.base.homes import ADVICE, unwritable_folder
 from core.base.paths import Paths, shipped_root
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.base.trust import read_trust
-from core.commands.archive import coming
 from core.commands.daily.connect import check_connections
 from core.commands.daily.schedule import check_schedule
 from core.commands.fact_feed import check_facts
 from core.commands.harvest_options import connect_provider, prompt_names
+from core.commands.history.archive import coming
 from core.commands.library.documents import check_library
 from core.commands.project import project_problem
 from core.commands.row import flag, single

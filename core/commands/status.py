@@ -12,11 +12,11 @@ from core.base import files
 from core.base.homes import ADVICE
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError
-from core.commands.archive import archive_figures, coming
 from core.commands.context import DigestState, digest_state
 from core.commands.daily.autopilot import Autopilot, read_autopilot
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
+from core.commands.history.archive import archive_figures, coming
 from core.commands.project import find_project, may_read, places, project_warnings
 from core.commands.review.waiting import counted
 from core.commands.row import single

@@ -57,7 +57,7 @@ LISTED = {
     ),
     "ledger": ("history.ledger", "the audit log: what became of each conversation"),
     "trash": ("history.trash", "reclaimed conversations: list, restore SHA, purge"),
-    "archive": ("archive", "conversations that their tools delete: list, export WHICH, remove WHICH"),
+    "archive": ("history.archive", "conversations that their tools delete: list, export WHICH, remove WHICH"),
     "undo": ("history.ledger", "take back one run or one edit (without a name: list them)"),
     "config": ("settings", "the settings: show, set KEY VALUE"),
     "trust": ("settings", "what a folder's own settings and knowledge may do: list, allow, forget"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
-from core.commands.archive import archive_export
+from core.commands.history.archive import archive_export
 from core.commands.row import NAMED, flag, group, needed, single
 from core.commands.table import SUMMARY
 from core.commands.text import KEY_CHARACTERS, count, size
