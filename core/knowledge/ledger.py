@@ -161,7 +161,7 @@ def salvaged(data: bytes) -> Entries:
     return found
 
 
-_KEY = re.compile(r'"(?P<key>[0-9a-f]{64}|archive:[0-9a-f]{32}|path:(?:[^"\\\n]|\\.)*)"\s*:\s*(?=\{)')
+_KEY = re.compile(r'"(?P<key>[0-9a-f]{64}|archive:[0-9a-f]{16}|path:(?:[^"\\\n]|\\.)*)"\s*:\s*(?=\{)')
 _REPAIR = "it is set aside and rebuilt from the committed plans by the next 'knowledge harvest --apply'"
 _MOVE_AWAY = "move it away, then the next 'knowledge harvest --apply' rebuilds it from the committed plans"
 

@@ -22,7 +22,7 @@ KEY = "archive:"
 ARCHIVED, LET_GO = "archived", "archive-removed"
 """The status of a row of the ledger: a file stands there; there shall be none (`why` says whose word that is)."""
 ENDING = ".zst"
-_NAME_CHARACTERS = 32
+_NAME_CHARACTERS = 16
 
 
 class DamagedError(OSError):
