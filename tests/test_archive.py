@@ -289,3 +289,35 @@ def test_a_file_that_the_ledger_lost_counts_again(disk: Tools) -> None:
     path.unlink()
     disk.harvest()
     assert disk.kept() == ["claude_code/pump"] and disk.names("zyzzogeton") == ["claude_code/pump"]
+
+
+def test_a_day_of_hooks_with_a_tool_that_deletes_loses_no_session(disk: Tools) -> None:
+    """Sessions begin, go on, end and grow old, a hook harvests at each end, Claude Code deletes after 30 days: every
+    word of every session is found in the end, and nothing is left to be read."""
+    by_model(disk)
+    age: dict[Path, float] = {}
+    deleted = []
+    for hour in range(24):
+        path = disk.session(f"s{hour}", said=f"Valve number {hour} is green")
+        age[path] = 0.02
+        if hour % 3 == 0:  # an earlier one goes on, days later
+            late = ("user", f"Late words {hour}")
+            again = disk.session(f"s{hour // 2}", late, said=f"Valve number {hour // 2} is green")
+            age[again] = 0.02
+        for one, days in list(age.items()):
+            if days > 30:
+                one.unlink()
+                deleted.append(one)
+                del age[one]
+            else:
+                disk.age(one, days)
+        report = disk.harvest("--since-last", "--ended", str(path))
+        assert not report["failed"], report
+        age = {one: days + 2 for one, days in age.items()}
+    assert len(deleted) >= 5 and disk.told("status")["archive"]["files"] >= len(deleted)
+    for hour in range(24):
+        assert f"Valve number {hour} is green" in disk.do("show", f"claude_code/s{hour}")
+    assert "Late words 12" in disk.do("show", "claude_code/s6")
+    disk.build()
+    assert len(disk.find("valve green", limit=100).hits) == 24
+    assert disk.harvest()["harvested"] == 0
