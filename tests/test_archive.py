@@ -18,6 +18,7 @@ from core import conversation_index
 from core.conversations.archived import unpacked
 from core.conversations.packed import pack
 from core.sources.archive import content
+from gui.gather import gather
 from tests.spoken_home import Disk, call, result
 
 DAY = 86_400
@@ -265,12 +266,16 @@ def test_export_writes_one_file_each(disk: Tools) -> None:
     assert disk.run(disk.patch, "archive", "export", "all", "--to", "out")[0] == 1
 
 
-def test_a_user_is_warned_in_time(disk: Tools) -> None:
+def test_a_user_is_warned_in_time(disk: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no hook and no timer harvests, and something is about to go."""
     disk.settings["archive"] = "off"
     disk.session("pump")
     [warning] = [row for row in disk.told("status")["warnings"] if "will be deleted" in row]
     assert "1 Claude Code conversation" in warning
+    monkeypatch.setenv("HOME", str(disk.folder))
+    assert [problem.code for problem in gather(disk.workspace, {}).snapshot.problems] == ["archive-late"]
+    told = json.loads(disk.run(monkeypatch, "doctor", "--json")[1])["findings"]
+    assert "archive-late" in [row["code"] for row in told]
     disk.harvest("--since-last")
     assert not [row for row in disk.told("status")["warnings"] if "will be deleted" in row]
     disk.settings["archive"] = "expiring"

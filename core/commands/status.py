@@ -84,6 +84,8 @@ class Status:
     """What digest.md would hold now, None where there is nothing to put into it."""
     copies: list[str] = field(default_factory=list)
     """Copies of the store as earlier versions left it."""
+    late: str = ""
+    """That conversations will be deleted and nobody will keep them, one of `warnings`; "" where all is well."""
     settings_warnings: tuple[str, ...] = ()
     """What is odd about the settings; the command line says that of every command."""
 
@@ -121,6 +123,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
     paths, errors = workspace.paths, list[ErrorInfo]()
     stands, made = _stands(workspace, problem, errors)
     counts, waits = _counted(workspace, errors), counted(workspace, [])
+    late = coming(workspace)[1]
     context, memories = _put_into_prompts(workspace)
     return Status(
         home=str(paths.home),
@@ -140,7 +143,8 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
         waiting=waits,
         errors=errors,
         exists=files.exists(paths.home),
-        warnings=(*project_warnings(workspace), *filter(None, [set_sources(workspace)[1], coming(workspace)[1]])),
+        warnings=(*project_warnings(workspace), *filter(None, [set_sources(workspace)[1], late])),
+        late=late,
         autopilot=read_autopilot(paths),
         made=made,
         copies=[str(copy) for copy in copies(paths)],

@@ -269,7 +269,10 @@ def purge_archive(paths: Paths, entries: Entries, purge: Purge) -> tuple[list[st
     changed, damaged = list[str](), list[str]()
 
     def without(text: str) -> str:
-        return "\n".join(line for line in purge.without(text).split("\n") if not purge.says(line)) if text else text
+        text = purge.without(text)
+        if text and purge.has_short:  # the lines of any other are passages too
+            text = "\n".join(line for line in text.split("\n") if not purge.says(line))
+        return text
 
     for key, row in held(paths.archive, entries).items():
         file = file_of(paths.archive, key)
