@@ -8,7 +8,7 @@ from types import ModuleType
 from core.commands.row import Command
 
 LISTED = {
-    "setup": ("daily.questions", "look at this computer, ask three questions at most, and set up what was answered"),
+    "setup": ("daily.questions", "look at this computer, ask four questions at most, and set up what was answered"),
     "harvest": ("harvest", "turn conversations into knowledge (a dry run unless --apply)"),
     "connect": (
         "daily.connect",
@@ -57,6 +57,7 @@ LISTED = {
     ),
     "ledger": ("history.ledger", "the audit log: what became of each conversation"),
     "trash": ("history.trash", "reclaimed conversations: list, restore SHA, purge"),
+    "archive": ("history.archive", "conversations that their tools delete: list, export WHICH, remove WHICH"),
     "undo": ("history.ledger", "take back one run or one edit (without a name: list them)"),
     "config": ("settings", "the settings: show, set KEY VALUE"),
     "trust": ("settings", "what a folder's own settings and knowledge may do: list, allow, forget"),

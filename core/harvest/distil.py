@@ -60,6 +60,7 @@ from core.rules.distil import distil_offline
 from core.rules.end import read_end
 from core.rules.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
 from core.rules.session import read_session
+from core.sources.archive import content, original_sha256
 from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, SAME, Earlier, Tail, TailSink, facts_of, tail_of
 from core.sources.sessions import StoreCache
@@ -156,7 +157,7 @@ def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, cont
         return streamed
     if item.kind == "session":
         data = opened.content(item)
-        sha256 = hashlib.sha256(data).hexdigest()
+        sha256 = original_sha256(data) if item.kept else hashlib.sha256(data).hexdigest()
     else:
         known = step.earlier.bytes if step.earlier is not None else 0
         # The plan has measured what is sent of a larger file; what has grown since is for the next run.
@@ -348,10 +349,11 @@ def _with_whole_path(item: Item, folder: str) -> Item:
 def shown_size(item: Artifact) -> int:
     """How many bytes a model would be shown of a file: of most formats far less than it has. Its size where nobody can
     tell."""
-    if item.kind == "session" or item.size > MEASURED_BYTES:
+    if (item.kind == "session" and not item.kept) or item.size > MEASURED_BYTES:
         return item.size
     try:
-        return shown_bytes(read_conversation(item.name, files.read_file(item.path, item.size).data))
+        data = content(Path(item.kept)) if item.kept else files.read_file(item.path, item.size).data
+        return shown_bytes(read_conversation(item.name, data))
     except OSError:
         return item.size
 

@@ -21,6 +21,7 @@ from core.harvest.asking import KeptAnswers
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
 from core.harvest.distil import CHANGED, Harvest, distil_step
+from core.harvest.keeping import keep
 from core.harvest.known import KnownStore
 from core.harvest.meter import NO_ANSWER, NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
 from core.harvest.plan import plan_harvest
@@ -163,6 +164,7 @@ def _run_plan(
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
         leave_unproven(committer, plan.steps, new_run(now()))
+        keep(committer, options, plan, progress, cancelled)
         with closing(_distilled(plan, options, reader, committer, cancelled)) as results:
             for distilled in results:
                 run.go_on(distilled)
