@@ -29,7 +29,7 @@ from core.conversations.events import (
     Search,
     Todos,
 )
-from core.conversations.shorten import LEFT_OUT, Once, outlined, plain, short_fences, without_addresses
+from core.conversations.shorten import LEFT_OUT, Once, outlined, plain, short_commands, short_fences, without_addresses
 
 TOOLS = {
     "claude_code": "Claude Code", "codex": "Codex", "aider": "aider", "specstory": "SpecStory",
@@ -44,9 +44,9 @@ TOOLS = {
 """What people call the tool that a format belongs to."""
 
 SHOWN: dict[type[Event], tuple[int, int]] = {
-    Command: (350, 550),
-    FileRead: (160, 0),
-    Search: (300, 100),
+    Command: (250, 450),
+    FileRead: (300, 0),
+    Search: (200, 100),
     Edit: (120, 120),
     Delegation: (6000, 4000),
     Question: (3000, 1000),
@@ -54,24 +54,32 @@ SHOWN: dict[type[Event], tuple[int, int]] = {
     OtherCall: (600, 300),
 }
 """Of what a call gave back: characters from its beginning and from its end."""
+CODE = (60, 0)
+"""Of a file of code or data that was looked at: it lies in the repository."""
 FAILED = (700, 1000)
 """Of a command that failed."""
 TELLING = 400
 """Of what lies between them so many characters of lines that tell of an error or a limit."""
 WEB = (1500, 500)
 """Of what a search of the web gave back, without its addresses."""
-GIVEN = (400, 200)
-"""Of what a tool was called with, an edit above all."""
-FENCED = (400, 200)
-"""Of a block of code or of a command line in what the assistant said."""
+GIVEN, GIVEN_EDIT = (800, 300), (200, 100)
+"""Of what a tool was called with; of an edit, which lies in the repository."""
+FENCED, FENCED_COMMAND = (200, 100), (800, 300)
+"""Of a block of code in what the assistant said; of a block in a turn that ran commands, which are its blocks."""
 _READER = r"(?:(?:cat|bat|nl|head|Get-Content|gc)\b(?![^|]*<<)|sed\s+-n\b)"
 READS = re.compile(rf"(?:cd\s+\S+\s*&&\s*)?{_READER}[^;&>|]*(?:\|\s*{_READER}[^;&>|]*)*\Z", re.IGNORECASE)
 """A command line that prints a file, and does nothing else."""
-PRINTED, PRINTED_CODE = (700, 300), (200, 60)
+PRINTED = (700, 300)
 """Of a file that such a command printed."""
+_LOOKS = re.compile(
+    r"(?:cd\s+\S+\s*&&\s*)?(?:(?:ls|find|fd|tree|rg|grep|wc|which|pwd)\b|"
+    r"git\s+(?:-C\s+\S+\s+)?(?:diff|show|log|status|branch|ls-files|blame|grep)\b)[^;&]*\Z"
+)
+"""A command line that looks for something, as a tool's search does."""
 FAILED_EDIT = (160, 10)
 """Of an edit that did not find its place: below its first words it repeats what it looked for."""
-REMINDED = (300, 60)
+REMINDED = (200, 60)
+_RUN = (FAILED, SHOWN[Command], SHOWN[OtherCall])
 WORDS = 60
 """Of a command in the label of its result; it stands whole above it."""
 LEAST_SAID = 200
@@ -83,6 +91,8 @@ _CODE = re.compile(
     r"lock|json|jsonl|xml|svg|csv)\b",
     re.IGNORECASE,
 )
+_REPLACED = re.compile(r"^old_?(?:str|string|text): .*?(?=^new)|^replace_?all: false\n", re.DOTALL | re.I | re.M)
+"""Of an edit what it replaced."""
 _WEB = re.compile(r"web|url|google|fetch", re.IGNORECASE)
 _LABEL = re.compile(
     r"^(?=\[(?:user|assistant|tool|system|sub-agent|summary|no result|hook)\b)", re.IGNORECASE | re.MULTILINE
@@ -134,13 +144,15 @@ def rendered_turns(conversation: Conversation) -> tuple[str, ...]:
 class _Shown:
     """What the turns of one conversation need to know of each other: the calls by the byte of their `results`; whether
     results are told at all; the last list of steps; the squeezed words `handed` to sub-agents and by them; the results
-    that have a turn of their own (`told`); what was `said`, and the lines that were shown."""
+    that have a turn of their own (`told`); what was `called` in the turn above; what was `said`, and the lines that
+    were shown."""
 
     results: dict[int, list[Call]]
     paired: bool
     todos: Todos | None
     handed: set[str]
     told: set[int]
+    called: list[Call] = field(default_factory=list)
     said: set[str] = field(default_factory=set)
     once: Once = field(default_factory=Once)
 
@@ -195,15 +207,16 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
         else:
             label = f"assistant calls {calls[0].tool}"
             both = len(calls) == 1 and calls[0].result > turn.start and calls[0].result not in shown.told
+            words = _REPLACED.sub("", words.removeprefix(f"{calls[0].tool}\n"))
             # In some transcripts a call and what it gave back stand in one block.
-            words = _output(words, _lengths(calls[0]) if both and not isinstance(calls[0], Edit) else GIVEN, shown)
+            words = _output(words, _lengths(calls[0]) if both and not isinstance(calls[0], Edit) else GIVEN_EDIT if isinstance(calls[0], Edit) else GIVEN, shown)
     elif turn.role == "tool" and turn.start in shown.results:
         event = _answered_by(turn, shown.results[turn.start])
         if isinstance(event, Todos) or isinstance(event, Edit) and event.failed is False:
             return ""
-        label = f"tool: {_outcome(event)}"
+        label = f"tool: {_outcome(event, named=shown.called != [event])}"
         words = _REMINDER.sub("", words)
-        telling = 0 if isinstance(event, Edit | FileRead) or _prints(event) else TELLING
+        telling = TELLING if isinstance(event, Command | OtherCall) and _lengths(event) in _RUN else 0
         words = _output(without_addresses(words) if _is_web(event) else words, _lengths(event), shown, telling)
     elif turn.role == "tool":
         words = _output(words, SHOWN[Command], shown)
@@ -214,7 +227,7 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
         if len(said) >= LEAST_SAID and said in shown.said:
             words = LEFT_OUT
         shown.said.add(said)
-        words = short_fences(words, *FENCED)
+        words = short_fences(short_commands(words), *FENCED_COMMAND) if turn.commands else short_fences(words, *FENCED)
     elif turn.agent and _squeezed(words) in shown.handed:
         return ""
     if turn.agent:
@@ -227,6 +240,7 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
         for event in turn.events
         if isinstance(event, Hook) and event.failed
     ]
+    shown.called = calls
     tail = "".join(f"{note}\n" for note in notes)
     return f"[{label}]\n{_LABEL.sub(' ', words)}\n{tail}"
 
@@ -250,10 +264,14 @@ def _lengths(event: Call) -> tuple[int, int]:
     if isinstance(event, Command):
         if event.failed:
             return FAILED
+        if _LOOKS.match(event.words.strip()):
+            return SHOWN[Search]
         if _prints(event):
-            return PRINTED_CODE if _CODE.search(event.words) else PRINTED
+            return CODE if _CODE.search(event.words) else PRINTED
     if isinstance(event, Edit) and event.failed:
         return FAILED_EDIT
+    if isinstance(event, FileRead) and _CODE.search(event.path):
+        return CODE
     if _is_web(event):
         return WEB
     return SHOWN.get(type(event), SHOWN[OtherCall])
@@ -265,8 +283,9 @@ def _answered_by(turn: Turn, events: Sequence[Call]) -> Call:
     return next((event for event in events if head and event.output[:80] == head), events[0])
 
 
-def _outcome(event: Call) -> str:
-    said = f"result of {_short(_what(event))}"
+def _outcome(event: Call, *, named: bool) -> str:
+    """What became of a call, its name left out where it alone stands right above."""
+    said = f"result of {_short(_what(event))}" if named else "result"
     if event.refused:
         return f"{said}; the person refused it"
     status = event.status if isinstance(event, Command) else None

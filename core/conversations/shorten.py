@@ -28,7 +28,10 @@ _TELLS = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"\(?\bhttps?://[^\s)\"'\]>]+\)?")
-_FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})([^\n]*)\n(.*?)(?=^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(
+    r"^(?P<open>[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n)(?P<code>.*?)(?P<close>^[ \t]*(?P=mark)[ \t]*$)",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 def plain(text: str) -> str:
@@ -82,11 +85,21 @@ def outlined(text: str, head: int, tail: int, telling: int = 0) -> str:
         if room > len(line) and line not in told and _TELLS.search(line):
             room -= len(line) + 1
             told.append(line)
-    return "\n".join([first, LEFT_OUT, *(told and [*told, LEFT_OUT]), last])
+    return "\n".join([first, LEFT_OUT, *(told and [*told, LEFT_OUT]), last]).strip("\n")
+
+
+_ONE_LINE = re.compile(r"^```(?:bash|sh|shell|powershell)?\n([^\n]+)\n```$", re.MULTILINE)
+
+
+def short_commands(text: str) -> str:
+    """What was said in a turn that ran commands: a command of one line without its fence."""
+    return _ONE_LINE.sub(r"$ \1", text)
 
 
 def short_fences(text: str, head: int, tail: int) -> str:
     """What somebody said, its blocks of code cut in the middle."""
     if len(text) <= head + tail or ("```" not in text and "~~~" not in text):
         return text
-    return _FENCE.sub(lambda found: f"{found[1]}{found[2]}{found[3]}\n{outlined(found[4], head, tail)}", text)
+    return _FENCE.sub(
+        lambda found: f"{found['open']}{outlined(found['code'].strip(chr(10)), head, tail)}\n{found['close']}", text
+    )
