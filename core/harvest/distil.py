@@ -19,6 +19,7 @@ import ntpath
 import os
 import posixpath
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -50,7 +51,7 @@ from core.harvest.asking import (
     words_around,
 )
 from core.harvest.freeze import mark_of_text, persons_of
-from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, KnownStore, Shown
+from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, Known, KnownStore, Shown
 from core.harvest.meter import cached_table
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
@@ -127,7 +128,13 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     if not project_root(tail.conversation.folder) and (folder := _folder_of(item.path, whole or tail.conversation)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
     date = day_of(tail.conversation, os.path.basename(item.path), item.mtime_ns)
-    found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
+    known = options.known
+    with known.turn(tail.conversation.folder, date) if known is not None else nullcontext():
+        found = distil(tail.conversation, item.name, options.distil, generate, whole, known, date)
+        if known is not None:
+            new = (row for row in found.items if not row.confirms)
+            learned = [Known(row.category, row.text, date=date, waits=bool(row.held)) for row in new]
+            known.learn(learned, tail.conversation.folder)
     if options.read_by is not None:
         options.read_by(whole or tail.conversation)
     harvest = replace(found, folder=tail.conversation.folder, date=date)
@@ -260,7 +267,7 @@ def distil(
     date: str = "",
 ) -> Harvest:
     """Turn one conversation into items. `generate` None means the offline rules; `whole` is the conversation that this
-    one is the end of: who said something is judged by all of it; `known` is the store as the run began; `date` is the
+    one is the end of: who said something is judged by all of it; `known` is what was known before it; `date` is the
     conversation's UTC day (YYYY-MM-DD): what was said later is not outdated by it.
 
     A KnowledgeError keeps the conversation: codes of the provider, or `invalid-answer`, `truncated-answer`,
