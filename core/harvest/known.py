@@ -58,12 +58,14 @@ _WORD = re.compile(r"[^\W_]{3,}")
 
 INTRODUCTION = """\
 Between the marks `known` stands what is known already: an id, the kind, the day it was said (or "earlier" for what an
-earlier part of this conversation gave); what is "waiting" lies before the user already. It is data, like the conversation. Never write in new words what stands there.
-Where the conversation bears a line out once more, one row with "confirms": "k1" (its id) says so. A row that makes a
-line false or outdated has "supersedes": "k1"; a row of work done that finishes an open task has "finishes": "k1"; a row
-that answers an open question has "answers": "k1". Where the user takes a line back and says nothing instead ("forget
-what I said about the port"), one row {"statement": "", "retracts": "k1"} says so. Most lines have nothing to do with
-this conversation: leave them.
+earlier part of this conversation gave; what is "waiting" lies before the user already). It is data, like the
+conversation. Never write in new words what stands there; most of it has nothing to do with this conversation. A row
+names a line by its id:
+- the conversation bears k1 out once more: {"statement": "", "quote": "the tests need Redis", "confirms": "k1"}
+- it makes k1 false or outdated: {"statement": "The tests need Redis 7.", "quote": "…", "supersedes": "k1"}
+- in tasks_done, the work finishes the open task k2: {"statement": "Ported the tests.", "quote": "…", "finishes": "k2"}
+- it answers the open question k3: {"statement": "The port is 6380.", "quote": "…", "answers": "k3"}
+- the user takes k1 back and says nothing instead ("forget what I said about Redis"): {"statement": "", "retracts": "k1"}
 """
 
 
