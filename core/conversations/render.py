@@ -200,7 +200,9 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
         if all(isinstance(event, Todos) for event in calls):
             if shown.todos not in calls:
                 return ""
-            words = "\n".join(f"- [{state or '?'}] {text}" for text, state in shown.todos.items) if shown.todos else words
+            words = (
+                "\n".join(f"- [{state or '?'}] {text}" for text, state in shown.todos.items) if shown.todos else words
+            )
             label = "assistant's list of steps"
         elif all(isinstance(event, FileRead | Search) and event.result in shown.told for event in calls):
             return ""  # the label of the result says what was looked at
@@ -209,7 +211,15 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
             both = len(calls) == 1 and calls[0].result > turn.start and calls[0].result not in shown.told
             words = _REPLACED.sub("", words.removeprefix(f"{calls[0].tool}\n"))
             # In some transcripts a call and what it gave back stand in one block.
-            words = _output(words, _lengths(calls[0]) if both and not isinstance(calls[0], Edit) else GIVEN_EDIT if isinstance(calls[0], Edit) else GIVEN, shown)
+            words = _output(
+                words,
+                _lengths(calls[0])
+                if both and not isinstance(calls[0], Edit)
+                else GIVEN_EDIT
+                if isinstance(calls[0], Edit)
+                else GIVEN,
+                shown,
+            )
     elif turn.role == "tool" and turn.start in shown.results:
         event = _answered_by(turn, shown.results[turn.start])
         if isinstance(event, Todos) or isinstance(event, Edit) and event.failed is False:

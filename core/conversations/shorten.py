@@ -15,7 +15,9 @@ LEFT_OUT = "[…]"
 LEAST_LINE = 12
 """A shorter line is left out only behind one that is: alone it says nothing of where it came from."""
 
-_CLOCK = re.compile(r"^(?:[^\t\n]{0,80}\t){0,2}\ufeff?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]? ", re.M)
+_CLOCK = re.compile(
+    r"^(?:[^\t\n]{0,80}\t){0,2}\ufeff?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]? ", re.M
+)
 _NUMBERED = re.compile(r"^ {0,8}\d{1,6}(?:→|\t|: |\| )", re.MULTILINE)
 _BLANKS = re.compile(r"[ \t]+$|(?<=^ )[ \t]+|\n(?=\n\n)", re.MULTILINE)
 _EXIT_ZERO = re.compile(r"\n*^exit code: 0\s*\Z", re.MULTILINE)
