@@ -222,7 +222,7 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
             )
     elif turn.role == "tool" and turn.start in shown.results:
         event = _answered_by(turn, shown.results[turn.start])
-        if isinstance(event, Todos) or isinstance(event, Edit) and event.failed is False:
+        if isinstance(event, Todos) or (isinstance(event, Edit) and event.failed is False):
             return ""
         label = f"tool: {_outcome(event, named=shown.called != [event])}"
         words = _REMINDER.sub("", words)

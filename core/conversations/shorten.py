@@ -1,5 +1,5 @@
-"""What tools print, shortened for a model: no codes of a terminal, no clocks, nothing twice, of a long text its ends and
-the lines that tell of an error.
+"""What tools print, shortened for a model: no codes of a terminal, no clocks, nothing twice, of a long text its ends
+and the lines that tell of an error.
 
 `LEFT_OUT` stands where something is missing. A quote across it is still found: it parts a quote as an ellipsis does.
 """
@@ -24,9 +24,9 @@ _EXIT_ZERO = re.compile(r"\n*^exit code: 0\s*\Z", re.MULTILINE)
 _CUT = re.compile(r"\[… \d+ characters left out …\]")
 _CHANGING = re.compile(r"\d+(?:\.\d+)? ?(?:m?s|seconds)\b|\d\d?:\d\d:\d\d(?:[.,]\d+)?|0x[0-9a-f]+")
 _TELLS = re.compile(
-    r"\b(?:errors?|fail(?:ed|ure|s|ing)?|fatal|panic|denied|refused|rejected|not found|no such|undefined|unknown|cannot|"
-    r"can't|could not|unable|invalid|missing|deprecated|exception|traceback|timed? ?out|exceed(?:s|ed)?|expected|"
-    r"required|unsupported|conflict|warning|hint|limit)\b",
+    r"\b(?:errors?|fail(?:ed|ure|s|ing)?|fatal|panic|denied|refused|rejected|not found|no such|undefined|unknown|"
+    r"cannot|can't|could not|unable|invalid|missing|deprecated|exception|traceback|timed? ?out|exceed(?:s|ed)?|"
+    r"expected|required|unsupported|conflict|warning|hint|limit)\b",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"\(?\bhttps?://[^\s)\"'\]>]+\)?")
@@ -78,7 +78,7 @@ def _key(line: str) -> str:
 
 
 def outlined(text: str, head: int, tail: int, telling: int = 0) -> str:
-    """The ends of a long text and, between them, up to `telling` characters of lines that tell of an error or a limit."""
+    """The ends of a long text and, between them, up to `telling` characters of lines that tell of an error."""
     first, last = ends(text, head, tail)
     if len(first) + len(last) >= len(text):
         return text

@@ -4,9 +4,9 @@ Known is the store as the run began, what the run has learned since, and what ea
 gave. The conversations of one project are read one after the other, the oldest first, so that each knows what those
 before it taught. Of the store a conversation sees the lines of its own project and the user's that are like it, the
 nearest first, and the newest open tasks and questions; never those of another project. What waits in the quarantine is
-among them, so that it is not proposed again. Each has a short id (`k1`), which the answer may name: `confirms`, `supersedes`, `finishes`,
-`answers`, `retracts`. Nothing in the store changes by that: what is confirmed gets one more line, the rest is offered
-to the user.
+among them, so that it is not proposed again. Each has a short id (`k1`), which the answer may name: `confirms`,
+`supersedes`, `finishes`, `answers`, `retracts`. Nothing in the store changes by that: what is confirmed is counted, the
+rest is offered to the user.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ names a line by its id:
 - it makes k1 false or outdated: {"statement": "The tests need Redis 7.", "quote": "…", "supersedes": "k1"}
 - in tasks_done, the work finishes the open task k2: {"statement": "Ported the tests.", "quote": "…", "finishes": "k2"}
 - it answers the open question k3: {"statement": "The port is 6380.", "quote": "…", "answers": "k3"}
-- the user takes k1 back and says nothing instead ("forget what I said about Redis"): {"statement": "", "retracts": "k1"}
+- the user takes k1 back and says nothing instead ("forget the port"): {"statement": "", "retracts": "k1"}
 """
 
 

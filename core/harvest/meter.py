@@ -240,8 +240,8 @@ LEAST_FACTOR, MAX_FACTOR = 0.25, 8.0
 class Usage:
     """Sums over the calls of one model. `estimated` are the tokens of prompts as bytes // 4, `reported` those that the
     provider counted for the same prompts in `calls` calls; `answers` are whole answers (one category is a seventh of
-    one) and `answer_tokens` what was reported of them; `part_bytes` were shortened to `summary_bytes`; `timed` calls took
-    `seconds`."""
+    one) and `answer_tokens` what was reported of them; `part_bytes` were shortened to `summary_bytes`; `timed` calls
+    took `seconds`."""
 
     calls: int = 0
     estimated: int = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -48,7 +48,10 @@ class Digest:
 
 
 def render_digest(
-    bullets: Mapping[str, Sequence[Bullet]], max_bytes: int, rank: Callable[[Statement], int] = lambda _: 0
+    bullets: Mapping[str, Sequence[Bullet]],
+    max_bytes: int,
+    rank: Callable[[Statement], int] = lambda _: 0,
+    names: Iterable[str] = (),
 ) -> Digest | None:
     """Render the sections; None when there is no bullet at all. Pure.
 
@@ -56,7 +59,8 @@ def render_digest(
     conversations, and of one day those that more conversations said; what several said stands there once, with their
     number. Never cuts inside a bullet, never leaves a heading bare; what does not fit is told by the truncation
     note, which counts towards `max_bytes`. Statements of a lower `rank` get their room first and stand first in their
-    section; among equals each section gets an equal share before any gets more, and in each what saves most.
+    section; among equals each section gets an equal share before any gets more, and in each what saves most. Of `names`,
+    those of all conversations, a line tells the shortest end that is its own.
     """
     rows = [
         _Row(rank(statement), _worth(category, statement), at, category, digest_lines(statement))
@@ -64,7 +68,8 @@ def render_digest(
         for at, statement in enumerate(newest_first(statements(bullets.get(category, ()))))
         if not statement.bullet.struck
     ]
-    return _rendered(rows, max_bytes, _block)
+    short = _short_provenances(names)
+    return _rendered(rows, max_bytes, lambda raw: _block(short(raw)))
 
 
 class _Row(NamedTuple):
@@ -190,6 +195,35 @@ def _fill(rows: list[_Row], room: int, block: Callable[[str], str], unseen: int,
     return Digest(HEADER + text + note, shown, sizes, len(rows) + unseen - sum(shown.values()))
 
 
+_CAME = re.compile(r"\[from: (?P<name>[^\[\]\n]+), (?P<day>\d{4}-\d\d-\d\d)\]$", re.MULTILINE)
+SHORT_NAME = 8
+"""A name of so few characters hardly gets shorter, and is told from the others by its end."""
+
+
+def _short_provenances(names: Iterable[str]) -> Callable[[str], str]:
+    """Names the conversation of a line in short: by the end of the name, as long as it needs to be that of one of
+    `names` alone. `knowledge show` understands it."""
+    stems = {name: name_stem(name) for name in names}
+
+    def short(found: re.Match[str]) -> str:
+        stem = stems.get(found["name"], "")
+        ends = (stem[-size:].lstrip("-_. ") for size in range(SHORT_NAME, len(stem)))
+        name = next((end for end in ends if len(end) >= SHORT_NAME and _alone(end, stems)), found["name"])
+        return f"[from: {name}, {found['day']}]"
+
+    return lambda line: _CAME.sub(short, line)
+
+
+def _alone(end: str, stems: Mapping[str, str]) -> bool:
+    return sum(stem.endswith(end) for stem in stems.values()) == 1
+
+
+def name_stem(name: str) -> str:
+    """A conversation's name without what follows the last dot: `rollout-…-52ce68c95cbe.jsonl` ends in its own id."""
+    stem, dot, ending = name.rpartition(".")
+    return stem if dot and ending in ("json", "jsonl", "md", "traj", "txt") else name
+
+
 def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
@@ -200,8 +234,8 @@ def _heading(category: str) -> str:
 
 def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here, *, only: bool) -> Digest | None:
     """The digest as a conversation in a project should see it: its own statements before the
-    person's, and none of another project; with `only`, its own alone. `projects` as `projects_of` gives it. Raises
-    OSError."""
+    person's, and none of another project; with `only`, its own alone; conversations named in short. `projects` as
+    `projects_of` gives it. Raises OSError."""
     from core.knowledge.projects import NONE, OWN, as_told, nearness  # a user's digest is of no project
 
     farthest = OWN if only else NONE
@@ -219,7 +253,7 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
     def rank(statement: Statement) -> int:
         return nearness((statement.bullet, *statement.others), projects, here)
 
-    return render_digest(found, max_bytes, served_first(paths, rank))
+    return render_digest(found, max_bytes, served_first(paths, rank), projects)
 
 
 def current_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True) -> Digest | None:
