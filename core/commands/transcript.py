@@ -24,7 +24,7 @@ from core.conversation_index import Brought, Where, look
 from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import TOOLS
 from core.conversations.turns import cut
-from core.knowledge.digest import name_stem
+from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
 from core.knowledge.same import mark_of_text
@@ -248,7 +248,7 @@ def locate(
         rows = [_row_of(item) for item in _called(where, name, anywhere=allowed is None)]
     if not rows:
         raise _unknown(name)
-    rows = [row for row in rows if name_stem(row.name).endswith(name)] or rows  # as a context cites it
+    rows = [row for row in rows if is_short_for(name, row.name)] or rows  # as a context cites it
     forgotten = {
         known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME)
         for entry in known_entries(workspace).values()

@@ -59,8 +59,8 @@ def render_digest(
     conversations, and of one day those that more conversations said; what several said stands there once, with their
     number. Never cuts inside a bullet, never leaves a heading bare; what does not fit is told by the truncation
     note, which counts towards `max_bytes`. Statements of a lower `rank` get their room first and stand first in their
-    section; among equals each section gets an equal share before any gets more, and in each what saves most. Of `names`,
-    those of all conversations, a line tells the shortest end that is its own.
+    section; among equals each section gets an equal share before any gets more, and in each what saves most. Of
+    `names`, those of all conversations, a line tells the shortest beginning or end that is its own.
     """
     rows = [
         _Row(rank(statement), _worth(category, statement), at, category, digest_lines(statement))
@@ -197,25 +197,29 @@ def _fill(rows: list[_Row], room: int, block: Callable[[str], str], unseen: int,
 
 _CAME = re.compile(r"\[from: (?P<name>[^\[\]\n]+), (?P<day>\d{4}-\d\d-\d\d)\]$", re.MULTILINE)
 SHORT_NAME = 8
-"""A name of so few characters hardly gets shorter, and is told from the others by its end."""
+"""The least characters of it: a hash of so many is told from all others."""
 
 
 def _short_provenances(names: Iterable[str]) -> Callable[[str], str]:
-    """Names the conversation of a line in short: by the end of the name, as long as it needs to be that of one of
-    `names` alone. `knowledge show` understands it."""
-    stems = {name: name_stem(name) for name in names}
+    """Names the conversation of a line in short: by the beginning or the end of the name, as long as it needs to be
+    that of one of `names` alone. `knowledge show` understands it."""
+    stems = [name_stem(name) for name in names]
 
     def short(found: re.Match[str]) -> str:
-        stem = stems.get(found["name"], "")
-        ends = (stem[-size:].lstrip("-_. ") for size in range(SHORT_NAME, len(stem)))
-        name = next((end for end in ends if len(end) >= SHORT_NAME and _alone(end, stems)), found["name"])
-        return f"[from: {name}, {found['day']}]"
+        stem = name_stem(found["name"])
+        for size in range(SHORT_NAME, len(stem)) if stem in stems else ():
+            for part in (stem[:size].rstrip("-_. "), stem[-size:].lstrip("-_. ")):
+                if len(part) >= SHORT_NAME and sum(is_short_for(part, other) for other in stems) == 1:
+                    return f"[from: {part}, {found['day']}]"
+        return found[0]
 
     return lambda line: _CAME.sub(short, line)
 
 
-def _alone(end: str, stems: Mapping[str, str]) -> bool:
-    return sum(stem.endswith(end) for stem in stems.values()) == 1
+def is_short_for(part: str, name: str) -> bool:
+    """Whether a context may call a conversation so."""
+    stem = name_stem(name)
+    return stem.startswith(part) or stem.endswith(part)
 
 
 def name_stem(name: str) -> str:
