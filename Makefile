@@ -28,9 +28,6 @@ test-model: $(VENV)/.installed-dev
 
 # How good harvests are, measured on labels that lie beside the project.
 quality: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.bench.quality $(if $(LABELS),--labels $(LABELS) --shipped) \
-	$(if $(PROVIDER),--provider $(PROVIDER) --limit $(or $(LIMIT),10)) $(if $(MODEL),--model $(MODEL)) \
-	$(if $(CONFIG),--config $(CONFIG)) $(if $(STYLES),--styles "$(STYLES)") $(if $(PROMPTS),--prompts "$(PROMPTS)")
 	$(BIN)/python -m tests.quality.planted
 	$(BIN)/python -m tests.quality.combined
 	$(BIN)/python -m tests.quality.kept

@@ -42,13 +42,13 @@ MAY_IMPORT = {
         "core.agents": "core.base core.sources core.agents",
         "core.library": "core.base core.conversations core.search core.library",
         "core.sources": "core.base core.conversations core.sources",
-        "core.offline": "core.base core.conversations core.offline",
-        "core.harvest": "core.base core.conversations core.knowledge core.sources core.offline core.harvest",
+        "core.rules": "core.base core.conversations core.rules",
+        "core.harvest": "core.base core.conversations core.knowledge core.sources core.rules core.harvest",
         "core.conversation_index": "core.base core.conversations core.sources core.search",
         "core.injection": "core.base core.knowledge core.context_files core.factindex",
         "core.commands":
             "core.base core.conversations core.llm core.knowledge core.context_files core.memories "
-            "core.memory_file core.factindex core.search core.agents core.library core.sources core.offline "
+            "core.memory_file core.factindex core.search core.agents core.library core.sources core.rules "
             "core.harvest core.conversation_index core.injection core.commands",
         # The faces may name records of the rooms that commands return, and nothing that acts.
         "core.cli": "core.base core.commands core.cli",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.conversations.read import read_all, read_conversation, why_unread
-from core.offline.rules import distil_offline
+from core.rules.distil import distil_offline
 from tests.corpus import CORPUS
 from tests.made_records import check_ranges
 

@@ -49,6 +49,18 @@ def test_an_edit_of_either_reaches_the_other(taught: World) -> None:
     assert "Two and three quarters" in (taught.paths.knowledge / YAML).read_text()
 
 
+def test_on_another_machine_an_edit_reaches_the_other_too(taught: World) -> None:
+    """What a machine knows of its facts does not travel with git: it is told from the plans, which count once."""
+    (taught.paths.state / "facts.jsonl").unlink()
+    (taught.paths.knowledge / "index.json").unlink()
+    before = (taught.paths.knowledge / YAML).read_text()
+    sync(taught)
+    assert (taught.paths.knowledge / YAML).read_text() == before
+    reword(taught, "Two", "Two and a half")
+    sync(taught)
+    assert "Two and a half" in bullets(taught) and "Two" not in bullets(taught)
+
+
 def test_what_was_cut_off_between_fact_and_bullet_is_done_by_the_next_sync(
     taught: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ import pytest
 
 from core.base import files, locks
 from core.base.homes import FORMAT, format_of
+from core.base.markdown import split_provenance
 from core.base.paths import Paths
 from core.knowledge import log
 from tests.cli_call import call
@@ -45,12 +46,14 @@ RESTING = {".state/log", "digest.md"}
 """The log is emptied; the digest is made again where the user had changed files since."""
 FACTS_FOLLOW = {"repos/shop/facts.yaml", "index.json", ".state/fact_files.json"}
 """A fact goes with its line: three lines were removed, struck, or vanished while nobody saw to that."""
+TAKEN_OUT = {"removed.md"}
+"""What the user had taken out stays away from other conversations too."""
 CHANGES = {
-    "each_kind": ALWAYS | FROM_A_BACKUP | PURGED | RESTING | FACTS_FOLLOW,
-    "two_years": ALWAYS | {".state/log"},
+    "each_kind": ALWAYS | FROM_A_BACKUP | PURGED | RESTING | FACTS_FOLLOW | TAKEN_OUT,
+    "two_years": ALWAYS | {".state/log"} | TAKEN_OUT,
     "old_library": ALWAYS | FROM_A_BACKUP | PURGED,
     "damaged": ALWAYS | FROM_A_BACKUP | PURGED | RESTING
-    | {"ledger.corrupt-RUN.json", "index.json", ".state/fact_files.json"},
+    | {"ledger.corrupt-RUN.json", "index.json", ".state/fact_files.json"} | TAKEN_OUT,
 }  # fmt: skip
 """What a harvest changes that finds no new conversation. A damaged ledger is kept beside the new one; facts of a YAML
 file in a conflict stay in the index as unread."""
@@ -196,6 +199,17 @@ def test_a_harvest_without_new_conversations_changes_what_stands_in_the_list(hom
     assert home.copied() == [without_library(before)]
     home.done("harvest", "--apply")
     assert home.look() == after
+
+
+@of("two_years")
+def test_what_was_taken_out_before_stays_away_from_now_on(home: Home) -> None:
+    home.done("harvest", "--apply")
+    lines = (home.paths.knowledge / "removed.md").read_text().splitlines()
+    away = [line for line in lines if line.startswith("- ")]
+    assert any(line.startswith("- By hand in month 11 [removed: ") for line in away)
+    texts = (path.read_text() for path in home.paths.knowledge.glob("*.md") if path.name != "removed.md")
+    stands = {split_provenance(line[2:])[0] for text in texts for line in text.splitlines() if line.startswith("- ")}
+    assert not stands & {line[2:].rpartition(" [")[0] for line in away}
 
 
 def lasting(entry: dict[str, Any]) -> dict[str, Any]:

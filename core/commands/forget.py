@@ -41,8 +41,12 @@ from core.knowledge.reversal import hand_over
 from core.sources.tools import known_as
 
 CHOICES = ("strike it through", "remove it for good", "leave it as it is")
-KEPT = ("path", "source", "name", "date", "deleted", "trash", "trashed_until", "restored", "run")
-"""What a ledger entry goes on saying of a conversation that is forgotten."""
+KEPT = (
+    *("path", "source", "name", "date", "deleted", "trash", "trashed_until", "restored", "run"),
+    *("project", "project_root", "project_key"),
+)
+"""What a ledger entry goes on saying of a conversation that is forgotten: a line of it that the user has reworded
+stays, in its project."""
 
 
 @dataclass(frozen=True)

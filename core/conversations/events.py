@@ -183,7 +183,8 @@ _SEARCHES = frozenset({
     "webfetch", "web_fetch", "fetch", "codebase_search", "grep_search", "file_search", "list_dir", "list_files",
     "search_files", "rg", "google_web_search", "fetch_webpage", "semantic_search", "web_search_call",
     "find_by_name", "search_web", "read_url_content", "toolsearch", "tool_search_call", "fetchurl", "searchweb",
-    "find_file", "search_dir", "search_file", "web_extract", "x_search", "rip_grep_search", "glob_file_search",
+    "find_file", "ripgrep_raw_search", "search_dir", "search_file", "web_extract", "x_search", "rip_grep_search",
+    "glob_file_search",
 })  # fmt: skip
 _TODOS = frozenset({
     "todowrite", "todo_write", "update_plan", "taskcreate", "taskupdate", "manage_todo_list", "write_todos",

@@ -226,7 +226,11 @@ def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan, bullets: 
         if name and name not in draft.facts:
             rows.append([mark, name, KEPT])  # it stands there, but is not valid: nobody changes it but the user
             continue
-        if name:
+        elsewhere = bool(name) and name not in history.ids and draft.facts[name].first_seen == taught.day
+        if elsewhere:  # another machine has made it of this very line, and counted it
+            fact = draft.facts[name]
+            history.ids.add(name)
+        elif name:
             old = draft.facts[name]
             fact = old._replace(
                 source_count=(1 if old.source_count is None else old.source_count) + 1,
@@ -237,7 +241,7 @@ def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan, bullets: 
         else:
             fact = draft.add(lesson, mark, taught.day)
             plan.new += 1
-        rows.append([mark, fact.id, SAME if name else NEW, fact.confidence, fact.last_confirmed])
+        rows.append([mark, fact.id, SAME if name and not elsewhere else NEW, fact.confidence, fact.last_confirmed])
     record = {"t": "fed", "sha": taught.sha, "run": taught.run, "path": taught.path, "day": taught.day, "items": rows}
     plan.records.append(record)
     for mark, name, *_ in rows:

@@ -56,10 +56,11 @@ from core.harvest.meter import cached_table
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
-from core.offline.closing import read_session
-from core.offline.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
-from core.offline.rules import distil_offline
-from core.offline.sessions import check_steps
+from core.rules.checks import check_steps
+from core.rules.distil import distil_offline
+from core.rules.end import read_end
+from core.rules.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
+from core.rules.session import read_session
 from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, SAME, Earlier, Tail, TailSink, facts_of, tail_of
 from core.sources.sessions import StoreCache
@@ -328,6 +329,8 @@ def _finish(
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
     items = tuple(map(partial(_with_whole_path, folder=conversation.folder), found.items))
     entry: dict[str, Any] = {}
+    if end := read_end(read_session(conversation)).text:
+        entry["end"] = end
     if persons := persons_of(found.items):
         entry["person"] = persons
     if found.offers:

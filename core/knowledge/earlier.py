@@ -3,6 +3,9 @@
 One archive in `backups/`, whose name tells the format that came after it and the beginning of the hash of its bytes:
 it stands under that name only when it is whole and durable, and what a crash cut off is made again, the same to the
 byte. The library has copies of its own, made before its tables change (library/database.py).
+
+What the user took out under that version stands in changes.jsonl alone: it is written into `removed.md`, so that it
+stays away from other conversations too.
 """
 
 from __future__ import annotations
@@ -13,12 +16,18 @@ import io
 import stat
 import tarfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from core.base import files
+from core.base.entry import statement_key
 from core.base.homes import FORMAT
+from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
+from core.knowledge.categories import QUARANTINE
+from core.knowledge.changes import EDIT_RUN, read_changes, removed_by_hand
+from core.knowledge.removed import HEADER, REMOVED
 
 _NAMES = "store-before-*.tar.gz"
 _STATE = ".state"
@@ -45,6 +54,29 @@ def copy_store(paths: Paths) -> Path | None:
         hint = "put that right and try again; nothing was changed"
         raise KnowledgeError("not-copied", message, error.filename or paths.backups, hint) from error
     return target
+
+
+def remember_removed(paths: Paths) -> None:
+    """Write `removed.md` from what the user took out and what says the same nowhere now. A file that stands is left
+    alone: git brought it from a machine that was carried over before. Raises OSError."""
+    target = paths.knowledge / REMOVED
+    taken = {
+        split_provenance(line[2:])[0]
+        for file, line in removed_by_hand(read_changes(paths), EDIT_RUN)
+        if line.startswith("- ") and file.endswith(".md") and file != QUARANTINE
+    }
+    if not taken or target.exists():
+        return
+    standing = {
+        statement_key(bullet.text)
+        for path in (*paths.knowledge.glob("*.md"), *paths.knowledge.glob("files/*.md"))
+        for bullet in parse_bullets(path.read_text("utf-8", "surrogateescape"))
+    }
+    rows = sorted(text for text in taken if text and statement_key(text) not in standing)
+    if rows:
+        day = datetime.now(UTC).date().isoformat()
+        lines = "".join(f"- {text} [removed: {day}]\n" for text in rows)
+        files.write_atomic(target, f"{HEADER}\n\n{lines}".encode("utf-8", "surrogateescape"))
 
 
 def _archive(knowledge: Path) -> bytes:

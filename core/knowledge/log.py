@@ -27,7 +27,7 @@ from core.base.checked_lines import Record, append, each, opened, unfinished
 from core.base.homes import FORMAT, require_known, write_format
 from core.base.paths import Paths
 from core.knowledge.changes import Change, append_changes, change_of, parse_change, read_changes, sync_changes
-from core.knowledge.earlier import copy_store
+from core.knowledge.earlier import copy_store, remember_removed
 from core.knowledge.hunks import FileEdit, apply_hunks, bare, split
 from core.knowledge.swap import append_expected, is_in_use, is_process_at_work, replace_expected
 
@@ -145,6 +145,7 @@ def carry_over(paths: Paths, *, alone: bool = False) -> None:
         with contextlib.nullcontext() if alone else locks.locked(paths.lock, editor_wait=CARRYING_SECONDS):
             if require_known(paths) < FORMAT:  # another program may have done it while this one waited
                 copy_store(paths)
+                remember_removed(paths)
                 write_format(paths)
                 settle(paths)
     except locks.LockHeldError as error:

@@ -324,6 +324,7 @@ class Machine(Face):
     def commit(self) -> None:
         if not (self.knowledge_folder / ".git").exists():
             self.git("init", "-q", "-b", "main")
+            self.run("doctor", "--repair")  # which tells git what each machine makes for itself
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "x", "--allow-empty")
 

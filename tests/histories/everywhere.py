@@ -30,7 +30,7 @@ ROUNDS = 14
 
 class History:
     """Two machines, and what was said on them: `said` are all statements there ever were, with their categories, `gone`
-    those that the user took away. Of those `doubtful` only the places' agreement is looked at: somebody brought them
+    those that the user took away. Of the `doubtful` only the places' agreement is looked at: somebody brought them
     back, or said for how long they hold."""
 
     def __init__(self, folder: Path, seed: int) -> None:
@@ -131,7 +131,7 @@ class History:
                 self.gone.add(old)
 
     def forgets_a_conversation(self, machine: Machine) -> None:
-        if row := self._some(machine):
+        if (row := self._some(machine)) and "by-hand" not in row["provenance"]:
             typed = ("forget", machine.conversation_of(row["text"]), *self.chance.choice(((), ("--yes",))))
             self._takes_part(machine, lambda: machine.ok(*typed))
 
@@ -226,8 +226,8 @@ class History:
         listed, finished = told["list"], self._listed(machine, "tasks", "--done")
         facts, tasks = (self._listed(machine, name) for name in ("facts", "tasks"))
         by_hand = self._listed(machine, "facts") - self._listed(machine, "facts", by_hand=False)  # no index has these
-        holds = set(statements) - self.gone - self.doubtful - finished
-        wrong = [f"machine {number}: nothing is told at all"] if holds and not listed else []
+        holds = {words for words in statements if self.said[words] != AGENTS} - self.gone - self.doubtful - finished
+        wrong = [f"machine {number}: nothing is told at all, not even {sorted(holds)}"] if holds and not listed else []
         missed: dict[str, list[str]] = {}
         for place, found in told.items():
             wanted = listed

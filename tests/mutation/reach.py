@@ -25,7 +25,7 @@ MODULES = (
 )
 """The modules that write, with what `base/files.py` and `harvest/freeze.py` were split into."""
 ROOMS = ("harvest", "knowledge", "base_files", "commands", "bad_input")
-ELSEWHERE = ("test_offline", "test_commands_sources", "test_commands_settings", "test_commands_view")
+ELSEWHERE = ("test_rules", "test_commands_sources", "test_commands_settings", "test_commands_view")
 """Long tests that write nothing."""
 UNTIMED = "not faster and not longer_than"
 """Tests that compare times are left out: under coverage they measure something else."""

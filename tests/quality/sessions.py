@@ -26,10 +26,10 @@ from rapidfuzz import fuzz
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
 from core.harvest.distil import project_of
-from core.offline.closing import read_session
-from core.offline.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
-from core.offline.rules import distil_offline
-from core.offline.sessions import check_steps
+from core.rules.checks import check_steps
+from core.rules.distil import distil_offline
+from core.rules.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
+from core.rules.session import read_session
 from tests.corpus import CORPUS
 
 SAME = 62

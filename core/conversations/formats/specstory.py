@@ -49,6 +49,9 @@ _USE = re.compile(r'\s{0,16}<tool-use data-tool-type="([^"]*)" data-tool-name="(
 _GIVEN = re.compile(r"- (\w{1,40}):(?: `(.*)`)?\s*$")
 _NAMED = re.compile(r"(\w+) `([^`]*)`")
 _WROTE = re.compile(r"The file (.{1,1000}?) has been (?:updated|created|written)")
+_RESULT_ALONE = re.compile(r"<summary>Tool use: \*\*\w+\*\*</summary>\s*$")
+"""Newer files tell each call of Cursor twice; the second block holds nothing."""
+_OF_FILE = re.compile(r"• (?:Edit|Write|Create|Delete|Read) file: (.{1,1000}?)</summary>")
 _STEP = re.compile(r"status:(\S+) title:(.*?)\](?= map\[|\]$|$)")
 _QUESTION = re.compile(r"\*\*(?!Answer:)(.+?)\*\*\s*$")
 _SHELL = re.compile(r'data-tool-type="shell"|data-tool-name="(?:Bash|shell|exec_command|run_in_terminal)"')
@@ -164,7 +167,10 @@ def _events(lines: Sequence[Line], blocks: Mapping[int, tuple[int, str]]) -> Ite
         found = _USE.match(lines[number].text) if number > done else None
         if found:
             done = blocks[number][0]
-            yield _block_event(lines, number, done, found[2])
+            rows = [line.text.strip() for line in lines[number : done + 1]]
+            told = [row for row in rows if row and not row.startswith(("<tool-use", "<details>", "</"))]
+            if len(told) != 1 or not _RESULT_ALONE.match(told[0]):
+                yield _block_event(lines, number, done, found[2].removesuffix("_v2"))
 
 
 def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Call:
@@ -198,7 +204,9 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
         event = replace(event, words=event.words or str(given.get("", "")))
     written = _WROTE.search("\n".join(result))
     if isinstance(event, FileRead | Edit | Search) and not event.path:
+        titled = _OF_FILE.search("\n".join(rows[:4]))
         path = given.get("", "") if isinstance(event, FileRead) else written[1] if written else ""
+        path = titled[1] if titled else path
         event = replace(event, path=str(path))
     if len(fences) > 1:
         back = lines[first + at] if begun else lines[first + fences[0]]

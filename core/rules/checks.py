@@ -1,0 +1,89 @@
+"""How a repository is checked: the commands that ran and passed after an edit, as one set in their usual order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.conversations.events import Command, FileRead, Hook
+from core.rules import words
+from core.rules.failures import bare, failure, folder_of, ran_by_itself
+from core.rules.prose import by_person
+from core.rules.sentence import Found
+from core.rules.session import Session, is_change
+
+LEAST_STEPS, LEAST_RUNS = 2, 2
+_ONE_PLACE = re.compile(r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*")
+_INSTRUCTS = re.compile(
+    r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|copilot-instructions)[\w.-]*$|\.github/workflows/|\.gitlab-ci|"
+    r"(?:^|/)\.husky/|lefthook|pre-commit|(?:^|/)\.circleci/",
+    re.IGNORECASE,
+)
+
+
+def check_steps(session: Session) -> tuple[list[str], int]:
+    """The commands with which a change is checked here, and the turn of the last: those that ran and passed after an
+    edit, in the order of their last runs. What an assistant ran once need not be how the place is checked."""
+    first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), 0)
+    ran: dict[str, tuple[int, int, str]] = {}
+    for turn, row in session.events[first_edit:]:
+        if not isinstance(row, Command) or not row.answered or row.failed or failure(row):
+            continue
+        inside = _inside(session, folder_of(row.words))
+        if inside is None:
+            continue
+        for place, part in enumerate(_parts(row.words)):
+            kind = words.check_kind(part)
+            if kind and not words.ONE_OFF.search(part) and not _ONE_PLACE.search(part):
+                ran[kind] = (turn, place, f"cd {inside} && {part}" if inside else part)
+    steps = list(dict.fromkeys(step for *_, step in sorted(ran.values())))
+    return (steps, max(turn for turn, *_ in ran.values())) if are_checks(steps) else ([], -1)
+
+
+def are_checks(steps: Sequence[str]) -> bool:
+    """Whether steps are worth a playbook: several, and a test among them; a lint or a build alone anybody finds."""
+    kinds = {words.check_kind(step.split(" && ")[-1]) for step in steps}
+    return len(steps) >= LEAST_STEPS and bool(kinds & {"test", "integration"})
+
+
+def checks_of(project: str, steps: Sequence[str]) -> dict[str, str]:
+    """The fields of the playbook with which a project is checked."""
+    return {"name": f"Checks of {project}" if project else "Checks", "steps": " -> ".join(steps), "quote": ""}
+
+
+def find_checks(session: Session) -> Iterator[Found]:
+    """The checks that somebody says are to be run (the user, a page for contributors, a hook), and those that ran
+    several times. Others wait for a second session (`recurring.py`)."""
+    steps, turn = check_steps(session)
+    named = [step for step in steps if _is_named(session, last := step.split(" && ")[-1]) or _ran_again(session, last)]
+    if are_checks(named):
+        yield Found("playbooks", checks_of(session.project, named), 60, turn)
+
+
+def _parts(command: str) -> list[str]:
+    return re.split(r"\s*(?:&&|;)\s*", bare(command))
+
+
+def _ran_again(session: Session, step: str) -> bool:
+    """Whether a check ran several times in one session: it is how the work was judged, and no single look."""
+    return sum(row.answered and step in _parts(row.words) for _, row in session.commands) >= LEAST_RUNS
+
+
+def _is_named(session: Session, step: str) -> bool:
+    """Whether the user named a check, a page for contributors or a server's recipe holds it, or a hook ran it."""
+    if any(by_person(turn) and step in turn.text for turn in session.conversation.turns):
+        return True
+    for _, row in session.events:
+        if isinstance(row, FileRead) and _INSTRUCTS.search(row.path) and step in row.output:
+            return True
+        if (isinstance(row, Hook) and step in row.words) or (isinstance(row, Command) and step in ran_by_itself(row)):
+            return True
+    return False
+
+
+def _inside(session: Session, folder: str) -> str | None:
+    """A folder as seen from the session's own; None for one that lies elsewhere."""
+    own = session.conversation.folder.rstrip("/")
+    if own and (folder == own or folder.startswith(own + "/")):
+        return folder[len(own) + 1 :]
+    return None if folder.startswith(("/", "~", "..", "$")) and folder else folder

@@ -1,0 +1,346 @@
+"""How a session ended, and what its events leave open: no wording says it better than a call without a result, a file
+that nobody committed, or a request that nothing answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from core.conversations.conversation import Turn
+from core.conversations.events import Call, Command, Commit, Edit, Plan, PullRequest, Push, Todos
+from core.rules import words
+from core.rules.failures import ASIDE, failure
+from core.rules.prose import Sentence, by_person, clean, sentences
+from core.rules.sentence import Found, found, is_latin, stems
+from core.rules.session import Exchange, Session, rows_of
+
+MAX_FILES_LISTED = 4
+LEAST_EDITS, LEAST_FILES = 3, 2
+LEAST_UNNAMED = 6
+LONGEST_REQUEST, LONGEST_WHY, LONGEST_SHOWN = 240, 160, 80
+LAST_TURNS = 3
+MAX_STEPS_LEFT = 3
+
+
+@dataclass(frozen=True)
+class End:
+    """How a session ended, as far as its events tell: the files that were written behind the last commit, that commit
+    and whether it was pushed (None: nothing tells), what the session breaks off in or was stopped by, and what the user
+    asked last and nobody answered."""
+
+    files: tuple[str, ...] = ()
+    commit: str = ""
+    pushed: bool | None = None
+    broken: str = ""
+    waits: str = ""
+
+    @property
+    def text(self) -> str:
+        """One line, "" where nothing is known."""
+        parts = []
+        if self.files:
+            shown = ", ".join(f"`{name}`" for name in self.files[:MAX_FILES_LISTED])
+            more = ", …" if len(self.files) > MAX_FILES_LISTED else ""
+            count = f"{len(self.files)} file{'s' * (len(self.files) > 1)}"
+            parts.append(f"{count} changed and not committed in the session ({shown}{more})")
+        if self.commit:
+            parts.append(f"{self.commit} {'pushed' if self.pushed else 'not pushed in the session'}")
+        parts += [self.broken] if self.broken else []
+        parts += [f"not answered: “{self.waits}”"] if self.waits else []
+        return "; ".join(parts)
+
+
+def read_end(session: Session) -> End:
+    """The state in which a session was left."""
+    made = [(at, row) for at, row in session.events if isinstance(row, Commit) and row.succeeded]
+    last, commit = made[-1] if made else (-1, None)
+    files = [name for at, row in session.edits if at > last and row.how != "deleted" for name in row.names]
+    pushed = any(at >= last and isinstance(row, Push) and row.succeeded for at, row in session.events)
+    pushed = pushed or any(at >= last and isinstance(row, PullRequest) and row.url for at, row in session.events)
+    broken = next((text for text in (_stopped_by(session), _breaks_off(session)) if text), "")
+    waiting = _waiting(session)
+    return End(
+        files=tuple(dict.fromkeys(reversed(files)))[::-1],
+        commit=(f"commit {commit.hash[:8]}" if commit.hash else f"the commit “{commit.subject}”") if commit else "",
+        pushed=pushed if commit else None,
+        broken=broken,
+        waits=waiting[1] if waiting else "",
+    )
+
+
+_LIMIT = re.compile(
+    r"\b(?:usage|rate|session|weekly|daily|free|token|message) limit (?:has been |was )?(?:reached|exceeded|hit)|"
+    r"\b(?:hit|reached|exceeded) (?:your|the) (?:\w+ ){0,2}limit\b|\bquota (?:exceeded|has been)|"
+    r"\bout of (?:credits|tokens|extra usage)\b|\bcredit balance is too low\b|\bprompt is too long\b",
+    re.IGNORECASE,
+)
+LONGEST_NOTICE = 400
+
+
+def _stopped_by(session: Session) -> str:
+    """What stopped a session from outside: a limit, or the user who interrupted it."""
+    turns = [turn for turn in session.conversation.turns if not turn.agent][-LAST_TURNS:]
+    for turn in turns:
+        if turn.role != "user" and len(turn.text) <= LONGEST_NOTICE and _LIMIT.search(turn.text):
+            return "stopped by a limit of the tool"
+    interrupted = turns and turns[-1].role == "system" and turns[-1].text.startswith(words.INTERRUPTED)
+    return "interrupted by the user" if interrupted else ""
+
+
+def _last_call(session: Session) -> tuple[int, Call] | None:
+    """The last call where it has no result and nothing was said behind it."""
+    calls = [(turn, row) for turn, row in session.events if isinstance(row, Call)]
+    if not session.paired or not calls or calls[-1][1].answered:
+        return None
+    if not any(isinstance(row, type(calls[-1][1])) and row.answered for _, row in calls):
+        return None  # the file never tells how such a call ended
+    return calls[-1] if calls[-1][0] >= len(session.conversation.turns) - 2 else None
+
+
+def _failed_last(session: Session) -> tuple[int, Command, str] | None:
+    """The last command where it failed and nothing was said or done behind it, with its turn and why."""
+    turn, row = session.commands[-1] if session.commands else (-1, None)
+    said_behind = any(closing.number > turn for closing in session.closings)
+    if row is None or said_behind or session.events[-1][0] != turn or "\n" in row.words:
+        return None
+    why = failure(row)
+    return (turn, row, why) if why or row.failed else None
+
+
+def _breaks_off(session: Session) -> str:
+    last = _last_call(session)
+    if last is None:
+        failed = _failed_last(session)
+        return f"ends with `{failed[1].words[:LONGEST_SHOWN]}`, which failed" if failed else ""
+    row = last[1]
+    if isinstance(row, Edit) and row.path:
+        return f"breaks off while `{row.names[-1]}` is written"
+    line = row.words.split("\n")[0][:LONGEST_SHOWN] if isinstance(row, Command) else ""
+    return f"breaks off in `{line}`" if line else ""
+
+
+# --- what is open ---
+
+_open = partial(found, "tasks_open")
+
+
+def find_unfinished(session: Session) -> Iterator[Found]:
+    """What somebody has to look at again after a session: a call without a result, a merge, files and commits that
+    nobody sent, what was asked last."""
+    yield from _in_the_middle(session)
+    yield from _failed_at_the_end(session)
+    yield from _unmerged(session)
+    yield from _unsent(session)
+    waiting = _waiting(session)
+    if waiting:
+        number, text, asks, quote = waiting
+        stopped = _stopped_by(session)
+        if asks:
+            detail = "asked at the end of the session and not answered"
+            yield found("questions", text, number, detail=detail, quote=quote, score=60)
+        else:
+            detail = f"ordered at the end of the session, which was {stopped}" if stopped else ""
+            detail = detail or "ordered at the end of the session and not begun"
+            yield _open(text, number, detail=detail, quote=quote, score=60)
+
+
+def _in_the_middle(session: Session) -> Iterator[Found]:
+    """A session that ends in the middle of a commit, a push or an edit."""
+    last = _last_call(session)
+    if last is None:
+        return
+    turn, row = last
+    edits = [other for _, other in session.edits if other.answered and other.how != "deleted"]
+    if isinstance(row, Edit) and row.path and len(edits) >= LEAST_EDITS:
+        shown = ", ".join(f"`{name}`" for name in _names(edits)[:MAX_FILES_LISTED])
+        text = f"Check `{row.path}` and go on: the session breaks off while it is written, after changes of {shown}"
+        yield _open(text, turn, score=60)
+    for event in (event for at, event in session.events if at == turn and isinstance(event, Commit | Push)):
+        what = f"the commit “{event.subject}”" if isinstance(event, Commit) else f"`{event.words}`"
+        text = f"Check whether {what} went through{session.on_branch}: the session ends before its result"
+        yield _open(text, turn, score=60)
+
+
+def _failed_at_the_end(session: Session) -> Iterator[Found]:
+    """A session that ends with a command that failed, and what it was to lead to, as the assistant said before."""
+    failed = _failed_last(session)
+    if failed is None:
+        return
+    turn, row, why = failed
+    said = [place for place in session.conversation.turns[:turn] if place.role == "assistant" and place.text.strip()]
+    rows = rows_of(said[-1], turn) if said else []
+    announced = list(sentences(rows[-1]))[-1:] if rows else []
+    wanted = f"; it was to come: “{announced[0].text.rstrip(':：')}”" if announced else ""
+    shown = f" (“{why[:LONGEST_WHY]}”)" if why else ""
+    quote = announced[0].quote if announced else ""
+    yield _open(f"`{row.words[:LONGEST_WHY]}` failed{shown} as the session ended{wanted}", turn, quote=quote, score=58)
+
+
+def _names(edits: list[Edit]) -> list[str]:
+    return list(dict.fromkeys(name for row in edits for name in row.names))
+
+
+_MERGES = re.compile(
+    r"\bgit (?P<how>merge|rebase|cherry-pick|pull)\b(?!\s+--(?:abort|continue))(?P<what>[^;&|\n]{0,80})"
+)
+_CONFLICT = re.compile(r"Automatic merge failed|CONFLICT \(|could not apply")
+
+
+def _unmerged(session: Session) -> Iterator[Found]:
+    """A merge with conflicts that no commit followed."""
+    since = max((at for at, row in session.events if isinstance(row, Commit)), default=-1)
+    conflict: tuple[int, re.Match[str]] | None = None
+    for turn, row in session.commands:
+        merged = _MERGES.search(row.words)
+        if turn > since and merged and _CONFLICT.search(row.output):
+            conflict = (turn, merged)
+        elif re.search(r"--abort|--continue|reset --(?:hard|merge)", row.words):
+            conflict = None
+    if conflict:
+        turn, merged = conflict
+        shown = re.sub(r"\s--(?:no-\w+|\w+-only)\b|\s\d?>.*$", "", ASIDE.sub(" ", merged["what"]))
+        what = " ".join(f"git {merged['how']} {shown}".split())
+        text = f"Commit the conflicts of `{what}`{session.on_branch}: worked on, and not committed in the session"
+        yield _open(text, turn, score=64)
+
+
+_OF_COMMIT = re.compile(r"\bcommit(?!ted)\b|\bcheck (?:it|this) in\b|提交|コミット|커밋", re.IGNORECASE)
+_OF_PUSH = re.compile(
+    r"\b(?:push|pull request|PR|merge request|MR|pousse[rz]?|sube|subir|hochladen)\b|推送|プッシュ|푸시", re.IGNORECASE
+)
+_NOT_TO = re.compile(r"\b(?:don'?t|do not|never|without|no need to|I'?ll|I will|nicht|pas|no)\b", re.IGNORECASE)
+_STATUS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+(?:status|diff --(?:stat|name-only|name-status))\b")
+_DIRTY = re.compile(
+    r"^\s*(?:modified|new file|deleted|renamed):|^(?:Changes (?:not staged|to be committed))|"
+    r"^\s?[MADRC]{1,2} +\S|\|\s+\d+ [+-]",
+    re.MULTILINE,
+)
+
+
+def _unsent(session: Session) -> Iterator[Found]:
+    """Work that git showed as not committed at the end, or that the user wanted committed or pushed and that was not;
+    a push that was rejected."""
+    end, wanted = read_end(session), _wanted_of_git(session)
+    commits = [(at, row) for at, row in session.events if isinstance(row, Commit)]
+    pushes = [(at, row) for at, row in session.events if isinstance(row, Push)]
+    if pushes and pushes[-1][1].succeeded is False and not opened_since(session, pushes[-1][0]):
+        turn, push = pushes[-1]
+        output = next((row.output for at, row in session.commands if row.start == push.start), "")
+        why = next((line.strip() for line in output.split("\n") if words.ERROR.search(line)), "")
+        shown = f" (“{why[:160]}”)" if why else ""
+        yield _open(f"`{push.words}`{session.on_branch} failed{shown}: nothing was pushed", turn, score=62)
+        return
+    behind = [row for at, row in session.commands if at > session.last_change >= 0]
+    shown_by_git = [row.output for row in behind if _STATUS.search(row.words) and row.answered]
+    dirty = bool(shown_by_git) and _DIRTY.search(shown_by_git[-1]) is not None
+    small = len(end.files) < LEAST_FILES and len(session.exchanges) < LEAST_FILES  # nothing but a try
+    if end.files and session.paired and not small and not any(at >= session.last_change for at, _ in commits):
+        if (dirty or _OF_COMMIT.search(wanted)) and not _NOT_TO.search(wanted):
+            shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
+            text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"
+            yield _open(text, session.last_change, detail=_of(session), score=57)
+    elif end.commit and not end.pushed and not pushes and _OF_PUSH.search(wanted) and not _NOT_TO.search(wanted):
+        turn, commit = commits[-1]
+        text = (
+            f"Push{session.on_branch or ' the commit'}: “{commit.subject}” was committed and not pushed in the session"
+        )
+        yield _open(text, turn, score=56)
+
+
+def opened_since(session: Session, turn: int) -> bool:
+    """Whether a pull request was opened after a turn."""
+    return any(at > turn and isinstance(row, PullRequest) for at, row in session.events)
+
+
+def _of(session: Session) -> str:
+    return f"of “{session.subject}”" if session.subject else ""
+
+
+def _wanted_of_git(session: Session) -> str:
+    """What the user said of commits and pushes last."""
+    said = [row.text for row in session.exchanges if _OF_COMMIT.search(row.text) or _OF_PUSH.search(row.text)]
+    return said[-1] if said else ""
+
+
+# --- what was asked last ---
+
+_TO_TOOL = re.compile(r"[/!]\S*(?:[ \t]+\S+){0,2}\Z")
+"""An order to the tool itself, as `/exit`."""
+_ORDERS = re.compile(
+    r"^(?:(?:ok(?:ay)?|yes|now|then|and|also|next|so|please|can you|could you|would you|bitte|kannst du|"
+    r"s'il te plaît|por favor|请|帮我)[,，.!]?\s*)*"
+    r"(?=(?:add|run|set|create|update|write|fix|deploy|test|verify|migrate|configure|implement|remove|replace|rename|"
+    r"move|document|enable|disable|delete|install|upgrade|in the|build|make|change|refactor|convert|extract)\b|"
+    r"[^\x00-\x7f])",
+    re.IGNORECASE,
+)
+"""What stands in front of the work in an order, and that it is one."""
+_LEANING = re.compile(r"\b(?:this|that|it|these|those|them|above|same|here)\b", re.IGNORECASE)
+
+
+def _waiting(session: Session) -> tuple[int, str, bool, str] | None:
+    """The user's last request when nothing was done about it any more: its turn, what it wants, whether it is a
+    question, and its words."""
+    turns = session.conversation.turns
+    asked = [at for at, turn in enumerate(turns) if by_person(turn)]
+    number = next((at for at in reversed(asked) if not _TO_TOOL.match(turns[at].text.strip())), -1)
+    row = next((row for row in session.exchanges if row.number == number), None)
+    if row is None or row.replies or row.events or sum(not turn.agent for turn in turns) < LAST_TURNS:
+        return None
+    if any(turn.role == "tool" and turn.events for turn in turns[number:]):
+        return None
+    text = " ".join(row.text.split())
+    if not (15 if is_latin(text) else 8) <= len(text) <= LONGEST_REQUEST or words.POINTING.match(text):
+        return None
+    if text.endswith(("?", "？")):
+        return (number, text, True, text) if words.ANCHOR.search(text) else None
+    ordered = [part.text for part in _sentences(row) if _ORDERS.match(part.text) and _names_work(part.text)]
+    return (number, _ORDERS.sub("", ordered[0]), False, ordered[0]) if ordered else None
+
+
+def _names_work(text: str) -> bool:
+    return bool(words.ANCHOR.search(text)) or (len(text.split()) >= LEAST_UNNAMED and not _LEANING.search(text))
+
+
+def _sentences(row: Exchange) -> Iterator[Sentence]:
+    for part in rows_of(Turn("user", row.text), row.number):
+        yield from sentences(part)
+
+
+_DONE_STATES = ("completed", "done", "cancelled", "canceled", "complete")
+_ALL_DONE = re.compile(r"\b(?:all|everything|complete[d]?|done|finished|implemented)\b|完成|完了|완료", re.IGNORECASE)
+
+
+def find_steps_left(session: Session) -> Iterator[Found]:
+    """The steps of the assistant's own list that were not ticked off when the session ended, where others were and no
+    closing message behind it says that all is done."""
+    lists = [(turn, row.items) for turn, row in session.events if isinstance(row, Todos) and len(row.items) > 1]
+    if not lists:
+        return
+    turn, items = lists[-1]
+    left = [text for text, state in items if state.lower() not in _DONE_STATES]
+    behind = [row for row in session.closings if row.number > turn]
+    if not left or len(left) == len(items) or any(_ALL_DONE.search(row.turn.text[:1000]) for row in behind):
+        return
+    done_since = " ".join(row.words for at, row in session.commands if at > turn)
+    left = [text for text in left if not (stems(text) & stems(done_since)) and words.NOT_MEANT.search(text) is None]
+    for text in left[-MAX_STEPS_LEFT:]:
+        if len(text.split()) >= LEAST_UNNAMED - 2 or not is_latin(text):
+            detail = f"left on the list of steps{f' of “{session.subject}”' if session.subject else ''}"
+            yield _open(text, turn, detail=detail, score=54)
+
+
+_HEADING = re.compile(r"^#{1,3}\s+(?:Plan:?\s+|Implementation Plan:?\s+)?(.+?)\s*#*$", re.MULTILINE | re.IGNORECASE)
+
+
+def find_plan_left(session: Session) -> Iterator[Found]:
+    """The last plan, where nobody approved it and nothing was written behind it."""
+    plans = [(turn, row) for turn, row in session.events if isinstance(row, Plan) and row.text.strip()]
+    if not plans or plans[-1][1].approved is True or session.last_change >= plans[-1][0]:
+        return
+    heading = _HEADING.search(plans[-1][1].text)
+    if heading and not words.GENERIC_TITLE.fullmatch(heading[1]):
+        why = words.first_sentence(words.section(plans[-1][1].text, words.CONTEXT)[1])
+        yield _open(f"Planned and not carried out: {clean(heading[1])}", plans[-1][0], detail=why, score=65)

@@ -1,0 +1,343 @@
+"""What fails here and what works instead, as the events tell: commands, hooks, and the rules of linters.
+
+Failures are told by their cause: a program and the line that says what was wrong. What a test or a compiler says of the
+code is work, and over when it is done; how a thing has to be called, what a machine lacks, and what a repository's own
+checks reject, come again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from core.conversations.events import Command, Edit, Event, Hook
+from core.rules import words
+from core.rules.sentence import Found, found
+from core.rules.session import Session, is_change
+
+LOOK_AHEAD, MAX_BETWEEN = 8, 2
+"""What works is looked for among so many commands behind the one that failed, and behind so many others."""
+LONGEST_COMMAND, SHORTEST_WHY, LONGEST_WHY = 200, 12, 220
+ALIKE = 0.55
+MAX_LINT_RULES = 3
+
+ASIDE = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|\|\s*(?:tail|head|cat|less)\b[^|;&]*|>\s*/dev/null)\s*")
+_CD = re.compile(r"^\s*cd\s+(?P<folder>\"[^\"]+\"|'[^']+'|\S+)\s*(?:&&|;)\s*")
+_LONG_TEXT = re.compile(r"\"\$\(cat <<.*?\n\s*\)\"|\"[^\"]{60,}\"|'[^']{60,}'", re.DOTALL)
+_LOOKS = re.compile(
+    r"(?:sudo )?(?:grep|rg|find|fd|ls|cat|sed -n|awk|head|tail|echo|printf|wc|which|pwd|test|nl|tree|diff|file|stat|"
+    r"env|type|command -v|git (?:status|log|diff|show|branch|remote|rev-parse|ls-files|blame|worktree list|"
+    r"config --get|fetch)|gh \w+ (?:view|list|status|checks)|\S+ (?:--version|--help|-h|-v|help))\b"
+)
+"""What only looks changes nothing."""
+_OF_ANY_SANDBOX = re.compile(
+    r"sandbox|operation not permitted|could not resolve host|network is unreachable|name resolution|ENOTFOUND|"
+    r"EAI_AGAIN|read-only file system|EROFS|timed? ?out|connection refused|ECONNREFUSED|index\.lock|"
+    r"requires approval|user (?:rejected|denied|doesn't want)|api\.github\.com|rate limit",
+    re.IGNORECASE,
+)
+_OF_ANY_GIT = re.compile(
+    r"nothing to commit|CONFLICT|Automatic merge failed|non-fast-forward|fetch first|\[rejected\]|did not match any|"
+    r"no changes added|not a git repository|would be overwritten|divergent|unknown revision|bad revision|no upstream|"
+    r"set the remote as upstream|has no upstream|pathspec|does not appear to be|invalid reference",
+    re.IGNORECASE,
+)
+"""What any git and any sandbox says, of the state of the moment."""
+_ENVIRONMENT = re.compile(
+    r"unsupported (?:engine|environment|class file)|EBADENGINE|invalid (?:target release|source release)|"
+    r"class file version \d|requires? (?:a )?(?:newer |a different )?(?:node(?:\.js)?|python|java|jdk|go|ruby|rust|php|"
+    r"npm|pnpm|docker|xcode)\b.{0,30}\d|externally[- ]managed|is not (?:running|supported on)|"
+    r"cannot connect to the docker daemon|requires-python|go\.mod requires|incompatible (?:version|architecture)|"
+    r"no matching version|\w+ version .{1,30} is (?:too old|not supported|required)|command not found|"
+    r"is not recognized as|permission denied while trying to connect|could not open TTY|not a tty|"
+    r"ParserError|not a valid statement separator|No module named pip|missing (?:system )?(?:library|libraries)|"
+    r"cannot open shared object",
+    re.IGNORECASE,
+)
+_VERSIONS = re.compile(
+    r"^\W*(?:expected|got|required|found|current|actual|wanted)\b.{0,20}[:=].{0,80}\d", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=1024)
+def bare(command: str) -> str:
+    """A command line without what only cuts its output, the change of folder in front, and long texts in quotes."""
+    line = _LONG_TEXT.sub('"…"', command.strip())
+    while _CD.match(line):
+        line = _CD.sub("", line, count=1)
+    while ASIDE.search(line):
+        line = ASIDE.sub(" ", line).strip()
+    return " ".join(line.split()) if "\n" not in line else line
+
+
+def folder_of(command: str) -> str:
+    """The folder that a command line goes to first, "" where it stays."""
+    gone = _CD.match(command)
+    return gone["folder"].strip("\"'").rstrip("/") if gone else ""
+
+
+def failure(event: Command) -> str:
+    """The line of a command's output that says why it failed, or "". Output is looked at as well as the status: behind
+    a pipe every command succeeds."""
+    if event.refused or not event.answered:
+        return ""
+    rows = [row.strip().replace("```", "") for row in event.output.split("\n") if row.strip()]
+    told = [row for row in rows if words.ERROR.search(row) and not words.NO_ERROR.search(row)]
+    if not told or (not event.failed and not words.HARD_ERROR.search(told[0])):
+        return ""
+    return told[0]
+
+
+def went_well(event: Event) -> bool:
+    """Whether a command ran and nothing says that it failed."""
+    return (
+        isinstance(event, Command)
+        and event.answered
+        and not (event.refused or event.failed or words.HARD_ERROR.search(event.output[:400]))
+    )
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """A failing command, where it stands among the commands and events, and why it failed."""
+
+    number: int
+    at: int
+    turn: int
+    event: Command
+    why: str
+
+    @property
+    def cause(self) -> tuple[str, str]:
+        """What it is counted by: the program, and the error without what differs from call to call."""
+        line = bare(self.event.words)
+        return program_of(line), re.sub(r"[\d/\\.]+\S*|[\"'`“].*?[\"'`”]", "", self.why)[:80]
+
+
+def program_of(line: str) -> str:
+    """The program that a bare command line runs, without what is set in front of it."""
+    return next((word for word in line.split() if "=" not in word and word != "sudo"), "")
+
+
+def _is_plain(line: str) -> bool:
+    """Whether a command line can be told: one line, not too long, nothing of one day in it."""
+    return bool(line) and "\n" not in line and len(line) <= LONGEST_COMMAND and not words.ONE_OFF.search(line)
+
+
+def find_failures(session: Session) -> Iterator[Found]:
+    """A command that failed, and what works instead; each cause once, with how often it struck."""
+    events = session.events
+    commands = [(at, turn, row) for at, (turn, row) in enumerate(events) if isinstance(row, Command)]
+    last_said = max((closing.number for closing in session.closings), default=-1)
+    failed: list[_Failed] = []
+    for number, (at, turn, row) in enumerate(commands):
+        why = failure(row) or (_last_line(row.output) if row.failed and row.answered else "")
+        if not why or row.refused or not _is_plain(bare(row.words)) or any(name in why for name in words.HIDDEN):
+            continue
+        at_end = number == len(commands) - 1 and turn >= last_said  # `end.py` tells it
+        if not (at_end or _OF_ANY_SANDBOX.search(why) or _OF_ANY_GIT.search(why)):
+            failed.append(_Failed(number, at, turn, row, why))
+    told: dict[tuple[str, str], tuple[_Failed, str]] = {}
+    cures: set[str] = set()
+    for one in failed:
+        works = _cure(session, commands, one)
+        if not works and not _is_of_machine(session, one):
+            continue
+        if one.cause not in told or (works and not told[one.cause][1]):
+            if works and works in cures:
+                continue
+            cures.add(works)
+            told[one.cause] = one, works
+    for cause, (one, works) in told.items():
+        times = sum(other.cause == cause for other in failed)
+        shown = one.why if len(one.why) <= LONGEST_WHY else one.why[:LONGEST_WHY].rsplit(" ", 1)[0] + " …"
+        versions = [line.strip() for line in one.event.output.split("\n") if _VERSIONS.match(line.strip())][:2]
+        shown = "; ".join([shown, *versions])
+        often = f" {times} times" if times > 1 else ""
+        wrong = (
+            one.event.words
+            if "ParserError" in shown and len(one.event.words) < LONGEST_COMMAND
+            else bare(one.event.words)
+        )
+        end = works or "nothing in the session made it work"
+        statement = f"`{wrong}` fails{often} (“{shown}”); {end}"
+        # No quote: it would be the tool's, and the line holds the tool's words as they are.
+        yield found("facts", statement, one.turn, score=66 if works else 60, kind="tool-quirk" if works else "pitfall")
+
+
+def _is_of_machine(session: Session, row: _Failed) -> bool:
+    """Whether a failure that nothing cured is how the machine is set up: a version, a program that is missing."""
+    if not _ENVIRONMENT.search(row.event.output):
+        return False
+    program = program_of(bare(row.event.words))
+    later = [other for at, other in session.commands if at > row.turn and program in bare(other.words).split()[:4]]
+    return not any(went_well(other) for other in later)
+
+
+def _last_line(output: str) -> str:
+    """The last line of an output that says something; the reader's own line about the exit status is none."""
+    rows = [line.strip() for line in output.split("\n") if line.strip() and not line.startswith("exit code:")]
+    return rows[-1] if rows and SHORTEST_WHY <= len(rows[-1]) <= 260 else ""
+
+
+def _cure(session: Session, commands: Sequence[tuple[int, int, Command]], row: _Failed) -> str:
+    """What worked where a command had failed, "" where nothing did or nobody can tell what helped: another folder or
+    way to write it, another command in its place, or the same behind others."""
+    wrong, usage = bare(row.event.words), words.OF_USAGE.search(row.why) is not None
+    between: list[str] | None = []
+    for later, _, other in commands[row.number + 1 : row.number + 1 + LOOK_AHEAD]:
+        changed = any(is_change(event) for _, event in session.events[row.at : later])
+        if changed and not usage:
+            return ""  # the code was changed: that is work, not another way to say the same
+        right, went = bare(other.words), went_well(other)
+        if right == wrong and went:
+            return _same_again(row.event, other, between or [], session.events[row.at : later])
+        if went and _is_plain(right) and _is_variant(wrong, right, row.why) and (usage or between == []):
+            return f"`{right}` works"
+        if went and usage and not changed and between == [] and _is_plain(right) and _stands_in(wrong, right, row.why):
+            return f"`{right}` was run instead and works"
+        if right == wrong:
+            return ""
+        if between is not None and went and not _LOOKS.match(right):
+            fits = len(between) < MAX_BETWEEN and _is_plain(right)
+            between = [*between, right] if fits else None
+    return ""
+
+
+def _same_again(first: Command, second: Command, between: list[str], events: Sequence[tuple[int, Event]]) -> str:
+    """How the same command line works the second time."""
+    folder = folder_of(second.words)
+    if folder and folder != folder_of(first.words) and not folder.startswith(("/", "~", "..", "$")):
+        return f"it works in the folder `{folder}`"
+    if between and not any(is_change(event) for _, event in events):
+        return f"it works after {' and '.join(f'`{line}`' for line in between)}"
+    return ""
+
+
+def _is_variant(wrong: str, right: str, why: str) -> bool:
+    """Whether a command line says in another way what one that failed wanted."""
+    before, after = wrong.split(), right.split()
+    program = program_of(wrong)
+    if program not in after[:4] and not set(before[:2]) & set(after[:4]):
+        return False
+    if ("not found" in why and program == after[0]) or (_LOOKS.match(right) and not _LOOKS.match(wrong)):
+        return False  # the program was installed meanwhile; a look is no cure
+    return SequenceMatcher(None, before, after).ratio() >= ALIKE
+
+
+_ARGUMENT = re.compile(r"[\w@.-]{4,}")
+
+
+def _stands_in(wrong: str, right: str, why: str) -> bool:
+    """Whether a command of the same program with an argument of the first, or of what it complained of, was run in its
+    place, and is neither a look nor a step towards it."""
+    given = {word for word in _ARGUMENT.findall(" ".join(right.split()[1:])) if word[0] != "-"}
+    step = any(right.startswith(part.strip()) for part in re.split(r"&&|;", wrong) if part.strip())
+    named = set(_ARGUMENT.findall(f"{wrong} {why}"))
+    return program_of(right) in wrong.split() and not step and bool(named & given) and not _LOOKS.match(right)
+
+
+# --- rules of linters ---
+
+_RULE_AT_END = re.compile(
+    r"(?:\((?P<in>[a-z][\w/-]{3,30})\)|\[(?P<box>[a-z][\w/-]{3,30})\]|\s(?P<bare>[A-Z]{1,5}\d{3,5}))\s*$"
+)
+_PLACE = re.compile(r"^(?:\[[\w:.-]+\]\s+)?\S+?:\d+(?::\d+)?:?\s+(?:(?:error|warning|✖)(?::\s+|\s{2,}))?")
+_LINTS = re.compile(r"\b(?:\w*lint\w*|ruff|flake8|mypy|pyright|clippy|vet|biome|shellcheck|rubocop|check)\b")
+_OF_CODE = re.compile(
+    r"undefined|typecheck|syntax|no-undef|cannot find|not found|unresolved|import|format|prettier|gofmt|whitespace",
+    re.IGNORECASE,
+)
+"""What is wrong with the code of the moment, and what a formatter does by itself."""
+_SUPPRESSED = re.compile(
+    r"(?P<whole>(?://|#|/\*)\s*(?:nolint:|noqa:\s*|eslint-disable(?:-next-line|-line)?\s+|type:\s*ignore\[|"
+    r"pyright:\s*ignore\[|shellcheck disable=|pylint:\s*disable=|biome-ignore\s+|rubocop:disable\s+|"
+    r"swiftlint:disable(?::next)?\s+)(?P<rule>[\w/@-]{3,40})[^\n\\]{0,140})"
+)
+
+
+def find_lint_rules(session: Session) -> Iterator[Found]:
+    """The rules with which a linter rejected what was written here, each with its message and, where one was used, the
+    comment with which it passes; told once the linter passed."""
+    rejected: dict[str, tuple[str, str, int]] = {}
+    comments: dict[str, str] = {}
+    passed: set[str] = set()
+    for turn, row in session.events:
+        if isinstance(row, Command) and row.answered and not row.refused and _LINTS.search(bare(row.words)):
+            command = bare(row.words)
+            if not _is_plain(command):
+                continue
+            lines = [line.strip() for line in row.output.split("\n")]
+            told = [
+                (line, _RULE_AT_END.search(line)) for line in lines if _PLACE.match(line) and len(line) < LONGEST_WHY
+            ]
+            now = {next(filter(None, mark.groups())): _PLACE.sub("", line) for line, mark in told if mark}
+            passed |= set() if now or not went_well(row) else set(rejected)
+            for rule, message in now.items():
+                passed.discard(rule)
+                if not _OF_CODE.search(message):
+                    rejected.setdefault(rule, (command, message, turn))
+        elif isinstance(row, Edit) and not row.refused and not row.failed:
+            for comment in _SUPPRESSED.finditer(session.conversation.turns[turn].text):
+                comments[comment["rule"]] = comment["whole"].strip().rstrip("*/").strip()
+    for rule in [rule for rule in rejected if rule in passed][:MAX_LINT_RULES]:
+        command, message, turn = rejected[rule]
+        passes = f"; here it passes with `{comments[rule]}`" if rule in comments else ""
+        yield found("facts", f"`{command}` rejects “{message}”{passes}", turn, score=58, kind="tool-quirk")
+
+
+# --- hooks ---
+
+_RUN_BY_ITSELF = re.compile(r"\b(?:husky|lefthook|lint-staged|pre-commit|pre-push|commit-msg)\b", re.IGNORECASE)
+SHOWN = re.compile(r"^(?:\$|>|┃|❯)\s+(?P<command>.+?)\s*$", re.MULTILINE)
+_OF_HOOK = re.compile(
+    r"\b(?:husky|lefthook|lint-staged|pre-commit|pre-push|commit-msg|commitlint|hook (?:failed|declined|exited))\b|"
+    r"\[(?:subject|type|scope|body|header|footer)-[a-z-]+\]",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"^\s*[✖✗×]\s++(?!found )|\s\[[a-z]+(?:-[a-z]+)+\]\s*$")
+
+
+def ran_by_itself(row: Command) -> list[str]:
+    """The checks that a hook ran at a commit or push, as it prints them."""
+    if not re.search(r"\bgit (?:commit|push)\b", row.words) or not _RUN_BY_ITSELF.search(row.output):
+        return []
+    return [line["command"] for line in SHOWN.finditer(row.output) if words.check_kind(line["command"])]
+
+
+def _refusal(row: Command) -> str:
+    """What a hook asks of a commit, as it says when it stops one: the rule that was broken, or the command that failed
+    with its error."""
+    rows = [re.sub(r"^\W+", "", line.strip()) if _RULE.search(line) else "" for line in row.output.split("\n")]
+    for at, line in enumerate(rows):
+        if line.endswith(":"):
+            below = next((text.strip() for text in row.output.split("\n")[at + 1 :] if text.strip()), "")
+            below = below.split(" [Context")[0]
+            return f"`{line[:-1]}` has to pass (“{below}”)" if below else ""
+        if line:
+            return f"“{line}”"
+    return ""
+
+
+def find_hooks(session: Session) -> Iterator[Found]:
+    """What runs by itself at a commit or a push: the hook says so in what it prints."""
+    told: dict[str, Found] = {}
+    where = f" in {session.project}" if session.project else ""
+    for turn, row in session.events:
+        if isinstance(row, Command) and row.answered and re.search(r"\bgit (?:commit|push)\b", row.words):
+            when = "git push" if re.search(r"\bgit push\b", row.words) else "git commit"
+            said = _refusal(row) if row.failed and _OF_HOOK.search(row.output) else ""
+            if said and len(said) <= LONGEST_COMMAND:
+                statement = f"`{when}`{where} runs a hook that stops it: {said}"
+                told.setdefault(said, found("facts", statement, turn, score=64, kind="pitfall"))
+            if ran := ran_by_itself(row):
+                shown = ", ".join(f"`{command}`" for command in dict.fromkeys(ran))
+                statement = f"`{when}`{where} runs a hook by itself: {shown}"
+                told.setdefault(when, found("facts", statement, turn, score=62))
+        elif isinstance(row, Hook) and row.failed and row.words and words.check_kind(row.words):
+            statement = f"A hook runs `{row.words}` by itself here, and it can fail"
+            told.setdefault(statement, found("facts", statement, turn, score=60))
+    yield from told.values()

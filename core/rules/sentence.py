@@ -1,0 +1,167 @@
+"""What one rule gives, and whether a sentence says something by itself: whole, about something named, and no guess."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from core.rules import words
+from core.rules.prose import begun, looks_like_code
+
+SHORT, LONG = 30, 300
+SHORT_UNBROKEN = 12
+"""A sentence of Chinese, Japanese or Korean says in so many characters what takes `SHORT` in others."""
+FIRST_WORDS = 12
+CODE = re.compile(r"`[^`\n]*`")
+
+
+@dataclass(frozen=True)
+class Found:
+    """One item with how good it is (higher first) and the number of the turn it comes from; `fields` are the answer's
+    fields, `rule` is the name of the rule that gave it."""
+
+    category: str
+    fields: dict[str, str]
+    score: int
+    turn: int
+    rule: str = ""
+
+
+def found(
+    category: str, statement: str, turn: int, *, detail: str = "", quote: str = "", score: int = 50, kind: str = ""
+) -> Found:
+    """An item whose statement begins with a capital and has no half of a pair of backticks."""
+    statement = statement.replace("`", "") if statement.count("`") % 2 else statement
+    fields = {"statement": begun(statement.strip()), "detail": detail.strip(), "quote": quote.strip()}
+    return Found(category, fields | ({"kind": kind} if kind else {}), score, turn)
+
+
+def fits(text: str, most: int = LONG) -> bool:
+    """Whether a sentence is long enough to say something and short enough for a line."""
+    return (SHORT if is_latin(text) else SHORT_UNBROKEN) <= len(text) <= most
+
+
+def is_latin(text: str) -> bool:
+    """Whether a text is of Latin letters: nothing of a script without blanks in it, and few characters of two bytes."""
+    return not any("\u3000" <= char <= "\uffef" for char in text) and len(text.encode("utf-8", "replace")) <= 1.5 * len(
+        text
+    )
+
+
+def readable(text: str, most: int = LONG) -> bool:
+    """Whether a sentence reads as a statement of its own: whole, about something named, neither offer nor template."""
+    return (
+        fits(text, most)
+        and not words.MONOLOGUE.match(text)
+        and not words.DANGLING.match(text)
+        and not words.OFFER.search(text)
+        and not words.TEMPLATE.search(CODE.sub("", text))
+        and not looks_like_code(text)
+        and not text.endswith(("?", ":", "…", "：", "？"))
+        and not (text[:1].islower() and re.match(r"[a-z]+ ", text))
+        and whole_quotes(text)
+        and named(text)
+    )
+
+
+_LATIN = re.compile(r"[A-Za-z][\w-]{2,}")
+
+
+def named(text: str) -> bool:
+    """Whether a text names a thing: in the spelling of code, as a path or a number, or in Latin letters within another
+    script."""
+    return words.ANCHOR.search(text) is not None or (not is_latin(text) and _LATIN.search(text) is not None)
+
+
+# A sentence that says what something does without what it is: "Falls back to …", "Write-new-only — all new …".
+_NO_SUBJECT = re.compile(
+    r"^(?:falls?|uses?|returns?|reads?|writes?|runs?|keeps?|skips?|handles?|sends?|stores?|checks?|creates?|adds?|"
+    r"allows?|supports?|requires?|prevents?|ensures?|makes?|does|has|is|can|must|only|never|always|no longer|now|"
+    r"defaults?|ignores?|applies|accepts?|loads?|fails?|waits?|works?|guards?|guarded|avoids?|generates?|"
+    r"resolves?|updates?|removes?|replaces?|exposes?)\b(?! (?:of|for|that|in which)\b)|"
+    r"^(?:(?![`\d])[^`—–.]){3,40}(?<!\w\.\w) [—–] ",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(r"(?<=\s)[A-Z][A-Za-z]*[a-z]|\b[A-Z]{2,}")
+
+
+def named_first(text: str) -> bool:
+    """Whether a sentence names in its first words what it is about."""
+    if not is_latin(text):
+        return _NO_SUBJECT.match(text) is None
+    first = " ".join(text.split()[:FIRST_WORDS])
+    return _NO_SUBJECT.match(text) is None and bool(words.ANCHOR.search(first) or _CALLED.search(first))
+
+
+# What a line alone does not tell: a label of a list, a page without its name, a word that points at what stood before.
+_LABELS = re.compile(
+    r"\b(?i:case|chunk|variant|obs|observation|finding|item|point|cas|caso) (?:#?\d{1,2}|[A-Z])\b(?![.-]?\w)|"
+    r"(?:选项|方案|オプション|옵션) ?[A-Z\d]\b"
+)
+_POINTS_BACK = re.compile(
+    r"^the (?:doc|document|list|plan|spec|ticket|page)(?:'s|’s|\b(?! (?:of|for|in|that|at|with|named)\b| [`“\"]))|"
+    r"^(?:quest[oaie]|ciò|dies(?:e[rsmn]?)?|cela|ceci|ça|c'est|est[oea]s?|eso|ist?so)\b"
+    r"(?! (?:proje|progett|proyect|repo))|"
+    r"^(?:这|那|此|该|これ|それ|この|その|이것|그것)(?!个?(?:项目|仓库)|プロジェクト|リポジトリ)",
+    re.IGNORECASE,
+)
+_THIS_ALONE = re.compile(
+    r"\b(?:this|these|those)\b(?=\W*$|\s*[,;:]|\s+(?:in|into|on|up|out|off|to|at|by|with|for|as|and|or|but|so|now|is|"
+    r"was|are|were|has|had|does|did|will|would|should|can|could|must|needs?|works?|happens?|means)\b)",
+    re.IGNORECASE,
+)
+
+
+def lost(text: str) -> bool:
+    """Whether a line is about something that only the words around it named."""
+    pointed = _THIS_ALONE.search(text)
+    before = text[: pointed.start()] if pointed else ""
+    if pointed and not words.ANCHOR.search(before) and len(before.split()) < FIRST_WORDS:
+        return True
+    return bool(_LABELS.search(text) or _POINTS_BACK.match(text))
+
+
+def whole_quotes(text: str) -> bool:
+    """Whether brackets and quotation marks that open in a text also close in it."""
+    pairs = (("(", ")"), ("“", "”"), ("[", "]"))
+    return (
+        text.count('"') % 2 == 0
+        and text.count("`") % 2 == 0
+        and "**" not in text
+        and all(text.count(a) == text.count(b) for a, b in pairs)
+    )
+
+
+def shortened(text: str, most: int = LONG) -> str:
+    """As many whole sentences of a text from its beginning as `most` characters hold, "" where its first one does not
+    fit: a line that breaks off says something else than what was said."""
+    if len(text) <= most:
+        return text
+    ends = [stop.end() for stop in re.finditer(r"[.!?](?=[\s)])|[。！？]", text[:most])]
+    said = text[: ends[-1]].strip() if ends else ""
+    return said if whole_quotes(said) else ""
+
+
+_TELLING = re.compile(r"[A-Za-z][\w-]{3,}|[぀-ヿ一-鿿가-힣]{2}")
+_EVERYWHERE = frozenset({
+    "added", "adds", "updated", "fixed", "fixes", "with", "from", "that", "this", "into", "tests", "test", "file",
+    "files", "code", "commit", "feat", "docs", "chore", "refactor", "instead", "when", "make", "made", "support",
+    "created", "new", "removed", "changed", "change", "changes", "update", "remove", "create", "using", "used", "uses",
+    "block", "now", "should", "have", "need", "please",
+})  # fmt: skip
+
+
+def stems(text: str) -> set[str]:
+    """The words of a text that tell what it is about, cut to five letters."""
+    return {word[:5] for word in {word.casefold() for word in _TELLING.findall(text)} - _EVERYWHERE}
+
+
+def alike(one: str, other: str, share: float = 0.7) -> bool:
+    """Whether two texts tell mostly the same: `share` of the words of the shorter stand in the other."""
+    first, second = (set(re.findall(r"[\w./-]{3,}", text.casefold())) for text in (one, other))
+    return len(first & second) >= share * max(1, min(len(first), len(second))) and len(first & second) >= 4
+
+
+def names_in(text: str) -> set[str]:
+    """What a text names, in lower case, without backticks."""
+    return {name.strip("`()").casefold() for name in words.ANCHOR.findall(text)}

@@ -1,0 +1,348 @@
+"""A session with a coding assistant as the rules look at it: its events in order, its closing messages, and what the
+user said with what stood before it and what followed.
+
+A closing message is the assistant's last one before each word of the user, and at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import (
+    Call,
+    Command,
+    Commit,
+    Edit,
+    Event,
+    OtherCall,
+    Push,
+    Question,
+)
+from core.rules import words
+from core.rules.prose import Row, by_person, clean, read_prose
+from core.rules.sentence import names_in
+from core.rules.typed import own_words, typed
+
+LEAST_PASTED = 200
+"""A message of the user of that many characters holds more than a request: an error, a log, a piece of code."""
+SPOKEN_AGAIN = 2 / 3
+_WRITES = re.compile(
+    r"\bapply_patch\b|\bsed\s+(?:-\w+\s+)*-i|\bcat\s*>{1,2}\s|<<.{0,60}>\s*\S|\btee\s|\bgit (?:mv|rm|apply|revert)\b"
+)
+_SENDS = re.compile(r"(?:update|create|add|save|write|send|post|close|merge|delete)", re.IGNORECASE)
+_REMOVES = re.compile(
+    r"(?:^|[;&|]\s*)(?:git )?rm\s|\bgit (?:checkout|restore)\s+(?:--\s+)?\S*\.\w|\bgit reset --hard\b"
+)
+_OF_OTHERS = re.compile(r"\bgh pr (?:view|diff|checkout|review|list)\b|\bglab mr\b", re.IGNORECASE)
+_REVIEW_OF_PR = re.compile(r"\breview\b.{0,40}(?:\bPRs?\b|pull request|/pull/\d|#\d)|/pull/\d+/files", re.IGNORECASE)
+_NAMED = re.compile(r"(?=\w*[-_.A-Z\d])[A-Za-z][\w.-]{3,}(?<![.-])")
+_FILE = re.compile(r"\w/\w|\w\.[a-z]{1,5}$")
+_UNDONE = re.compile(r"^(?:git (?:reset|revert|checkout -- |restore )|/undo\b|you can use `?/undo)", re.IGNORECASE)
+
+
+def is_change(event: Event) -> bool:
+    """Whether an event changed files: an edit, or a command line that writes one."""
+    if isinstance(event, Command):
+        return not event.refused and not event.failed and _WRITES.search(event.words) is not None
+    return isinstance(event, Edit) and not event.refused and not event.failed
+
+
+def sends_something(event: Event) -> bool:
+    """Whether an event changed something outside the folder: an issue that was updated, a page that was written."""
+    return isinstance(event, OtherCall) and not event.refused and _SENDS.search(event.tool) is not None
+
+
+@dataclass(frozen=True)
+class Closing:
+    """The assistant's last words before the user's next ones, or before the end (`at_end`).
+
+    `before` is the number of the closing message before it (-1: none), `changed` whether something was written since;
+    `refuted` whether the user contradicted it, `overtaken` whether files were changed again afterwards.
+    """
+
+    number: int
+    turn: Turn
+    at_end: bool
+    before: int
+    changed: bool
+    refuted: bool
+    overtaken: bool
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What the user said at one place, what stood before it, and what followed until they spoke again.
+
+    `before` is the closing message that they answer, `stopped` what they interrupted ("" where they let it end);
+    `replies` are the assistant's texts behind with their numbers, `events` what happened meanwhile, `refused` the calls
+    before it that they refused; `doubted` says that their next words contradict the reply.
+    """
+
+    number: int
+    text: str
+    before: Closing | None
+    stopped: str
+    refused: tuple[Event, ...]
+    replies: tuple[tuple[int, Turn], ...]
+    events: tuple[Event, ...]
+    doubted: bool
+
+    @property
+    def changed(self) -> bool:
+        """Whether files were written before the user spoke again."""
+        return any(map(is_change, self.events))
+
+
+@dataclass(frozen=True)
+class Session:
+    """A conversation with a coding assistant, with its events (turn, event) and closing messages in order."""
+
+    conversation: Conversation
+    events: tuple[tuple[int, Event], ...]
+    closings: tuple[Closing, ...]
+
+    @cached_property
+    def rows(self) -> dict[int, list[Row]]:
+        """The closing messages' lines by their turns."""
+        return {closing.number: rows_of(closing.turn, closing.number) for closing in self.closings}
+
+    @cached_property
+    def commands(self) -> tuple[tuple[int, Command], ...]:
+        """The command lines that were run, with their turns."""
+        return tuple((at, row) for at, row in self.events if isinstance(row, Command))
+
+    @property
+    def of_chat(self) -> bool:
+        """Whether this is a talk with an assistant that saw nothing of the user's machine."""
+        return self.conversation.format in ("chatgpt", "claude_ai", "export_file")
+
+    @cached_property
+    def paired(self) -> bool:
+        """Whether the file tells which calls were answered, so that what is missing means something."""
+        return any(isinstance(row, Call) and row.answered for _, row in self.events)
+
+    @cached_property
+    def of_others(self) -> bool:
+        """Whether this is a review of somebody's pull request: what it finds is no task of the user's own."""
+        if any(isinstance(row, Commit) or is_change(row) for _, row in self.events):
+            return False
+        asked = (turn.text for turn in self.conversation.turns if turn.role == "user")
+        return any(_OF_OTHERS.search(row.words) for _, row in self.commands) or any(map(_REVIEW_OF_PR.search, asked))
+
+    @cached_property
+    def edits(self) -> tuple[tuple[int, Edit], ...]:
+        """The edits that were made, of files that are told, with their turns."""
+        rows = ((at, row) for at, row in self.events if isinstance(row, Edit))
+        return tuple((at, row) for at, row in rows if row.path and not (row.refused or row.failed))
+
+    @cached_property
+    def last_change(self) -> int:
+        """The turn of the last event that changed files, -1 where none did."""
+        return max((at for at, row in self.events if is_change(row)), default=-1)
+
+    # --- what stands where ---
+
+    @cached_property
+    def _shown(self) -> str:
+        """What tools gave back and what the user pasted, in lower case."""
+        turns = (turn for turn in self.conversation.turns if turn.role == "tool" or len(turn.text) >= LEAST_PASTED)
+        return "\n".join(turn.text for turn in turns if turn.role in ("tool", "user")).casefold()
+
+    @cached_property
+    def _low(self) -> tuple[str, ...]:
+        return tuple(turn.text.casefold() for turn in self.conversation.turns)
+
+    @cached_property
+    def _changes(self) -> tuple[tuple[int, str], ...]:
+        """The turns in which something was written, with their paths, in lower case."""
+        rows = ((at, row) for at, row in self.events if is_change(row))
+        return tuple((at, f"{getattr(row, 'path', '')}\n{self._low[at]}".casefold()) for at, row in rows)
+
+    @cached_property
+    def _removed(self) -> tuple[tuple[int, str], ...]:
+        """The command lines and paths with which files were taken away, by turns."""
+        lines = ((at, row.words) for at, row in self.commands if _REMOVES.search(row.words))
+        paths = ((at, row.path) for at, row in self.edits if row.how == "deleted")
+        return (*lines, *paths)
+
+    def bears_out(self, text: str) -> bool:
+        """Whether the things that a sentence names stand in what tools gave back, or in what the user pasted: no
+        proof, but no invention either."""
+        named = [name.strip("`()").casefold() for name in words.ANCHOR.findall(text)]
+        known = [name for name in named if name in self._shown]
+        subject = _NAMED.match(text)
+        if subject and subject[0].casefold() in self._shown:
+            return True
+        return bool(known) and 2 * len(known) >= len(named)
+
+    def knows(self, text: str) -> bool:
+        """Whether a sentence names something of this project that stands in what tools gave back or in an edit: what
+        stands in a textbook names no such thing."""
+        names = [name.strip("`()").casefold() for name in words.OF_CODE.findall(text)]
+        if not self.events:  # the file tells of none: a file of one's own is as good
+            return any(_FILE.search(name) for name in names)
+        return any(name in self._shown or any(name in said for _, said in self._changes) for name in names)
+
+    def rewritten(self, turn: int, text: str) -> bool:
+        """Whether something that a sentence names was written again after a turn; where the file tells of no events,
+        whether a later closing message speaks of the same."""
+        names = names_in(text)
+        if self.events:
+            return any(name in said for at, said in self._changes if at > turn for name in names)
+        later = (row.turn.text.casefold() for row in self.closings if row.number > turn)
+        return any(sum(name in said for name in names) >= max(1, SPOKEN_AGAIN * len(names)) for said in later)
+
+    def edited_after(self, turn: int, text: str) -> bool:
+        """Whether a file that a text names was written after a turn."""
+        return any(at > turn and any(name in text for name in row.names) for at, row in self.edits)
+
+    def deleted_after(self, turn: int, text: str) -> bool:
+        """Whether a file that a sentence names was taken away again."""
+        paths = [name for name in words.ANCHOR.findall(text) if "." in name or "/" in name]
+        names = [name.strip("`").rsplit("/", 1)[-1] for name in paths]
+        return any(name in line for name in names if len(name) > 3 for at, line in self._removed if at > turn)
+
+    def spoken_of(self, turn: int, text: str) -> bool:
+        """Whether something that a sentence names is spoken of, or stands in a call, in any later turn."""
+        later = "\n".join(self._low[turn + 1 :])
+        return any(name in later for name in names_in(text))
+
+    def sent_after(self, turn: int) -> bool:
+        """Whether something was committed or pushed after a turn."""
+        return any(at > turn and isinstance(row, Commit | Push) and row.succeeded for at, row in self.events)
+
+    # --- what it was about ---
+
+    @property
+    def project(self) -> str:
+        """A short name for the repository or folder, "" where the file tells none."""
+        name = self.conversation.repository.rstrip("/").removesuffix(".git").rsplit("/", 1)[-1]
+        folder = re.split(r"[\\/]\.?worktrees?[\\/]", self.conversation.folder.rstrip("/\\"))[0]
+        return name or re.split(r"[\\/]", folder)[-1]
+
+    @property
+    def on_branch(self) -> str:
+        """ " on branch X" for a branch with work of its own, else ""."""
+        branch = self.conversation.branch
+        return f" on branch {branch}" if branch not in MAIN else ""
+
+    @cached_property
+    def subject(self) -> str:
+        """What it was about, in few words: its title or what the user asked for first, "" where neither says it."""
+        turns = self.conversation.turns
+        first = next((turn.text for turn in turns if by_person(turn) and own_words(turn.text)), "")
+        title = self.conversation.title or words.first_sentence(first, 120) or " ".join(first.split())[:100]
+        cut = title.endswith(("…", "..."))
+        title = clean(_STAMP.sub("", re.sub(r"https?://\S+", "", title))).strip(" -–—:(…")
+        title = f"{title.rsplit(' ', 1)[0]} …" if len(title) in (79, 80) or cut else title  # cut in a word
+        vague = title.isascii() and len(title.split()) < LEAST_SUBJECT and not words.ANCHOR.search(title)
+        return "" if vague or words.NOT_MEANT.search(title) else title
+
+    @cached_property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """The user's own words in their order, without pasted text and what a template says in their role."""
+        return tuple(_exchanges(self))
+
+
+MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
+LEAST_SUBJECT = 4
+_STAMP = re.compile(r"\s*\(\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}[^)]*\)\s*$")
+_BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")
+
+
+def rows_of(turn: Turn, number: int) -> list[Row]:
+    """The prose of one turn, its rows numbered as in the conversation; a line in bold stands as a heading."""
+    rows, _ = read_prose(Conversation("", "", (turn,)))
+    read: list[Row] = []
+    heading = ""
+    for row in rows:
+        bold = _BOLD_LINE.match(row.text) if row.kind == "prose" else None
+        heading = clean(bold[1]).rstrip(":：") if bold else "" if row.kind == "prose" and row.heading else heading
+        read.append(replace(row, turn=number, heading=row.heading or heading))
+    return read
+
+
+def read_session(conversation: Conversation) -> Session:
+    """The session with its closing messages: which of them were refuted, and which were overtaken by later work."""
+    if not any(turn.role == "assistant" and not turn.agent for turn in conversation.turns):
+        # The file of a sub-agent alone: here it is the one that speaks.
+        conversation = replace(conversation, turns=tuple(replace(turn, agent="") for turn in conversation.turns))
+    turns = conversation.turns
+    numbers: list[tuple[int, int]] = []  # a closing message and the turn of the user behind it
+    last = -1
+    for number, turn in enumerate(turns):
+        if turn.agent:
+            continue
+        if turn.role == "user" and last >= 0:
+            numbers.append((last, number))
+            last = -1
+        elif turn.role == "assistant" and turn.text.strip():
+            last = number
+    if last >= 0:
+        numbers.append((last, -1))
+    events = [(number, event) for number, turn in enumerate(turns) if not turn.agent for event in turn.events]
+    edits = [number for number, event in events if is_change(event)]
+    others = [number for number, event in events if isinstance(event, Commit) or sends_something(event)]
+    closings = []
+    before = -1
+    for number, answer in numbers:
+        said = turns[answer].text.strip() if answer >= 0 else ""
+        refuted = words.CORRECTION.match(said) is not None or _UNDONE.match(said) is not None
+        end = answer if answer >= 0 else len(turns)
+        changed = any(before < at < end for at in (*edits, *others))
+        overtaken = any(at >= end for at in edits)
+        closings.append(Closing(number, turns[number], answer < 0, before, changed, refuted, overtaken))
+        before = number
+    return Session(conversation, tuple(events), tuple(closings))
+
+
+_WITH_COMMAND = re.compile(r"^/(?:ask|code|architect)[ \t]+")
+"""The commands that hand a sentence to the model; whatever else begins so is said to the tool alone."""
+
+
+def _exchanges(session: Session) -> list[Exchange]:
+    turns = session.conversation.turns
+    spoken = [number for number, turn in enumerate(turns) if by_person(turn)]
+    answers = {
+        answer[:40] for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer
+    }
+    rows = []
+    shown = ""
+    for at, number in enumerate(spoken):
+        first, last = spoken[at - 1] if at else -1, spoken[at + 1] if at + 1 < len(spoken) else len(turns)
+        shown += "\n".join(turn.text for turn in turns[first + 1 : number] if turn.role == "assistant")
+        text = typed(_WITH_COMMAND.sub("", turns[number].text.strip()), shown)
+        if not text or any(answer in text for answer in answers):
+            continue  # an answer stands with its question
+        said = [(place, turn) for place, turn in enumerate(turns[number + 1 : last], number + 1)]
+        rows.append(
+            Exchange(
+                number=number,
+                text=text,
+                before=next((row for row in session.closings if first < row.number < number), None),
+                stopped=_stopped(session, first, number),
+                refused=tuple(
+                    row for place, row in session.events if first < place <= number and getattr(row, "refused", False)
+                ),
+                replies=tuple(
+                    row for row in said if row[1].role == "assistant" and not row[1].agent and row[1].text.strip()
+                ),
+                events=tuple(row for place, row in session.events if number < place < last),
+                doubted=last < len(turns) and words.CORRECTION.match(turns[last].text.strip()) is not None,
+            )
+        )
+    return rows
+
+
+def _stopped(session: Session, first: int, number: int) -> str:
+    """The command or file at which the user interrupted the assistant, right before they spoke."""
+    before = session.conversation.turns[number - 1] if number else None
+    if before is None or before.role != "system" or not before.text.startswith(words.INTERRUPTED):
+        return ""
+    calls = [row for place, row in session.events if first < place < number and isinstance(row, Command | Edit)]
+    last = calls[-1] if calls else None
+    line = last.words.split("\n")[0] if isinstance(last, Command) else last.names[-1] if last and last.names else ""
+    return line if 0 < len(line) <= 120 else "its work"

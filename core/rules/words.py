@@ -1,0 +1,540 @@
+"""The words that the rules over sessions look for, by language, and how a table of them becomes one pattern.
+
+Structure says most (see `sessions.py`); these tables say the rest: what an error, a check, a finished or an unfinished
+piece of work, a wish of the user sounds like. A row is a fragment of a regular expression. Chinese, Japanese and
+Korean have no blanks between words, so their rows carry no word boundary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+Table = Mapping[str, Iterable[str]]
+"""Language -> fragments; the key `any` holds fragments that are taken as they stand."""
+
+UNBROKEN = ("zh", "ja", "ko", "any")
+"""Languages (and fragments) without a boundary of words around them."""
+
+
+def one_of(table: Table, *, begins: bool = False) -> re.Pattern[str]:
+    """One pattern for all rows of a table, upper or lower case; `begins`: only where a text begins."""
+    parts = []
+    for language, rows in table.items():
+        found = "|".join(rows)
+        parts.append(f"(?:{found})" if language in UNBROKEN else rf"\b(?:{found})(?!\w)")
+    start = r"^[\s*_>\"“-]*" if begins else ""
+    return re.compile(f"{start}(?:{'|'.join(parts)})", re.IGNORECASE)
+
+
+# --- output of commands ---
+
+ERROR = one_of({
+    "en": (
+        "errors?", "fatal", "failed", "failure", "cannot", "can't", "could not", "couldn't", "unable to", "not found",
+        "no such", "denied", "unknown", "unrecogni[sz]ed", "invalid", "unexpected", "undefined", "missing", "not a",
+        "no matches", "is required", "refused", "unsupported", "illegal", "already used", "already exists", "must be",
+    ),
+    "de": ("Fehler", "fehlgeschlagen", "nicht gefunden"),
+    "fr": ("erreur", "impossible", "introuvable"),
+    "es": ("no se (?:pudo|encontró)", "fallo"),
+    "zh": ("错误", "失败", "找不到"),
+    "ja": ("エラー", "見つかりません", "失敗"),
+    "ko": ("오류", "찾을 수 없", "실패"),
+    "ru": ("ошибк[аи]", "не найден[оа]?", "не удалось", "отказано"),
+    "pt": ("erro", "não encontrad[oa]"),
+    "any": (r"[A-Z]\w+(?:Error|Exception)\b",),
+})  # fmt: skip
+NO_ERROR = one_of({
+    "en": ("0 (?:errors?|failed|failures?)", "no (?:errors?|issues|problems|failures)", r"errors?: (?:0|\(?none\)?)"),
+})  # fmt: skip
+# Errors that are errors whatever the exit status says: behind a pipe every command succeeds.
+HARD_ERROR = one_of({
+    "any": (
+        r"^(?:[\w./\\:() -]{0,60}: )?(?:error|fatal|ERR_|ERR!|panic|usage)\b", "^Traceback", "command not found",
+        "No such file or directory", "unrecogni[sz]ed (?:sub)?command", "not a git repository", "Permission denied",
+        "unknown (?:flag|option|command|switch|argument)", "Base ref must be", "ParserError",
+        "FullyQualifiedErrorId", "externally-managed", "Missing script",
+    ),
+})  # fmt: skip
+# Errors of how a thing is called. What a test or compiler says about the code is work, and is over when it is done.
+OF_USAGE = one_of({
+    "any": (
+        "command not found", "not recogni[sz]ed", "unrecogni[sz]ed", "unexpected argument", "no matches found",
+        "unknown (?:flag|option|command|switch|argument|shorthand|script|task|target|revision)", "missing script",
+        "invalid (?:option|argument|flag|value|choice|reference)", "ambiguous", "ENOENT", "EACCES", "ERR_[A-Z_]+",
+        "no such (?:file|option|command|task|service|image|remote)", "not a (?:git repository|valid|tty|directory)",
+        "already (?:used|exists|checked out|in use)", "is required", "required flag", "permission denied",
+        "access denied", "not (?:installed|supported|allowed|permitted|inside)", "unsupported", "no upstream",
+        "could not (?:resolve|find|read|connect|determine)", "can(?:no|')t (?:find|open|access|connect|be run)",
+        "must (?:be|specify|have|provide)", "divergent", "cannot import", "No module named", "Cannot find module",
+        "Missing (?:required|argument)", "externally-managed", "outside (?:of )?(?:the )?(?:repo|work|project)",
+        "no configuration file", "couldn't find", "does not exist", "did not match any",
+    ),
+})  # fmt: skip
+HIDDEN = ("<", "REDACTED", "…")
+"""What stands in a command line or an error in the place of something that was left out."""
+
+# A command that looks at something, or names a thing that is gone tomorrow, is no way to do anything.
+ONE_OFF = re.compile(
+    "|".join((
+        r"\bkill(?:all)?\b", r"\bpid\b", "/tmp/", "/private/tmp", "/var/folders/", r"\bsleep \d",
+        r"\b[0-9a-f]{12,}\b", r"\bcd -",
+        r"(?:^|[;&|(]\s*)(?:sudo )?(?:grep|rg|find|fd|ls|cat|sed|awk|head|tail|echo|printf|wc|which|pwd|mkdir|rm|cp|mv|"
+        r"touch|test|\[|nl|tree|diff|read|for|while|if|jq)\s",
+        "<<", r"\bcurl\b.*localhost", r"\b(?:python3?|node|bun|deno|ruby|perl) -(?:c|e)\b",
+    )),
+    re.IGNORECASE,
+)  # fmt: skip
+
+_RUNNERS = (
+    "npx", "pnpm", "npm", "yarn", "bun", "bunx", "mise", "just", "make", "cargo", "go", "poetry", "uv", "hatch", "tox",
+    "nox", "rake", "bundle", "composer", "mvn", r"\./mvnw", "gradle", r"\./gradlew", "dotnet", "swift", "flutter",
+    "deno", "rye", "pdm", "pipenv", "python3?", "pytest", "ruff", "mypy", "black", "isort", "flake8", "pylint",
+    "pyright", "eslint", "prettier", "tsc", "vitest", "jest", "golangci-lint", "gofmt", "rustfmt", "mix", "sbt",
+    "ctest", "cmake", "ninja", "bazel", "turbo", "nx", "pre-commit", "biome", "rspec", "phpunit",
+)  # fmt: skip
+_STARTS = re.compile(
+    r"^(?:[A-Z_]+=\S+\s+)*(?:sudo\s+|docker compose (?:run|exec)\s+(?:--rm\s+)?\S+\s+|\.?venv/bin/)?"
+    rf"(?:{'|'.join(_RUNNERS)})\b"
+)
+_KINDS = {
+    "integration": r"\b(?:integration|e2e|test:ci|tags=integration|playwright)\b",
+    "format": r"\b(?:fmt|format|gofmt|rustfmt|prettier|black)\b",
+    "lint": r"\b(?:lint|ruff|eslint|clippy|vet|golangci-lint|flake8|pylint|biome|pre-commit)\b",
+    "types": r"\b(?:mypy|pyright|tsc|typecheck|type-check|check-types|check:types)\b",
+    "test": r"\b(?:test|tests|pytest|vitest|jest|rspec|phpunit|ctest|tox|nox)\b",
+    "build": r"\b(?:build|compile|check|verify|validate)\b",
+}
+# One test of many is what somebody looked at then, not how the repository is checked.
+_ONE_TEST = re.compile(
+    "|".join((
+        r"\s-run\b", r"\s-k\s", "::", r"\s-t\s", "--grep", "--filter", "--testPathPattern", "-c ['\"]", "--version",
+        "--help", r"\.(?:py|tsx?|jsx?|go|rs|rb|php|java|swift|cs|kt|vue)\b", r"\bnode_modules/",
+        r"\b(?:rerun|shell|exec|init|add)\b",
+        r"\s-m\s+(?!pytest|mypy|ruff|unittest|tests?\b|build|compileall)", "[\"'“]", r"-only-testing",
+    ))
+)  # fmt: skip
+
+
+def check_kind(command: str) -> str:
+    """Which check a command line is (format, lint, types, build, test or integration), "" for none."""
+    if len(command) > 100 or "|" in command or ">" in command or "$" in command:
+        return ""
+    if not _STARTS.match(command) or _ONE_TEST.search(command):
+        return ""
+    return next((kind for kind, pattern in _KINDS.items() if re.search(pattern, command)), "")
+
+
+# --- plans and answers ---
+
+NO_ANSWER = re.compile(
+    r"^(?:\[No preference\]|no preference|skip|n/?a|none|other|ok(?:ay)?|yes|no|\W*)$", re.IGNORECASE
+)
+GENERIC_TITLE = re.compile(
+    r"(?:plan|implementation(?: plan)?|overview|summary|context|todo|steps|fix|changes)", re.IGNORECASE
+)
+_NUMBER = r"(?:\d+\.?\s*)?"
+APPROACH = one_of({
+    "any": (_NUMBER + "(?:" + "|".join((
+        "approach", "(?:the )?changes?$", "solution", "design", "decision", "proposed", "strategy", "recommended",
+        "lösung", "ansatz", "solución", "方案", "解决", "方針", "해결",
+    )) + ")",),
+}, begins=True)  # fmt: skip
+CONTEXT = one_of({
+    "any": (_NUMBER + "(?:" + "|".join((
+        "context", "problem", "background", "why", "motivation", "root cause", "issue", "reason", "kontext", "contexte",
+        "contexto", "背景", "问题", "原因", "課題", "배경",
+    )) + ")",),
+}, begins=True)  # fmt: skip
+_END = re.compile(r"(?<=[.!?])(?:\s+|$)|(?<=[。！？])")
+
+
+def first_sentence(text: str, most: int = 260) -> str:
+    """The first sentence of a paragraph, without list marks and emphasis; "" where none of a fitting length stands."""
+    for row in text.split("\n"):
+        line = re.sub(r"^\s*(?:[-*+•]|\d+[.)])\s+", "", row).strip()
+        line = re.sub(r"(\*{1,3}|__)(.+?)\1", r"\2", line)
+        if not line or line.startswith(("```", "|", "#", "<", ">")):
+            if line.startswith("```"):
+                return ""
+            continue
+        found = _END.split(line)[0].strip()
+        return found if 20 <= len(found) <= most and not found.endswith(":") else ""
+    return ""
+
+
+DECISIONS = one_of({
+    "en": (
+        r"(?:key |main |important )?(?:design |architectur\w+ |technical )?(?:decisions?|choices)(?: made)?",
+        "trade-?offs?", "decided", r"why (?:this|these) \w+",
+    ),
+    "de": (r"(?:entwurfs)?entscheidungen",),
+    "fr": (r"(?:choix|décisions?)(?: de conception| techniques?)?",),
+    "es": (r"decisiones(?: de diseño| técnicas)?",),
+    "zh": ("(?:关键|设计|技术|主要)*(?:决策|决定|取舍)",),
+    "ja": ("(?:設計|技術|主な)*(?:の?決定事項|の?判断|の?決定)",),
+    "ko": ("(?:설계|기술|주요)? ?결정",),
+}, begins=True)  # fmt: skip
+
+# --- what a closing message says ---
+
+LEFT_HEADING = one_of({
+    "en": (
+        r"what(?:'s| is)? (?:left|next|remaining|not done)", r"remaining(?: \w+)?", r"still (?:open|to do|needed)",
+        r"to ?do", "out of scope", "deferred",
+        r"(?!no )(?:\w+ ){0,2}(?:outstanding|unresolved|block(?:ed|ers?)|follow[- ]?ups?)(?: \w+)?",
+        r"(?:what .{0,20})?not\b(?! (?:an?|affected|needed|necessary|required|relevant|applicable|recommended|to|"
+        r"block\w*|changed|modified|touched)\b).*",
+        r"known (?:issues|limitations|gaps)", "limitations", r"open (?:items|points|issues|tasks)",
+        r"pending(?: \w+)?", "gaps", r"verification gaps?", r"manual steps?",
+        r"left (?:to do|open)",
+        r"before (?:merging|release|deploy\w*)", "after merging", r"caveats?", r"(?:worth )?not(?:e|ing) for later",
+    ),
+    "de": (r"offen(?:e punkte)?", "noch zu tun", "noch offen"),
+    "fr": ("reste à faire", "à faire"),
+    "es": (r"pendientes?", "por hacer"),
+    "zh": ("待办", "未完成", "剩余", "遗留", "后续"),
+    "ja": ("残り", "未対応", "残作業"),
+    "ko": ("남은 작업", "미완료"),
+    "ru": ("осталось", "не сделано", "оставшиеся", "что осталось"),
+    "pt": ("pendente[s]?", "falta fazer"),
+}, begins=True)  # fmt: skip
+_WORK = r"(?:push|commit|merg|test|deploy|verif|implement|updat|fix|migrat|releas|wir|reproduc)\w*"
+_UNDONE_IN = {
+    "de": ("noch nicht", "noch offen", r"steht noch aus", "muss noch", "fehlt noch", r"noch zu \w+"),
+    "fr": ("pas encore", "reste à", "il faudra encore"),
+    "es": ("todavía no", "aún no", r"faltan? por", r"quedan? por"),
+    "ru": ("ещё не", "еще не", "осталось", "остаётся", "остается", r"не (?:проверен|запущен|сделан)\w*"),
+    "pt": ("ainda não", "falta", "resta"),
+    "zh": ("尚未", "还没", "剩余的", "待确认", "有待", "还需", "仍需", "未提交", "未推送", "未测试", "待处理"),
+    "ja": ("まだ", "未実装", "未対応", "要確認", "残って"),
+    "ko": ("아직", "남아 있"),
+    "en": (
+        rf"not (?:yet )?(?:been )?(?:{_WORK}|run)",
+        rf"(?:ha(?:s|ve|d)|did|was|were)(?:n't| not) (?:yet |been )*(?:{_WORK}|run)",
+        r"still (?:needs?|ha(?:s|ve) to|missing|fails?|broken|open|pending|to be|requires?)",
+        r"remains? (?:to be|open|unfixed|unresolved|undone)", r"left (?:open|for later)",
+        r"for a (?:later|separate|follow[- ]?up) \w+", r"(?:is|are|was|were) deferred", r"blocked (?:by|on)",
+        rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
+    ),
+}  # fmt: skip
+UNDONE = one_of(_UNDONE_IN)
+# Beside it what is advice, or what somebody chose to leave as it is.
+LEFT = one_of({
+    **_UNDONE_IN,
+    "en": (
+        *_UNDONE_IN["en"], "ready (?:for you )?to commit",
+        r"(?<!not )(?<!n't )needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)", r"left (?:out|as is)",
+        r"out(?:side)? (?:of )?(?:the )?scope", r"worth (?:watching|fixing|revisiting)",
+        r"once .{3,60} (?:is|are) merged", "after merging", "will need to be", r"you(?:'ll| will) (?:still )?need to",
+        "you still need to", "make sure to", "remember to", "don't forget", "the next step is",
+        r"manual(?:ly)? (?:step|run|set|add)\w*",
+    ),
+})  # fmt: skip
+# What an assistant says in passing about the tools it works with.
+TOOL = one_of({
+    "en": (
+        r"diagnostics?", "gopls", "LSP", r"linters?", "golangci-lint", "formatter", r"type ?checker", "compiler", "IDE",
+        r"(?:pre-commit|pre-push|git|commit) hooks?", "CI", "sandbox", "gh", "mise", "npm", "pnpm", "yarn", "bun",
+        "pytest", "ruff", "eslint", "prettier", "mypy", "docker", "worktrees?", "dev server", "hot reload",
+    ),
+    "zh": ("诊断", "编译器", "沙箱", "检查器"),
+    "ja": ("診断", "コンパイラ", "リンター"),
+    "ko": ("진단", "컴파일러", "린터"),
+})  # fmt: skip
+TRAIT = one_of({
+    "en": (
+        "stale", r"only (?:checks?|works?|runs?|sees?)", "limitation", r"does(?:n't| not)", r"false positives?",
+        "flaky", r"asynchronous\w*", r"caches?", "cached", "lags?", "ignores?", "known issue", "automatically",
+        r"requires?", "blocked", "read-only", "rewrites?", "slow", "wants", "enforces", "insists", "flags",
+    ),
+    "de": ("veraltet", "nur", "ignoriert", "unterstützt nicht"),
+    "fr": ("obsolètes?", "seulement", "ignore"),
+    "es": ("obsolet[oa]s?", "solo", "ignora"),
+    "zh": ("过期", "只检查", "误报", "缓存", "忽略"),
+    "ja": ("古い", "のみ", "誤検知", "無視"),
+    "ko": ("오래된", "만 검사", "무시"),
+})  # fmt: skip
+# What makes an unfinished thing a guess. "Should be" and "would need" are how one speaks of what is left.
+UNSURE = one_of({
+    "en": ("might", "maybe", "perhaps", "probably", "possibly", "could be", "I think", "I guess", "not sure",
+    "optional"),
+    "de": ("vielleicht", "optional"),
+    "fr": ("peut-être",),
+    "es": ("quizás?",),
+    "zh": ("也许", "大概", "可选"),
+    "ja": ("かもしれ", "たぶん"),
+    "ko": ("아마",),
+})  # fmt: skip
+LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*| ?\(?\blines? \d+(?:[-–]\d+)?\)?")
+ORDER = re.compile(
+    r"^(?:add|run|set|create|update|write|fix|deploy|push|merge|commit|test|verify|migrate|configure|implement|remove|"
+    r"replace|rotate|publish|release|open|rebase|restart|rename|move|document|enable|disable|rerun|re-run|regenerate|"
+    r"wire|backfill|delete|check|install|upgrade|bump|address|resolve|confirm|register|investigate)\b",
+    re.IGNORECASE,
+)
+ABOUT_GIT = re.compile(
+    r"\b(?:push\w*|commit\w*|merg\w*|pull request|PR)\b|提交|推送|コミット|プッシュ|커밋|푸시", re.IGNORECASE
+)
+CAUSE = one_of({
+    "en": (
+        r"root cause(?:\s*[:：]| is| was| of .{3,60}? (?:is|was))",
+        r"(?:real|actual|underlying) (?:cause|problem|issue|reason)", "culprit", r"(?:is|was|were|are) caused by",
+        r"(?:fail\w*|broke|breaks|crash\w*|hang\w*|hung|happen\w*|error\w*)\b.{0,60} because", r"turn(?:s|ed) out",
+        r"the (?:cause|problem|bug|issue|reason) (?:is|was) (?:that|in|with)?",
+    ),
+    "de": ("Ursache", "verursacht durch", r"liegt daran"),
+    "fr": ("la cause", r"causée? par", "à cause de"),
+    "es": ("la causa", r"causad[oa] por", "debido a"),
+    "zh": ("根本原因[:：是]", "原因是", "原因在于", "问题(?:在于|出在)", "导致了?(?!任何)", "根源是"),
+    "ja": ("根本原因", "原因は"),
+    "ko": ("근본 원인", "원인은"),
+    "ru": ("причина (?:в том|ошибки|была|—)", "из-за", "вызван[аоы]?", "проблема (?:в|была в) том"),
+    "pt": ("a causa", "causad[oa] por", "devido a", "o problema (?:é|era) que"),
+})  # fmt: skip
+# Words with which a sentence gives its reason, or what it was done for.
+REASON = one_of({
+    "en": (
+        "because", "so that", r"so (?:the|it|that|no|both|all|users?)", "which (?:means|avoids?|keeps?|lets?|makes?)",
+        "means(?: that)?", "instead of", "rather than", "otherwise", "due to", "in order to", "as a result",
+        "to (?:avoid|prevent|keep|ensure|stay|allow|match)", "on purpose", "by design", "intentional(?:ly)?",
+        r"(?<!ever )since (?!then|the last|v?\d)", "this (?:avoids|prevents|keeps|means)",
+    ),
+    "de": ("weil", "damit", "statt", "sodass", "absichtlich"),
+    "fr": ("parce que", "afin (?:de|que)", "pour éviter", "au lieu de"),
+    "es": ("porque", "para (?:que|evitar)", "en vez de"),
+    "zh": ("因此", "因为", "由于", "以便", "避免", "而不是"),
+    "ja": ("ため", "ので", "代わりに"),
+    "ko": ("때문", "위해", "대신"),
+    "ru": ("потому что", "так как", "чтобы", "вместо", "иначе", "поэтому"),
+    "pt": ("porque", "para (?:que|evitar)", "em vez de", "senão"),
+})  # fmt: skip
+# Words with which a sentence says what a thing needs, forbids or leaves out.
+LIMIT = one_of({
+    "en": (
+        "only", "must", "never", "always", "cannot", "can't", "requires?", "no longer", "at (?:most|least)",
+        "by default", "defaults? to", "unless", "until", r"silently", r"ignor(?:es?|ed)", "not supported",
+        r"does(?:n't| not) (?:support|work|see|check|accept|handle|persist|survive|include|trigger|fall back|use|need|"
+        r"return|know|apply|run|read|write|have|exist)", "are not", "is not", "won't", "has to", "have to", "needs? to",
+        "limit(?:ed|s)?", "expects?", "breaks?", "depends on", "takes precedence", "overrides?",
+    ),
+    "de": ("nur", "muss", "niemals", "immer", "nicht unterstützt", "standardmäßig"),
+    "fr": ("seulement", "doit", "jamais", "toujours", "par défaut"),
+    "es": ("solo", "debe", "nunca", "siempre", "por defecto"),
+    "zh": ("只能?", "必须", "不能", "无法", "默认", "不支持", "不兼容", "忽略", "不再", "需要?先"),
+    "ja": ("のみ", "必要", "できない", "デフォルト"),
+    "ko": ("만 ", "필요", "기본"),
+    "ru": ("только", "нельзя", "всегда", "никогда", "по умолчанию", r"не поддерживает\w*", r"требует\w*", r"должн\w+"),
+    "pt": ("apenas", "somente", "deve(?:m)?", "nunca", "sempre", "por padrão"),
+})  # fmt: skip
+_SELF = r"(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?)?"
+# What was looked at, meant or needed is no work; the rest that ends so is.
+_NOT_DONE = (
+    "based|need|fail|nam|us|expect|requir|verifi|check|confirm|test|review|look|analy[sz]|explor|examin|investigat|"
+    "identifi|search|inspect|shar|suppos|pass|not|discuss|ask|tri|attempt|start|walk|r|b|f|n|s|sp|ind|embe|proce|exce|"
+    "succe|assum|recommend|suggest|propos|plann|intend|relat|call|trigger|caus|compar|found|schedul|mention|execut|"
+    "consider|decid|determin|report|list|describ|unchang|pleas|interest|includ|miss|skipp|ne|fe|spe|inde"
+)
+_DID = (
+    rf"(?!(?:{_NOT_DONE})ed\b)[a-z]{{2,}}ed", "wrote", "split", "rewrote", "cleaned up", "made", "set up", "built",
+    "kept", "rebuilt", "hid", "overrode", "cut",
+)  # fmt: skip
+DONE = one_of({
+    "en": (_SELF + f"(?:{'|'.join(_DID)})(?!\\s*[:：])",),
+    "de": ("ich habe", "(?:behoben|hinzugefügt|entfernt|umbenannt|geändert|aktualisiert)"),
+    "fr": ("j'ai", "(?:corrigé|ajouté|supprimé|renommé|remplacé|mis à jour)e?s?"),
+    "es": ("he", "(?:corregid|añadid|eliminad|renombrad|actualizad|reemplazad)[oa]s?"),
+    "zh": ("(?:我)?已(?!有|经有|知)", "(?:修复|新增|完成|更新|创建|移除|添加|删除|修改|实现|优化|保留)了"),
+    "ja": (r"[^。]{2,80}(?:を|が)(?:修正|追加|削除|変更|更新)しました",),
+    "ko": (r"[^.]{2,80}(?:수정|추가|삭제|변경|업데이트)(?:했습니다|하였습니다)",),
+    "ru": ("(?:добавил|исправил|удалил|обновил|создал|изменил|переименовал)[аи]?",
+    "(?:добавлен|исправлен|удал[её]н|обновл[её]н|создан)[оаы]?"),
+    "pt": ("(?:corrigi|adicionei|removi|atualizei|criei)(?:do|da)?",),
+}, begins=True)  # fmt: skip
+# An assistant that tells what it is about to do, offers, asks, or talks to somebody.
+MONOLOGUE = one_of({
+    "en": (
+        "let me", "let's", r"now (?:let|I|we)",
+        r"I(?:'ll| will| need| should| can| think|'m going| want| see|'d| would| found)",
+        r"we(?:'ll| should| could| can| need)", "first,", "next,", "then,", r"ok(?:ay)?", "great", "perfect", "good",
+        "excellent", "hmm", "wait", "actually", "looking", "checking", r"would you", "do you", "shall", "should I",
+        "want me", r"if you(?:'d)?", "feel free", r"you (?:can|could|may|might|should)", "let us know", "happy", "sure",
+        "yes", "no", r"here(?:'s| is| are)", r"to (?:fix|do|run|use|test) this", r"option \w+", "alternatively",
+        "for example", r"e\.g\.", "consider", "suggested fix", "recommended fix", "recommendation",
+    ),
+    "de": ("ich werde", "soll ich", "lass mich"),
+    "fr": ("je vais", "voulez-vous", "laisse-moi"),
+    "es": ("voy a", "quieres que", "déjame"),
+    "zh": ("我来", "让我", "接下来我", "我会", "我将", "我准备", "需要我"),
+    "ja": ("では", "これから"),
+    "ko": ("제가", "이제"),
+}, begins=True)  # fmt: skip
+OFFER = one_of({
+    "en": (
+        "would you like", "want me to", "shall I", "should I", "let me know",
+        r"if you(?:'d)? (?:want|like|prefer|need)",
+        r"I can (?:also )?", "happy to", r"ready (?:to|for) the next", "feel free", "when you're ready",
+    ),
+    "de": ("soll ich", "wenn du möchtest", "falls du willst"),
+    "fr": ("si tu veux", "voulez-vous", "souhaitez-vous"),
+    "es": ("si quieres", "quieres que"),
+    "zh": ("需要我", "要不要", "请确认", "我会", "我可以", "如果你(?:愿意|需要|想)", "如需", "是否需要"),
+    "ja": ("しましょうか", "必要であれば"),
+    "ko": ("원하시면", "할까요"),
+})  # fmt: skip
+HEDGE = one_of({
+    "en": (
+        "might", "maybe", "perhaps", "probably", "possibly", "likely", "unlikely", r"seem(?:s|ed)?", r"appears?",
+        "could be", "may", "I think", "I guess", "not sure", "presumably", "suspect", r"hypothe\w+", "potentially",
+        "should", "would", "could", "I believe", "theoretically", "ideally", "reasonable", "acceptable",
+    ),
+    "de": ("vielleicht", "wahrscheinlich", "vermutlich"),
+    "fr": ("peut-être", "probablement"),
+    "es": ("quizás?", "probablemente"),
+    "zh": ("可能", "也许", "大概", "建议", "可以", "可选"),
+    "ja": ("かもしれ", "おそらく", "たぶん"),
+    "ko": ("아마", "수도 있"),
+    "ru": ("возможно", "вероятно", "может(?: быть)?", "похоже", "наверное"),
+    "pt": ("talvez", "provavelmente", "pode ser"),
+})  # fmt: skip
+_THING = (
+    "above|following|former|latter|changes?|fix|tests?|file|code|function|issue|problem|error|solution|bug|feature|same"
+)
+DANGLING = re.compile(
+    r"^(?:if (?:any|it|they|this|that)|this|that|these|those|it|its|they|he|she|there|which|so|then|and|but|or|"
+    r"both|same|such|here|as (?:such|"
+    r"a result)|hence|"
+    r"thus|therefore|in (?:this|that) case|also|otherwise|however|because|since|with the (?:old|new|fix)|after that|"
+    rf"the (?:{_THING})\b(?! (?:in|of|that|for|from|was|is)\b)|neither|each|all of|one)\b",
+    re.IGNORECASE,
+)
+ANCHOR = re.compile(
+    r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
+    r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
+)
+OF_CODE = re.compile(
+    r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\w/\w|\b\w+\.[a-z]{2,4}\b|#\d+"
+)
+"""A name of somebody's own code; of a textbook's matter anybody can ask again."""
+SEVERE = re.compile(
+    r"^[\s\[(*_]*(?P<how>critical|blocker|high|major|medium|P[0123]|low|minor|严重|高|中|重大|심각)(?:[- ]?(?:severity|"
+    r"priority|impact))?[\])*_]*\s*(?:[—–:：·|-]\s*|\)\s*|\]\s*)(?P<rest>.*)$",
+    re.IGNORECASE,
+)
+SEVERE_HEADING = re.compile(
+    r"^(?:critical|blockers?|high|major|medium|must fix)(?:[- ](?:severity|priority|issues?|findings?))?$",
+    re.IGNORECASE,
+)
+REVIEW_HEADING = re.compile(
+    r"\b(?:issues?|nits?|concerns?|risks?|suggestions?|recommend\w*|findings?|verdict|review|options?|alternatives?|"
+    r"proposal|proposed|plan|next steps?|steps|how (?:to|it works)|why|example|usage|before|impact|questions?)\b|建议|"
+    r"问题|可选|方案|使用|说明|下一步|計画|提案|例",
+    re.IGNORECASE,
+)
+
+# --- what the user says ---
+
+CORRECTION = one_of({
+    "en": (
+        "no,", "nope", "actually", r"that'?s (?:not|wrong)", r"it'?s (?:not|actually)", "technically", "wrong",
+        "not (?:quite|true)", r"you (?:forgot|missed)", r"that (?:did ?n[o']t|does ?n[o']t|is ?n[o']t)",
+        r"still (?:not|broken|fails?|failing|the same|an? )", r"it (?:still|does ?n[o']t|did ?n[o']t)",
+        r"same (?:error|issue|problem)",
+    ),
+    "de": ("nein,", "falsch", "stimmt nicht", "geht nicht"),
+    "fr": ("non,", "c'est faux", "ça ne marche pas"),
+    "es": ("no es", "no funciona", "mal,"),
+    "zh": ("不对", "不是", "错了", "还是不行", "没有用"),
+    "ja": ("違います", "動きません", "間違"),
+    "ko": ("아니", "틀렸", "안 돼"),
+    "ru": ("нет,", "не работает", "неверно", "ошибка (?:осталась|та же)", "всё ещё", "все еще"),
+    "pt": ("não,", r"não funcion\w+", "ainda não", "continua"),
+}, begins=True)  # fmt: skip
+# What an assistant says first when the user is right.
+CONCEDES = one_of({
+    "en": (
+        r"(?:(?:oh|ah|yes|yeah|hmm|sorry|ok(?:ay)?),? )?you(?:'re| are|’re) (?:\w+ )?(?:right|correct)(?! to\b)",
+        r"(?:(?:oh|ah|yes|yeah),? )?that(?:'s|’s| is) (?:a )?(?:\w+ )?(?:good|great|fair|valid|excellent|better|"
+        r"cleaner) (?:point|catch|idea|approach)",
+        r"(?:good|great|nice|fair) (?:catch|point|call|idea)", "fair enough", "right you are",
+        "(?:my (?:mistake|bad)|I (?:was wrong|misunderstood|misread))", "makes sense", "agreed",
+    ),
+    "de": ("du hast recht", "sie haben recht", "stimmt", "guter (?:punkt|hinweis|einwand)", "gute idee"),
+    "fr": ("tu as raison", "vous avez raison", "bonne (?:remarque|idée)", "en effet", "exact"),
+    "es": ("tienes razón", "tiene razón", "buen (?:punto|apunte)", "buena (?:idea|observación)", "cierto"),
+    "zh": ("你说得对", "您说得对", "你是对的", "说得对", "有道理", "没错", "确实", "好主意"),
+    "ja": ("おっしゃる通り", "その通り", "ご指摘", "確かに"),
+    "ko": ("맞습니다", "맞아요", "말씀하신 대로", "좋은 지적", "지적"),
+}, begins=True)  # fmt: skip
+# A short yes to what was proposed.
+APPROVES = one_of({
+    "en": (
+        "yes", "yep", "yeah", "ok(?:ay)?", "sure", "do it", "go ahead", "go for it", "sounds good", "lgtm", "great",
+        "looks good", "perfect", "please do", "proceed", "agreed?", "approved", "let'?s do (?:it|that)", "makes sense",
+        "fine",
+    ),
+    "de": ("ja", "mach das", "mach es", "passt", "einverstanden", "gerne", "klingt gut", "los"),
+    "fr": ("oui", "d'accord", "vas-y", "allez-y", "parfait", "ça marche"),
+    "es": ("sí", "vale", "adelante", "dale", "de acuerdo", "perfecto", "hazlo"),
+    "zh": ("可以", "好的?", "行", "同意", "没问题", "是的", "开始"),
+    "ja": ("はい", "お願いします", "いいです", "了解", "それで"),
+    "ko": ("네", "예", "좋아요", "좋습니다", "그래", "진행"),
+}, begins=True)  # fmt: skip
+# What is put off until another day.
+PUT_OFF = one_of({
+    "en": (
+        "later", "in (?:the )?future", "another (?:day|time|pr|branch|session)", "next time", "for another",
+        "separate (?:pr|pull request|branch|issue|ticket|commit|session)", r"follow[- ]?ups?", "out of scope",
+        "park (?:it|this)",
+        "pick (?:it|this|that) up", "some ?day", "not (?:now|today)", "to find out", "remains to be",
+    ),
+    "de": ("später", "ein andermal", "nächstes mal", "nicht jetzt", "zurückstellen"),
+    "fr": ("plus tard", "une autre fois", "prochaine fois", "pas maintenant"),
+    "es": ("más tarde", "más adelante", "otro día", "próxima vez", "aparte", "por ahora no"),
+    "zh": ("以后再", "稍后", "下次", "后续", "暂时不", "先不", "另开", "单独的"),
+    "ja": ("後で", "あとで", "次回", "今回は", "別の?PR", "別途"),
+    "ko": ("나중에", "다음에", "추후", "별도"),
+    "ru": ("потом", "позже", "в следующий раз"),
+    "pt": ("mais tarde", "depois", "outra hora"),
+})  # fmt: skip
+POINTING = re.compile(
+    r"^(?:do|fix|use|remove|change|revert|undo|try|run|add|make|check|commit|push|keep|delete|go) "
+    r"(?:it|this|that|them|both|these|those)\b|"
+    r"\b(?:above|below|this one|that one|the first one|the second one|option [a-z0-9])\b|\?$",
+    re.IGNORECASE,
+)
+# What a program or a template says in the user's role, and what only the moment needs.
+TEMPLATE = re.compile(
+    r"\[[A-Za-z][^\]\n]{2,60}\](?!\()|<[a-z][\w -]{2,40}>|\{\{?\w+\}?\}|\bTBD\b|\$ARGUMENTS|lorem ipsum", re.IGNORECASE
+)
+BOILERPLATE = re.compile(
+    r"\b(?:do not (?:add|include|output|use|write) (?:any )?(?:markdown|explanations?|commentary|prose|other text)|"
+    r"(?:respond|reply|answer|output|return) (?:only|with|in) (?:the |valid |raw |a )?\w+|you are (?:an?|the|"
+    r"now) |your (?:task|job|role) is|"
+    r"as an? (?:AI|expert|assistant)|conversation (?:so far|above)|the user(?:'s)? (?:will|wants|asked|request)|"
+    r"step by step)\b",
+    re.IGNORECASE,
+)
+MOMENT = re.compile(
+    r"\b(?:right now|for now|for the moment|at the moment|yet|first|today|this time|just now|let me|I'?ll|I will|I am|"
+    r"I'm|can you|could you|would you|please (?:check|look|read|see|tell|explain|show))\b",
+    re.IGNORECASE,
+)
+# A title that says nothing of what was meant: an order to go on, a command, a greeting.
+NOT_MEANT = re.compile(
+    r"^(?:hi|hello|hey|continue|go on|ok(?:ay)?|yes|no|thanks|please|[/!<{]|new (?:chat|session|conversation)|"
+    r"untitled)\b|"
+    r"^[/!<{]|[~$>|]|➜|--\w|://|\.(?:py|md|ts|js|json)\b.*\.(?:py|md|ts|js|json)\b",
+    re.IGNORECASE,
+)
+INTERRUPTED = "[Request interrupted"
+
+
+def section(text: str, names: re.Pattern[str]) -> tuple[str, str]:
+    """The first heading of these names, without its marks, and what stands below it up to the next heading."""
+    parts = re.split(r"^#{1,4}\s+(.+?)\s*$", text, flags=re.MULTILINE)
+    for name, body in zip(parts[1::2], parts[2::2], strict=False):
+        if names.search(name):
+            return re.sub(r"[*_`]", "", name).strip(), body.strip()
+    return "", ""
