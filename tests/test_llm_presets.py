@@ -130,7 +130,8 @@ def asked(name: str, prompt: str = "What?", model: str = "", seconds: float = 30
 WANTED = {
     "claude_code": [
         ["--print"], ["--output-format", "json"], ["--tools", ""], ["--safe-mode"], ["--strict-mcp-config"],
-        ["--no-session-persistence"], ["--settings", '{"disableAllHooks": true}'], ["--model", "m"], ["--system-prompt"],
+        ["--no-session-persistence"], ["--settings", '{"disableAllHooks": true}'], ["--model", "m"],
+        ["--system-prompt"],
     ],
     "codex": [
         ["exec"], ["--ephemeral"], ["--json"], ["--sandbox", "read-only"], ["--skip-git-repo-check"],

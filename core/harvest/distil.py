@@ -18,6 +18,7 @@ import json
 import ntpath
 import os
 import posixpath
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -59,7 +60,9 @@ from core.knowledge.projects import UNTOLD
 from core.rules.checks import check_steps
 from core.rules.distil import distil_offline
 from core.rules.end import read_end
+from core.rules.failures import find_failures
 from core.rules.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
+from core.rules.sentence import alike
 from core.rules.session import read_session
 from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, SAME, Earlier, Tail, TailSink, facts_of, tail_of
@@ -92,6 +95,7 @@ CHANGED = "changed"
 STREAM_BYTES = 8 << 20
 """A transcript above this is read line by line, if its format lets it."""
 END_CHARACTERS = 400
+_CODE = re.compile(r"`([^`\n]+)`")
 MEASURED_BYTES = 64 << 20
 """A file above this counts with its size: to measure what is sent of it would take too long."""
 
@@ -296,14 +300,33 @@ def distil(
         parts = [summary]
     else:
         parts = parts_of(conversation, room - 2 * shown.room)
+    cures = _cures(conversation)
+    shown.add(Known("facts", row["statement"], earlier=True) for row in cures)
     found: list[Arrays] = []
     for part in parts:
         asked = ask(prompt, settings.style, called, part, settings.attempts, generate, shown.block(part))
         found.append(asked)
         shown.add(given(asked))
     entry: dict[str, Any] = {"prompt": version} | ({"parts": len(parts)} if len(parts) > 1 else {})
-    harvest = _finish(joined(found), conversation, settings, counts, whole, shown, summary)
+    arrays = joined(found)
+    arrays["facts"] = [*cures, *(row for row in arrays.get("facts", ()) if not _is_told(row, cures))]
+    harvest = _finish(arrays, conversation, settings, counts, whole, shown, summary)
     return replace(harvest, entry={**harvest.entry, **entry})
+
+
+def _cures(conversation: Conversation) -> list[dict[str, str]]:
+    """What failed and what worked instead, as the rules tell it: by events, which a model of language tells worse."""
+    rows = find_failures(read_session(conversation))
+    return [row.fields for row in rows if row.fields.get("kind") == "tool-quirk"]
+
+
+def _is_told(row: Any, cures: Iterable[Mapping[str, str]]) -> bool:
+    """Whether a fact of the model says what one of the rules' does: by its words, or by both of its commands."""
+    said = row.get("statement", "") if isinstance(row, dict) else row
+    if not isinstance(said, str):
+        return False
+    pairs = ((cure["statement"], _CODE.findall(cure["statement"])) for cure in cures)
+    return any(alike(said, told) or (len(code) > 1 and {*code} <= {*_CODE.findall(said)}) for told, code in pairs)
 
 
 def shown_bytes(conversation: Conversation) -> int:
