@@ -44,21 +44,21 @@ TOOLS = {
 """What people call the tool that a format belongs to."""
 
 SHOWN: dict[type[Event], tuple[int, int]] = {
-    Command: (250, 450),
+    Command: (200, 350),
     FileRead: (300, 0),
-    Search: (200, 100),
+    Search: (160, 80),
     Edit: (120, 120),
     Delegation: (6000, 4000),
     Question: (3000, 1000),
     Plan: (600, 200),
-    OtherCall: (600, 300),
+    OtherCall: (500, 250),
 }
 """Of what a call gave back: characters from its beginning and from its end."""
 CODE = (60, 0)
-"""Of a file of code or data that was looked at: it lies in the repository."""
-FAILED = (700, 1000)
+"""Of a file of code or data that a command printed."""
+FAILED = (500, 800)
 """Of a command that failed."""
-TELLING = 400
+TELLING = 300
 """Of what lies between them so many characters of lines that tell of an error or a limit."""
 WEB = (1500, 500)
 """Of what a search of the web gave back, without its addresses."""
@@ -69,7 +69,7 @@ FENCED, FENCED_COMMAND = (200, 100), (800, 300)
 _READER = r"(?:(?:cat|bat|nl|head|Get-Content|gc)\b(?![^|]*<<)|sed\s+-n\b)"
 READS = re.compile(rf"(?:cd\s+\S+\s*&&\s*)?{_READER}[^;&>|]*(?:\|\s*{_READER}[^;&>|]*)*\Z", re.IGNORECASE)
 """A command line that prints a file, and does nothing else."""
-PRINTED = (700, 300)
+PRINTED = (700, 100)
 """Of a file that such a command printed."""
 _LOOKS = re.compile(
     r"(?:cd\s+\S+\s*&&\s*)?(?:(?:ls|find|fd|tree|rg|grep|wc|which|pwd)\b|"
@@ -78,7 +78,7 @@ _LOOKS = re.compile(
 """A command line that looks for something, as a tool's search does."""
 FAILED_EDIT = (160, 10)
 """Of an edit that did not find its place: below its first words it repeats what it looked for."""
-REMINDED = (200, 60)
+REMINDED = (120, 40)
 _RUN = (FAILED, SHOWN[Command], SHOWN[OtherCall])
 WORDS = 60
 """Of a command in the label of its result; it stands whole above it."""
@@ -222,7 +222,7 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
             )
     elif turn.role == "tool" and turn.start in shown.results:
         event = _answered_by(turn, shown.results[turn.start])
-        if isinstance(event, Todos) or (isinstance(event, Edit) and event.failed is False):
+        if isinstance(event, Todos) or (isinstance(event, Edit) and event.failed is False) or _is_code(event):
             return ""
         label = f"tool: {_outcome(event, named=shown.called != [event])}"
         words = _REMINDER.sub("", words)
@@ -260,6 +260,11 @@ def _output(words: str, lengths: tuple[int, int], shown: _Shown, telling: int = 
     return shown.once.note(outlined(shown.once.rest(plain(words)), *lengths, telling=telling))
 
 
+def _is_code(event: Call) -> bool:
+    """Whether a file of code or data was merely looked at: it lies in the repository, and its edits are shown."""
+    return isinstance(event, FileRead) and not event.failed and _CODE.search(event.path) is not None
+
+
 def _is_web(event: Call) -> bool:
     return isinstance(event, Search) and _WEB.search(event.tool) is not None
 
@@ -280,7 +285,7 @@ def _lengths(event: Call) -> tuple[int, int]:
             return CODE if _CODE.search(event.words) else PRINTED
     if isinstance(event, Edit) and event.failed:
         return FAILED_EDIT
-    if isinstance(event, FileRead) and _CODE.search(event.path):
+    if _is_code(event):
         return CODE
     if _is_web(event):
         return WEB

@@ -20,7 +20,10 @@ _CLOCK = re.compile(
 )
 _NUMBERED = re.compile(r"^ {0,8}\d{1,6}(?:→|\t|: |\| )", re.MULTILINE)
 _BLANKS = re.compile(r"[ \t]+$|(?<=^ )[ \t]+|\n(?=\n\n)", re.MULTILINE)
-_EXIT_ZERO = re.compile(r"\n*^exit code: 0\s*\Z", re.MULTILINE)
+_OF_ITSELF = re.compile(
+    r"\n*^exit code: 0\s*\Z|^Tokens: .+ sent, .+ received\..*\n?|^Add file to the chat\?.*\n?", re.MULTILINE
+)
+"""What a tool says of itself."""
 _CUT = re.compile(r"\[… \d+ characters left out …\]")
 _CHANGING = re.compile(r"\d+(?:\.\d+)? ?(?:m?s|seconds)\b|\d\d?:\d\d:\d\d(?:[.,]\d+)?|0x[0-9a-f]+")
 _TELLS = re.compile(
@@ -41,7 +44,7 @@ def plain(text: str) -> str:
     blank lines, the status of what went well."""
     text = _CUT.sub(LEFT_OUT, without_codes(text))
     text = _NUMBERED.sub("", _CLOCK.sub("", text))
-    return _BLANKS.sub("", _EXIT_ZERO.sub("", text)).strip("\n")
+    return _BLANKS.sub("", _OF_ITSELF.sub("", text)).strip("\n")
 
 
 def without_addresses(text: str) -> str:
