@@ -203,9 +203,9 @@ def connect_provider(
 
 
 def window_tokens(workspace: Workspace, provider: str, model: str) -> int:
-    """The model's window in tokens: as the settings say, else as its server tells, 0 where nobody does."""
+    """The model's window in tokens: as the settings say, else its server, else its name; 0 where nobody does."""
     config = workspace.config
-    if config.model_context_tokens or provider in ("offline", "command"):
+    if config.model_context_tokens or provider == "offline":
         return config.model_context_tokens
     from core.llm.window import window_of
 

@@ -25,7 +25,7 @@ LISTED = {
     "digest": ("context", "show the digest, write it again (on), or delete it (off)"),
     "context": ("context", "print what a new conversation would start with"),
     "list": ("bullets", "bullets and tasks with their ids, which done, edit and rm take"),
-    "notes": ("bullets", "the notes of a source file, whatever it was called before"),
+    "notes": ("bullets", "the notes of a source file, whatever it was called before; which files have any"),
     "add": ("bullets", "add one bullet"),
     "done": ("bullets", "move an open task to Done"),
     "reopen": ("bullets", "move a task that is done back to Open"),

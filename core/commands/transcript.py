@@ -24,6 +24,7 @@ from core.conversation_index import Brought, Where, look
 from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import TOOLS
 from core.conversations.turns import cut
+from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
 from core.knowledge.same import mark_of_text
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from core.conversations.readable import Cleared, HarvestedItem, ReadableConversation
     from core.search.conversations import Database
 
+MOST_ALIKE = 50
 LOOK_SECONDS = 0.4
 """So long a search reads what is new, at most; then it answers, and tells what is left."""
 
@@ -257,13 +259,14 @@ def locate(
         with opened_index(workspace, seconds) as (database, _, _):
             if database is not None:
                 rows = stored.named(database, name) or stored.named(database, os.path.abspath(name))
-                rows = rows or stored.named_like(database, name, 4)
+                rows = rows or stored.named_like(database, name, MOST_ALIKE)
     if allowed is not None:
         rows = [row for row in rows if allowed(row.folder)]
     if not rows:
         rows = [_row_of(item) for item in _called(where, name, anywhere=allowed is None)]
     if not rows:
         raise _unknown(name)
+    rows = [row for row in rows if is_short_for(name, row.name)] or rows  # as a context cites it
     forgotten = {
         known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME)
         for entry in known_entries(workspace).values()
