@@ -31,6 +31,7 @@ from core.conversations.ran import Ran, how_it_ended, ran_in
 from core.conversations.searched import searched, title_of
 from core.search import conversations as index
 from core.search import store
+from core.sources.archive import held, stand_ins
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
@@ -189,19 +190,37 @@ class _Look:
         stores = [row for row in rows if row.kind == "store"]
         rows = [row for row in rows if row.kind != "store"]
         rows += self._sessions(stores) if stores else []
+        rows += self._kept({known_as(row.path, row.source) for row in rows} | self._same)
         return self._without_forgotten({row.path: row for row in rows})
 
     def _without_forgotten(self, found: dict[str, Artifact]) -> dict[str, Artifact]:
         """Without what the user wants forgotten."""
-        state, names = json.loads(index.remembered(self._database, "forgotten") or '["", []]')
-        if state != (now := store_state(str(self._where.paths.ledger))):
+
+        def forgotten() -> list[str]:
             rows = {key: row for key, row in self._ledger().items() if row.get("status") == "forgotten"}
-            names = [*rows, *(known_as(str(row["path"]), str(row.get("source", HOME))) for row in rows.values())]
-            with index.writing(self._database, self._where.folder):
-                index.remember(self._database, "forgotten", json.dumps([now, names]))
+            return [*rows, *(known_as(str(row["path"]), str(row.get("source", HOME))) for row in rows.values())]
+
+        names = self._of_ledger("forgotten", forgotten) or []
         self._same.difference_update(names)
         kept = ((one, known_as(one, row.source), sha_in_trash(row.name)) for one, row in found.items())
         return {one: found[one] for one, *called in kept if not names or not {*names} & {*called}}
+
+    def _kept(self, there: set[str]) -> list[Artifact]:
+        """What its tool has deleted, out of our archive."""
+        folder, sources = self._where.paths.archive, {place.source for place in self._where.places + self._where.walked}
+        if not (state := folder_state(str(folder))):
+            return []
+        rows = self._of_ledger("archive", lambda: held(folder, self._ledger()), state) or {}
+        return [item for item, _ in stand_ins(folder, rows, sources, there)]
+
+    def _of_ledger(self, name: str, made: Callable[[], Any], beside: str = "") -> Any:
+        """What is made of the ledger, once for each state of it and of what is `beside` it; None without one."""
+        state, found = json.loads(index.remembered(self._database, name) or '["", null]')
+        if state != (now := store_state(str(self._where.paths.ledger)) + beside):
+            found = made()
+            with index.writing(self._database, self._where.folder):
+                index.remember(self._database, name, json.dumps([now, found]))
+        return found
 
     def _in_trash(self) -> list[Artifact]:
         try:
@@ -286,13 +305,13 @@ class _Look:
         return list(found.values())
 
     def _harvested(self) -> list[Artifact]:
-        """What was harvested at paths, as it is now. The ledger is read again only when it has changed."""
-        state, rows = json.loads(index.remembered(self._database, "harvested") or '["", []]')
-        if state != (now := store_state(str(self._where.paths.ledger))):
-            rows = [(row.path, row.source, row.name, row.kind) for row in harvested_at_paths(self._ledger())]
-            with index.writing(self._database, self._where.folder):
-                index.remember(self._database, "harvested", json.dumps([now, rows]))
-        return [item for row in rows if (item := as_it_is(*row)) is not None]
+        """What was harvested at paths, as it is now."""
+
+        def rows() -> list[Any]:
+            return [(row.path, row.source, row.name, row.kind) for row in harvested_at_paths(self._ledger())]
+
+        found = self._of_ledger("harvested", rows) or []
+        return [item for row in found if (item := as_it_is(*row)) is not None]
 
     def _sessions(self, stores: Sequence[Artifact]) -> list[Artifact]:
         """The conversations in databases and exports. A store that did not change is not opened: its conversations are

@@ -59,6 +59,7 @@ def gather(
         unread = str(failed.error)
     looked = overview(now, problem=unread)
     problems += looked.status.errors
+    problems += [ErrorInfo("archive-late", looked.status.late)] if looked.status.late else []
     rows, seen = _ledger(now, before, ledger_seen, problems)
     known = before.titles if before is not None else None
     unchanged = known is not None and before is not None and before.ledger is rows and known.rest is None

@@ -63,7 +63,15 @@ def test_harvest_json_has_the_promised_keys(home: Path) -> None:
     assert code == 0
     assert report["applied"] is True
     assert set(report["artifacts"]) == {"live", "user-kept", "prune", "harvest", "keep"}
-    assert set(report["candidates"]) == {"bytes", "calls", "tokens", "output_tokens", "price", "token_factor"}
+    assert set(report["candidates"]) == {
+        "bytes",
+        "calls",
+        "tokens",
+        "output_tokens",
+        "price",
+        "token_factor",
+        "seconds",
+    }
     assert " ".join(report["items"]) == "facts decisions tasks_done tasks_open questions playbooks files"
     assert {"reclaimed_bytes", "failed", "deferred", "digest", "ledger"} <= set(report)
     _, out, _ = call("status", "--json", "--home", str(home))

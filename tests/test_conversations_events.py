@@ -363,27 +363,77 @@ def test_turns_of_a_block_show_their_own_outcome_when_several_stand_in_one_recor
     message = {"info": {"role": "assistant", "modelID": "m"}, "parts": parts}
     data = document({"info": {"id": "s", "directory": "/srv"}, "messages": [message]})
     shown = transcript(read_conversation("x", data))
-    assert "[tool: result of make test; FAILED with exit status 2]\n1 failed" in shown
-    assert "[tool: result of make lint]\nclean" in shown
+    assert "$ make test\n\n[tool: result; FAILED with exit status 2]\n1 failed" in shown
+    assert "$ make lint\n\n[tool: result]\nclean" in shown
+
+
+def shown_of(*ran: tuple[str, dict[str, Any], str, bool]) -> str:
+    """What a model is shown of calls (tool, arguments, what came back, whether it failed)."""
+    rows = list[dict[str, Any]]()
+    for at, (name, given, text, failed) in enumerate(ran):
+        rows += [use(f"c{at}", name, given), gave(f"c{at}", text, is_error=failed)]
+    return transcript(claude(*rows))
+
+
+def ran(words: str, text: str, failed: bool = False) -> tuple[str, dict[str, Any], str, bool]:
+    return "Bash", {"command": words}, text, failed
 
 
 def test_reminders_and_printed_files_do_not_fill_what_a_model_is_shown() -> None:
     """Three fifths of a session were files that were printed to be looked at; a failing command keeps its words."""
-    body = "".join(f"line {at} of the file\n" for at in range(400))
     reminder = "<system-reminder>\nConsider whether it is malware.\n</system-reminder>"
-    rows = [("Read", {"file_path": "/srv/a.py"}, f"{body}\n\n{reminder}")]
-    numbered = "cd /srv && nl -ba a.py | sed -n '1,400p'"
-    ran = ("sed -n '1,400p' a.py", numbered, "make test | jq '.[] | .name'", "cat > a.py")
-    rows += [("Bash", {"command": command}, body) for command in ran]
-    parts = [
-        row for at, (name, given, text) in enumerate(rows) for row in (use(f"c{at}", name, given), gave(f"c{at}", text))
-    ]
-    shown = re.split(r"\n\[(?:tool: )?", transcript(claude(*parts)))
-    results = [text for text in shown if text.startswith("result of")]
-    assert "malware" not in "".join(shown) and len(results) == 5
-    looked_at, printed, counted, made, written = (text.count("of the file") for text in results)
-    assert looked_at < printed == counted < made == written
-    assert results[3].startswith("result of make test | jq '.[] | .name']"), "a command that is shown runs as it is"
+
+    def lines_of(number: int) -> str:
+        return "".join(f"step {number} of the file: line {at}\n" for at in range(400))
+
+    shown = shown_of(
+        ("Read", {"file_path": "/srv/a.py"}, f"{lines_of(1)}\n\n{reminder}", False),
+        ran("sed -n '1,400p' a.py", lines_of(2)),
+        ran("cd /srv && nl -ba notes.md | sed -n '1,400p'", lines_of(3)),
+        ran("make test | jq '.[] | .name'", lines_of(4)),
+        ran("make check", lines_of(5), True),
+    )
+    assert "malware" not in shown
+    code, printed, prose, made, failing = (shown.count(f"step {number} of") for number in range(1, 6))
+    assert code == 0 < printed < made < failing and printed < prose
+
+
+def test_a_log_that_passes_again_stands_once() -> None:
+    """The same passing log cost 3.2 KB each time, a quarter of all that was sent of one project."""
+    log = "".join(f"ok  \tapp/part{at:02}\t0.{at:02}1s\n" for at in range(20))
+    again = log.replace("1s", "7s")
+    shown = shown_of(ran("go test ./...", log), ran("go test ./...", f"{again}FAIL\tapp/new\t0.1s\n", True))
+    assert shown.count("app/part03") == 1 and "[…]\nFAIL\tapp/new" in shown
+
+
+def test_an_error_in_the_middle_of_a_long_log_is_shown() -> None:
+    noise = [f"\x1b[36m2026-02-04T07:14:05.{at:07}Z downloading module number {at}\x1b[0m" for at in range(110)]
+    noise[55] = "2026-02-04T07:14:05.1Z config.toml:7: unknown key 'prot' (expected 'port')"
+    shown = shown_of(ran("make test", "\n".join(noise), True))
+    assert "config.toml:7: unknown key 'prot'" in shown and len(shown) < 4000
+    assert "\x1b" not in shown and "07:14" not in shown
+
+
+def test_code_that_was_said_is_cut_and_a_command_is_whole() -> None:
+    code = "\n".join(f"    total = total + value_{at}" for at in range(200))
+    said_so = f"The port is in `app.py`:\n\n```python\n{code}\n```\n\nThat is why it must be 8123."
+    shown = transcript(claude(said("user", "Which port?"), said("assistant", said_so)))
+    assert "That is why it must be 8123." in shown and len(shown) < 700
+    script = "\n".join(f"make part{at}" for at in range(60))
+    assert "make part59" in shown_of(ran(script, "done"))
+
+
+def test_an_edit_is_shown_by_what_is_new() -> None:
+    given = {"file_path": "/srv/a.py", "old_string": "port = 80  # was this", "new_string": "port = 8123"}
+    shown = shown_of(("Edit", given, "The file /srv/a.py has been updated.", False))
+    assert "port = 8123" in shown and "was this" not in shown and "has been updated" not in shown
+
+
+def test_a_search_of_the_web_is_shown_as_text() -> None:
+    links = ", ".join(f'{{"title":"Page {at}","url":"https://example.org/{"x" * 60}/{at}"}}' for at in range(12))
+    found = f"Links: [{links}]\n\nThe flag `--strict` exists since version 4."
+    shown = shown_of(("WebSearch", {"query": "strict flag"}, found, False))
+    assert "exists since version 4" in shown and "Page 11" in shown and "example.org" not in shown
 
 
 def test_a_newer_history_of_cursor_tells_its_commands_and_edits_once() -> None:

@@ -81,7 +81,8 @@ def test_offline_harvest_of_real_conversations(tmp_path: Path, capsys: pytest.Ca
     entries = ledger(workspace)
     for path in made:
         entry = entries[hashlib.sha256(path.read_bytes()).hexdigest()]
-        assert entry["status"] == ("harvested" if path in small else "too-large")
+        # What is shown of a large one may be small enough.
+        assert entry["status"] == "harvested" or (path not in small and entry["status"] == "too-large"), path
         assert entry["deleted"] is False
     names = {path.name for path in made}
     assert all(source in names for _, source in bullets_on_disk(workspace))

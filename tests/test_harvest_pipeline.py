@@ -210,6 +210,79 @@ def test_a_fact_of_three_sessions_stands_once_with_three_confirmations(world: Wo
     assert statement.bullet.text == wordings[0] and statement.conversations == 3
 
 
+def test_conversations_of_one_run_know_what_those_before_them_taught(world: World) -> None:
+    """Four sessions of a project that were read at once said one thing in four wordings."""
+    seen = list[str]()
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        look = re.search(r"Look (\d)", prompt)
+        assert look is not None
+        same = known_id(prompt, "worker listens on port 7700")
+        seen.append(f"{look[1]}{'again' if same else ''}")
+        row = {
+            "statement": f"In wording {look[1]}: the worker listens on port 7700",
+            "quote": "it listens on port 7700",
+        }
+        return {"facts": [row | ({"statement": "", "confirms": same} if same else {})]}
+
+    for number in (3, 1, 0, 2):
+        text = session(world.folder / "app", number, "which port?", f"Look {number}: it listens on port 7700.")
+        path = world.converse(text.replace("2026-06-01", f"2026-06-0{number + 1}"))
+        os.utime(path, (1_700_000_000 + number * 90_000,) * 2)
+    world.run(FakeModel(answering))
+    assert seen == ["0", "1again", "2again", "3again"], "the oldest first, one after the other"
+    [statement] = statements(read_category(world.paths, "facts"))
+    assert statement.bullet.text.startswith("In wording 0") and statement.conversations == 4
+
+
+def test_what_the_rules_cured_stands_beside_what_a_model_found_and_once(world: World) -> None:
+    """The rules' pairs of what failed and what works were better than the model's, everything else the other way."""
+    calls = [("pytest -q", "Exit code 127\npytest: command not found", True), ("uv run pytest -q", "41 passed", False)]
+    rows: list[dict[str, Any]] = [{"role": "user", "content": "Run the tests of the queue."}]
+    for at, (words, text, failed) in enumerate(calls):
+        use = {"type": "tool_use", "id": f"c{at}", "name": "Bash", "input": {"command": words}}
+        gave = {"type": "tool_result", "tool_use_id": f"c{at}", "content": text, "is_error": failed}
+        rows += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [gave]}]
+    rows.append({"role": "assistant", "content": [{"type": "text", "text": "All 41 pass. The queue drops old rows."}]})
+    about = {"sessionId": "s", "cwd": str(world.folder), "timestamp": "2026-06-01T10:00:00.000Z"}
+    records = [
+        {"type": row["role"], "uuid": f"{at}", "parentUuid": "", **about, "message": row} for at, row in enumerate(rows)
+    ]
+    world.converse("".join(json.dumps(record) + "\n" for record in records))
+    told = "`pytest -q` fails here because the command is not found, and `uv run pytest -q` works"
+    model = FakeModel(lambda number, prompt: {"facts": [told, "The queue drops old rows"]})
+    world.run(model)
+    facts = world.text("facts.md")
+    assert facts.count("uv run pytest -q") == 1 and "The queue drops old rows" in facts
+    assert "`pytest -q` fails" in model.prompts[0].partition("<known>")[2]
+
+
+def test_what_waits_is_not_proposed_again(world: World) -> None:
+    """It came back from every session until the user had answered, each time in other words."""
+    waits = "- [no-quote] facts: The worker listens on port 7700 [from: x, 2026-01-01]\n"
+    world.knowledge("quarantine.md", f"# Quarantine\n\n{waits}")
+    text = session(world.folder / "app", 1, "which port?", "The worker listens on port 7700.")
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        same = known_id(prompt, "port 7700")
+        return {"facts": [{"statement": "The port is 7700", "quote": "listens on port 7700", "confirms": same}]}
+
+    world.converse(text)
+    world.run(FakeModel(answering))
+    assert not (world.paths.knowledge / "facts.md").exists()
+    assert world.text("quarantine.md").count("7700") == 1
+
+
+def test_a_line_that_is_not_like_the_conversation_is_not_shown(world: World) -> None:
+    world.knowledge(
+        "facts.md", "# Facts\n\n- The chimney sweep visits on the first Monday of May [from: x, 2026-01-01]\n"
+    )
+    model = FakeModel(lambda number, prompt: {})
+    world.converse(session(world.folder / "app", 1, "which port on Monday?", "The worker listens on port 7700."))
+    world.run(model)
+    assert "chimney" not in model.prompts[0]
+
+
 def test_what_a_row_adds_is_not_lost_to_a_wrong_id(world: World) -> None:
     """A model that confirms the wrong line would make its own finding vanish."""
     world.knowledge("facts.md", "# Facts\n\n- The worker listens on port 7700 [from: x, 2026-01-01]\n")

@@ -346,10 +346,10 @@ def _ledger(desk: Desk) -> list[dict[str, Any]]:
 
 
 def _say_more(desk: Desk, number: int) -> None:
-    """This many sessions more, each with words of its own."""
+    """This many sessions more, each with words and a project of its own: those of one are read in turn."""
     for at in range(number):
         path = desk.session.with_name(f"s{at}.jsonl")
-        path.write_text(BEGUN.replace("orders", f"orders {at}"))
+        path.write_text(BEGUN.replace("orders", f"orders {at}").replace("/src/shop", f"/src/shop{at}"))
         os.utime(path, (time.time() - 3600,) * 2)
 
 

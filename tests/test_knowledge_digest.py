@@ -134,6 +134,20 @@ def test_many_open_tasks_do_not_hide_what_was_decided() -> None:
     assert few.shown["facts"] >= alone.shown["facts"] - 1  # what one section does not need goes to the others
 
 
+def test_what_struck_often_gets_the_room_before_what_is_merely_newer() -> None:
+    """A pitfall that cost a failed call in most sessions was cut off; three tasks to look at something came first."""
+    struck = "- `make test` fails without a running Redis"
+    seen = [f"{struck} [from: c{at}, 2026-01-0{at}]" for at in range(1, 4)]
+    newer = [f"- The colour of button {at} is blue {'x' * 80} [from: d{at}, 2026-02-01]" for at in range(60)]
+    prefer = "- Never push to main without a review [from: c1, 2026-01-01]"
+    chosen = [f"- Button {at} was chosen {'x' * 80} [from: d{at}, 2026-02-01]" for at in range(60)]
+    digest = render_digest({"facts": bullets(*seen, *newer), "decisions": bullets(prefer, *chosen)}, 2048)
+    assert digest is not None and digest.dropped
+    facts = digest.text.partition("## Facts\n")[2]
+    assert f"{struck} (in 3 conversations)" in facts and prefer in digest.text
+    assert facts.index("The colour") < facts.index("Redis"), "the order of a section stays that of the days"
+
+
 def test_one_giant_bullet_does_not_hide_the_rest() -> None:
     digest = render_digest({"tasks_open": bullets("- " + "x" * 9000), "facts": bullets("- small")}, 4096)
     assert digest is not None and "- small" in digest.text and "## Open tasks" not in digest.text

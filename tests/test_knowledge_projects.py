@@ -77,6 +77,19 @@ def test_a_projects_own_items_come_first_then_the_persons_and_no_others(tmp_path
     assert project_digest(world.paths, 4096, PROJECTS, here_in("/srv/none", PROJECTS), only=True) is None
 
 
+def test_a_context_names_conversations_in_short(tmp_path: Path) -> None:
+    """The paths of conversations took a third of what an agent read."""
+    world = World(tmp_path)
+    names = [f"tools/session/2026/rollout-2026-06-1{at}-52ce68c9{at}be.jsonl" for at in range(2)]
+    world.knowledge(
+        "facts.md", "# Facts\n\n" + "".join(line(f"fact {at} is told", name) for at, name in enumerate(names))
+    )
+    projects = dict.fromkeys(names, PROJECTS["mine"])
+    found = project_digest(world.paths, 4096, projects, APP, only=True)
+    assert found is not None and "rollout" not in found.text
+    assert all(f" [from: {name[-14:-6]}, " in found.text for name in names)
+
+
 def test_another_projects_questions_take_no_room_from_ones_own_facts(tmp_path: Path) -> None:
     """One client's questions are not the other's business."""
     world = World(tmp_path)

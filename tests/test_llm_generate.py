@@ -281,6 +281,21 @@ def test_a_server_that_refuses_or_is_not_there_tells_nothing() -> None:
     assert window_of(ModelSettings("command", "m", command=("x",)), lambda name, variables: "") == 0
 
 
+@pytest.mark.parametrize(
+    ("settings", "window"),
+    [
+        (ModelSettings("openai", "gpt-4o-mini"), 128_000),
+        (ModelSettings("openai", "gpt-4"), 8_192),
+        (ModelSettings("command", "", command=("llm", "-m", "openai/gpt-5.2")), 270_000),
+        (ModelSettings("command", "", command=("/usr/bin/claude", "-p")), 200_000),
+        (ModelSettings("command", "nobody-knows-it", command=("x",)), 0),
+    ],
+)
+def test_where_nobody_tells_the_window_the_models_name_does(settings: ModelSettings, window: int) -> None:
+    """Taken for 8,192 tokens, a conversation cost three calls instead of one, and twice the price."""
+    assert window_of(settings, lambda name, variables: "") == window
+
+
 # --- command: Any program as a model: real programs, well behaved and not.
 
 runs_programs = pytest.mark.skipif(os.name != "posix", reason="process groups and signals are POSIX")

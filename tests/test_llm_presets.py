@@ -131,6 +131,7 @@ WANTED = {
     "claude_code": [
         ["--print"], ["--output-format", "json"], ["--tools", ""], ["--safe-mode"], ["--strict-mcp-config"],
         ["--no-session-persistence"], ["--settings", '{"disableAllHooks": true}'], ["--model", "m"],
+        ["--system-prompt"],
     ],
     "codex": [
         ["exec"], ["--ephemeral"], ["--json"], ["--sandbox", "read-only"], ["--skip-git-repo-check"],

@@ -43,14 +43,15 @@ FROM_A_BACKUP = {"files/NOTE", ".state/file_ids.json"}
 PURGED = {".state/plans/RUN.jsonl", "ledger.json"}
 """Conversations whose time in the trash was over went for good, and their entries say so."""
 RESTING = {".state/log", "digest.md"}
-"""The log is emptied; the digest is made again where the user had changed files since."""
+"""The log is emptied; the digest is made again where the user had changed files since, and with the lines that save
+most."""
 FACTS_FOLLOW = {"repos/shop/facts.yaml", "index.json", ".state/fact_files.json"}
 """A fact goes with its line: three lines were removed, struck, or vanished while nobody saw to that."""
 TAKEN_OUT = {"removed.md"}
 """What the user had taken out stays away from other conversations too."""
 CHANGES = {
     "each_kind": ALWAYS | FROM_A_BACKUP | PURGED | RESTING | FACTS_FOLLOW | TAKEN_OUT,
-    "two_years": ALWAYS | {".state/log"} | TAKEN_OUT,
+    "two_years": ALWAYS | RESTING | TAKEN_OUT,
     "old_library": ALWAYS | FROM_A_BACKUP | PURGED,
     "damaged": ALWAYS | FROM_A_BACKUP | PURGED | RESTING
     | {"ledger.corrupt-RUN.json", "index.json", ".state/fact_files.json"} | TAKEN_OUT,

@@ -184,21 +184,22 @@ def asker(answers: Sequence[int | None], seen: list[tuple[str, str, tuple[str, .
     return ask
 
 
-def test_three_questions_at_most_and_each_answer_counts(
+def test_four_questions_at_most_and_each_answer_counts(
     person: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The model, the conversations, the connections. What was found is shown before the first."""
+    """The model, the conversations, the connections, the archive. What was found is shown before the first."""
     talk(person, 2)
     program(person, "claude")
     serving(httpserver, "Ollama", monkeypatch, ["qwen3:8b"])
     seen: list[tuple[str, str, tuple[str, ...]]] = []
-    done = setup(workspace(), ask=asker([0, 0, 0], seen))
+    done = setup(workspace(), ask=asker([0, 0, 0, 0], seen))
     assert done.changed == {} and done.connected == []
-    assert len(seen) == 3 and "2 Claude Code conversations" in seen[0][0] and not seen[1][0]
+    assert len(seen) == 4 and "2 Claude Code conversations" in seen[0][0] and not seen[1][0]
     assert any("free" in words for words in seen[0][2]) and not (person / ".claude.json").exists()
-    done = setup(workspace(), ask=asker([1, 1, 1], seen))
+    done = setup(workspace(), ask=asker([1, 1, 1, 1], seen))
     assert done.changed["provider"] == "ollama"
     assert done.changed["sources"] == ["home", "claude_code"] and done.connected == ["claude_code"]
+    assert done.changed["archive"] == "expiring" and "after 30 days" in seen[-1][1] and "(about " in seen[-1][2][1]
     assert "SessionEnd" in (person / ".claude" / "settings.json").read_text()
     seen.clear()
     done = setup(workspace(), ask=asker([None], seen))

@@ -47,6 +47,8 @@ class Paths:
     library = _Below("knowledge/library.db")
     # Copies of the library: one before each migration, and those that a user asks for.
     backups = _Below("knowledge/backups")
+    # Conversations that their tools delete.
+    archive = _Below("knowledge/archive")
     state = _Below("knowledge/.state")
     lock = _Below("knowledge/.state/lock")
     journal = _Below("knowledge/.state/journal")

@@ -166,6 +166,15 @@ SETTINGS: tuple[Setting, ...] = (
     _choice("reclaim", "always", "model", "never"),
     _whole("trash_days", 0, 36_500),
     _switch("reclaim_foreign"),
+    _choice("archive", "off", "expiring", "all"),
+    _whole("archive_days", 0, 36_500),
+    _whole("archive_max_bytes", 0, 10**15),
+    _row(
+        "archive_without",
+        "list",
+        _sources,
+        'a list of names that \'knowledge sources\' prints, or of folders of projects, such as ["codex", "~/work"]',
+    ),
     _switch("search_conversations"),
     _row(
         "search_sources",

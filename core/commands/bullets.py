@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.choices import ANY_CATEGORY
-from core.base.markdown import Bullet, parse_bullets
+from core.base.figures import count
+from core.base.markdown import Bullet, parse_bullets, sanitise_line
 from core.base.result import KnowledgeError, attempt
 from core.commands.daily.connect import Ask, nobody
 from core.commands.project import find_project
-from core.commands.row import CATEGORY_WORD, MATCH, OF_BULLET, SECRETS, Argument, flag, needed, option, single
+from core.commands.row import CATEGORY_WORD, MATCH, OF_BULLET, SECRETS, Argument, flag, needed, option, optional, single
 from core.commands.statements import Found, Match, Said, bullets_of, change_lines, finished, resolve_bullet, said
 from core.commands.table import SUMMARY
 from core.commands.text import change_text
@@ -29,7 +30,7 @@ from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.harvest.named_paths import allowed_path
 from core.knowledge import edit as edits
 from core.knowledge.bullet_text import BulletRef
-from core.knowledge.categories import CATEGORY, bullets_in, read_text
+from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
 from core.knowledge.edit import Edited
 from core.knowledge.file_notes import notes_for, refresh_notes
 from core.knowledge.projects import (
@@ -235,6 +236,39 @@ def notes(workspace: Workspace, path: str) -> Notes:
     return Notes(current, str(note), (*(Found("files", file, row) for row in parse_bullets(text)), *named))
 
 
+@dataclass(frozen=True)
+class NotedFile:
+    """A source file that has notes: `path` as the heading of its notes names it, `note` the file that holds them,
+    `number` how many there are."""
+
+    path: str
+    note: str
+    number: int
+
+    def to_json(self) -> dict[str, Any]:
+        """A row of `knowledge notes --json`."""
+        return {"path": self.path, "note": self.note, "notes": self.number}
+
+
+def noted_files(workspace: Workspace) -> list[NotedFile]:
+    """What the files of notes are about, by path: their own names are numbers of the disk."""
+    found = []
+    for place in note_files(workspace.paths):
+        try:
+            text = read_text(place)
+        except OSError as error:
+            raise KnowledgeError("unreadable", f"the notes cannot be read: {error}", place) from error
+        standing = [bullet for bullet in parse_bullets(text) if not bullet.struck]
+        heading = sanitise_line(text.partition("\n")[0].removeprefix("#").strip(), None)
+        if standing:
+            found.append(NotedFile(heading or place.name, str(place), len(standing)))
+    return sorted(found, key=lambda row: row.path)
+
+
+def _notes_command(workspace: Workspace, path: str) -> Notes | list[NotedFile]:
+    return notes(workspace, path) if path else noted_files(workspace)
+
+
 def list_tasks(workspace: Workspace, state: str) -> list[Found]:
     """The tasks that are `open` or `done`, in the order of the file."""
     try:
@@ -363,7 +397,10 @@ def _name(bullet: Bullet, projects: Projects) -> str:
 # --- at the command line --------------------------------------------------------------------------------------------
 
 
-def notes_text(notes: Notes) -> str:
+def notes_text(notes: Notes | list[NotedFile]) -> str:
+    if isinstance(notes, list):
+        rows = [f"{row.path}: {count(row.number, 'note')} ({os.path.basename(row.note)})\n" for row in notes]
+        return "".join(rows) or "no file has notes\n"
     if not notes.note and not notes.bullets:
         return f"{notes.path}: no notes\n"
     own = [_bullet(found.bullet) for found in notes.bullets if found.category == "files"]
@@ -446,9 +483,9 @@ COMMANDS = (
         "notes",
         SUMMARY["notes"],
         "src/app.py",
-        notes,
+        _notes_command,
         notes_text,
-        needed("path", "a source file"),
+        optional("path", "a source file (default: all that have notes)"),
     ),
     single(
         "add",

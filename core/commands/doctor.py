@@ -23,6 +23,7 @@ from core.commands.daily.connect import check_connections
 from core.commands.daily.schedule import check_schedule
 from core.commands.fact_feed import check_facts
 from core.commands.harvest_options import connect_provider, prompt_names
+from core.commands.history.archive import coming
 from core.commands.library.documents import check_library
 from core.commands.moment.hints import check_hints
 from core.commands.project import project_problem
@@ -59,6 +60,7 @@ from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, 
 from core.knowledge.removed import REMOVED
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers
 from core.memories import load_memories
+from core.sources.archive import ENDING, content
 from core.sources.scan import holds, sha_in_trash, split_in_trash
 
 
@@ -324,6 +326,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         check_changes(paths),
         check_notes(paths),
         check_history(paths),
+        _check_archive(workspace),
         check_permissions(paths),
         check_git(paths),
         _check_copies(paths),
@@ -361,6 +364,22 @@ def _check_copies(paths: Paths) -> Iterator[Finding]:
             "the store as an earlier version left it ('knowledge help uninstall' tells the way back); delete it if"
         )
         yield Finding("earlier-store", f"{message} you will not go back", str(copy), note=True)
+
+
+# --- the archive -----------------------------------------------------------------------------------------------------
+
+
+def _check_archive(workspace: Workspace) -> Iterator[Finding]:
+    """Copies of which a byte is damaged, and conversations that nobody will keep in time."""
+    folder = workspace.paths.archive
+    for path in sorted(folder.glob(f"*{ENDING}")) if folder.is_dir() else ():
+        try:
+            content(path)
+        except OSError as error:
+            message = f"this conversation of the archive is damaged, and no other: {error.strerror or error}"
+            yield Finding("archive-damaged", message, str(path), partial(files.discard, path))
+    if warning := coming(workspace)[1]:
+        yield Finding("archive-late", warning, str(folder), note=True)
 
 
 # --- memories --------------------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from core.base import files
-from core.base.checked_lines import encode
 from core.base.entry import statement_key
 from core.base.markdown import Bullet, parse_bullets, sanitise_name, split_provenance
 from core.base.paths import Paths
@@ -34,10 +33,11 @@ from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_fil
 from core.knowledge.edit import change_file, new_edit_run
 from core.knowledge.hunks import Hunk
 from core.knowledge.journal import read_journal, states_by_sha
-from core.knowledge.ledger import FORGOTTEN, Entries, Entry, drop_from_trash, seen_ledger, write_ledger
+from core.knowledge.ledger import FORGOTTEN, Entries, Entry, drop_from_trash, note_entries, seen_ledger, write_ledger
 from core.knowledge.projects import cited_name
 from core.knowledge.purge import begin_purge
 from core.knowledge.reversal import hand_over
+from core.sources.archive import file_of, key_of
 from core.sources.tools import known_as
 
 CHOICES = ("strike it through", "remove it for good", "leave it as it is")
@@ -98,7 +98,7 @@ def forget(
     notes = with_store(workspace.paths, "forget", now(), lambda store: _enter(workspace.paths, store, keys, now()))
     problems = _drop_answers(workspace, keys)
     done = _remove(workspace, found, now) if yes else _mark(workspace, found, now)
-    left = _forget_in_index(workspace)
+    left = forget_in_index(workspace)
     return replace(done, errors=(*done.errors, *problems), warnings=(*done.warnings, *notes, *left))
 
 
@@ -192,15 +192,13 @@ def _planned(paths: Paths) -> Iterator[tuple[str, str, str]]:
 
 
 def _enter(paths: Paths, store: Recovered, keys: Sequence[str], now: datetime) -> list[str]:
-    """The archive says so first, from which a lost ledger is made again, then the ledger: from then on no harvest reads
-    it, however this ends. What it confirmed is borne out once less. What recovery noted. Raises OSError."""
+    """From then on no harvest reads it, however this ends; its copy in the archive goes. What it confirmed is borne out
+    once less. What recovery noted. Raises OSError."""
     entries: Entries = store.entries
-    for key in keys:
-        entries[key] = _entry(entries[key], now)
-    rows = [{"t": "entry", "sha": key, "entry": entries[key]} for key in keys]
-    files.make_folder(paths.plans)
-    files.write_atomic(paths.plans / f"{FORGOTTEN}-{now:%Y%m%dT%H%M%S%f}.jsonl", b"".join(map(encode, rows)))
-    write_ledger(paths, entries)
+    copies = {key_of(str(row.get("path", "")), str(row.get("source", ""))) for row in map(entries.__getitem__, keys)}
+    note_entries(paths, entries, {key: _entry(entries[key], now) for key in keys}, FORGOTTEN, now)
+    for key in copies:
+        files.discard(file_of(paths.archive, key))
     make_confirmed(paths)
     return store.notes
 
@@ -311,7 +309,7 @@ def _drop_answers(workspace: Workspace, keys: Sequence[str]) -> list[ErrorInfo]:
     return problems
 
 
-def _forget_in_index(workspace: Workspace) -> list[str]:
+def forget_in_index(workspace: Workspace) -> list[str]:
     """Take its words out of the index of conversations; a sentence where that did not work."""
     from core.base import locks
     from core.commands.transcript import index_folder, opened_index

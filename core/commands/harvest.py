@@ -388,6 +388,8 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
         found = estimate(report.plan, options, usage=usage)
         report.calls, report.tokens, report.expected_output = found.total
         report.token_factor, report.factor_calls = usage.factor, usage.calls
+        longest = found.total.calls * usage.seconds_a_call
+        report.seconds = (longest / max(1, options.jobs), longest)
         notes = _cap_note(options.max_run_tokens, found.fitting, report)
     priced = round(report.tokens * report.token_factor)
     report.price = options.price(priced, report.expected_output)

@@ -17,16 +17,17 @@ from core.base.result import KnowledgeError
 from core.commands.sources import chosen_sources, days_kept, set_sources
 from core.commands.workspace import Workspace
 from core.harvest.meter import read_usage
-from core.harvest.steps import QUIET_SECONDS, DistilSettings, HarvestOptions, Limits, read_prompt
+from core.harvest.steps import QUIET_SECONDS, Archiving, DistilSettings, HarvestOptions, Limits, read_prompt
 from core.knowledge.spending import Caps
 from core.knowledge.swap import EditorWait
 from core.llm.credentials import keys_from
 from core.llm.wire import ModelSettings
 from core.sources.artifact import HOME
-from core.sources.tools import ALL, NAMES, places
+from core.sources.tools import ALL, NAMES, known_name, places
 
 if TYPE_CHECKING:
     from core.base.answer import Answer, Generate
+    from core.base.config import Config
     from core.llm.credentials import KeyFinder
     from core.llm.wire import ModelSettings
 
@@ -132,9 +133,18 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
         price=partial(price_of, workspace, limits.provider, request.model or config.model),
         quiet_seconds=0.0 if request.at_once else QUIET_SECONDS,
         ended=request.ended,
+        archive=archiving(config),
         unattended=request.unattended,
         days_kept={name: days for name in {row.source for row in found} if (days := days_kept(name, found))},
     )
+
+
+def archiving(config: Config) -> Archiving:
+    """What the settings say of the archive."""
+    left_out = tuple(
+        known_name(name) if "/" not in name else os.path.expanduser(name) for name in config.archive_without
+    )
+    return Archiving(config.archive, config.archive_days, config.archive_max_bytes, left_out)
 
 
 def _named_files(sources: Sequence[str]) -> frozenset[str]:
@@ -193,9 +203,9 @@ def connect_provider(
 
 
 def window_tokens(workspace: Workspace, provider: str, model: str) -> int:
-    """The model's window in tokens: as the settings say, else as its server tells, 0 where nobody does."""
+    """The model's window in tokens: as the settings say, else its server, else its name; 0 where nobody does."""
     config = workspace.config
-    if config.model_context_tokens or provider in ("offline", "command"):
+    if config.model_context_tokens or provider == "offline":
         return config.model_context_tokens
     from core.llm.window import window_of
 

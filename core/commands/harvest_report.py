@@ -230,6 +230,9 @@ def _plan_lines(report: HarvestReport) -> list[str]:
         )
     elif report.calls:
         lines.append(f"price: nothing ({asked})")
+    least, most = (max(1, round(seconds / 60)) for seconds in report.seconds)
+    if report.seconds[1]:
+        lines.append(f"time: about {f'{least} to ' if least < most else ''}{count(most, 'minute')}")
     if report.factor_calls and report.token_factor != 1.0:
         priced = tokens(round(report.tokens * report.token_factor))
         lines.append(

@@ -20,8 +20,10 @@ from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.daily.connect import NO_OR_YES, Ask, nobody
 from core.commands.statements import Match, refresh_digest, resolve_bullet, text_of
 from core.commands.workspace import Clock, Workspace, utc_now
+from core.harvest.keeping import purge_archive
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge import purge as purging
+from core.knowledge.ledger import Entries, read_ledger, write_ledger
 from core.knowledge.purge import Purge
 from core.knowledge.removed import FOREVER, read_removed
 from core.search.store import texts_in
@@ -123,13 +125,20 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
 
     notes: dict[str, None] = {}
 
+    def work(entries: Entries) -> tuple[list[str], list[str]]:
+        copies, damaged = purge_archive(workspace.paths, entries, purge)
+        if copies:
+            write_ledger(workspace.paths, entries)
+        went, left = purging.purge_files(workspace.paths, purge)
+        return [*went, *copies], [*left, *damaged]
+
     def under_lock(store: Recovered) -> tuple[list[str], list[str]]:
         notes.update(dict.fromkeys(store.notes))
-        return purging.purge_files(workspace.paths, purge)
+        return work(store.entries)
 
     def purge_files() -> tuple[list[str], list[str]]:
         if locked:
-            return purging.purge_files(workspace.paths, purge)
+            return work(read_ledger(workspace.paths))
         return with_store(workspace.paths, "rm", now(), under_lock)
 
     went, left = purge_files()

@@ -16,6 +16,7 @@ from core.commands.context import DigestState, digest_state
 from core.commands.daily.autopilot import Autopilot, read_autopilot
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
+from core.commands.history.archive import archive_figures, coming
 from core.commands.project import find_project, may_read, places, project_warnings
 from core.commands.review.waiting import counted
 from core.commands.row import single
@@ -64,6 +65,7 @@ class Status:
     ledger: dict[str, int]
     pending: dict[str, Any]
     trash: dict[str, int]
+    archive: dict[str, int]
     quarantined: int
     prompts: list[str]
     context: list[ContextFile] = field(default_factory=list)
@@ -82,6 +84,8 @@ class Status:
     """What digest.md would hold now, None where there is nothing to put into it."""
     copies: list[str] = field(default_factory=list)
     """Copies of the store as earlier versions left it."""
+    late: str = ""
+    """That conversations will be deleted and nobody will keep them, one of `warnings`; "" where all is well."""
     settings_warnings: tuple[str, ...] = ()
     """What is odd about the settings; the command line says that of every command."""
 
@@ -99,6 +103,7 @@ class Status:
             "ledger": self.ledger,
             "pending": self.pending,
             "trash": self.trash,
+            "archive": self.archive,
             "quarantined": self.quarantined,
             "prompts": self.prompts,
             "context": [row.to_json() for row in self.context],
@@ -118,6 +123,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
     paths, errors = workspace.paths, list[ErrorInfo]()
     stands, made = _stands(workspace, problem, errors)
     counts, waits = _counted(workspace, errors), counted(workspace, [])
+    late = coming(workspace)[1]
     context, memories = _put_into_prompts(workspace)
     return Status(
         home=str(paths.home),
@@ -128,6 +134,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
         ledger=counts,
         pending=_pending(workspace, stands.run, now, errors, few=sum(counts.values()) < SMALL_LEDGER_ENTRIES),
         trash=_trash(paths),
+        archive=archive_figures(workspace),
         quarantined=len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
         prompts=sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
         context=context,
@@ -136,7 +143,8 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
         waiting=waits,
         errors=errors,
         exists=files.exists(paths.home),
-        warnings=(*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
+        warnings=(*project_warnings(workspace), *filter(None, [set_sources(workspace)[1], late])),
+        late=late,
         autopilot=read_autopilot(paths),
         made=made,
         copies=[str(copy) for copy in copies(paths)],
@@ -319,6 +327,11 @@ def status_text(state: Status) -> str:
     way = "; 'knowledge harvest --finish' puts that right" if stands.run.state == INTERRUPTED else ""
     rows.append(f"run: {stands.run.words}{way}")
     rows.append(f"trash: {count(state.trash['files'], 'conversation')}, {size(state.trash['bytes'])}")
+    if state.archive["files"]:
+        leaving = f", {state.archive['leaving']} will leave it" if state.archive["leaving"] else ""
+        rows.append(
+            f"archive: {count(state.archive['files'], 'conversation')}, {size(state.archive['bytes'])}{leaving}"
+        )
     rows += [f"copy of the store before an update: {copy}" for copy in state.copies]
     if waits := [f"{number} {kind.replace('-', ' ')}" for kind, number in state.waiting.items() if number]:
         rows.append(f"waiting for your word: {', '.join(waits)} ('knowledge review')")

@@ -8,7 +8,7 @@ from types import ModuleType
 from core.commands.row import Command
 
 LISTED = {
-    "setup": ("daily.questions", "look at this computer, ask three questions at most, and set up what was answered"),
+    "setup": ("daily.questions", "look at this computer, ask four questions at most, and set up what was answered"),
     "harvest": ("harvest", "turn conversations into knowledge (a dry run unless --apply)"),
     "connect": (
         "daily.connect",
@@ -27,7 +27,7 @@ LISTED = {
     "digest": ("context", "show the digest, write it again (on), or delete it (off)"),
     "context": ("context", "print what a new conversation would start with"),
     "list": ("bullets", "bullets and tasks with their ids, which done, edit and rm take"),
-    "notes": ("bullets", "the notes of a source file, whatever it was called before"),
+    "notes": ("bullets", "the notes of a source file, whatever it was called before; which files have any"),
     "add": ("bullets", "add one bullet"),
     "done": ("bullets", "move an open task to Done"),
     "reopen": ("bullets", "move a task that is done back to Open"),
@@ -63,6 +63,7 @@ LISTED = {
     ),
     "ledger": ("history.ledger", "the audit log: what became of each conversation"),
     "trash": ("history.trash", "reclaimed conversations: list, restore SHA, purge"),
+    "archive": ("history.archive", "conversations that their tools delete: list, export WHICH, remove WHICH"),
     "undo": ("history.ledger", "take back one run or one edit (without a name: list them)"),
     "config": ("settings", "the settings: show, set KEY VALUE"),
     "trust": ("settings", "what a folder's own settings and knowledge may do: list, allow, forget"),

@@ -25,11 +25,13 @@ from core.conversation_index import Brought, Where, look
 from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import TOOLS
 from core.conversations.turns import cut
+from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
 from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
 from core.search.conversations import Held
+from core.sources.archive import stand_in, stand_ins
 from core.sources.artifact import HOME, Artifact
 from core.sources.scan import scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from core.conversations.readable import Cleared, HarvestedItem, ReadableConversation
     from core.search.conversations import Database
 
+MOST_ALIKE = 50
 LOOK_SECONDS = 0.4
 """So long a search reads what is new, at most; then it answers, and tells what is left."""
 
@@ -123,7 +126,8 @@ def tool_of(row: Held) -> str:
 
 @dataclass(frozen=True)
 class Shown:
-    """A conversation for `knowledge show`. `style` is readable, markdown or resume."""
+    """A conversation for `knowledge show`. `style` is readable, markdown, resume, or hand-over: what a new session is
+    given to go on with one that its tool no longer has."""
 
     conversation: ReadableConversation
     style: str = "readable"
@@ -158,6 +162,8 @@ def show(
         conversation = part(read(workspace, called), first, around, role, limit, end=end)
     else:
         conversation = read(workspace, called, first or 1, 1 if resume else limit)
+    if resume and conversation.archived:
+        return Shown(read(workspace, called), "hand-over", conversation.warnings)
     if resume and not conversation.resume:
         raise KnowledgeError(
             "no-resume", f"nothing goes on with this conversation: {conversation.why_not}", conversation.name
@@ -261,12 +267,13 @@ def read_held(
     end = _clear(read_end(read_session(facts)).text)
     shown = page(whole, first, number, items)
     after = first + len(shown)
-    resume, why_not = resume_of(row)
+    gone = kept_of(workspace, row) is not None
+    resume, why_not = ("", NO_LONGER) if gone else resume_of(row)
     return ReadableConversation(
             row.name, facts.title or row.title, tool_of(row._replace(tool=facts.format)), row.source, row.path,
             facts.folder or row.folder, facts.repository, facts.branch, facts.model, row.ended[:10],
             facts.started or row.started, facts.ended or row.ended, turns, first, after if after <= turns else None,
-            shown, items, bool(row.trash), resume, why_not, whole.secrets.count, warnings, end,
+            shown, items, bool(row.trash), resume, why_not, whole.secrets.count, warnings, end, gone,
         )  # fmt: skip
 
 
@@ -284,13 +291,14 @@ def locate(
         with opened_index(workspace, seconds) as (database, _, _):
             if database is not None:
                 rows = stored.named(database, name) or stored.named(database, os.path.abspath(name))
-                rows = rows or stored.named_like(database, name, 4)
+                rows = rows or stored.named_like(database, name, MOST_ALIKE)
     if allowed is not None:
         rows = [row for row in rows if allowed(row.folder)]
     if not rows:
         rows = [_row_of(item) for item in _called(where, name, anywhere=allowed is None)]
     if not rows:
         raise _unknown(name)
+    rows = [row for row in rows if is_short_for(name, row.name)] or rows  # as a context cites it
     forgotten = {
         known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME)
         for entry in known_entries(workspace).values()
@@ -319,12 +327,32 @@ def _called(where: Where, name: str, *, anywhere: bool) -> list[Artifact]:
     rows = [row for row in scan_conversations(where.paths) if row.kind == "conversation"] if where.home else []
     rows += survey(where.places).artifacts
     rows += harvested_at_paths(where.entries()) if where.harvested else []
+    there = {known_as(row.path, row.source) for row in rows}
+    rows += [row for row, _ in stand_ins(where.paths.archive, where.entries(), {*SOURCE}, there)]
     stores = [row for row in rows if row.kind == "store"]
     if stores:
         with StoreCache(where.copies) as opened:
             rows += list_sessions(stores, opened).artifacts
     found = [row for row in rows if row.kind != "store"]
     return [row for row in found if name in (row.name, row.path)] or [row for row in found if name in row.name][:4]
+
+
+NO_LONGER = "its tool no longer has it, the archive does"
+
+
+def kept_of(workspace: Workspace, row: Held) -> str | None:
+    """The file of the archive in which a conversation is read, for its tool has deleted it; None for any other."""
+    kept = stand_in(workspace.paths.archive, row.path, row.source)
+    if kept is None or os.path.lexists(row.path):
+        return None
+    if "#" in row.path:
+        try:
+            with StoreCache(workspace.cache / "stores") as stores:
+                stores.content(Artifact(row.path, row.name, "session", source=row.source))
+            return None
+        except OSError:
+            pass
+    return kept.kept
 
 
 def _unknown(name: str) -> KnowledgeError:
@@ -361,6 +389,8 @@ def _read(workspace: Workspace, row: Held) -> Cleared:
                 return known[1]
             data = files.read_file(row.path).data
     except OSError as error:
+        if (kept := kept_of(workspace, row)) is not None:
+            return _read(workspace, row._replace(path=kept))
         why = str(error.strerror or error)
         raise KnowledgeError(
             "unreadable", f"the conversation cannot be read: {why}", row.path, "was it moved or deleted?"
@@ -456,6 +486,10 @@ LINES = 6
 """This many lines of one hit are shown."""
 
 
+LAST_TURNS, LAST_CHARACTERS = 6, 1500
+"""A hand-over tells so many turns of the end, so much of the beginning and of the end of each."""
+
+
 SPEAKERS = {"user": "you", "assistant": "assistant", "tool": "tool", "system": "put in by the tool", "": ""}
 
 
@@ -466,6 +500,8 @@ WIDE = 320
 def show_text(shown: Shown) -> str:
     """A conversation for a reader, as markdown, or the command that goes on with it."""
     conversation = shown.conversation
+    if shown.style == "hand-over":
+        return "\n".join(_handed_over(conversation)) + "\n"
     if shown.style == "resume":
         return f"{conversation.resume}\n"
     return "\n".join(_markdown(conversation) if shown.style == "markdown" else _readable(conversation)) + "\n"
@@ -474,7 +510,7 @@ def show_text(shown: Shown) -> str:
 def _readable(talk: Any) -> Iterator[str]:
     yield talk.title or talk.name
     about = [talk.tool, talk.folder, talk.branch, _period(talk), count(talk.count, "turn")]
-    about += ["in the trash"] if talk.in_trash else []
+    about += ["in the trash"] if talk.in_trash else ["in the archive"] if talk.archived else []
     yield "; ".join(one_line(one) for one in about if one)
     if talk.end:
         yield f"as it was left: {one_line(talk.end)}"
@@ -496,6 +532,25 @@ def _readable(talk: Any) -> Iterator[str]:
         yield ""
         reads_on = f"'knowledge show {one_line(talk.name)}:{talk.next}' reads on"
         yield f"turns {talk.first} to {talk.next - 1} of {talk.count}; {reads_on}"
+
+
+def _handed_over(talk: Any) -> Iterator[str]:
+    """What a new session needs to go on: what was asked for, what was learned, and how it ended."""
+    yield f"Go on with an earlier session, which {talk.tool} no longer has ({NO_LONGER})."
+    about = (("Session", talk.name), ("Folder", talk.folder), ("Branch", talk.branch), ("Day", _period(talk)))
+    yield from (f"- {name}: {one_line(value)}" for name, value in about if value)
+    asked = next((turn for turn in talk.turns if turn.role == "user" and turn.text.strip()), None)
+    if asked is not None:
+        yield from ("", "It was asked for:", "", *(f"> {line}".rstrip() for line in split_lines(asked.text.strip())))
+    if talk.items:
+        yield from ("", "What it taught:", "", *(f"- {item.category}: {one_line(item.text)}" for item in talk.items))
+    said = [turn for turn in talk.turns if turn.role in ("user", "assistant") and turn.text.strip()][-LAST_TURNS:]
+    yield from ("", "How it ended:")
+    for turn in said:
+        yield from ("", f"{_speaker(turn)}:")
+        yield from (
+            f"> {line}".rstrip() for line in split_lines(cut(turn.text.strip(), LAST_CHARACTERS, LAST_CHARACTERS))
+        )
 
 
 def _body(turn: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Unpacks what a tool has compressed: Codex packs old rollouts with Zstandard (`.jsonl.zst`)."""
+"""Zstandard: Codex packs old rollouts with it (`.jsonl.zst`), and so does our own archive."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ LEAST_UNPACKED, TIMES, MAX_UNPACKED_BYTES = 16 << 20, 64, 256 << 20
 """What a file may unpack to: 16 MB, or 64 times its own size if that is more (text packs to a tenth, tool output that
 repeats itself to a fiftieth), and never above 256 MB. More would be an archive that was made to fill the memory."""
 _CHUNK = 1 << 20
+LEVEL = 9
+"""How hard `pack` tries. Sessions of a corpus came to 6.3% of their size with a level of 3, to 5.7% with 9 and to 5.4%
+with 19, which took sixteen times as long as 9."""
 
 
 class OverpackedError(ValueError):
@@ -47,6 +50,18 @@ def unpack(data: bytes) -> tuple[bytes, bool] | None:
     except errors:
         return inside.getvalue(), False
     return inside.getvalue(), True
+
+
+def pack(data: bytes) -> bytes:
+    """A Zstandard frame of the bytes, with a checksum by which `unpack` knows that they are whole."""
+    try:
+        library = importlib.import_module("compression.zstd")
+        checked = {library.CompressionParameter.compression_level: LEVEL, library.CompressionParameter.checksum_flag: 1}
+        made: bytes = library.compress(data, options=checked)
+    except ImportError:
+        library = importlib.import_module("zstandard")
+        made = library.ZstdCompressor(level=LEVEL, write_checksum=True).compress(data)
+    return made
 
 
 def _open(data: bytes) -> tuple[Any, tuple[type[Exception], ...]] | None:

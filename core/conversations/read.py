@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 from core.base.installed import how_to_install
 from core.base.paths import ASKED_LINE
 from core.base.result import ErrorInfo
-from core.conversations import plain
+from core.conversations import archived, plain
 from core.conversations.collections import stores
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.damage import as_utf8, is_json, many_damaged, why_damaged, why_no_text
@@ -70,6 +70,7 @@ class Reader:
 
 # The first that recognises the content reads it. Plain text takes everything and stays last.
 READERS: tuple[Reader, ...] = (
+    Reader("archive", archived.sniff, archived.read),
     Reader("store", stores.sniff, stores.read),
     Reader("gemini_cli", gemini_cli.sniff, gemini_cli.read, gemini_cli.read_all),
     Reader("codex", codex.sniff, codex.read, codex.read_all),

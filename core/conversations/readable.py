@@ -71,7 +71,7 @@ class ReadableConversation:
     all of it, `turns` on this page, which begins at turn `first`; `next` is the number of the first one on the next
     page, None on the last. `items` are all that was harvested, also those of which the turn is not known. `resume` is
     the command that goes on with it in its own tool, "" with `why_not` where there is none. `secrets` were hidden.
-    `end` says in which state it was left."""
+    `end` says in which state it was left; `archived`: its tool has deleted it, and it was read out of the archive."""
 
     name: str
     title: str
@@ -96,6 +96,7 @@ class ReadableConversation:
     secrets: int = 0
     warnings: tuple[str, ...] = field(default=())
     end: str = ""
+    archived: bool = False
 
     def to_json(self) -> dict[str, Any]:
         names = ("name", "title", "tool", "source", "path", "folder", "repository", "branch", "model", "day", "started",
@@ -103,6 +104,7 @@ class ReadableConversation:
         return {
             **{name: getattr(self, name) or None for name in names},
             "in_trash": self.in_trash,
+            "archived": self.archived,
             "count": self.count,
             "first": self.first,
             "next": self.next,

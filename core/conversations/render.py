@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import (
@@ -28,7 +29,7 @@ from core.conversations.events import (
     Search,
     Todos,
 )
-from core.conversations.turns import cut
+from core.conversations.shorten import LEFT_OUT, Once, outlined, plain, short_commands, short_fences, without_addresses
 
 TOOLS = {
     "claude_code": "Claude Code", "codex": "Codex", "aider": "aider", "specstory": "SpecStory",
@@ -43,28 +44,56 @@ TOOLS = {
 """What people call the tool that a format belongs to."""
 
 SHOWN: dict[type[Event], tuple[int, int]] = {
-    Command: (1400, 1800),
-    FileRead: (300, 100),
-    Search: (500, 100),
-    Edit: (200, 200),
+    Command: (200, 350),
+    FileRead: (300, 0),
+    Search: (160, 80),
+    Edit: (120, 120),
     Delegation: (6000, 4000),
     Question: (3000, 1000),
     Plan: (600, 200),
-    OtherCall: (1200, 400),
+    OtherCall: (500, 250),
 }
 """Of what a call gave back: characters from its beginning and from its end."""
+CODE = (60, 0)
+"""Of a file of code or data that a command printed."""
+FAILED = (500, 800)
+"""Of a command that failed."""
+TELLING = 300
+"""Of what lies between them so many characters of lines that tell of an error or a limit."""
+WEB = (1500, 500)
+"""Of what a search of the web gave back, without its addresses."""
+GIVEN, GIVEN_EDIT = (800, 300), (200, 100)
+"""Of what a tool was called with; of an edit, which lies in the repository."""
+FENCED, FENCED_COMMAND = (200, 100), (800, 300)
+"""Of a block of code in what the assistant said; of a block in a turn that ran commands, which are its blocks."""
 _READER = r"(?:(?:cat|bat|nl|head|Get-Content|gc)\b(?![^|]*<<)|sed\s+-n\b)"
 READS = re.compile(rf"(?:cd\s+\S+\s*&&\s*)?{_READER}[^;&>|]*(?:\|\s*{_READER}[^;&>|]*)*\Z", re.IGNORECASE)
 """A command line that prints a file, and does nothing else."""
-PRINTED = (900, 300)
+PRINTED = (700, 100)
 """Of a file that such a command printed."""
+_LOOKS = re.compile(
+    r"(?:cd\s+\S+\s*&&\s*)?(?:(?:ls|find|fd|tree|rg|grep|wc|which|pwd)\b|"
+    r"git\s+(?:-C\s+\S+\s+)?(?:diff|show|log|status|branch|ls-files|blame|grep)\b)[^;&]*\Z"
+)
+"""A command line that looks for something, as a tool's search does."""
 FAILED_EDIT = (160, 10)
 """Of an edit that did not find its place: below its first words it repeats what it looked for."""
-REMINDED = (400, 100)
-WORDS = 160
-"""Of a command in the label of its result."""
+REMINDED = (120, 40)
+_RUN = (FAILED, SHOWN[Command], SHOWN[OtherCall])
+WORDS = 60
+"""Of a command in the label of its result; it stands whole above it."""
+LEAST_SAID = 200
+"""What the assistant says twice in so many letters is shown once."""
 
 _REMINDER = re.compile(r"\s*<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_CODE = re.compile(
+    r"\.(?:py|pyi|js|mjs|cjs|ts|tsx|jsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sql|css|scss|html|vue|svelte|sh|"
+    r"lock|json|jsonl|xml|svg|csv)\b",
+    re.IGNORECASE,
+)
+_REPLACED = re.compile(r"^old_?(?:str|string|text): .*?(?=^new)|^replace_?all: false\n", re.DOTALL | re.I | re.M)
+"""Of an edit what it replaced."""
+_WEB = re.compile(r"web|url|google|fetch", re.IGNORECASE)
 _LABEL = re.compile(
     r"^(?=\[(?:user|assistant|tool|system|sub-agent|summary|no result|hook)\b)", re.IGNORECASE | re.MULTILINE
 )
@@ -95,9 +124,37 @@ def rendered_turns(conversation: Conversation) -> tuple[str, ...]:
     for event in events:
         if isinstance(event, Call) and event.result >= 0:
             results.setdefault(event.result, []).append(event)
-    last_todos = next((event for event in reversed(events) if isinstance(event, Todos) and event.items), None)
-    reports = {_squeezed(event.output) for event in events if isinstance(event, Delegation) and event.output}
-    return tuple(_rendered(turn, results, paired, last_todos, reports) for turn in turns)
+    shown = _Shown(
+        results=results,
+        paired=paired,
+        todos=next((event for event in reversed(events) if isinstance(event, Todos) and event.items), None),
+        handed={
+            _squeezed(text)
+            for event in events
+            if isinstance(event, Delegation)
+            for text in (event.words, event.output)
+            if text
+        },
+        told={turn.start for turn in turns if turn.role == "tool" and turn.start in results},
+    )
+    return tuple(_rendered(turn, shown) for turn in turns)
+
+
+@dataclass
+class _Shown:
+    """What the turns of one conversation need to know of each other: the calls by the byte of their `results`; whether
+    results are told at all; the last list of steps; the squeezed words `handed` to sub-agents and by them; the results
+    that have a turn of their own (`told`); what was `called` in the turn above; what was `said`, and the lines that
+    were shown."""
+
+    results: dict[int, list[Call]]
+    paired: bool
+    todos: Todos | None
+    handed: set[str]
+    told: set[int]
+    called: list[Call] = field(default_factory=list)
+    said: set[str] = field(default_factory=set)
+    once: Once = field(default_factory=Once)
 
 
 def with_results(conversation: Conversation) -> tuple[range, ...]:
@@ -128,9 +185,7 @@ def transcript(conversation: Conversation) -> str:
     return f"{head}\n{body}" if head else body
 
 
-def _rendered(
-    turn: Turn, results: dict[int, list[Call]], paired: bool, last_todos: Todos | None, reports: set[str]
-) -> str:
+def _rendered(turn: Turn, shown: _Shown) -> str:
     words = turn.text.replace("\x00", "")
     label = turn.role
     calls = [event for event in turn.events if isinstance(event, Call)]
@@ -140,46 +195,100 @@ def _rendered(
         elif any(isinstance(event, Reminder) for event in turn.events):
             return ""
         else:
-            words = cut(words, *REMINDED)
+            words = _output(words, REMINDED, shown)
     elif turn.role == "tool" and calls:
         if all(isinstance(event, Todos) for event in calls):
-            if last_todos not in calls:
+            if shown.todos not in calls:
                 return ""
-            words = "\n".join(f"- [{state or '?'}] {text}" for text, state in last_todos.items) if last_todos else words
+            words = (
+                "\n".join(f"- [{state or '?'}] {text}" for text, state in shown.todos.items) if shown.todos else words
+            )
             label = "assistant's list of steps"
+        elif all(isinstance(event, FileRead | Search) and event.result in shown.told for event in calls):
+            return ""  # the label of the result says what was looked at
         else:
             label = f"assistant calls {calls[0].tool}"
-            if len(calls) == 1 and calls[0].result > turn.start and not isinstance(calls[0], Edit):
-                # A transcript in which a call and what it gave back stand in one block.
-                words = cut(words, *SHOWN.get(type(calls[0]), SHOWN[OtherCall]))
-    elif turn.role == "tool" and turn.start in results:
-        event = _answered_by(turn, results[turn.start])
-        if isinstance(event, Todos):
+            both = len(calls) == 1 and calls[0].result > turn.start and calls[0].result not in shown.told
+            words = _REPLACED.sub("", words.removeprefix(f"{calls[0].tool}\n"))
+            # In some transcripts a call and what it gave back stand in one block.
+            words = _output(
+                words,
+                _lengths(calls[0])
+                if both and not isinstance(calls[0], Edit)
+                else GIVEN_EDIT
+                if isinstance(calls[0], Edit)
+                else GIVEN,
+                shown,
+            )
+    elif turn.role == "tool" and turn.start in shown.results:
+        event = _answered_by(turn, shown.results[turn.start])
+        if isinstance(event, Todos) or (isinstance(event, Edit) and event.failed is False) or _is_code(event):
             return ""
-        label = f"tool: {_outcome(event)}"
-        words = cut(_REMINDER.sub("", words), *_lengths(event))
-    if turn.agent:
-        if turn.role == "assistant" and _squeezed(words) in reports:
+        label = f"tool: {_outcome(event, named=shown.called != [event])}"
+        words = _REMINDER.sub("", words)
+        telling = TELLING if isinstance(event, Command | OtherCall) and _lengths(event) in _RUN else 0
+        words = _output(without_addresses(words) if _is_web(event) else words, _lengths(event), shown, telling)
+    elif turn.role == "tool":
+        words = _output(words, SHOWN[Command], shown)
+    elif turn.role == "assistant":
+        said = _squeezed(words)
+        if turn.agent and said in shown.handed:
             return ""  # the report stands where it was handed over
-        words = cut(words, 400, 200) if turn.role == "tool" else words
+        if len(said) >= LEAST_SAID and said in shown.said:
+            words = LEFT_OUT
+        shown.said.add(said)
+        words = short_fences(short_commands(words), *FENCED_COMMAND) if turn.commands else short_fences(words, *FENCED)
+    elif turn.agent and _squeezed(words) in shown.handed:
+        return ""
+    if turn.agent:
+        words = outlined(words, 200, 150) if turn.role == "tool" else words
         label = f"sub-agent: {label}"
-    missing = [event for event in calls if paired and not event.answered and isinstance(event, Command | Edit)]
+    missing = [event for event in calls if shown.paired and not event.answered and isinstance(event, Command | Edit)]
     notes = [f"[no result was recorded: {_short(_what(event))}]" for event in missing]
     notes += [
         f"[hook {_short(event.words)}: {'failed' if event.failed else 'ran'}] {event.output}".rstrip()
         for event in turn.events
         if isinstance(event, Hook) and event.failed
     ]
+    shown.called = calls
     tail = "".join(f"{note}\n" for note in notes)
     return f"[{label}]\n{_LABEL.sub(' ', words)}\n{tail}"
 
 
+def _output(words: str, lengths: tuple[int, int], shown: _Shown, telling: int = 0) -> str:
+    """What a tool printed or was given: what was not shown before, its middle left out where it is long."""
+    return shown.once.note(outlined(shown.once.rest(plain(words)), *lengths, telling=telling))
+
+
+def _is_code(event: Call) -> bool:
+    """Whether a file of code or data was merely looked at: it lies in the repository, and its edits are shown."""
+    return isinstance(event, FileRead) and not event.failed and _CODE.search(event.path) is not None
+
+
+def _is_web(event: Call) -> bool:
+    return isinstance(event, Search) and _WEB.search(event.tool) is not None
+
+
+def _prints(event: Call) -> bool:
+    """Whether a command printed a file."""
+    return isinstance(event, Command) and not event.failed and READS.match(event.words.strip()) is not None
+
+
 def _lengths(event: Call) -> tuple[int, int]:
     """So much of what a call gave back is shown. What failed is shown as the command it was."""
-    if isinstance(event, Command) and not event.failed and READS.match(event.words.strip()):
-        return PRINTED
+    if isinstance(event, Command):
+        if event.failed:
+            return FAILED
+        if _LOOKS.match(event.words.strip()):
+            return SHOWN[Search]
+        if _prints(event):
+            return CODE if _CODE.search(event.words) else PRINTED
     if isinstance(event, Edit) and event.failed:
         return FAILED_EDIT
+    if _is_code(event):
+        return CODE
+    if _is_web(event):
+        return WEB
     return SHOWN.get(type(event), SHOWN[OtherCall])
 
 
@@ -189,8 +298,9 @@ def _answered_by(turn: Turn, events: Sequence[Call]) -> Call:
     return next((event for event in events if head and event.output[:80] == head), events[0])
 
 
-def _outcome(event: Call) -> str:
-    said = f"result of {_short(_what(event))}"
+def _outcome(event: Call, *, named: bool) -> str:
+    """What became of a call, its name left out where it alone stands right above."""
+    said = f"result of {_short(_what(event))}" if named else "result"
     if event.refused:
         return f"{said}; the person refused it"
     status = event.status if isinstance(event, Command) else None

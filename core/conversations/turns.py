@@ -60,16 +60,23 @@ def clean(text: str) -> str:
 
 
 def cut(text: str, head: int = TOOL_HEAD, tail: int = TOOL_TAIL) -> str:
-    """The first `head` and the last `tail` characters of a long text, with a line between that says what is missing.
+    """The first `head` and the last `tail` characters of a long text, with a line between that says what is missing."""
+    first, last = ends(text, head, tail)
+    number = len(text) - len(first) - len(last)
+    return f"{first}\n[… {number} characters left out …]\n{last}" if number else text
+
+
+def ends(text: str, head: int, tail: int) -> tuple[str, str]:
+    """The first `head` and the last `tail` characters of a long text; of one that is hardly longer (text, "").
 
     Never inside a word, so that half of a secret does not pass by the redaction; the rest of a private key that begins
     in the missing part goes with it.
     """
-    if len(text) <= head + tail + 200:
-        return text
-    first, last = text[:head], text[-tail:]
+    if len(text) <= head + tail + min(200, (head + tail) // 4):
+        return text, ""
+    first, last = text[:head], text[len(text) - tail :]
     line, blank = first.rfind("\n"), first.rfind(" ")
-    first = first[: max(line if head - line < 1000 else blank, 0)]
+    first = first[: max(line if head - line < head // 3 else blank, 0)]
     gaps = [at for at in (last.find("\n"), last.find(" ")) if at >= 0]
     last = last[min(gaps) + 1 :] if gaps else ""
     begun = None
@@ -78,8 +85,7 @@ def cut(text: str, head: int = TOOL_HEAD, tail: int = TOOL_TAIL) -> str:
     if begun and not _KEY_END.search(text, begun.end(), len(text) - len(last)):
         ended = _KEY_END.search(last)
         last = last[ended.end() :] if ended else ""
-    number = len(text) - len(first) - len(last)
-    return f"{first}\n[… {number} characters left out …]\n{last}"
+    return first, last
 
 
 def text_of(content: Any) -> str:

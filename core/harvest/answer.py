@@ -278,7 +278,7 @@ class _Intake:
             return self.offers.update(dict.fromkeys(_offers(None, {"retracts": raw["retracts"]}, self._shown)))
         if item is None or not item.text:
             return self.count("wrong shape" if item is None else "empty")
-        if same is not None and same.earlier:
+        if same is not None and (same.earlier or same.waits):
             return self.count("repeated")
         self.count("part of a row", isinstance(raw, dict) and bool(_unread_keys(category, raw)))
         item = self._judged(item, category, raw)
@@ -362,7 +362,7 @@ def _offers(item: Item | None, raw: Any, shown: Shown) -> list[Offer]:
     found = []
     for kind, categories in OFFERED.items():
         for row in shown.named(raw.get(kind)):
-            if row.category not in categories or row.text == new or (kind == "supersedes" and not new):
+            if row.waits or row.category not in categories or row.text == new or (kind == "supersedes" and not new):
                 continue
             if not (row.date and shown.date and row.date > shown.date):
                 found.append(Offer(kind, row.category, row.text, new))

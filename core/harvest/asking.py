@@ -235,6 +235,8 @@ MAX_ROWS = 20
 """A small model that has nothing more to say begins again: the schema of one category ends it. What it ended is never
 taken for whole: a text of that length goes to the quarantine, a full array is told."""
 
+ANSWER_NOW = "The conversation ends here. Answer now, with the JSON object alone."
+"""Behind a long conversation a model may have forgotten what it was asked."""
 _VERSION = re.compile(r"\s*<!-- *(?P<name>[\w-]{1,60}), version (?P<version>[\w.-]{1,40}) *-->\s*")
 _SECTION = re.compile(r"^## +(\w+) *$", re.MULTILINE)
 
@@ -270,7 +272,7 @@ def ask(prompt: str, style: str, name: str, text: str, attempts: int, generate: 
     Of several questions the first that fails ends it: half a harvest would let a conversation go that taught more.
     """
     if style != "per_category":
-        return _ask(build_prompt(prompt, name, text, known), SCHEMA, attempts, generate)
+        return _ask(f"{build_prompt(prompt, name, text, known)}\n{ANSWER_NOW}\n", SCHEMA, attempts, generate)
     head, questions = category_questions(prompt)
     if not questions:
         raise KnowledgeError(
@@ -340,7 +342,7 @@ def build_prompt(template: str, name: str, text: str, known: str = "") -> str:
 def words_around(prompt: str, style: str) -> str:
     """What stands around a conversation in the longest question about it: it needs its room in the model's window."""
     if style != "per_category":
-        return prompt
+        return prompt + ANSWER_NOW
     head, questions = category_questions(prompt)
     return head + max(questions.values(), key=len, default="")
 

@@ -300,6 +300,8 @@ def _kept_because(limits: Limits, item: Artifact) -> str:
         return "harvested; kept by --keep"
     if limits.reclaim == "never":
         return 'harvested; kept by reclaim = "never"'
+    if item.kept:
+        return "harvested; its tool has deleted it, the archive keeps it"
     if item.is_foreign and not (limits.reclaim_foreign and item.kind != "session"):
         return f"harvested; it stays with {title_of(item.source)}"
     return "harvested offline; kept until a language model has read it"

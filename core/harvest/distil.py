@@ -18,7 +18,9 @@ import json
 import ntpath
 import os
 import posixpath
+import re
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -50,7 +52,7 @@ from core.harvest.asking import (
     words_around,
 )
 from core.harvest.freeze import mark_of_text, persons_of
-from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, KnownStore, Shown
+from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, Known, KnownStore, Shown
 from core.harvest.meter import cached_table
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
@@ -58,8 +60,11 @@ from core.knowledge.projects import UNTOLD
 from core.rules.checks import check_steps
 from core.rules.distil import distil_offline
 from core.rules.end import read_end
+from core.rules.failures import find_failures
 from core.rules.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
+from core.rules.sentence import alike
 from core.rules.session import read_session
+from core.sources.archive import content, original_sha256
 from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, SAME, Earlier, Tail, TailSink, facts_of, tail_of
 from core.sources.sessions import StoreCache
@@ -91,6 +96,7 @@ CHANGED = "changed"
 STREAM_BYTES = 8 << 20
 """A transcript above this is read line by line, if its format lets it."""
 END_CHARACTERS = 400
+_CODE = re.compile(r"`([^`\n]+)`")
 MEASURED_BYTES = 64 << 20
 """A file above this counts with its size: to measure what is sent of it would take too long."""
 
@@ -128,7 +134,13 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     if not project_root(tail.conversation.folder) and (folder := _folder_of(item.path, whole or tail.conversation)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
     date = day_of(tail.conversation, os.path.basename(item.path), item.mtime_ns)
-    found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
+    known = options.known
+    with known.turn(tail.conversation.folder, date) if known is not None else nullcontext():
+        found = distil(tail.conversation, item.name, options.distil, generate, whole, known, date)
+        if known is not None:
+            new = (row for row in found.items if not row.confirms)
+            learned = [Known(row.category, row.text, date=date, waits=bool(row.held)) for row in new]
+            known.learn(learned, tail.conversation.folder)
     if options.read_by is not None:
         options.read_by(whole or tail.conversation)
     harvest = replace(found, folder=tail.conversation.folder, date=date)
@@ -156,7 +168,7 @@ def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, cont
         return streamed
     if item.kind == "session":
         data = opened.content(item)
-        sha256 = hashlib.sha256(data).hexdigest()
+        sha256 = original_sha256(data) if item.kept else hashlib.sha256(data).hexdigest()
     else:
         known = step.earlier.bytes if step.earlier is not None else 0
         # The plan has measured what is sent of a larger file; what has grown since is for the next run.
@@ -261,7 +273,7 @@ def distil(
     date: str = "",
 ) -> Harvest:
     """Turn one conversation into items. `generate` None means the offline rules; `whole` is the conversation that this
-    one is the end of: who said something is judged by all of it; `known` is the store as the run began; `date` is the
+    one is the end of: who said something is judged by all of it; `known` is what was known before it; `date` is the
     conversation's UTC day (YYYY-MM-DD): what was said later is not outdated by it.
 
     A KnowledgeError keeps the conversation: codes of the provider, or `invalid-answer`, `truncated-answer`,
@@ -289,14 +301,33 @@ def distil(
         parts = [summary]
     else:
         parts = parts_of(conversation, room - 2 * shown.room)
+    cures = _cures(conversation)
+    shown.add(Known("facts", row["statement"], earlier=True) for row in cures)
     found: list[Arrays] = []
     for part in parts:
         asked = ask(prompt, settings.style, called, part, settings.attempts, generate, shown.block(part))
         found.append(asked)
         shown.add(given(asked))
     entry: dict[str, Any] = {"prompt": version} | ({"parts": len(parts)} if len(parts) > 1 else {})
-    harvest = _finish(joined(found), conversation, settings, counts, whole, shown, summary)
+    arrays = joined(found)
+    arrays["facts"] = [*cures, *(row for row in arrays.get("facts", ()) if not _is_told(row, cures))]
+    harvest = _finish(arrays, conversation, settings, counts, whole, shown, summary)
     return replace(harvest, entry={**harvest.entry, **entry})
+
+
+def _cures(conversation: Conversation) -> list[dict[str, str]]:
+    """What failed and what worked instead, as the rules tell it: by events, which a model of language tells worse."""
+    rows = find_failures(read_session(conversation))
+    return [row.fields for row in rows if row.fields.get("kind") == "tool-quirk"]
+
+
+def _is_told(row: Any, cures: Iterable[Mapping[str, str]]) -> bool:
+    """Whether a fact of the model says what one of the rules' does: by its words, or by both of its commands."""
+    said = row.get("statement", "") if isinstance(row, dict) else row
+    if not isinstance(said, str):
+        return False
+    pairs = ((cure["statement"], _CODE.findall(cure["statement"])) for cure in cures)
+    return any(alike(said, told) or (len(code) > 1 and {*code} <= {*_CODE.findall(said)}) for told, code in pairs)
 
 
 def shown_bytes(conversation: Conversation) -> int:
@@ -348,10 +379,11 @@ def _with_whole_path(item: Item, folder: str) -> Item:
 def shown_size(item: Artifact) -> int:
     """How many bytes a model would be shown of a file: of most formats far less than it has. Its size where nobody can
     tell."""
-    if item.kind == "session" or item.size > MEASURED_BYTES:
+    if (item.kind == "session" and not item.kept) or item.size > MEASURED_BYTES:
         return item.size
     try:
-        return shown_bytes(read_conversation(item.name, files.read_file(item.path, item.size).data))
+        data = content(Path(item.kept)) if item.kept else files.read_file(item.path, item.size).data
+        return shown_bytes(read_conversation(item.name, data))
     except OSError:
         return item.size
 

@@ -1,28 +1,33 @@
 """What is known already when a conversation is read: shown to the model, so that it confirms instead of repeating.
 
-Known is the store as the run began and what earlier parts of the same conversation gave. Of the store a conversation
-sees the lines of its own project and the user's, the nearest first, open tasks and questions among them; never those
-of another project. Each has a short id (`k1`), which the answer may name: `confirms`, `supersedes`, `finishes`,
-`answers`, `retracts`. Nothing in the store changes by that: what is confirmed gets one more line, the rest is offered
-to the user.
+Known is the store as the run began, what the run has learned since, and what earlier parts of the same conversation
+gave. The conversations of one project are read one after the other, the oldest first, so that each knows what those
+before it taught. Of the store a conversation sees the lines of its own project and the user's that are like it, the
+nearest first, and the newest open tasks and questions; never those of another project. What waits in the quarantine is
+among them, so that it is not proposed again. Each has a short id (`k1`), which the answer may name: `confirms`,
+`supersedes`, `finishes`, `answers`, `retracts`. Nothing in the store changes by that: what is confirmed is counted, the
+rest is offered to the user.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
+from threading import Condition, Lock
 from typing import Any
 
 from core.base.entry import statement_key
-from core.base.markdown import Bullet, sanitise_line
+from core.base.markdown import Bullet, parse_bullets, sanitise_line
 from core.base.marks import for_prompt
 from core.base.paths import Paths
+from core.base.project import project_root
 from core.base.secrets.redact import redact
-from core.knowledge.categories import read_category
+from core.knowledge.bullet_text import held_item
+from core.knowledge.categories import read_category, read_text
 from core.knowledge.confirmed import read_confirmed
 from core.knowledge.projects import OTHER, OWN, Here, Projects, here_in, nearness, projects_of
 from core.knowledge.removed import read_hidden
@@ -46,59 +51,109 @@ EARLIER_CHARACTERS = 200
 """So much of what an earlier part gave is shown beside the next one."""
 ALWAYS = 0.25
 """The share of that room which the newest open tasks and questions of the project get, near or not."""
+LIKE = 0.4
+"""A line is shown where so much of its words, the rare ones counting more, stands in the conversation. Of what readers
+kept of 66 sessions 96 % reach it in their own session, 35 % in another of the repository (`tests/quality`)."""
 _WORD = re.compile(r"[^\W_]{3,}")
 
 INTRODUCTION = """\
 Between the marks `known` stands what is known already: an id, the kind, the day it was said (or "earlier" for what an
-earlier part of this conversation gave). It is data, like the conversation. Never write in new words what stands there.
-Where the conversation bears a line out once more, one row with "confirms": "k1" (its id) says so. A row that makes a
-line false or outdated has "supersedes": "k1"; a row of work done that finishes an open task has "finishes": "k1"; a row
-that answers an open question has "answers": "k1". Where the user takes a line back and says nothing instead ("forget
-what I said about the port"), one row {"statement": "", "retracts": "k1"} says so. Most lines have nothing to do with
-this conversation: leave them.
+earlier part of this conversation gave; what is "waiting" lies before the user already). It is data, like the
+conversation. Never write in new words what stands there; most of it has nothing to do with this conversation. A row
+names a line by its id:
+- the conversation bears k1 out once more: {"statement": "", "quote": "the tests need Redis", "confirms": "k1"}
+- it makes k1 false or outdated: {"statement": "The tests need Redis 7.", "quote": "…", "supersedes": "k1"}
+- in tasks_done, the work finishes the open task k2: {"statement": "Ported the tests.", "quote": "…", "finishes": "k2"}
+- it answers the open question k3: {"statement": "The port is 6380.", "quote": "…", "answers": "k3"}
+- the user takes k1 back and says nothing instead ("forget the port"): {"statement": "", "retracts": "k1"}
 """
 
 
 @dataclass(frozen=True)
 class Known:
     """One line that is known. `earlier`: an earlier part of the same conversation gave it, and it is in no file yet.
-    `date` is the day it was said last (YYYY-MM-DD), "" where nothing tells."""
+    `date` is the day it was said last (YYYY-MM-DD), "" where nothing tells. `waits`: it lies in the quarantine."""
 
     category: str
     text: str
     earlier: bool = False
     date: str = ""
+    waits: bool = False
 
 
 @dataclass(frozen=True)
 class _Row:
+    """`root` is the project in which this run learned it, "" for what stood there before."""
+
     known: Known
     bullets: tuple[Bullet, ...]
     words: frozenset[str]
+    root: str = ""
 
 
 class KnownStore:
-    """The lines of the store that a model may be shown, as they were when a run began."""
+    """The lines that a model may be shown: those of the store as they were when a run began, and what it learned."""
 
-    def __init__(self, rows: Mapping[str, Sequence[Bullet]], projects: Projects, unread: str = "") -> None:
+    def __init__(
+        self, rows: Mapping[str, Sequence[Bullet]], projects: Projects, unread: str = "", held: Sequence[Bullet] = ()
+    ) -> None:
         self._projects, self.unread = projects, unread
         self._rows: list[_Row] = []
+        self._having: dict[str, list[int]] = {}
+        self._lock, self._turns, self._number = Lock(), Condition(), count()
+        self._next: dict[str, list[tuple[str, int]]] = {}
+        self._reading: set[str] = set()
         for category in SHOWN:
             for statement in statements(rows.get(category, ())):
                 bullet = statement.bullet
-                # Indented lines would not travel with a confirmation, and a secret must not travel at all.
-                if bullet.struck or bullet.more or not bullet.text or redact(bullet.text).counts:
+                # Indented lines would not travel with a confirmation.
+                if bullet.struck or bullet.more:
                     continue
                 same = (bullet, *statement.others)
                 dates = [one.provenance.date for one in same if one.provenance is not None]
-                known = Known(category, bullet.text, date=max(dates, default=""))
-                self._rows.append(_Row(known, same, frozenset(words_of(bullet.text))))
-        counts = Counter(word for row in self._rows for word in row.words)
-        self._weight = {word: math.log(1 + len(self._rows) / number) for word, number in counts.items()}
-        self._having: dict[str, list[int]] = {}
-        for at, row in enumerate(self._rows):
-            for word in row.words:
-                self._having.setdefault(word, []).append(at)
+                self._add(Known(category, bullet.text, date=max(dates, default="")), same)
+        for bullet in held:
+            item = held_item(bullet)
+            if item.category in SHOWN and not bullet.struck:
+                self._add(Known(item.category, item.text, waits=True), (bullet,))
+
+    def _add(self, known: Known, bullets: tuple[Bullet, ...] = (), root: str = "") -> None:
+        if not known.text or redact(known.text).counts:  # a secret must not travel at all
+            return
+        row = _Row(known, bullets, frozenset(words_of(known.text)), root)
+        self._rows.append(row)
+        for word in row.words:
+            self._having.setdefault(word, []).append(len(self._rows) - 1)
+
+    def learn(self, rows: Iterable[Known], folder: str) -> None:
+        """What a conversation that worked in `folder` taught; from any thread. Where no project is known, nothing."""
+        root = project_root(folder)
+        with self._lock:
+            known = {row.known for row in self._rows if row.root == root}
+            for row in rows if root else ():
+                if row.category in SHOWN and row not in known:
+                    self._add(row, root=root)
+
+    @contextmanager
+    def turn(self, folder: str, date: str) -> Iterator[None]:
+        """The time in which one conversation of a project is read: one after the other, of those that wait the oldest
+        first."""
+        root = project_root(folder)
+        if not root:
+            yield
+            return
+        mine = (date, next(self._number))
+        with self._turns:
+            self._next.setdefault(root, []).append(mine)
+            self._turns.wait_for(lambda: root not in self._reading and min(self._next[root]) == mine)
+            self._next[root].remove(mine)
+            self._reading.add(root)
+        try:
+            yield
+        finally:
+            with self._turns:
+                self._reading.discard(root)
+                self._turns.notify_all()
 
     @staticmethod
     def read(paths: Paths, entries: Mapping[str, Mapping[str, Any]]) -> KnownStore:
@@ -113,37 +168,46 @@ class KnownStore:
         for name in SHOWN:
             with suppress(OSError):
                 rows[name] = read_category(paths, name, removed, again)
-        return KnownStore(rows, projects_of(entries))
+        held = list[Bullet]()
+        with suppress(OSError):
+            held = parse_bullets(read_text(paths.quarantine))
+        return KnownStore(rows, projects_of(entries), held=held)
 
     def nearest(self, text: str, folder: str, room: int) -> list[Known]:
         """What is nearest to a text, in at most `room` bytes. `folder` is where the conversation worked, "" for none:
         then only what belongs to no project is shown."""
         words, here = words_of(text), here_in(folder, self._projects)
+        with self._lock:
+            return self._nearest(words, here, room)
+
+    def _nearest(self, words: set[str], here: Here, room: int) -> list[Known]:
+        weight = {word: math.log(1 + len(self._rows) / len(rows)) for word, rows in self._having.items()}
         score: dict[int, float] = {}
         for word in words & self._having.keys():
             for at in self._having[word]:
-                score[at] = score.get(at, 0.0) + self._weight[word]
+                score[at] = score.get(at, 0.0) + weight[word]
         # A long line shares more words with anything: what counts is which part of its own is there.
-        near = {at: found / self._whole(at) for at, found in score.items()}
-        ranked = sorted(near, key=lambda at: (-near[at], at))
+        near = {at: found / (sum(weight[word] for word in self._rows[at].words) or 1.0) for at, found in score.items()}
+        ranked = sorted((at for at in near if near[at] >= LIKE), key=lambda at: (-near[at], at))
         waiting = [at for at, row in enumerate(self._rows) if row.known.category in ("tasks_open", "questions")]
         waiting.sort(key=lambda at: self._rows[at].known.date, reverse=True)
         chosen: dict[int, None] = {}
-        left = self._take((at for at in waiting if self._is_own(at, here)), chosen, here, int(room * ALWAYS))
+        own = (at for at in waiting if self._nearness(at, here) == OWN and not self._rows[at].known.waits)
+        left = self._take(own, chosen, here, int(room * ALWAYS))
         self._take(ranked, chosen, here, room - int(room * ALWAYS) + left)
         return [self._rows[at].known for at in chosen]
 
-    def _whole(self, at: int) -> float:
-        return math.sqrt(sum(self._weight[word] for word in self._rows[at].words)) or 1.0
-
-    def _is_own(self, at: int, here: Here) -> bool:
-        return nearness(self._rows[at].bullets, self._projects, here) == OWN
+    def _nearness(self, at: int, here: Here) -> int:
+        row = self._rows[at]
+        if row.root:
+            return OWN if row.root == here.root or row.root in here.roots else OTHER
+        return nearness(row.bullets, self._projects, here)
 
     def _take(self, rows: Iterable[int], chosen: dict[int, None], here: Here, room: int) -> int:
         """Choose rows until the room is full; how much of it is left."""
         for at in rows:
             row = self._rows[at]
-            if at in chosen or nearness(row.bullets, self._projects, here) == OTHER:
+            if at in chosen or self._nearness(at, here) == OTHER:
                 continue
             size = _size(row.known)
             if size > room:
@@ -209,7 +273,7 @@ def words_of(text: str) -> set[str]:
 
 
 def _about(row: Known) -> str:
-    day = "earlier" if row.earlier else row.date
+    day = "earlier" if row.earlier else "waiting" if row.waits else row.date
     return f"{LABELS[row.category]}, {day}" if day else LABELS[row.category]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -239,7 +240,8 @@ LEAST_FACTOR, MAX_FACTOR = 0.25, 8.0
 class Usage:
     """Sums over the calls of one model. `estimated` are the tokens of prompts as bytes // 4, `reported` those that the
     provider counted for the same prompts in `calls` calls; `answers` are whole answers (one category is a seventh of
-    one) and `answer_tokens` what was reported of them; `part_bytes` were shortened to `summary_bytes`."""
+    one) and `answer_tokens` what was reported of them; `part_bytes` were shortened to `summary_bytes`; `timed` calls
+    took `seconds`."""
 
     calls: int = 0
     estimated: int = 0
@@ -249,6 +251,13 @@ class Usage:
     summaries: int = 0
     part_bytes: int = 0
     summary_bytes: int = 0
+    timed: int = 0
+    seconds: float = 0.0
+
+    @property
+    def seconds_a_call(self) -> float:
+        """How long a call takes; 0.0 while nobody knows."""
+        return self.seconds / self.timed if self.timed >= MIN_CALLS else 0.0
 
     @property
     def factor(self) -> float:
@@ -270,7 +279,7 @@ class Usage:
         return min(1.0, self.summary_bytes / self.part_bytes) if known else SUMMARY_SHARE
 
     def plus(self, other: Usage) -> Usage:
-        old = 0.5 if self.calls + self.summaries > MAX_CALLS else 1
+        old = 0.5 if max(self.timed, self.calls + self.summaries) > MAX_CALLS else 1
         mine, more = asdict(self), asdict(other)
         return Usage(**{key: type(value)(value * old) + more[key] for key, value in mine.items()})
 
@@ -293,6 +302,7 @@ class Counted:
     def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         estimated = len(prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN
         asked = 0 if prompt.endswith(RETRY_SUFFIX) else estimated
+        begun = time.monotonic()
         try:
             answer = self._generate(prompt, schema)
         except KnowledgeError:
@@ -301,6 +311,7 @@ class Counted:
             raise
         with self._lock:
             self.sent += asked
+            self.usage = self.usage.plus(Usage(timed=1, seconds=time.monotonic() - begun))
             if not answer.truncated:
                 self.usage = self.usage.plus(_of_call(prompt, schema, answer, estimated))
         return answer

@@ -21,6 +21,7 @@ from core.harvest.asking import KeptAnswers
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
 from core.harvest.distil import CHANGED, Harvest, distil_step
+from core.harvest.keeping import keep
 from core.harvest.known import KnownStore
 from core.harvest.meter import NO_ANSWER, NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
 from core.harvest.plan import plan_harvest
@@ -163,6 +164,7 @@ def _run_plan(
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
         leave_unproven(committer, plan.steps, new_run(now()))
+        keep(committer, options, plan, progress, cancelled)
         with closing(_distilled(plan, options, reader, committer, cancelled)) as results:
             for distilled in results:
                 run.go_on(distilled)
@@ -314,13 +316,17 @@ def _distilled(
     What needs no answer, or is not to be harvested now, passes through. None stands for a moment in which no answer is
     there. Ends early when cancelled."""
     left = {*committer.recovered.unfinished, *committer.recovered.unproven}
+    # A conversation knows what those before it taught.
+    wanted = [step for step in plan.steps if step.action == "harvest"]
+    oldest = iter(wanted if reader.generate is None else sorted(wanted, key=lambda step: step.artifact.mtime_ns))
     jobs = max(1, options.jobs)
     with StoreCache(options.copies) as opened, ThreadPoolExecutor(jobs) as pool:
         asking = _Asking(pool, partial(reader.read, opened), reader.breaker, committer.seconds_left)
         try:
-            for step in plan.steps:
+            for planned in plan.steps:
                 if cancelled():
                     break
+                step = next(oldest) if planned.action == "harvest" else planned
                 while step.action == "prune" and asking.waits and not cancelled():  # that is for the end of a run
                     yield from asking.next()
                 if step.action != "harvest" or step.sha256 in left:

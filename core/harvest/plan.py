@@ -15,10 +15,11 @@ from core.base.paths import Paths
 from core.harvest.classify import UNKNOWN_NAME, UNREAD, classify, plan_steps
 from core.harvest.proofs import Proofs
 from core.harvest.steps import QUIET_SECONDS, Classified, HarvestOptions, HarvestPlan, Step
+from core.sources.archive import stand_ins
 from core.sources.artifact import Artifact, HashCache, hash_artifacts
 from core.sources.scan import Scan, scan
 from core.sources.sessions import StoreCache, hash_sessions, list_sessions
-from core.sources.tools import FILES, disambiguate
+from core.sources.tools import FILES, disambiguate, known_as
 from core.sources.walk import survey
 
 SOON_DAYS = 3
@@ -42,6 +43,10 @@ def plan_harvest(
         hashes = hash_sessions(inside.artifacts, opened, cache)
     foreign = disambiguate([row for row in elsewhere.artifacts if row.kind != "store"], entries)
     seen = [*foreign, *inside.artifacts]
+    there = {known_as(row.path, row.source) for row in seen}
+    gone = dict(stand_ins(paths.archive, entries, {place.source for place in options.places}, there))
+    seen += gone
+    hashes |= {row.path: sha256 for row, sha256 in gone.items()}
     settled = [item for item in seen if not _is_written(item, options, now)]
     found = replace(found, artifacts=(*found.artifacts, *settled))
     plan = _judged(paths, options, entries, now, found, cache, hashes, writing=len(seen) - len(settled))

@@ -64,6 +64,9 @@ class HarvestReport:
     expected_output: int = 0
     price: float | None = None
     token_factor: float = 1.0
+    seconds: tuple[float, float] = (0.0, 0.0)
+    """Of a dry run: about how long the model would take at least and at most, 0.0 while nobody knows: conversations of
+    one project are read one after the other, others at once."""
     """How many tokens the provider counted for one of ours in `factor_calls` earlier calls; the price is of that
     many."""
     factor_calls: int = 0
@@ -130,6 +133,7 @@ class HarvestReport:
                 "output_tokens": self.expected_output,
                 "price": self.price,
                 "token_factor": self.token_factor,
+                "seconds": [round(seconds) for seconds in self.seconds] if self.seconds[1] else None,
             },
             "sources": {name: row._asdict() for name, row in self.plan.by_source().items()},
             "prune_bytes": self.plan.bytes_of("prune"),

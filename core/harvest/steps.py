@@ -203,6 +203,17 @@ class DistilSettings:
     judge: bool = True
 
 
+@dataclass(frozen=True)
+class Archiving:
+    """Which conversations of other tools are kept: `which` is off, expiring or all; none of the tools and the folders
+    of projects that are left out. For how many `days` and up to how many bytes (0: no end)."""
+
+    which: str = "off"
+    days: int = 0
+    max_bytes: int = 0
+    left_out: tuple[str, ...] = ()
+
+
 def no_price(_tokens_in: int, _tokens_out: int) -> float | None:
     """Where nobody needs to know what a call costs."""
     return None
@@ -241,6 +252,7 @@ class HarvestOptions:
     """Path -> modification time in nanoseconds of conversations whose session has ended."""
     days_kept: Mapping[str, int] = field(default_factory=dict)
     """Source -> after how many days without a change its tool deletes a conversation."""
+    archive: Archiving = field(default_factory=Archiving)
     unattended: bool = False
     """Whether nobody asked for this run at this moment: then a digest that the user deleted is not written again."""
     read_by: Callable[[Conversation], None] | None = None

@@ -1,20 +1,20 @@
 """The digest: a projection of the category files in at most 4096 bytes, the first thing a new conversation sees.
 
-It has two fixed lines, then sections in a fixed order, newest bullet first. Its presence is the switch.
+It has two fixed lines, then sections in a fixed order, newest bullet first. Its presence is the switch. Where there is
+more than fits, what gets the room is what saves most (`_worth`); the order stays that of the days.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base import files
 from core.base.markdown import Bullet
@@ -48,7 +48,10 @@ class Digest:
 
 
 def render_digest(
-    bullets: Mapping[str, Sequence[Bullet]], max_bytes: int, rank: Callable[[Statement], int] = lambda _: 0
+    bullets: Mapping[str, Sequence[Bullet]],
+    max_bytes: int,
+    rank: Callable[[Statement], int] = lambda _: 0,
+    names: Iterable[str] = (),
 ) -> Digest | None:
     """Render the sections; None when there is no bullet at all. Pure.
 
@@ -56,21 +59,54 @@ def render_digest(
     conversations, and of one day those that more conversations said; what several said stands there once, with their
     number. Never cuts inside a bullet, never leaves a heading bare; what does not fit is told by the truncation
     note, which counts towards `max_bytes`. Statements of a lower `rank` get their room first and stand first in their
-    section; among equals each section gets an equal share before any gets more.
+    section; among equals each section gets an equal share before any gets more, and in each what saves most. Of
+    `names`, those of all conversations, a line tells the shortest beginning or end that is its own.
     """
-    ranked = [
-        (rank(statement), number, category, digest_lines(statement))
-        for number, category in enumerate(SECTIONS)
-        for statement in newest_first(statements(bullets.get(category, ())))
+    rows = [
+        _Row(rank(statement), _worth(category, statement), at, category, digest_lines(statement))
+        for category in SECTIONS
+        for at, statement in enumerate(newest_first(statements(bullets.get(category, ()))))
         if not statement.bullet.struck
     ]
-    ranked.sort(key=lambda row: row[:2])
-    return _rendered([(rank_of, category, raw) for rank_of, _, category, raw in ranked], max_bytes, _block)
+    short = _short_provenances(names)
+    return _rendered(rows, max_bytes, lambda raw: _block(short(raw)))
 
 
-def _rendered(
-    rows: list[tuple[int, str, str]], max_bytes: int, block: Callable[[str], str], unseen: int = 0
-) -> Digest | None:
+class _Row(NamedTuple):
+    """A statement on its way into a digest; `at` is its place in its section, the newest first."""
+
+    rank: int
+    worth: tuple[int, int]
+    at: int
+    category: str
+    raw: str
+
+
+_STRUCK = re.compile(
+    r"\b(?:fail\w*|errors?|rejects?|refuses?|breaks?|crash\w*|hangs?|missing|not found|does(?: not|n't)|cannot|can't|"
+    r"must|needs?|requires?|instead of|workaround|silently|despite|although)\b",
+    re.IGNORECASE,
+)
+_STANDS = re.compile(
+    r"\b(?:always|never|must|only|don't|do not|prefer\w*|no longer|from now on|instead of)\b| — not: ", re.IGNORECASE
+)
+_REASON = re.compile(r" — |\b(?:because|since|so that)\b", re.IGNORECASE)
+
+
+def _worth(category: str, statement: Statement) -> tuple[int, int]:
+    """What a line saves who begins a session: a pitfall or a quirk more than a standing rule, then a decision with its
+    reason, what is open, the rest; of two such the one that more conversations met."""
+    text, again = statement.bullet.text, statement.conversations
+    if category == "facts" and _STRUCK.search(text):
+        return 5, again
+    if category == "decisions" and _STANDS.search(text):
+        return 4, again
+    if category == "decisions" and _REASON.search(text):
+        return 3, again
+    return 2 if category in ("tasks_open", "questions") else 1, again
+
+
+def _rendered(rows: list[_Row], max_bytes: int, block: Callable[[str], str], unseen: int = 0) -> Digest | None:
     """Rows in their order, `block` makes each fit to be shown; `unseen` are those behind them that cannot fit."""
     if not rows:
         return None
@@ -119,39 +155,77 @@ def _block(raw: str) -> str:
     return _DEFINES.sub(r"\1\\[", tame(raw, origins=True)) + "\n"
 
 
-def _fill(
-    rows: list[tuple[int, str, str]], room: int, block: Callable[[str], str], unseen: int, note: str = ""
-) -> Digest:
-    """Rank by rank, each section first gets its equal share of what is left, then what others did not need goes to the
-    sections in their order: a hundred open tasks must not hide every decision."""
+def _fill(rows: list[_Row], room: int, block: Callable[[str], str], unseen: int, note: str = "") -> Digest:
+    """Rank by rank, each section first gets its equal share of what is left, for a hundred open tasks must not hide
+    every decision; what others did not need goes to what saves most."""
     left = room - len(HEADER.encode())
-    taken: dict[str, list[str]] = {}
+    taken: dict[str, list[tuple[_Row, str]]] = {}
     sizes: dict[str, int] = {}
-    for _, group in groupby(rows, key=itemgetter(0)):
-        waiting: dict[str, deque[str]] = {}
-        for _, category, raw in group:
-            waiting.setdefault(category, deque()).append(raw)
-        share = left // max(1, len(waiting))
+    by_worth = sorted(rows, key=lambda row: (row.rank, -row.worth[0], -row.worth[1], row.at))
+    for _, group in groupby(by_worth, key=attrgetter("rank")):
+        waiting = list(group)
+        share = left // len({row.category for row in waiting})
         for bound in (share, left):
-            for category, lines in waiting.items():
-                spent = 0
-                while lines:
-                    line = block(lines[0])  # only of what is looked at: of thousands a few dozen fit
-                    own = _size(line)
-                    size = own if category in taken else _size(_heading(category)) + own
-                    if size > left and own > room // 2:
-                        lines.popleft()  # one giant bullet must not hide all that comes after it
-                        continue
-                    if size > left or spent + size > bound:
-                        break
-                    left, spent = left - size, spent + size
-                    taken.setdefault(category, []).append(line)
-                    lines.popleft()
-                    sizes[category] = sizes.get(category, 0) + size
+            spent: dict[str, int] = {}
+            full, rest = set[str](), list[_Row]()
+            for row in waiting:
+                if row.category in full:
+                    rest.append(row)
+                    continue
+                line = block(row.raw)  # only of what is looked at: of thousands a few dozen fit
+                own = _size(line)
+                size = own if row.category in taken else _size(_heading(row.category)) + own
+                if size > left and own > room // 2:
+                    continue  # one giant bullet must not hide all that comes after it
+                if size > left or spent.get(row.category, 0) + size > bound:
+                    full.add(row.category)
+                    rest.append(row)
+                    continue
+                left, spent[row.category] = left - size, spent.get(row.category, 0) + size
+                taken.setdefault(row.category, []).append((row, line))
+                sizes[row.category] = sizes.get(row.category, 0) + size
+            waiting = rest
     shown = {category: len(taken[category]) for category in SECTIONS if category in taken}
-    text = "".join(_heading(category) + "".join(taken[category]) for category in shown)
+    text = "".join(
+        _heading(category)
+        + "".join(line for _, line in sorted(taken[category], key=lambda one: (one[0].rank, one[0].at)))
+        for category in shown
+    )
     sizes = {category: sizes[category] for category in shown}
     return Digest(HEADER + text + note, shown, sizes, len(rows) + unseen - sum(shown.values()))
+
+
+_CAME = re.compile(r"\[from: (?P<name>[^\[\]\n]+), (?P<day>\d{4}-\d\d-\d\d)\]$", re.MULTILINE)
+SHORT_NAME = 8
+"""The least characters of it: a hash of so many is told from all others."""
+
+
+def _short_provenances(names: Iterable[str]) -> Callable[[str], str]:
+    """Names the conversation of a line in short: by the beginning or the end of the name, as long as it needs to be
+    that of one of `names` alone. `knowledge show` understands it."""
+    stems = [name_stem(name) for name in names]
+
+    def short(found: re.Match[str]) -> str:
+        stem = name_stem(found["name"])
+        for size in range(SHORT_NAME, len(stem)) if stem in stems else ():
+            for part in (stem[:size].rstrip("-_. "), stem[-size:].lstrip("-_. ")):
+                if len(part) >= SHORT_NAME and sum(is_short_for(part, other) for other in stems) == 1:
+                    return f"[from: {part}, {found['day']}]"
+        return found[0]
+
+    return lambda line: _CAME.sub(short, line)
+
+
+def is_short_for(part: str, name: str) -> bool:
+    """Whether a context may call a conversation so."""
+    stem = name_stem(name)
+    return stem.startswith(part) or stem.endswith(part)
+
+
+def name_stem(name: str) -> str:
+    """A conversation's name without what follows the last dot: `rollout-…-52ce68c95cbe.jsonl` ends in its own id."""
+    stem, dot, ending = name.rpartition(".")
+    return stem if dot and ending in ("json", "jsonl", "md", "traj", "txt") else name
 
 
 def _size(text: str) -> int:
@@ -164,8 +238,8 @@ def _heading(category: str) -> str:
 
 def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here, *, only: bool) -> Digest | None:
     """The digest as a conversation in a project should see it: its own statements before the
-    person's, and none of another project; with `only`, its own alone. `projects` as `projects_of` gives it. Raises
-    OSError."""
+    person's, and none of another project; with `only`, its own alone; conversations named in short. `projects` as
+    `projects_of` gives it. Raises OSError."""
     from core.knowledge.projects import NONE, OWN, as_told, nearness  # a user's digest is of no project
 
     farthest = OWN if only else NONE
@@ -183,7 +257,7 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
     def rank(statement: Statement) -> int:
         return nearness((statement.bullet, *statement.others), projects, here)
 
-    return render_digest(found, max_bytes, served_first(paths, rank))
+    return render_digest(found, max_bytes, served_first(paths, rank), projects)
 
 
 def current_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True) -> Digest | None:
@@ -202,32 +276,36 @@ def _as_it_stands(paths: Paths, max_bytes: int, cache: Path | None) -> Digest | 
     """The digest in the very words of the category files."""
     if cache is not None and not read_served(paths):
         heads = [(name, _head(paths, name, max_bytes, cache)) for name in SECTIONS]
-        rows = [(0, name, block) for name, (blocks, _) in heads for block in blocks]
-        unseen = sum(count - len(blocks) for _, (blocks, count) in heads)
+        rows = [row for _, (kept, _) in heads for row in kept]
+        unseen = sum(count - len(kept) for _, (kept, count) in heads)
         return _rendered(rows, max_bytes, str, unseen)
     removed, again = read_hidden(paths), read_confirmed(paths) or {}
     found = {name: read_category(paths, name, removed, again) for name in SECTIONS}
     return render_digest(found, max_bytes, served_first(paths))
 
 
-def _head(paths: Paths, category: str, max_bytes: int, cache: Path) -> tuple[list[str], int]:
-    """The lines of a category that a digest can have room for, in its order, and how many there are in all."""
+def _head(paths: Paths, category: str, max_bytes: int, cache: Path) -> tuple[list[_Row], int]:
+    """The lines of a category that a digest can have room for, what saves most first, and how many there are in all."""
 
-    def made() -> tuple[list[str], int]:
-        rows = [row for row in newest_first(statements(read_category(paths, category))) if not row.bullet.struck]
-        blocks, room, small = list[str](), max_bytes, (max_bytes - len(NOTE)) // 2
-        for row in rows:
+    def made() -> tuple[list[_Row], int]:
+        found = newest_first(statements(read_category(paths, category)))
+        rows = [(_worth(category, row), at, row) for at, row in enumerate(found) if not row.bullet.struck]
+        rows.sort(key=lambda one: (-one[0][0], -one[0][1], one[1]))
+        kept, room, small = list[_Row](), max_bytes, (max_bytes - len(NOTE)) // 2
+        for worth, at, row in rows:
             if room < 0:
                 break
-            blocks.append(_block(digest_lines(row)))
-            size = _size(blocks[-1])
+            kept.append(_Row(0, worth, at, category, _block(digest_lines(row))))
+            size = _size(kept[-1].raw)
             room -= size if size <= small else 0  # a giant one may be passed over
-        return blocks, len(rows)
+        return kept, len(rows)
 
-    def read(kept: list[Any]) -> tuple[list[str], int]:
-        return [str(block) for block in kept[0]], int(kept[1])
+    def read(kept: list[Any]) -> tuple[list[_Row], int]:
+        return [_Row(0, (int(row[1][0]), int(row[1][1])), int(row[2]), category, str(row[4])) for row in kept[0]], int(
+            kept[1]
+        )
 
-    place = cache / "ready" / f"digest-{category}"
+    place = cache / "ready" / f"digest-rows-{category}"
     places = [paths.knowledge / name for name in (CATEGORY[category].file, REMOVED, INDEX)]
     places.append(paths.state / CONFIRMED)
     asked = [max_bytes, datetime.now(UTC).date().isoformat()]  # a fact may expire overnight

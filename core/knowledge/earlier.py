@@ -103,12 +103,13 @@ def _archive(knowledge: Path) -> bytes:
 
 def _below(folder: Path, top: Path) -> Iterator[Path]:
     """Files and folders, in the order of their names. A link of the user's to one of the folders is followed; left out
-    are the library, copies, what another program keeps here (`.git`), and of our own state locks and what a crash left.
+    are the library, copies, the archive, what another program keeps here (`.git`), and of our own state locks and what
+    a crash left.
     """
     ours = folder.name == _STATE
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.is_dir():
-            kept = path.name != "backups" and (path.name == _STATE or path.name[0] != ".")
+            kept = path.name not in ("backups", "archive") and (path.name == _STATE or path.name[0] != ".")
             if kept if folder == top else not path.is_symlink():
                 yield path
                 yield from _below(path, top)

@@ -42,6 +42,10 @@ FORGOTTEN = "forgotten"
 STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "pruned", UNDONE, FORGOTTEN)
 
 
+OF_ARCHIVE = ("archived", "archive-removed")
+"""The status of rows under `archive:…`: a copy of a conversation is kept, or shall not be (sources/archive.py)."""
+
+
 def parse_ledger(data: bytes, path: Path) -> Entries:
     """The entries of a ledger file; of one with merge conflicts those of both sides. An empty or foreign file is an
     error, never an empty ledger."""
@@ -151,13 +155,13 @@ def salvaged(data: bytes) -> Entries:
                 key, entry = json.loads(f'"{start["key"]}"'), decoder.raw_decode(side, start.end())[0]
             except (ValueError, RecursionError):
                 continue
-            if isinstance(entry, dict) and entry.get("status") in STATUSES:
+            if isinstance(entry, dict) and entry.get("status") in (*STATUSES, *OF_ARCHIVE):
                 read[key] = entry
         found = joined(found, read)
     return found
 
 
-_KEY = re.compile(r'"(?P<key>[0-9a-f]{64}|path:(?:[^"\\\n]|\\.)*)"\s*:\s*(?=\{)')
+_KEY = re.compile(r'"(?P<key>[0-9a-f]{64}|archive:[0-9a-f]{16}|path:(?:[^"\\\n]|\\.)*)"\s*:\s*(?=\{)')
 _REPAIR = "it is set aside and rebuilt from the committed plans by the next 'knowledge harvest --apply'"
 _MOVE_AWAY = "move it away, then the next 'knowledge harvest --apply' rebuilds it from the committed plans"
 
@@ -241,6 +245,18 @@ def write_ledger(paths: Paths, entries: Entries) -> int:
     data = format_ledger(entries)
     files.write_atomic(paths.ledger, data)
     return len(data)
+
+
+def note_entries(paths: Paths, entries: Entries, rows: Mapping[str, Entry], label: str, now: datetime) -> None:
+    """Put entries into the ledger that no harvest made: into the archived plans first, under this label, from which a
+    lost ledger is made again. The caller holds the run lock. Raises OSError."""
+    from core.base.checked_lines import encode
+
+    entries.update(rows)
+    told = [{"t": "entry", "sha": key, "entry": entry} for key, entry in rows.items()]
+    files.make_folder(paths.plans)
+    files.write_atomic(paths.plans / f"{label}-{now:%Y%m%dT%H%M%S%f}.jsonl", b"".join(map(encode, told)))
+    write_ledger(paths, entries)
 
 
 def set_aside(paths: Paths, now: datetime) -> Path:

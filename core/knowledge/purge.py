@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,11 @@ class Purge:
                 number += 1
         return "".join([*pieces, text[at:]]) if pieces else text
 
+    @property
+    def has_short(self) -> bool:
+        """Whether one of the statements is too short to be looked for as a passage."""
+        return len(self.digests) > sum(map(len, self.passages.values()))
+
     def holds(self, text: str) -> bool:
         """Whether a text has it in any form."""
         return self.without(text) != text or any(map(self.says, text.split("\n")))
@@ -141,6 +147,7 @@ def purge_of(texts: Iterable[str], secret: bytes, harvests: Iterable[str] = ()) 
     return Purge(secret, frozenset(digests), by_length, marks, frozenset(harvests))
 
 
+@lru_cache(maxsize=1 << 16)
 def _plain(word: str) -> str:
     key = statement_key(word)
     return "" if key in _ARTICLES else key
@@ -246,7 +253,11 @@ def still_held(paths: Paths, purge: Purge) -> list[str]:
 def _all_files(paths: Paths) -> list[Path]:
     """Plans before what only names lines by their marks."""
     found = [path for path in sorted(paths.knowledge.rglob("*")) if path.is_file() and not path.is_symlink()]
-    kept = [path for path in found if paths.backups not in path.parents and path.suffix not in (".db", ".lock")]
+    kept = [
+        path
+        for path in found
+        if not {paths.backups, paths.archive} & {*path.parents} and path.suffix not in (".db", ".lock")
+    ]
     kept = [path for path in kept if path != paths.state / PURGING and not path.name.endswith(("-wal", "-shm"))]
     return sorted(kept, key=lambda path: paths.plans not in path.parents)
 

@@ -184,7 +184,7 @@ def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool
         try:
             with asking_place(settings.folder) as place:
                 ended = finished(
-                    preset.command(settings.model.strip(), place),
+                    preset.command(settings.model.strip(), place, schema),
                     _encodable(prompt),
                     seconds=settings.timeout_seconds,
                     max_bytes=settings.max_answer_bytes,

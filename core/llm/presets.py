@@ -43,11 +43,15 @@ class Preset:
     login_files: Mapping[str, str] = field(default_factory=dict)
     window: int = 128_000
     """Tokens of prompt and answer together that every model of the tool takes."""
+    schema_option: str = ""
+    """By which it takes the JSON schema of an answer, "" for none."""
 
-    def command(self, model: str, place: Path) -> list[str]:
+    def command(self, model: str, place: Path, schema: Mapping[str, Any] | None = None) -> list[str]:
         """The whole command line; the prompt comes on standard input."""
         chosen = [self.model_option, model] if model else []
-        return [self.program, *(word.replace(PLACE, str(place)) for word in self.arguments), *chosen, *self.last]
+        formed = [self.schema_option, json.dumps(schema)] if schema is not None and self.schema_option else []
+        words = (word.replace(PLACE, str(place)) for word in self.arguments)
+        return [self.program, *words, *formed, *chosen, *self.last]
 
     def prepare(self, place: Path) -> dict[str, str]:
         """Put into the folder of a question what the program is given; its environment. Raises OSError."""
@@ -81,9 +85,11 @@ def _no_answer(title: str, said: str) -> KnowledgeError:
 
 
 def read_claude_code(text: str) -> Answer:
-    """`--output-format json`: one object with `result`, `is_error` and `usage`."""
+    """`--output-format json`: one object with `result`, `is_error` and `usage`, and what a schema asked for as
+    `structured_output`, where the model kept to it."""
     printed = _object(text)
-    answer = printed.get("result")
+    formed = printed.get("structured_output")
+    answer = json.dumps(formed, ensure_ascii=False) if isinstance(formed, dict) else printed.get("result")
     if printed.get("is_error") or not isinstance(answer, str):
         raise _no_answer("Claude Code", text_of(printed, "result") or text_of(printed, "subtype"))
     usage = child(printed, "usage")
@@ -168,7 +174,7 @@ _ANTIGRAVITY_SETTINGS: Mapping[str, Any] = {
 
 PRESETS: Mapping[str, Preset] = {
     # code.claude.com/docs/en/cli-reference: --safe-mode leaves out CLAUDE.md, skills, plugins, hooks and servers, and
-    # keeps the login (--bare would not).
+    # keeps the login (--bare would not); its own system prompt costs thousands of tokens a question and is of no use.
     "claude_code": Preset(
         "claude",
         "Claude Code",
@@ -176,9 +182,11 @@ PRESETS: Mapping[str, Preset] = {
         (
             *("--print", "--output-format", "json", "--safe-mode", "--strict-mcp-config", "--no-session-persistence"),
             *("--tools", "", "--settings", '{"disableAllHooks": true}'),
+            *("--system-prompt", "You read a conversation and answer with one JSON object."),
         ),
         read_claude_code,
         login="type 'claude' and then /login",
+        schema_option="--json-schema",
     ),
     # developers.openai.com/codex/noninteractive: no switch takes every tool away, so the shells are switched off one by
     # one and the sandbox lets nothing be written.

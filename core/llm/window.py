@@ -2,12 +2,13 @@
 
 Followed: ollama docs/api.md "Show Model Information" (`model_info`, `<family>.context_length`); the lists of models of
 vLLM (`max_model_len`), OpenRouter and others (`context_length`), llama.cpp (`meta.n_ctx`, `n_ctx_train`); Gemini
-`models.get` (`inputTokenLimit`); Anthropic "Get a model" (`max_input_tokens`). OpenAI's own list does not tell.
+`models.get` (`inputTokenLimit`); Anthropic "Get a model" (`max_input_tokens`). OpenAI's own list does not tell, nor
+does a program: then the model's name does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.base.result import KnowledgeError, attempt
@@ -28,8 +29,35 @@ _NAMES = (
 )  # fmt: skip
 
 
+_NAMED = {
+    "gpt-3.5": 16_000, "gpt-4": 8_192, "gpt-4-turbo": 128_000, "gpt-4o": 128_000, "gpt-4.1": 1_000_000,
+    "gpt-4.5": 128_000, "gpt-5": 270_000, "gpt-6": 270_000, "chatgpt-4o": 128_000, "o1": 128_000, "o3": 200_000,
+    "o4": 200_000, "codex": 128_000, "claude": 200_000, "gemini": 1_000_000, "deepseek": 128_000, "mistral": 32_000,
+    "qwen3": 32_000, "llama3.1": 128_000, "llama3.2": 128_000, "llama3.3": 128_000, "llama-3.1": 128_000,
+    "llama-3.3": 128_000, "gpt-oss": 128_000, "kimi-k2": 128_000, "glm-4": 128_000, "grok": 128_000,
+}  # fmt: skip
+"""The least window in tokens of the models whose name begins like this, as their makers publish it, rounded down."""
+
+
+def window_named(words: Iterable[str]) -> int:
+    """The window of the model that one of the words names, with or without its maker (`openai/gpt-5.2`), or of the
+    program of that name; 0 for names that nobody knows."""
+    for word in words:
+        name = word.lower().rpartition("/")[2]
+        if fitting := [known for known in _NAMED if name.startswith(known)]:
+            return _NAMED[max(fitting, key=len)]
+    return 0
+
+
 def window_of(settings: ModelSettings, credentials: KeyFinder) -> int:
-    """The window in tokens, 0 where the server does not tell, or nobody answers within a few seconds."""
+    """The window in tokens, as the server tells, else as the model's name does; 0 where neither does."""
+    if settings.provider == "command":
+        return window_named((settings.model, *settings.command))
+    return _served(settings, credentials) or window_named((settings.model,))
+
+
+def _served(settings: ModelSettings, credentials: KeyFinder) -> int:
+    """What the server tells, 0 where it does not, or nobody answers within a few seconds."""
     spec, model = PROVIDERS.get(settings.provider), settings.model.strip()
     if settings.provider == LOCAL:
         return settings.context_tokens or WINDOW

@@ -22,7 +22,9 @@ class Artifact(NamedTuple):
     """`kind` is conversation, store (a file or folder that holds many), session (one of those), index, split, trash or
     odd (a link, folder, FIFO, device); `trouble` says in words why an odd one is odd. Sizes in bytes, times in
     nanoseconds since 1970. `source` is `home` or the tool that owns the file; `name` is what provenances call it. The
-    `path` of a session is that of its store, a `#` and the session's id. A tuple: a home can hold very many."""
+    `path` of a session is that of its store, a `#` and the session's id. `kept` is the file of our archive that
+    stands in for a conversation which is not at its path any more; its kind is session too. A tuple: a home can hold
+    very many."""
 
     path: str
     name: str
@@ -34,6 +36,7 @@ class Artifact(NamedTuple):
     dev: int = 0
     trouble: str = ""
     source: str = HOME
+    kept: str = ""
 
     @property
     def is_foreign(self) -> bool:
@@ -85,7 +88,7 @@ class HashCache:
         others: list[Artifact] = []
         rows, kept, pack = self._rows, self._kept, _KEY.pack
         for item in artifacts:
-            path, _, _, size, mtime_ns, ctime_ns, ino, dev, _, _ = item
+            path, _, _, size, mtime_ns, ctime_ns, ino, dev, *_ = item
             try:
                 key = pack(dev, ino, size, mtime_ns, ctime_ns)
                 kept[key] = sha256 = rows[key]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from core.base.markdown import sanitise_name
 from core.base.ready import kept_ready
 from core.base.result import ErrorInfo
+from core.sources import archive
 from core.sources.artifact import Artifact, HashCache
 from core.sources.tools import EXPORTS, known_as
 
@@ -98,6 +99,8 @@ class StoreCache:
 
     def content(self, item: Artifact) -> bytes:
         """One conversation in its canonical form. Raises OSError, FileNotFoundError when it is gone."""
+        if item.kept:
+            return archive.content(Path(item.kept))
         path, id = _parts(item)
         with self._lock:
             store, known = self._store(path)

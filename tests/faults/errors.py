@@ -52,13 +52,15 @@ def _is_tolerated(store: Store, told: Told) -> bool:
     of a note (refused, it is not there for us; any other trouble is met again and told); the header of a note, which is
     looked at again; the index of a split, which then stays; a look at the last line of a file that is about to be
     written, which fails by itself if it must; what a model is shown of the store, without which it is asked as well;
-    the first look at the store's format, which is asked again before anything is written. What was removed, has expired
-    or was said again may be missing where a note of the run says so; to forget makes the last again from the plans."""
+    the first look at the store's format, which is asked again before anything is written; a tool's settings, for which
+    what it does without them stands in. What was removed or has expired may be missing where a note of the run
+    says so; who said what again is made from the plans by the next harvest, and until then a count is missing."""
     name = told.where.removeprefix(f"{store.folder}/")
     looked = told.hit in ("open", "read") and name.startswith(("home/knowledge/files/", "home/splits/"))
     looked = looked or (told.hit in ("open", "read") and name.startswith("home/knowledge/") and name.endswith(".md"))
     looked = looked or (told.hit in ("open", "read") and name == "home/knowledge/.state/format")
-    if name.removeprefix("home/knowledge/") in ("removed.md", "index.json", ".state/confirmed.json"):
-        made_again = name.endswith("confirmed.json") and "rest on it alone" in told.out
-        return told.hit in ("open", "read") and ("cannot be read" in told.out + told.err or made_again)
+    looked = looked or (told.hit in ("open", "read") and name.endswith("claude/settings.json"))
+    looked = looked or (told.hit in ("open", "read") and name == "home/knowledge/.state/confirmed.json")
+    if name.removeprefix("home/knowledge/") in ("removed.md", "index.json"):
+        return told.hit in ("open", "read") and "cannot be read" in told.out + told.err
     return looked or name.startswith("cache") or name in ("code.py", "other.py", "gone.py")

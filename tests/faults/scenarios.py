@@ -8,7 +8,9 @@ import os
 import re
 import shutil
 import tarfile
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -18,16 +20,19 @@ from core.base.markdown import Bullet
 from core.base.result import KnowledgeError, attempt
 from core.commands import bullets
 from core.commands.quarantine import quarantine_accept
+from core.conversations.archived import unpacked
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import read_category
 from core.knowledge.changes import read_changes
 from core.knowledge.earlier import copies
 from core.knowledge.file_notes import file_id
 from core.knowledge.journal import read_plans
-from core.knowledge.lines import key_of
+from core.knowledge.lines import key_of as key_of_line
+from core.sources.archive import file_of, key_of
 from tests.faults.invariants import KNOWLEDGE
 from tests.faults.store import Rows, Scenario, Store, look, plain, rich
 from tests.harvest_world import FakeModel, sha256
+from tests.spoken_home import claude_row
 
 MINE = {
     "facts.md": b"# Facts\n\n- mine, without a line break at the end",
@@ -199,7 +204,7 @@ def _handed_over(store: Store) -> list[str]:
     mine = _of_run(store)
     lines = store.world.bullets()
     wrong = [f"a line of the run is left: {line}" for line in lines if line in mine]
-    number = sum(statement_key(SAYINGS[0]) == key_of(line) for line in lines)
+    number = sum(statement_key(SAYINGS[0]) == key_of_line(line) for line in lines)
     return wrong + ([f"the statement stands {number} times"] if number != 1 else [])
 
 
@@ -466,6 +471,90 @@ def _is_marked(store: Store) -> list[str]:
     return wrong + ([] if "forgotten" in status else ["the ledger does not know"])
 
 
+# --- the archive -----------------------------------------------------------------------------------------------------
+
+SESSIONS = ("grown", "new")
+
+
+def _session(store: Store, name: str, *words: str) -> None:
+    """A session of Claude Code that it will delete within days."""
+    rows = [claude_row("user", said, f"2026-05-04T10:0{at}:00.000Z", "", name) for at, said in enumerate(words)]
+    path = store.folder / f"claude/projects/p/{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(rows))
+    then = time.time() - 25 * 86_400 + len(words)
+    os.utime(path, (then, then))
+
+
+def _to_keep(store: Store) -> None:
+    """One session that was kept and went on, one that was not kept yet; the rules read both."""
+    with (store.folder / "config.toml").open("a") as settings:
+        settings.write('archive = "all"\nsources = ["home", "claude_code"]\nfact_index = false\n')
+    store.world.converse(SHORT)
+    _session(store, "grown", f"the first words; {PURGED}.")
+    assert store.harvest() == 0
+    _session(store, "grown", f"the first words; {PURGED}.", "the last words")
+    _session(store, "new", "all the words")
+
+
+def _to_keep_whole(store: Store) -> None:
+    _to_keep(store)
+    assert store.harvest() == store.command("add", "facts", PURGED) == 0
+    store.memory["lines"] = set(store.world.bullets())
+
+
+def _copies(store: Store) -> dict[str, bytes]:
+    """What is in the archive, by the names of the sessions; b"" for a file that is damaged."""
+    found = {}
+    for row in store.world.entries().values():
+        if row["status"] == "archived" and row["path"].endswith(".jsonl"):
+            file = file_of(store.world.paths.archive, key_of(row["path"], row["source"]))
+            with suppress(FileNotFoundError):
+                found[row["name"].rpartition("/")[2]] = unpacked(file.read_bytes())
+    return found
+
+
+def _is_kept(store: Store) -> list[str]:
+    copies = _copies(store)
+    wrong = [f"{name} is not in the archive" for name in SESSIONS if name not in copies]
+    wrong += ["the copy is not whole"] if b"the last words" not in copies.get("grown", b"the last words") else []
+    names = {
+        file_of(store.world.paths.archive, key).name for key in store.world.entries() if key.startswith("archive:")
+    }
+    wrong += [
+        f"left over: {path.name}"
+        for path in store.world.paths.archive.glob("*")
+        if path.name not in names | {".gitignore"}
+    ]
+    return wrong
+
+
+def _tool_deletes(store: Store) -> int:
+    """What was kept once is there whatever happened since; the new one may not have been reached."""
+    (store.folder / "claude/projects/p/grown.jsonl").unlink()
+    return 0
+
+
+def _was_kept(store: Store) -> list[str]:
+    return [] if b"the first words" in _copies(store).get("grown", b"") else ["what was kept before is lost"]
+
+
+def _archive_purged(store: Store) -> list[str]:
+    copies = _copies(store)
+    held = [name for name, data in copies.items() if b"zyzzogeton" in data]
+    # Its own file is its tool's.
+    return [f"it is still in the copy of {name}" for name in held] + ["the rest is lost"] * ("grown" not in copies)
+
+
+def _let_go(store: Store) -> int:
+    return store.command("archive", "remove", "all", "--yes")
+
+
+def _is_let_go(store: Store) -> list[str]:
+    left = [path.name for path in store.world.paths.archive.glob("*.zst")]
+    return [f"still there: {name}" for name in left] if not _copies(store) or left else []
+
+
 SCENARIOS = (
     Scenario("first run", _first, Store.harvest),
     Scenario("edited files", _edited, Store.harvest),
@@ -513,5 +602,24 @@ SCENARIOS = (
         wrong_then=_is_marked,
     ),
     Scenario("accept", _to_accept, _accept, days=1, may_go=_held_lines, wrong=_item_is_somewhere),
+    Scenario("archive", _to_keep, Store.harvest, answer=plain, again=Store.harvest, wrong_then=_is_kept),
+    Scenario(
+        "archive, then its tool deletes",
+        _to_keep,
+        Store.harvest,
+        answer=plain,
+        again=_tool_deletes,
+        wrong_then=_was_kept,
+    ),
+    Scenario(
+        "archive purged",
+        _to_keep_whole,
+        _rm_forever,
+        answer=_said_twice,
+        again=_rm_forever,
+        may_go=_line_of_purged,
+        wrong_then=_archive_purged,
+    ),
+    Scenario("archive removed", _to_keep_whole, _let_go, answer=plain, again=_let_go, wrong=_is_let_go),
 )
 SCENARIO = {row.name: row for row in SCENARIOS}

@@ -157,7 +157,8 @@ class Store:
     def command(self, *words: str) -> int:
         """`knowledge WORDS` in this home; its exit status."""
         places = ["--home", str(self.world.paths.home), "--config", str(self.folder / "config.toml")]
-        with patch.dict(os.environ, {"XDG_CACHE_HOME": str(self.folder / "cache")}):
+        own = {"XDG_CACHE_HOME": str(self.folder / "cache"), "CLAUDE_CONFIG_DIR": str(self.folder / "claude")}
+        with patch.dict(os.environ, own):
             return main([*words, *places])
 
     def harvest(self) -> int:

@@ -21,10 +21,10 @@ MODELS_SHOWN = 12
 
 
 def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Clock = utc_now) -> SetupReport:
-    """Look around, ask at most three questions, and write what was answered. `yes` takes the defaults, which turn on
+    """Look around, ask at most four questions, and write what was answered. `yes` takes the defaults, which turn on
     nothing that costs money, no hook and no timer. Where nobody can be asked and nobody said yes, nothing changes."""
     report = survey(workspace, now)
-    shown = overview(report)
+    shown, archive = overview(report), ""
     model, read_all, tools = default_model(workspace, report), True, list[str]()
     if not yes:
         ready = [at for at, row in enumerate(report.models) if row.ready]
@@ -41,10 +41,14 @@ def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Cl
         if open_tools:
             answer = ask(shown, connect_question(open_tools), NO_OR_YES, 0)
             tools = [row.tool for row in open_tools] if answer == 1 else []
+            report.asked, shown = report.asked or answer is not None, ""
+        if workspace.config.archive == "off" and any(row.expires_days for row in report.found):
+            answer = ask(shown, archive_question(report), archive_choices(report), 0)
+            archive = KEEPS[answer or 0]
             report.asked = report.asked or answer is not None
         if not report.asked:
             return report
-    return apply_answers(workspace, report, model, read_all, tools)
+    return apply_answers(workspace, report, model, read_all, tools, archive)
 
 
 def overview(report: SetupReport) -> str:
@@ -112,6 +116,30 @@ def connect_question(tools: Sequence[Standing]) -> str:
         f"Connect {names}? Their settings get the MCP server, the context at the start of a session and a harvest at "
         "its end ('knowledge connect --all --dry-run' shows the lines, '--remove' takes them back)"
     )
+
+
+KEEPS = ("", "expiring", "all")
+"""The setting `archive` behind each answer to the fourth question, in their order."""
+PACKED_SHARE = 0.06
+"""What a byte of a conversation takes in the archive, about: 0.057 over 62 sessions of two tools."""
+
+
+def archive_question(report: SetupReport) -> str:
+    """The fourth question, which is asked where a tool deletes conversations."""
+    deletes = [row for row in report.found if row.expires_days]
+    habits = " and ".join(f"{row.title} deletes a conversation after {row.expires_days} days" for row in deletes)
+    return f"{habits}. Keep a copy, without secrets, so that it can still be found and read?"
+
+
+def archive_choices(report: SetupReport) -> list[str]:
+    """The answers to it, with what each takes of the disk."""
+    deletes = sum(row.bytes for row in report.found if row.expires_days)
+    everything = sum(row.bytes for row in report.found if row.name != "home")
+    return [
+        "no",
+        f"yes, what is about to be deleted (about {size(round(deletes * PACKED_SHARE))} for what is there now)",
+        f"yes, of every tool at once (about {size(round(everything * PACKED_SHARE))})",
+    ]
 
 
 def report_text(report: SetupReport) -> str:

@@ -1,4 +1,4 @@
-"""`knowledge setup`: what lies on this disk, which models are there, what each would cost, and three questions at most.
+"""`knowledge setup`: what lies on this disk, which models are there, what each would cost, and four questions at most.
 
 Looking changes nothing and sends nothing away from this machine. The answers are settings of the user's own
 `config.toml`, and connections (connect.py); nothing of what costs money, no hook and no timer is turned on unasked.
@@ -246,10 +246,11 @@ def apply_answers(
     model: int,
     read_all: bool,
     tools: Sequence[str] = (),
+    archive: str = "",
 ) -> SetupReport:
     """Write what was chosen: the model at that place of `models` (-1: as it is), whether the tools that were found are
-    read, and which tools to connect. The report says what came of it."""
-    rows = wanted(workspace, report, model, read_all)
+    read, which tools to connect, and which conversations to keep ("": as it is). The report says what came of it."""
+    rows = wanted(workspace, report, model, read_all) | ({"archive": archive} if archive else {})
     for key, value in rows.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         try:

@@ -11,6 +11,7 @@ from typing import Any
 
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.commands.history.archive import archive_export
 from core.commands.row import NAMED, flag, group, needed, single
 from core.commands.table import SUMMARY
 from core.commands.text import KEY_CHARACTERS, count, size
@@ -33,7 +34,9 @@ from core.knowledge.ledger import (
     write_ledger,
 )
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
+from core.sources.archive import stand_ins
 from core.sources.scan import grace_end, origin, sha_in_trash, split_in_trash, tree_bytes
+from core.sources.tools import SOURCE
 
 SHOWN = 5
 
@@ -41,7 +44,7 @@ SHOWN = 5
 @dataclass(frozen=True)
 class Trashed:
     """One conversation in the trash, or (`sha256` "") a folder of splits. `path` is where it was ("" for unknown),
-    `until` the end of its grace period (ISO 8601, UTC); `size` in bytes."""
+    `until` the end of its grace period (ISO 8601, UTC), "" for one that only the archive has; `size` in bytes."""
 
     name: str
     sha256: str
@@ -90,11 +93,18 @@ def trash_list(workspace: Workspace) -> list[Trashed]:
     read."""
     entries = seen_ledger(workspace.paths)
     try:
-        return _trashed(workspace.paths, entries, workspace.config.trash_days)
+        return [*_trashed(workspace.paths, entries, workspace.config.trash_days), *_archived(workspace.paths, entries)]
     except OSError as error:
         raise KnowledgeError(
             "unreadable", f"the trash cannot be listed: {error.strerror}", workspace.paths.trash
         ) from error
+
+
+def _archived(paths: Paths, entries: Mapping[str, Entry]) -> list[Trashed]:
+    """What its tool has deleted, and the archive has."""
+    gone = stand_ins(paths.archive, entries, SOURCE, ())
+    rows = [Trashed(item.name, sha, item.path, item.size, "") for item, sha in gone]
+    return sorted(rows, key=lambda row: row.name)
 
 
 def _trashed(paths: Paths, entries: Mapping[str, Entry], trash_days: int) -> list[Trashed]:
@@ -129,7 +139,8 @@ def trash_restore(
     workspace: Workspace, which: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
 ) -> Restored:
     """Put one conversation back where it was. `which` is its name in the trash or a prefix of its hash that only one
-    has. An occupied place is refused."""
+    has. An occupied place is refused. One that only the archive has is written to the current folder as markdown: the
+    copy has no secrets, and its tool could not read it."""
     return with_store(
         workspace.paths, "trash", now(), lambda store: _restore(workspace, which.strip(), store), editor_wait
     )
@@ -139,9 +150,19 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Restored:
     paths = workspace.paths
     rows = _trashed(paths, store.entries, workspace.config.trash_days)
     found = [row for row in rows if row.name == which] or [row for row in rows if which and row.name.startswith(which)]
+    kept = [] if found or not which else _archived(paths, store.entries)
+    kept = [row for row in kept if which in (row.name, row.path) or row.sha256.startswith(which)]
+    if len(kept) == 1:
+        made = archive_export(workspace, kept[0].path)
+        if made.errors:
+            raise KnowledgeError.of(made.errors[0])
+        note = "a copy to read: its tool cannot take it back; 'knowledge show --resume' hands it over to a new session"
+        return Restored(made.files[0], kept[0].sha256, note)
     if not found:
         raise KnowledgeError(
-            "not-in-trash", f"nothing in the trash begins with {which!r}", hint="'knowledge trash' lists it"
+            "not-in-trash",
+            f"nothing in the trash or the archive begins with {which!r}",
+            hint="'knowledge trash' lists it",
         )
     if len(found) > 1:
         shown = "; ".join(f"{row.name} ({row.path or 'from an unknown place'})" for row in found[:SHOWN])
@@ -257,7 +278,8 @@ def trash_text(value: list[Trashed]) -> str:
     rows = []
     for row in value:
         name = row.name[:KEY_CHARACTERS] if row.sha256 else row.name
-        rows.append(f"{name}  until {row.until[:10]}  {size(row.size):>8}  {row.path or '?'}")
+        until = f"until {row.until[:10]}" if row.until else "in the archive"
+        rows.append(f"{name}  {until:<16}  {size(row.size):>8}  {row.path or '?'}")
     total = sum(row.size for row in value)
     return "\n".join([*rows, f"{count(len(value), 'conversation')}, {size(total)}"]) + "\n"
 

@@ -20,13 +20,14 @@ from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, read_text
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import Entry, seen_ledger
 from core.knowledge.lines import key_of
+from core.sources.archive import stand_in
 from core.sources.artifact import Artifact
 from core.sources.sessions import StoreCache
 from core.sources.tools import EXPORTS
 
 SHOWN_BYTES = 300_000
 HASHED_BYTES = 64_000_000
-IN_PLACE, CHANGED, IN_TRASH, GONE = "in place", "changed", "trash", "gone"
+IN_PLACE, CHANGED, IN_TRASH, IN_ARCHIVE, GONE = "in place", "changed", "trash", "archive", "gone"
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,9 @@ class ConversationView:
     """One conversation, as the ledger and the disk tell of it.
 
     `key` is its sha256 (or `path:…` for what was pruned); `path` is where it was when it was harvested. `where` is "in
-    place", "trash", "changed" (a file of that name holds other words by now) or "gone"; `now` is the file that can be
-    opened, "" when it is gone; `trash` its name in the trash. `turns` are those of the first `SHOWN_BYTES` bytes; `cut`
-    says that there is more. `problem` says why the words cannot be shown.
+    place", "trash", "archive", "changed" (a file of that name holds other words by now) or "gone"; `now` is the file
+    that can be opened, "" when it is gone; `trash` its name in the trash. `turns` are those of the first `SHOWN_BYTES`
+    bytes; `cut` says that there is more. `problem` says why the words cannot be shown.
     """
 
     key: str
@@ -124,8 +125,8 @@ def _session(workspace: Workspace, key: str, entry: Entry, path: str) -> tuple[s
     try:
         with StoreCache(copies) as opened:
             data = opened.content(Artifact(path, name, "session", source=source))
-    except OSError:
-        return GONE, Conversation(name, source, ())
+    except OSError:  # gone from there, or from this disk
+        return None if stand_in(workspace.paths.archive, path, source) else (GONE, Conversation(name, source, ()))
     return IN_PLACE if hashlib.sha256(data).hexdigest() == key else CHANGED, read_conversation(name, data)
 
 
@@ -159,7 +160,10 @@ def whereabouts(paths: Paths, key: str, entry: Entry, path: str) -> tuple[str, s
         held = os.path.join(paths.trash, str(name))
         if "/" not in str(name) and ":" not in str(name) and os.path.isfile(held) and not os.path.islink(held):
             return IN_TRASH, held, str(name)
-    return (CHANGED, path, "") if here is False else (GONE, "", "")
+    if here is False:
+        return CHANGED, path, ""
+    kept = stand_in(paths.archive, path, str(entry.get("source", "")))
+    return (IN_ARCHIVE, kept.kept, "") if kept is not None else (GONE, "", "")
 
 
 def place_of_entry(workspace: Workspace, key: str, entry: Entry) -> tuple[str, Conversation | None]:
