@@ -124,7 +124,7 @@ def cases() -> Iterator[Any]:
                 yield pytest.param({**case, "talk": talk}, id=name)
 
 
-@pytest.mark.parametrize("case", cases())
+@pytest.mark.parametrize("case", list(cases()))
 def test_a_session_leaves_what_is_worth_a_line(case: dict[str, Any]) -> None:
     conversation = read(case)
     lines = lines_of(conversation)

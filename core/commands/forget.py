@@ -37,7 +37,7 @@ from core.knowledge.ledger import FORGOTTEN, Entries, Entry, drop_from_trash, no
 from core.knowledge.projects import cited_name
 from core.knowledge.purge import begin_purge
 from core.knowledge.reversal import hand_over
-from core.sources.archive import file_of, key_of
+from core.sources.archive import KEY, file_of, key_of
 from core.sources.tools import known_as
 
 CHOICES = ("strike it through", "remove it for good", "leave it as it is")
@@ -117,7 +117,8 @@ def _named(entries: Any, which: str) -> list[str]:
     if len(places) > 1:
         some = ", ".join(sorted({_name_of(entries[key]) for key in found})[:3])
         raise KnowledgeError("ambiguous", f"{len(places)} conversations match: {some}", hint="give more of the name")
-    return [key for key, entry in entries.items() if _place(entry) in places]
+    there = [key for key, entry in entries.items() if _place(entry) in places]
+    return sorted(there, key=lambda key: (key.startswith(KEY), key))
 
 
 def _name_of(entry: Any) -> str:
