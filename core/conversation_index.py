@@ -467,7 +467,8 @@ def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> _Read:
     from core.conversations.read import stream_turns
 
     pieces: list[index.Piece] = []
-    kept, commands = list[Turn](), list[Ran]()
+    kept: list[Turn] = []
+    commands: list[Ran] = []
     count = 0
 
     def take(turn: Turn) -> None:

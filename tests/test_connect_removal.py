@@ -223,7 +223,7 @@ def test_a_hook_beside_ours_stays_where_it_was_written(person: Path) -> None:
     assert hooks.read_text().count(end) == 1
     hooks.write_text(hooks.read_text().replace(end, '      },\n      {\n        "k": "v"\n      }\n    ],\n  },\n}'))
     works("connect", "codex", "--remove", "--yes")
-    assert json_text.value_at(hooks.read_bytes(), ("hooks",)) == {"SessionEnd": [], "SessionStart": [{"k": "v"}]}
+    assert json_text.value_at(hooks.read_bytes(), ("hooks",)) == {"SessionEnd": [], "PreCompact": [{"k": "v"}]}
 
 
 def test_what_stands_behind_ours_on_its_line_does_not_become_a_comment(person: Path) -> None:
@@ -273,7 +273,9 @@ def test_a_hook_of_the_persons_that_runs_the_same_is_neither_doubled_nor_taken(p
     settings.write_text(json.dumps(mine))
     works("connect", "claude_code", "--yes")
     made = json.loads(settings.read_text())
-    assert made["hooks"]["SessionStart"] == mine["hooks"]["SessionStart"] and len(made["hooks"]) == 2
+    assert (
+        made["hooks"]["SessionStart"] == mine["hooks"]["SessionStart"] and len(made["hooks"]) == len(mine["hooks"]) + 1
+    )
     settings.write_text(json.dumps(made, indent=4))
     works("connect", "claude_code", "--remove", "--yes")
     assert json.loads(settings.read_text()) == mine

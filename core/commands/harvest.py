@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 READY_SECONDS = 5.0
-"""So long a harvest reads conversations into the index afterwards, at most."""
+"""So long an unattended harvest reads conversations into the index afterwards, at most."""
 MIN_HARVESTED_FOR_HINT = 10
 """A run that harvested at least this many conversations and found next to nothing says why that may be."""
 
@@ -100,7 +100,8 @@ def harvest(
     _estimate(workspace, request, options, report)
     if report.applied:
         feed_facts(workspace, report, now)
-        _make_ready(workspace)
+        if request.unattended:
+            _make_ready(workspace)
         report.notes += filter(None, [reader.record() if reader is not None else ""])
         try:
             report.lines = _new_lines(workspace, report.run)

@@ -32,7 +32,7 @@ from core.commands.project import find_project, lines_of, may_read, places, proj
 from core.commands.row import NAMED, Argument, flag, listed, option, repeated, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.text import count, one_line, size
-from core.commands.transcript import LINES, SPEAKERS
+from core.commands.transcript_text import LINES, SPEAKERS
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.index import NAME, fact_in

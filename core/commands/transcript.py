@@ -4,7 +4,6 @@ harvested from each of its turns."""
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.choices import SPOKEN_ROLES
-from core.base.markdown import split_lines
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.row import NAMED, flag, listed, needed, option, single, whole_number
 from core.commands.table import SUMMARY
-from core.commands.text import count, one_line
+from core.commands.text import count
+from core.commands.transcript_text import NO_LONGER, handed_over, markdown, readable
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
 from core.conversations.read import read_conversation, why_unread
@@ -337,9 +336,6 @@ def _called(where: Where, name: str, *, anywhere: bool) -> list[Artifact]:
     return [row for row in found if name in (row.name, row.path)] or [row for row in found if name in row.name][:4]
 
 
-NO_LONGER = "its tool no longer has it, the archive does"
-
-
 def kept_of(workspace: Workspace, row: Held) -> str | None:
     """The file of the archive in which a conversation is read, for its tool has deleted it; None for any other."""
     kept = stand_in(workspace.paths.archive, row.path, row.source)
@@ -482,134 +478,16 @@ def _iso(nanoseconds: int) -> str:
 
 AT_END = 6
 """From the end so many turns are shown, unless a number is given."""
-LINES = 6
-"""This many lines of one hit are shown."""
-
-
-LAST_TURNS, LAST_CHARACTERS = 6, 1500
-"""A hand-over tells so many turns of the end, so much of the beginning and of the end of each."""
-
-
-SPEAKERS = {"user": "you", "assistant": "assistant", "tool": "tool", "system": "put in by the tool", "": ""}
-
-
-WIDE = 320
-"""So much of a line that a tool gave back."""
 
 
 def show_text(shown: Shown) -> str:
     """A conversation for a reader, as markdown, or the command that goes on with it."""
     conversation = shown.conversation
     if shown.style == "hand-over":
-        return "\n".join(_handed_over(conversation)) + "\n"
+        return "\n".join(handed_over(conversation)) + "\n"
     if shown.style == "resume":
         return f"{conversation.resume}\n"
-    return "\n".join(_markdown(conversation) if shown.style == "markdown" else _readable(conversation)) + "\n"
-
-
-def _readable(talk: Any) -> Iterator[str]:
-    yield talk.title or talk.name
-    about = [talk.tool, talk.folder, talk.branch, _period(talk), count(talk.count, "turn")]
-    about += ["in the trash"] if talk.in_trash else ["in the archive"] if talk.archived else []
-    yield "; ".join(one_line(one) for one in about if one)
-    if talk.end:
-        yield f"as it was left: {one_line(talk.end)}"
-    if talk.resume:
-        yield f"go on with it: {one_line(talk.resume)}"
-    for turn in talk.turns:
-        yield ""
-        yield f"── {_speaker(turn)}  {turn.number}{_clock(turn.time)}"
-        yield from _body(turn)
-        for item in turn.items:
-            place = f"{item.file}:{item.line}" if item.line else f"{item.file}, not there any more"
-            yield f"   ◂ {item.category}: {one_line(item.text)} ({place})"
-    loose = [item for item in talk.items if not item.turn]
-    if loose:
-        yield ""
-        yield "harvested from it, the turn is not known:"
-        yield from (f"   ◂ {item.category}: {one_line(item.text)}" for item in loose)
-    if talk.next is not None:
-        yield ""
-        reads_on = f"'knowledge show {one_line(talk.name)}:{talk.next}' reads on"
-        yield f"turns {talk.first} to {talk.next - 1} of {talk.count}; {reads_on}"
-
-
-def _handed_over(talk: Any) -> Iterator[str]:
-    """What a new session needs to go on: what was asked for, what was learned, and how it ended."""
-    yield f"Go on with an earlier session, which {talk.tool} no longer has ({NO_LONGER})."
-    about = (("Session", talk.name), ("Folder", talk.folder), ("Branch", talk.branch), ("Day", _period(talk)))
-    yield from (f"- {name}: {one_line(value)}" for name, value in about if value)
-    asked = next((turn for turn in talk.turns if turn.role == "user" and turn.text.strip()), None)
-    if asked is not None:
-        yield from ("", "It was asked for:", "", *(f"> {line}".rstrip() for line in split_lines(asked.text.strip())))
-    if talk.items:
-        yield from ("", "What it taught:", "", *(f"- {item.category}: {one_line(item.text)}" for item in talk.items))
-    said = [turn for turn in talk.turns if turn.role in ("user", "assistant") and turn.text.strip()][-LAST_TURNS:]
-    yield from ("", "How it ended:")
-    for turn in said:
-        yield from ("", f"{_speaker(turn)}:")
-        yield from (
-            f"> {line}".rstrip() for line in split_lines(cut(turn.text.strip(), LAST_CHARACTERS, LAST_CHARACTERS))
-        )
-
-
-def _body(turn: Any) -> Iterator[str]:
-    """Words as they are; what a tool gave back by its first and last lines."""
-
-    lines = split_lines(turn.text.strip())  # all are indented: none can pass for a line of ours
-    if turn.role != "tool":
-        yield from (f"   {line}".rstrip() for line in lines)
-        return
-    left = len(lines) - 2 * LINES
-    shown = lines if left <= 0 else [*lines[:LINES], f"… {count(left, 'line')} …", *lines[-LINES:]]
-    yield from (f"   {line if len(line) <= WIDE else line[:WIDE] + ' …'}".rstrip() for line in shown)
-
-
-def _markdown(talk: Any) -> Iterator[str]:
-    """Headings for turns; what tools gave back in fences that nothing in it closes."""
-    yield f"# {one_line(talk.title or talk.name)}"
-    yield ""
-    about = (("Conversation", talk.name), ("Tool", talk.tool), ("Folder", talk.folder), ("Branch", talk.branch),
-             ("Day", _period(talk)), ("As it was left", talk.end))  # fmt: skip
-    yield from (f"- {name}: {one_line(value)}" for name, value in about if value)
-    for turn in talk.turns:
-        yield ""
-        yield f"## {turn.number}. {_speaker(turn)}{_clock(turn.time)}"
-        yield ""
-        if turn.role == "tool":
-            fence = "```"
-            while fence in turn.text:
-                fence += "`"
-            yield from (fence, turn.text.strip("\n"), fence)
-        else:
-            yield _harmless(turn.text.strip("\n"))
-        for item in turn.items:
-            yield f"> {item.category}: {one_line(item.text)}"
-
-
-def _harmless(text: str) -> str:
-    """Words that cannot pass for a heading of ours, nor hide what follows in a fence that they leave open."""
-    text = re.sub(r"^(?=## \d+\. )", r"\\", text, flags=re.MULTILINE)
-    fences = re.findall(r"^ {0,3}(`{3,}|~{3,})", text, re.MULTILINE)
-    return f"{text}\n{fences[-1]}" if len(fences) % 2 else text
-
-
-def _speaker(turn: Any) -> str:
-    name = "tool call" if turn.is_call else SPEAKERS.get(turn.role, turn.role)
-    return f"{name} (sub-agent {one_line(turn.agent)})" if turn.agent else name
-
-
-def _period(talk: Any) -> str:
-    return f"{talk.started[:10]} to {talk.ended[:10]}" if talk.started[:10] != talk.ended[:10] else talk.started[:10]
-
-
-def _clock(time: str) -> str:
-    """The time of a turn as the user's clock has it."""
-
-    try:
-        return f"  {datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}" if time else ""
-    except (ValueError, OverflowError):
-        return ""
+    return "\n".join(markdown(conversation) if shown.style == "markdown" else readable(conversation)) + "\n"
 
 
 COMMANDS = (
