@@ -26,7 +26,7 @@ def test_a_setting_is_typed_refused_and_taken(desk: Desk, at_home: Path) -> None
             desk.press("Return")
             seat.settle()
             assert desk.dpg.is_item_shown(editor._problem) is shown
-            assert (b"512" in file.read_bytes()) is not shown
+            assert (b"digest_max_bytes = 512" in file.read_bytes()) is not shown
         assert file.read_bytes().startswith(before[:60]) and b"# on since spring" in file.read_bytes()
 
 

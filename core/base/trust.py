@@ -136,9 +136,15 @@ def read_trust(environment: Mapping[str, str] | None = None) -> Trust:
 
 def allow(environment: Mapping[str, str], marks: Mapping[Path, str], now: Callable[[], datetime] | None = None) -> None:
     """Say yes to files (`path` -> sha256 of the content that was looked at) and projects (`.manual_slop` -> its
-    `folder_mark`). Durable when it returns."""
+    `folder_mark`). What was allowed as it is keeps its day. Durable when it returns."""
     at = (now() if now else datetime.now(UTC)).replace(microsecond=0).isoformat()
-    _change(environment, lambda rows: rows | {str(place_of(path)): Yes(mark, at) for path, mark in marks.items()})
+    said = {str(place_of(path)): mark for path, mark in marks.items()}
+
+    def with_these(rows: dict[str, Yes]) -> dict[str, Yes]:
+        new = {path: mark for path, mark in said.items() if path not in rows or rows[path].mark != mark}
+        return rows | {path: Yes(mark, at) for path, mark in new.items()}
+
+    _change(environment, with_these)
 
 
 def forget(environment: Mapping[str, str], paths: Iterable[str]) -> None:
