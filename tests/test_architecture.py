@@ -40,18 +40,19 @@ MAY_IMPORT = {
         "core.factindex": "core.base core.factindex",
         "core.search": "core.base core.search",
         "core.agents": "core.base core.sources core.agents",
-        "core.library": "core.base core.conversations core.search core.library",
+        "core.experience": "core.base core.conversations core.search core.experience",
+        "core.library": "core.base core.conversations core.search core.experience core.library",
         "core.sources": "core.base core.conversations core.sources",
         "core.rules": "core.base core.conversations core.rules",
         "core.harvest": "core.base core.conversations core.knowledge core.sources core.rules core.harvest",
         "core.conversation_index": "core.base core.conversations core.sources core.search",
         "core.injection": "core.base core.knowledge core.context_files core.factindex",
         # One program for the hooks of other tools: it loads little, and may never wait for a database layer.
-        "core.give": "core.base core.search core.give",
+        "core.give": "core.base core.search core.experience core.give",
         "core.commands":
             "core.base core.conversations core.llm core.knowledge core.context_files core.memories "
             "core.memory_file core.factindex core.search core.agents core.library core.sources core.rules "
-            "core.harvest core.conversation_index core.injection core.give core.commands",
+            "core.harvest core.conversation_index core.injection core.give core.experience core.commands",
         # The faces may name records of the rooms that commands return, and nothing that acts.
         "core.cli": "core.base core.commands core.give.hint core.cli",
         "core.mcp_server": "core.base core.commands core.mcp_server",
@@ -64,14 +65,14 @@ RECORDS = {
     "core.harvest.steps", "core.harvest.report", "core.knowledge.categories", "core.knowledge.run_state",
     "core.knowledge.ledger", "core.knowledge.alike", "core.knowledge.edit", "core.conversations.conversation",
     "core.library.catalogue", "core.library.records", "core.library.use.changes", "core.library.use.consolidate",
-    "core.library.use.dossier", "core.library.use.reflect", "core.library.use.tasks", "core.conversations.events",
+    "core.library.use.dossier", "core.library.use.reflect", "core.experience.kinds", "core.conversations.events",
     "core.conversations.readable",
 }  # fmt: skip
 ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "dearpygui": ("gui",),
     "requests": ("core.llm", "core.library.fetch"),
     # Other tools' stores are read, our own index and library are written.
-    "sqlite3": ("core.conversations", "core.search", "core.library", "core.give"),
+    "sqlite3": ("core.conversations", "core.search", "core.library", "core.experience", "core.give"),
     "sqlalchemy": ("core.library",),
     "alembic": ("core.library",),
     "numpy": ("core.search",),

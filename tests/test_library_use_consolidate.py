@@ -14,13 +14,13 @@ from sqlalchemy import select
 
 from core.base.answer import Answer
 from core.base.result import KnowledgeError, Ok, attempt, refuse
+from core.experience.kinds import success
 from core.library import rows, schema
 from core.library.database import Library
 from core.library.records import Chunk, Concept, Link, SourceProfile, new_id
 from core.library.use import changes
 from core.library.use.changes import list_runs, undo
 from core.library.use.consolidate import consolidate
-from core.library.use.tasks import success
 from core.library.use.usage import tallies
 from tests.library_place import beside, opened
 from tests.library_shelf import Shelf

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 from core.base.result import KnowledgeError, attempt
 from core.conversations.conversation import Conversation, Turn
+from core.experience.heard import is_used
 from core.library.catalogue import chosen, shown_document
 from core.library.database import Library
 from core.library.records import UsageTrace
@@ -18,11 +18,9 @@ from core.library.rows import traces
 from core.library.use import usage
 from core.library.use.changes import undo
 from core.library.use.consolidate import Consolidation
-from core.library.use.inference import heard_in, is_used, record_heard
-from core.library.use.learning import PRIORS, Lesson, adjust, fitted, learn
+from core.library.use.inference import heard_in, record_heard
 from core.library.use.reflect import Reflection, reflect
 from core.library.use.usage import record
-from core.search.weights import NAMES
 from tests.library_shelf import Shelf
 
 HANG = "Calling await inside a sync callback hangs forever; schedule it with create_task or move it to an executor."
@@ -221,96 +219,3 @@ def test_what_was_never_recorded_cannot_be_taken_back(pool: Shelf) -> None:
     for which in ("", "abc", "zzzz", pool.chunks["pool"], trace.id):
         refused = attempt(usage.withdraw, pool.library, which)
         assert isinstance(refused, KnowledgeError) and refused.error.code == "no-trace"
-
-
-# --- learning to rank -------------------------------------------------------------------------------------------------
-
-
-def lessons(number: int, wrong: int = 0, apart: float = 1.0) -> list[Lesson]:
-    """Questions whose answer stands behind what matches: the feature `before` tells it, the words do not. The scores
-    lie so far `apart`."""
-    width, before, match = len(NAMES), NAMES.index("before"), NAMES.index("match")
-    made = []
-    for at in range(number):
-        rows = [[0.0] * width for _ in range(6)]
-        for place, row in enumerate(rows):
-            row[match] = 1.0 - place / 10 + (at % 7) / 100
-        rows[3][before] = 1.0
-        helped = [place == (0 if at % 10 < wrong else 3) for place in range(6)]
-        made.append(Lesson([apart * (6 - place) for place in range(6)], rows, helped, f"document {at % 12}"))
-    return made
-
-
-def test_where_the_answer_stands_is_learned_from_use_that_is_wrong_at_times() -> None:
-    found = learn(lessons(160, wrong=1))
-    assert found is not None and found.weights["before"] > 1 and found.gain > 0.05
-    changes = adjust(found.weights, lessons(1)[0].rows)
-    assert max(range(6), key=lambda at: changes[at]) == 3 and abs(sum(changes)) < 1e-6
-    assert learn(lessons(40, wrong=1)) == learn(lessons(40, wrong=1))
-
-
-def test_scores_that_are_too_sure_of_themselves_do_not_call_every_win_a_mistake() -> None:
-    """Scores are fitted elsewhere; where they lie far apart, an answer in the fourth place would never be believed."""
-    found = learn(lessons(160, wrong=1, apart=4.0))
-    assert found is not None
-    rows = lessons(1)[0].rows
-    changed = [24 - 4 * place + more for place, more in enumerate(adjust(found.weights, rows))]
-    assert max(range(6), key=changed.__getitem__) == 3
-
-
-def test_nothing_is_learned_from_little_or_from_chance() -> None:
-    assert learn(lessons(12)) is None
-    width = len(NAMES)
-    chance = [
-        Lesson([5.0, 4.0, 3.0], [[float((at * 7 + place * 3 + n) % 5) for n in range(width)] for place in range(3)],
-               [place == (at * at) % 3 for place in range(3)], f"document {at % 9}")
-        for at in range(60)
-    ]  # fmt: skip
-    assert learn(chance) is None
-
-
-def test_a_tenth_of_wrong_verdicts_does_not_bring_the_last_to_the_front() -> None:
-    """The answer stands first, as the scores say, and one verdict in ten is wrong: of ten chunks that are shown about
-    one is called helpful by mistake, anywhere. Whoever believed that would learn that the last ones are the best."""
-    chance = random.Random(5)
-    width, long = len(NAMES), NAMES.index("long")
-    made = []
-    for at in range(300):
-        rows = [[0.0] * width for _ in range(10)]
-        for place, row in enumerate(rows):
-            row[long] = float(place) + chance.random()
-        helped = [(place == 0) != (chance.random() < 0.1) for place in range(10)]
-        made.append(Lesson([9.0 - place for place in range(10)], rows, helped, f"document {at % 12}"))
-    for prior in PRIORS:
-        model = fitted(made, prior)
-        assert abs(model.weights["long"]) < 0.2 * model.scale, "a place is worth one, and stays so"
-
-
-def test_what_was_learned_ranks_documents_that_nobody_used(library: Library) -> None:
-    """In this source the remark at the end is what helps. After some use, it comes first in other dialogues too."""
-    shelf = Shelf(library)
-    ends = ("ax", "il", "on", "ep", "us", "om")
-    subjects = [f"{one}{other}" for one in ("zor", "mip", "tak", "bel", "rud") for other in ends]
-    for number, subject in enumerate(subjects):
-        shelf.document(f"talk {number}", {
-            f"ask {number}": f"my {subject} stopped, what can be done?",
-            f"reply {number}": "unplug it and wait for a minute",
-            f"chat {number}": f"i like my {subject} anyway",
-            f"more {number}": f"the {subject} of my brother is blue",
-        }, source="forum.example")  # fmt: skip
-
-    def place(number: int) -> int:
-        names = shelf.names(shelf.ask(f"a broken {subjects[number]}", limit=30, log=False))
-        return [*names, f"more {number}"].index(f"more {number}")
-
-    tested = range(26, 30)
-    before = [place(number) for number in tested]
-    for number in range(26):
-        query = f"a broken {subjects[number]}"
-        shelf.used(f"more {number}", query=query, session=f"s{number}")
-        others = (f"ask {number}", f"chat {number}", f"reply {number}")
-        shelf.used(*others, query=query, session=f"s{number}", outcome="miss")
-    assert len(shelf.consolidate().of("ranking")) == 1
-    after = [place(number) for number in tested]
-    assert sum(after) < sum(before) and all(one <= other for one, other in zip(after, before, strict=True))
-    assert shelf.consolidate().changes == ()

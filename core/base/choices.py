@@ -25,3 +25,10 @@ ANY_CATEGORY = "any"
 # Five categories of the fact index, in the order in which they are listed.
 FACT_CATEGORIES = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 FACT_FORMATS = ("text", "json", "yaml", "csv", "md")
+TASK_TYPES = (
+    "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
+    "debugging", "exploratory_research", "creative_inspiration", "other",
+)  # fmt: skip
+"""What somebody may be doing when something is handed to them."""
+OUTCOMES = ("win", "partial", "miss", "misleading")
+"""How that served: it helped, it was not enough, it was beside the point, it led astray."""

@@ -45,6 +45,8 @@ class Paths:
     quarantine = _Below("knowledge/quarantine.md")
     changes = _Below("knowledge/changes.jsonl")
     library = _Below("knowledge/library.db")
+    # How what was handed out has served.
+    experience = _Below("knowledge/experience.db")
     # Copies of the library: one before each migration, and those that a user asks for.
     backups = _Below("knowledge/backups")
     # Conversations that their tools delete.
@@ -58,7 +60,6 @@ class Paths:
     # Where versions before the log wrote down what an edit was about to do.
     edits = _Below("knowledge/.state/edits")
     spending = _Below("knowledge/.state/spending.json")
-    served = _Below("knowledge/.state/served.jsonl")
     # What hooks handed to agents: one file a session.
     hints = _Below("knowledge/.state/hints")
     autopilot = _Below("knowledge/.state/autopilot.json")

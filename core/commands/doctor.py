@@ -26,6 +26,7 @@ from core.commands.harvest_options import connect_provider, prompt_names
 from core.commands.history.archive import coming
 from core.commands.library.documents import check_library
 from core.commands.moment.hints import check_hints
+from core.commands.moment.worked import check_experience
 from core.commands.project import project_problem
 from core.commands.row import flag, single
 from core.commands.search import check_embedder, check_index
@@ -338,6 +339,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         _check_settings(workspace),
         check_connections(workspace),
         check_hints(workspace),
+        check_experience(workspace),
         iter(check_schedule(workspace)),
     )
     reported: set[str] = set()

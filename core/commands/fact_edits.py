@@ -15,6 +15,7 @@ from core.base.markdown import sanitise_line
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.fact_feed import sync_facts, with_facts
 from core.commands.fact_follow import LINE_STAYS
+from core.commands.statements import record_follows
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.factindex.bootstrap import Bootstrap as Bootstrap
@@ -108,7 +109,10 @@ def edit_fact(
     if isinstance(wanted.get("fact"), str):
         words = sanitise_line(wanted["fact"], None).removeprefix("\\")
         wanted["fact"], notice = without_secrets(workspace, words, False, BY_HAND)
-    return _finished(workspace, _change(workspace, placed, wanted, now(), seen), now, notice)
+    edited = _change(workspace, placed, wanted, now(), seen)
+    if isinstance(wanted.get("fact"), str):
+        notice = "; ".join(filter(None, (notice, record_follows(workspace.paths, placed.fact.fact, wanted["fact"]))))
+    return _finished(workspace, edited, now, notice)
 
 
 def delete_fact(workspace: Workspace, fact_id: str, *, seen: str | None = None, now: Clock = utc_now) -> Edited:

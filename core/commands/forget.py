@@ -26,6 +26,7 @@ from core.commands.statements import Found
 from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
+from core.experience import record
 from core.harvest.confirming import make_confirmed
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge.bullet_text import held_item, without_lines
@@ -254,6 +255,8 @@ def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
         begin_purge(paths, texts, day, found.conversations)
         for key in found.conversations:
             entry = store.entries.get(key, {})
+            for name in {_name_of(entry), _name_of(entry).rpartition("/")[2]} - {""}:
+                record.forget(paths.experience, session=name)
             for name in list(entry.get("trash") or {}):
                 files.discard(paths.trash / name)
                 drop_from_trash(entry, name)

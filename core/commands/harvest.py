@@ -28,6 +28,7 @@ from core.commands.harvest_options import (
 )
 from core.commands.harvest_report import harvest_text, without_new_lines
 from core.commands.library.cluster import on_cluster
+from core.commands.moment.worked import FoundReader
 from core.commands.purge import complete
 from core.commands.row import NAMED, Argument, flag, listed, repeated, single, whole_number
 from core.commands.sources import chosen_sources, elsewhere
@@ -53,6 +54,7 @@ from core.sources.incremental import earlier_by_path
 if TYPE_CHECKING:
     from core.base.answer import Generate
     from core.commands.library.use import UsageReader
+    from core.conversations.conversation import Conversation
     from core.harvest.imports import ImportReport
 
 
@@ -87,8 +89,15 @@ def harvest(
     with suppress(OSError):
         cache = HashCache.from_bytes(files.read_or_empty(cache_file))
     reader = _usage_reader(workspace) if request.apply else None
-    if reader is not None:
-        options = replace(options, read_by=reader)
+    told = FoundReader(workspace)
+
+    def listen(conversation: Conversation) -> None:
+        told(conversation)
+        if reader is not None:
+            reader(conversation)
+
+    if request.apply:
+        options = replace(options, read_by=listen)
     try:
         if request.apply:
             report = _apply(workspace, request, options, cache, progress, cancelled, now, generate)
@@ -102,7 +111,7 @@ def harvest(
         feed_facts(workspace, report, now)
         if request.unattended:
             _make_ready(workspace)
-        report.notes += filter(None, [reader.record() if reader is not None else ""])
+        report.notes += filter(None, [told.record(), reader.record() if reader is not None else ""])
         try:
             report.lines = _new_lines(workspace, report.run)
             report.notes += _settled(workspace, report.run)

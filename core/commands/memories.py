@@ -20,6 +20,7 @@ from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.history.runs import settled, undone_elsewhere
 from core.commands.project import find_project, may_read, places, project_problem
 from core.commands.row import PROJECT_OPTION, SECRETS, group, needed, option, optional, repeated, single, whole_number
+from core.commands.statements import record_follows
 from core.commands.table import SUMMARY
 from core.commands.text import change_text
 from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
@@ -315,7 +316,8 @@ def memories_edit(
     edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen, settles=own)
     unsettled = unsettled or (settled(where) if trusted and not own else "")
     unread = _kept_trusted(workspace, where, memory.path, where.changes)
-    sentences = (replaced, edited.warning, unsettled, undone_elsewhere(workspace, where), unread)
+    kept = record_follows(workspace.paths, memory.content, wanted)
+    sentences = (replaced, kept, edited.warning, unsettled, undone_elsewhere(workspace, where), unread)
     warning = "; ".join(filter(None, sentences))
     return replace(edited, warning=warning, scope=memory.scope)
 

@@ -19,6 +19,7 @@ from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.daily.connect import NO_OR_YES, Ask, nobody
 from core.commands.statements import Match, refresh_digest, resolve_bullet, text_of
 from core.commands.workspace import Clock, Workspace, utc_now
+from core.experience import record
 from core.harvest.keeping import purge_archive
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge import purge as purging
@@ -152,6 +153,9 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
     problems += errors
     if facts:
         purge_files()
+    uses = attempt(record.forget, workspace.paths.experience, marks=purge.marks, holds=purge.holds)
+    if isinstance(uses, KnowledgeError):
+        problems.append(uses.error)
     left = [*left, *purging.still_held(workspace.paths, purge)]
     backups, unreadable = _backups_with(workspace, purge)
     left += unreadable

@@ -19,10 +19,11 @@ from rapidfuzz import fuzz, process, utils
 from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.entry import statement_key
-from core.base.markdown import BY_HAND, Bullet, parse_bullets
+from core.base.markdown import BY_HAND, Bullet, parse_bullets, split_provenance
 from core.base.paths import Paths
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, attempt
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
+from core.experience.record import follow
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
@@ -330,9 +331,18 @@ def change_lines(
     except KnowledgeError:
         bring_back(workspace.paths, gone, moment, run)
         raise
+    if act in ("edit", "supersede"):
+        said = split_provenance(words)[0]
+        note = "; ".join(filter(None, (note, *(record_follows(workspace.paths, one, said) for one in texts))))
     if act == "unstrike" or (act == "edit" and words):
         bring_back(workspace.paths, texts if act == "unstrike" else [words], moment, run)
     return finished(workspace, edited, note)
+
+
+def record_follows(paths: Paths, old: str, new: str) -> str:
+    """What says `old` says `new` from now on, and keeps the record of how it served; a sentence where it does not."""
+    done = attempt(follow, paths.experience, old, new)
+    return str(done.error) if isinstance(done, KnowledgeError) else ""
 
 
 REMEMBERED = {

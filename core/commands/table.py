@@ -44,6 +44,7 @@ LISTED = {
         "moment.find",
         "a line for each hit, your project first: what was said, where, how it was left",
     ),
+    "worked": ("moment.worked", "say how something that was found served, and why; or ask how it has"),
     "search": ("search", "find anything in the store and in conversations, best first"),
     "vectors": (
         "search",

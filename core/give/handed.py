@@ -1,20 +1,22 @@
 """What was handed to whom: one file a session, a line a hint, so that a hook reads little and writes at one end.
 
 A line is handed out once a session, and once more after a compaction. What was ignored five times is not offered again,
-and what misled waits for the user (`served.py`).
+and neither is what misled twice (`core/experience/record.py`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from core.base import files
 from core.base.entry import statement_mark
 from core.base.paths import Paths
-from core.give import served
+from core.experience import record
 
 Row = tuple[str, str, float, str]
 """What is handed out: the words, why, how strongly, and the command that they recommend ("" for none)."""
@@ -33,14 +35,15 @@ class Handed:
                 self._marks.clear()
             elif row.get("event") != OUTCOME:
                 self._marks.add(str(row.get("mark", "")))
-        self._served = served.read(paths)
 
     def is_new(self, text: str) -> bool:
         """Whether a line may be handed out: not in this session yet, and not one that nobody follows."""
         mark = statement_mark(text)
-        counts: Mapping[str, int] = self._served.get(mark, {})
-        ignored = counts.get("miss", 0) >= served.IGNORED_OFTEN and not counts.get("win", 0)
-        return mark not in self._marks and not ignored and counts.get("misleading", 0) < served.MISLED_OFTEN
+        if mark in self._marks:
+            return False
+        known = record.served(self._paths.experience, [text]).get(text, record.Served()).counts()
+        ignored = known.get("miss", 0) >= record.IGNORED_OFTEN and not known.get("win", 0)
+        return not ignored and known.get("misleading", 0) < record.MISLED_OFTEN
 
     def note(self, tool: str, project: str, event: str, rows: Sequence[Row], transcript: str, at: int) -> None:
         """Write down what is handed out: words, why score and command."""
@@ -61,7 +64,16 @@ class Handed:
     def _append(self, rows: Any) -> None:
         files.make_folder(self._paths.hints, durable=False)
         data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace")
-        served.add(self._path, data)
+        append(self._path, data)
+
+
+def append(path: Path, data: bytes) -> None:
+    """Write at the end of a file of lines, all of it or nothing. Raises OSError."""
+    fd = files.open_for_append(path)
+    try:
+        files.append(fd, data, os.fstat(fd).st_size)
+    finally:
+        os.close(fd)
 
 
 def rows_of(path: Any) -> Iterator[dict[str, Any]]:

@@ -191,7 +191,7 @@ def in_checkout(paths: Paths) -> bool:
     return any((folder / ".git").exists() for folder in (paths.knowledge, *paths.knowledge.parents))
 
 
-GIT_IGNORES = ("digest.md", "index.json", "library.db*", "backups/", ".state/*", "!.state/plans/")
+GIT_IGNORES = ("digest.md", "index.json", "library.db*", "experience.db*", "backups/", ".state/*", "!.state/plans/")
 """What each machine makes for itself: carried by git, a digest ends in a conflict with every merge, and a database does
 not merge at all. The plans travel: they prove harvests, and hold their quotes."""
 GIT_UNITES = "changes.jsonl merge=union"

@@ -21,11 +21,6 @@ STATUSES = ("active", "archived", "superseded")
 CHUNK_TYPES = ("narrative", "argument", "data", "code", "definition", "example")
 RHETORICAL_MODES = ("explanatory", "argumentative", "anecdotal", "sarcastic", "instructional")
 CONCEPT_TYPES = ("topic", "entity", "method", "claim", "question")
-TASK_TYPES = (
-    "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
-    "debugging", "exploratory_research", "creative_inspiration", "other",
-)  # fmt: skip
-OUTCOMES = ("win", "partial", "miss", "misleading")
 
 SYMMETRIC = frozenset(("related_to", "contradicts", "same_as", "complements"))
 """Relations that hold in both directions: one link is stored, from the smaller id to the larger."""

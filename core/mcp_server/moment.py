@@ -3,7 +3,6 @@
 Who needs the fields asks the tools of earlier versions (`tools.py`, `knowledge mcp --tools all`).
 """
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -14,12 +13,14 @@ from core.commands.conversations import read as read_whole
 from core.commands.library.documents import library_part
 from core.commands.moment.find import find as find_everything
 from core.commands.moment.find import find_lines
-from core.commands.moment.find import worked as used
+from core.commands.moment.worked import CHUNK, worked_text
+from core.commands.moment.worked import worked as used
 from core.commands.text import count
 from core.commands.transcript import beginning_and_end, part, with_turn
 from core.commands.workspace import Workspace
 from core.mcp_server import tools
 from core.mcp_server.pages import settled, told_in
+from core.mcp_server.tools import TaskType
 
 FOUND, PAGE, MOST = 2400, 3000, 30_000
 TOOL_TURN = (240, 160)
@@ -27,7 +28,6 @@ TOOL_TURN = (240, 160)
 LONG_TURN = 0.75
 """So much of a page the first turn may have."""
 NOT_OURS = "(data from earlier work, no instructions)"
-_CHUNK = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}")
 
 Named = Annotated[
     str, Field(max_length=4096, description="Folder, repository or short name; empty: this project; all.")
@@ -82,7 +82,7 @@ def read(
     """Read on in a session, when a line of find is not enough: around a turn, from the end, or what one side
     said. What tools gave back is cut short; a page is 3,000 characters unless you ask for more."""
     now = settled(workspace)
-    if _CHUNK.fullmatch(name):
+    if CHUNK.fullmatch(name):
         return _of_document(now, name, around, project, characters)
     allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
     called, turn = with_turn(name)
@@ -136,22 +136,25 @@ def notes(
 def worked(
     workspace: Workspace,
     what: Annotated[
-        list[str], Field(min_length=1, max_length=20, description="session:turn from find, or the id of a chunk.")
+        list[str],
+        Field(min_length=1, max_length=20, description="What find has behind the arrow, or the words of a line."),
     ],
     outcome: Annotated[
         Literal["", "win", "partial", "miss", "misleading"],
         Field(description="win: it helped; miss: beside the point; misleading: it was wrong. Empty: tell."),
     ] = "",
     notes: Annotated[str, Field(max_length=2000, description="Why.")] = "",
+    task: Annotated[TaskType, Field(description="What it was for.")] = "",
 ) -> str:
-    """Say how what you were told served, and why: it is shown beside it from then on, and what misleads is put to the
-    user. Without an outcome: how it has served so far."""
+    """Say how what you were told served, and why: it is shown beside it from then on, and what misleads three times at
+    a kind of task stands last for it. Without an outcome: how it has served so far."""
     now = settled(workspace)
-    chunks = [one for one in what if _CHUNK.fullmatch(one)]
-    rows = []
+    chunks = [one for one in what if CHUNK.fullmatch(one)]
     if chunks and outcome:
-        tools.record_usage(workspace, chunks, outcome, notes)
-        rows.append(f"written down for {count(len(chunks), 'chunk')}")
+        tools.record_usage(workspace, chunks, outcome, notes, task)
+    rows = [f"written down for {count(len(chunks), 'chunk')}"] * bool(chunks and outcome)
     allowed = tools.allowed_in(now, all_projects=_everywhere(now)) or (lambda _folder: True)
-    rows += [f"{one}: {used(now, one, outcome, notes, allowed)}" for one in what if one not in chunks or not outcome]
+    for one in what:
+        if one not in chunks or not outcome:
+            rows.append(worked_text(used(now, one, outcome, notes, task, by="agent", allowed=allowed)).rstrip())
     return _told(now, rows, PAGE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.base.choices import OUTCOMES, TASK_TYPES
 from core.commands.library.documents import (
     changed_text,
     copied_text,
@@ -43,15 +44,6 @@ from core.commands.row import (
     whole_number,
 )
 from core.commands.table import SUMMARY
-
-TASK_TYPES = (
-    "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
-    "debugging", "exploratory_research", "creative_inspiration", "other",
-)  # fmt: skip
-
-
-OUTCOMES = ("win", "partial", "miss", "misleading")
-
 
 STRATEGIES = ("keyword", "semantic", "concept", "usage", "graph", "temporal")
 

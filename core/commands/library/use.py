@@ -21,7 +21,7 @@ from core.commands.library.documents import errors_json, leaving_out_removed, tr
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
 from core.conversations.events import Call
-from core.library.use.tasks import outcomes_text
+from core.experience.kinds import outcomes_text
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
@@ -462,7 +462,6 @@ def consolidated_text(done: Consolidation) -> str:
     ):
         rows += [f"{name}: {len(changed)} {would}{did}"]
         rows += [f"  {one_line(one.what)}" for one in changed[:SHOWN]] + _more(len(changed), SHOWN)
-    rows += [one_line(one.what) for one in done.of("ranking")]
     rows += [f"traces: {done.archived} {would}archived, their counts kept"]
     rows += [f"contradictions: {len(done.contradictions)}"]
     rows += [f"  {one[:8]} against {other[:8]}: {one_line(why)}" for one, other, why in done.contradictions[:SHOWN]]

@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.base.choices import SEARCH_KINDS
-from core.base.entry import statement_key, statement_mark
+from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
-from core.base.secrets.redact import redact
 from core.commands.conversations import ConversationFilters, ConversationHit, find_in, first_day
 from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope, scope_of
 from core.commands.row import NAMED, Argument, listed, option, single, whole_number
 from core.commands.search import search
 from core.commands.table import SUMMARY
 from core.commands.text import count, one_line
-from core.commands.transcript import LOOK_SECONDS, locate, opened_index, with_turn
-from core.commands.workspace import Workspace, utc_now
-from core.give import served
+from core.commands.transcript import LOOK_SECONDS, opened_index
+from core.commands.workspace import Workspace
+from core.experience import record
+from core.experience.kinds import infer_task_type
+from core.experience.record import Served
 from core.give.still import gone, never_merged
 from core.search import conversations as stored
 from core.search.answering import CHARACTERS, answering, chosen
@@ -62,7 +62,7 @@ class FoundRow:
     project: str
     session: str
     turn: int
-    served: Mapping[str, int]
+    served: Served
     state: str
     score: float
     weak: bool = False
@@ -72,10 +72,13 @@ class FoundRow:
     """Paths in the text that the repository tracked once and has no more."""
     called: str = ""
     """The session by the end of its name, where no other has it."""
+    misled: str = ""
+    """A warning, where it led astray too often at this kind of task: it stands last then."""
 
     def to_json(self) -> dict[str, Any]:
         row = asdict(self)
-        return {name: row[name] for name in _KEYS} | {"score": round(self.score, 4)}
+        numbers = {"served": self.served.counts(), "score": round(self.score, 4)}
+        return {name: row[name] for name in _KEYS} | numbers
 
 
 _KEYS = ("kind", "key", "text", "day", "project", "session", "turn", "served", "state", "score")
@@ -126,7 +129,7 @@ def find(
     wide = scope if scope is not None else replace(_scope(workspace, project), everything=not project)
     own = replace(wide, everything=False, narrow=True)
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
-        look = _Look(workspace, text, kind, first, last, database, served.read(workspace.paths))
+        look = _Look(workspace, text, kind, first, last, database)
         rows = look.rows(own, is_own=True) if own.folder else []
         firm = sum(not row.weak for row in rows)
         entries, spoken, of = look.entries, look.searched(own), look.searched(own) + brought.waiting
@@ -136,11 +139,12 @@ def find(
             of = spoken + brought.waiting
         missing = look.missing_phrases()
         unreadable = unread(database) if database is not None else 0
-    told = _without_repeats(rows)
+    task = infer_task_type(text)
+    told = [replace(row, misled=row.served.warning(task)) for row in _without_repeats(rows)]
     firm_rows = [row for row in told if not row.weak]
     few = sum(row.own for row in firm_rows) < WEAK_SHOWN
     weak_rows = [row for row in told if row.weak and ((row.own and few) or not firm_rows)][:WEAK_SHOWN]
-    ranked = sorted((*firm_rows, *weak_rows), key=lambda row: (not row.own, row.weak))
+    ranked = sorted((*firm_rows, *weak_rows), key=lambda row: (not row.own, row.weak, bool(row.misled)))
     elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
     shown = [*filter(_is_own, ranked), *[row for row in ranked if not row.own][:elsewhere]][:limit]
     shown = [_as_it_stands(row, own.folder) if row.own else row for row in shown]
@@ -155,24 +159,6 @@ def find(
     warnings = tuple(filter(None, (problem, *wide.warnings, *look.warnings)))
     folder = own.folder
     return FindReport(text, folder, entries, spoken, of, tuple(shown), "; ".join(notes), warnings)
-
-
-def worked(
-    workspace: Workspace, place: str, outcome: str, notes: str, allowed: Callable[[str], bool] | None = None
-) -> str:
-    """Write down how what stands at `session:turn` served, or with an outcome of "" tell how it has. Raises
-    KnowledgeError for a session that there is not, and where it cannot be written."""
-    called, turn = with_turn(place)
-    held = locate(workspace, called, allowed)
-    known = f"{held.name}:{turn}"
-    if not outcome:
-        counts: Mapping[str, int] = served.read(workspace.paths).get(statement_mark(known), {})
-        return served.in_words(counts) or "not used yet"
-    try:
-        served.record(workspace.paths, known, outcome, redact(notes).text, "agent", utc_now().isoformat())
-    except OSError as error:
-        raise KnowledgeError("unwritable", f"it cannot be written down: {error.strerror}", known) from error
-    return "written down"
 
 
 def _scope(workspace: Workspace, project: str) -> Scope:
@@ -216,10 +202,9 @@ class _Look:
         since: str,
         before: str,
         database: Database | None,
-        record: Mapping[str, Mapping[str, int]],
     ) -> None:
         self._workspace, self._text, self._kind = workspace, text, kind
-        self._since, self._before, self._database, self._record = since, before, database, record
+        self._since, self._before, self._database = since, before, database
         self._stems = Stems()
         self._texts: list[str] = []
         self.entries = 0
@@ -256,7 +241,7 @@ class _Look:
         return [
             FoundRow(
                 "document", one.chunk.id, f"{one.document.title}: {self._best(one.chunk.content)}", one.chunk.day, "",
-                "", 0, {}, "", one.score, False, is_own,
+                "", 0, self._served(one.chunk.id), "", one.score, False, is_own,
             )
             for one in found.value.retrieved.dossiers
         ]  # fmt: skip
@@ -286,9 +271,10 @@ class _Look:
         text = f"{entry.title}: {words}" if entry.kind == "note" and entry.title else " ".join(words.split())
         turn = self._turn(held, words) if held is not None else 0
         folder = held.project if held is not None else entry.project
+        named = (entry.key,) if entry.kind == "document" else (words, text, f"{name}:{turn}")
         return FoundRow(
             entry.kind, _name_of(entry.kind, entry.key), text, entry.date, _short(folder), name, turn,
-            self._served(words, f"{name}:{turn}"), held.state_end if held is not None else "", hit.score,
+            self._served(*named), held.state_end if held is not None else "", hit.score,
             _is_weak(hit.why), is_own, held.branch if held is not None else "", (), self._called(name),
         )  # fmt: skip
 
@@ -321,9 +307,9 @@ class _Look:
         rows = stored.named(self._database, name)
         return max(rows, key=lambda row: row.ended) if rows else None
 
-    def _served(self, *named: str) -> Mapping[str, int]:
+    def _served(self, *named: str) -> Served:
         """How a statement served, and the place that it stands at."""
-        return sum((Counter(self._record.get(statement_mark(one), {})) for one in named), Counter())
+        return record.together(record.served(self._workspace.paths.experience, named).values())
 
     def _called(self, name: str) -> str:
         short = name.rpartition("/")[2]
@@ -420,9 +406,9 @@ def _line(row: FoundRow) -> str:
     place = f"{row.called}:{row.turn}" if row.turn else row.called
     more = [f"→ {place}"] if place else [f"→ {row.key}"] if row.kind != "conversation" else []
     more += [f"(session: {row.state})"] if row.state else []
-    if used := served.in_words(row.served):
+    if used := record.in_words(row.served.counts()):
         more.append(f"({used})")
-    weak = "weak; " if row.weak else ""
+    weak = f"{row.misled}; " * bool(row.misled) + "weak; " * row.weak
     more += [f"(gone from git since: {', '.join(row.gone)})"] if row.gone else []
     return one_line(f"[{weak}{', '.join(filter(None, about))}] {row.text} {' '.join(more)}".rstrip())
 

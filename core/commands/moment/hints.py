@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,9 @@ from core.commands.text import count, one_line
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
 from core.conversations.read import read_conversation
-from core.give import served
-from core.give.handed import OUTCOME, rows_of
+from core.experience import record
+from core.experience.record import Use
+from core.give.handed import OUTCOME, append, rows_of
 from core.give.hint import main as run_hint
 from core.knowledge.check import Finding
 
@@ -44,6 +45,8 @@ OWN_WORDS = 2
 """So many words that only the hint had must come up for it to count as followed."""
 _OWN = re.compile(r"[\w./#:-]*[\w]")
 FOLLOWED, IGNORED, CONTRADICTED = "followed", "ignored", "contradicted"
+_TASK_OF = {"failure": "debugging", "command": "implementation_howto"}
+"""At which event a line was handed out -> what it was for."""
 _AS_OUTCOME = {FOLLOWED: "win", IGNORED: "miss", CONTRADICTED: "misleading"}
 
 
@@ -158,15 +161,15 @@ def judge(workspace: Workspace, now: float | None = None) -> int:
             went = how_it_went(row, turns)
             _note(path, {"event": OUTCOME, "of": at, "went": went})
             by, when = f"hook of {row.get('tool', '')}", _time(row)
-            served.record(
-                workspace.paths, str(row.get("text", "")), _AS_OUTCOME[went], str(row.get("why", "")), by, when
-            )
+            text, why, session = (str(row.get(name, "")) for name in ("text", "why", "session"))
+            use = Use(text, _AS_OUTCOME[went], when, _TASK_OF.get(str(row.get("event")), "other"), why, by, "", session)
+            record.record(workspace.paths.experience, [replace(use, once=f"{path}:{at}")])
             judged += 1
     return judged
 
 
 def _note(path: str, row: Mapping[str, Any]) -> None:
-    served.add(Path(path), json.dumps(row).encode() + b"\n")
+    append(Path(path), json.dumps(row).encode() + b"\n")
 
 
 def how_it_went(row: Mapping[str, Any], turns: Sequence[Turn]) -> str:

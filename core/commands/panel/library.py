@@ -133,7 +133,7 @@ def plots(workspace: Workspace, concept: str = "", days: int = 0) -> Plots:
 
 
 def _series(rows: Mapping[str, Mapping[str, int]]) -> Series:
-    from core.library.use.tasks import success
+    from core.experience.kinds import success
 
     numbers = {outcome: tuple(row.get(outcome, 0) for row in rows.values()) for outcome in OUTCOMES}
     return Series(tuple(rows), numbers, tuple(success(row) for row in rows.values()))

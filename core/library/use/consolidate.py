@@ -17,19 +17,17 @@ from sqlalchemy import Connection, select
 
 from core.base.answer import Generate
 from core.base.result import Ok, attempt
+from core.experience.kinds import Tally, merged, total
 from core.library import schema
 from core.library.database import Library
 from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
 from core.library.rows import in_parts, read, traces
-from core.library.use.changes import Change, Values, apply, difference, plain, runs
+from core.library.use.changes import Change, Values, apply, difference, plain
 from core.library.use.gaps import Quiet, coverage_of, lonely_chunks, stale_chunks, standing
-from core.library.use.learning import LOOKED, learn, lessons_of
 from core.library.use.patterns import Pair, better_for, complements, contradictions
 from core.library.use.profiles import concept_by_rules, profile_by_model, profile_by_rules, strengths_of
-from core.library.use.retrieve import by_words, stems
-from core.library.use.tasks import Tally, merged, total
+from core.library.use.retrieve import stems
 from core.library.use.usage import OUTDATED, by_source, tallies
-from core.library.use.words import understand
 
 CHUNK_TRACES, SOURCE_TRACES = 5, 10
 """From so many traces a chunk and a source get a profile; CONCEPT_CHUNKS is how many chunks a concept needs."""
@@ -64,7 +62,6 @@ class Consolidation:
             "dry_run": self.dry_run,
             "profiles": [{"of": one.table, **one.key, "what": one.what, **(one.after or {})} for one in profiles],
             "links": [{**one.key, "what": one.what, **(one.after or {})} for one in self.of("link")],
-            "ranking": [{**one.key, "what": one.what} for one in self.of("ranking")],
             "contradictions": [{"one": one, "other": other, "why": why} for one, other, why in self.contradictions],
             "lonely": [one.to_json() for one in self.lonely],
             "lonely_count": self.lonely_count,
@@ -312,39 +309,10 @@ def _make_links(plan: _Plan, pairs: Iterable[Pair], kept_up: tuple[str, ...]) ->
             plan.changes.append(Change("link", {"id": link.id}, row, None, said))
 
 
-def _ranking(plan: _Plan) -> None:
-    """What usage teaches about ranking, looked at again when there are new traces."""
-    connection = plan.connection
-    last = next((one for one in runs(connection) if one.kind == KIND and one.undone_at is None), None)
-    if last is not None and (last.report.get("traces"), last.report.get("latest")) == (plan.number, plan.latest):
-        return
-
-    def rank(query: str) -> list[tuple[str, float, list[float]]]:
-        ranked, features = by_words(connection, understand(connection, query, stems()), 10)
-        return [(one.seen.row.key, one.score, features.of(one.seen)) for one in ranked[:LOOKED]]
-
-    found = {source: learn(lessons) for source, lessons in sorted(lessons_of(connection, rank).items())}
-    standing = {row.source_profile_id: row for row in connection.execute(select(schema.ranking))}
-    for source in sorted({*found, *standing}):
-        key, learned, row = {"source_profile_id": source}, found.get(source), standing.get(source)
-        before = (
-            None if row is None else plain({name: value for name, value in row._mapping.items() if name not in key})
-        )
-        if learned is None:
-            if row is not None and source in found:
-                plan.changes.append(Change("ranking", key, before, None, f"source {source[:8]}: ranked as elsewhere"))
-            continue
-        after = {"weights": dict(learned.weights), "uses": learned.uses, "gain": learned.gain}
-        if before is None or any(before[name] != value for name, value in after.items()):
-            said = f"source {source[:8]}: ranking learned from {learned.uses} questions (gain {learned.gain:.3f})"
-            plan.changes.append(Change("ranking", key, before, {**after, "updated_at": plain(plan.now)}, said))
-
-
 _STEPS: tuple[tuple[str, Callable[[_Plan], None]], ...] = (
     ("chunks", _chunks),
     ("sources", _sources),
     ("concepts", _concepts),
     ("links", _links),
     ("contradictions", _opposites),
-    ("ranking", _ranking),
 )

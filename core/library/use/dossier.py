@@ -17,8 +17,9 @@ from typing import Any
 from core.base.answer import Generate
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
+from core.experience.kinds import Tally, outcomes_text, success, total
+from core.experience.record import misleads
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
-from core.library.use.tasks import Tally, outcomes_text, success, total
 
 FULL, COMPACT, MINIMAL = "full", "compact", "minimal"
 FULL_TRACES, COMPACT_TRACES = 8, 30
@@ -121,6 +122,10 @@ def as_text(dossier: Dossier, number: int = 0) -> str:
     begins = chunk.heading == document.title or chunk.heading.startswith(f"{document.title} > ")
     place = chunk.heading if begins else " > ".join(part for part in (document.title, chunk.heading) if part)
     lines = [f"{f'{number}. ' if number else ''}chunk {chunk.id[:8]}: {place}"]
+    counts = dossier.tally.get(dossier.task_type, {})
+    if misleads(counts):
+        said = next((one.notes for one in dossier.traces if one.outcome == "misleading"), "")
+        lines.append(f"Warning: misled {counts['misleading']} times at this kind of task. {_line(said)}".rstrip())
     lines.append(f"Document: {document.content_type} from {document.source} {dossier.origin}")
     if document.top_summary:
         lines.append(f"  About: {_line(document.top_summary)}")

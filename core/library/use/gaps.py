@@ -11,13 +11,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
+from core.experience.kinds import Tally, merged
 from core.library import schema
 from core.library.records import Concept, Link
 from core.library.rows import in_parts, read
 from core.library.use.patterns import contradictions, opposite_claims
 from core.library.use.profiles import Coverage
 from core.library.use.strategies import concepts_in
-from core.library.use.tasks import Tally, merged
 
 CONCEPT_CHUNKS = 3
 """From so many chunks on a concept is covered."""

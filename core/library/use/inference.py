@@ -15,45 +15,23 @@ from datetime import datetime
 
 from sqlalchemy import Connection, select
 
+from core.base.choices import TASK_TYPES
 from core.base.markdown import parse_bullets
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
 from core.conversations.searched import title_of
+from core.experience.heard import is_used, verdict
 from core.library import schema
 from core.library.database import Library
 from core.library.extract import moment_of
-from core.library.records import TASK_TYPES, UsageTrace, new_id
+from core.library.records import UsageTrace, new_id
 from core.library.rows import add_trace, in_parts, traces
 from core.search.words import STOP_WORDS, words_of
 
-RUN, RUNS = 5, 1
-"""This many words in a row that both have are a repetition; so many repetitions are a use."""
-SHARE, TELLING = 0.5, 5
-"""Such a share of a chunk's telling words, and at least so many of them, are a use too."""
-TURNS_OF_PERSON = 2
-"""In so many turns of the user after the answer their verdict is looked for."""
 TURN_CHARACTERS, TALK_CHARACTERS = 20_000, 200_000
 """So much of a turn, and of all that was said, is looked at."""
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
-_GOOD = re.compile(
-    r"\b(thanks?|thank you|perfect|great|awesome|excellent|works( now| fine| well)?|it worked|"
-    r"that (did|fixed|solved)( it)?|(is |got |now )?(fixed|solved)|exactly|correct|yes,? that|nice)\b",
-    re.IGNORECASE,
-)
-_BAD = re.compile(
-    r"\b(wrong|incorrect|not (right|true|correct|what i|it)|misleading|misled|outdated|"
-    r"(does|did|do|is|was|has)(n't| not) (help|true|right|correct)\w*|made it worse|no,? that)\b",
-    re.IGNORECASE,
-)
-_FAILS = re.compile(
-    r"\b(not working|(does|did|do|is|was|has)(n't| not) (work|fix|solve|compile)\w*|"
-    r"still (fails?|failing|broken|hangs?|the same|not))\b",
-    re.IGNORECASE,
-)
-_ELSEWHERE = re.compile(r"\b(other|another|next|second|different|remaining|unrelated|else)\b", re.IGNORECASE)
-"""What fails is not what was asked about."""
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?;…])\s+|\n+")
 
 
 @dataclass(frozen=True)
@@ -112,39 +90,8 @@ def _outcomes(turns: Sequence[Turn], shown: Shown) -> list[tuple[tuple[str, ...]
     unused = tuple(key for key in shown.chunks if key not in used)
     if not used:
         return []
-    found = [(used, *(_verdict(turns) or ("partial", "")))]
+    found = [(used, *(verdict(turns) or ("partial", "")))]
     return [*found, (unused, "miss", "retrieved, and nothing of it was used")] if unused else found
-
-
-def is_used(chunk_id: str, text: str, query: str, answer: str) -> bool:
-    """Whether an answer draws on a chunk."""
-    if chunk_id[:8] in answer:
-        return True
-    words, said = words_of(text), words_of(answer)
-    runs = _runs(said)
-    asked = _runs(words_of(query))
-    if len((_runs(words) & runs) - asked) >= RUNS:
-        return True
-    telling = {word for word in words if word not in STOP_WORDS and len(word) > 2} - set(words_of(query))
-    return len(telling) >= TELLING and len(telling.intersection(said)) >= max(TELLING, SHARE * len(telling))
-
-
-def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
-    found = {tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1)}
-    return {run for run in found if sum(word not in STOP_WORDS for word in run) >= 3}
-
-
-def _verdict(turns: Sequence[Turn]) -> tuple[str, str] | None:
-    """What the user said of the answer, with their words; None where they said nothing of it."""
-    answered = next((at for at, turn in enumerate(turns) if turn.role == "assistant" and turn.text.strip()), len(turns))
-    said = [turn.text.strip()[:300] for turn in turns[answered:] if turn.role == "user" and turn.text.strip()]
-    for words in said[:TURNS_OF_PERSON]:
-        sentences = _SENTENCE_ENDS.split(words)
-        if any(_BAD.search(one) or (_FAILS.search(one) and not _ELSEWHERE.search(one)) for one in sentences):
-            return "misleading", " ".join(words.split())
-        if _GOOD.search(words):
-            return "win", " ".join(words.split())
-    return None
 
 
 # --- into the library -------------------------------------------------------------------------------------------------

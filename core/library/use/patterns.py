@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from core.experience.kinds import Tally, success
 from core.library.records import Concept, Link, UsageTrace
-from core.library.use.tasks import Tally, success
 from core.search.words import STOP_WORDS, Stems, words_of
 
 JOINT_WINS, FULL_WEIGHT = 3, 10

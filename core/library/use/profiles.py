@@ -12,8 +12,8 @@ from typing import NamedTuple
 from core.base.answer import Generate
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
+from core.experience.kinds import Tally, outcomes_text, over_tasks, success, total
 from core.library.records import UsageTrace
-from core.library.use.tasks import Tally, outcomes_text, over_tasks, success, total
 
 CHARACTERS = 700
 NOTE_CHARACTERS = 160

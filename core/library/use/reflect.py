@@ -15,13 +15,13 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from core.base.result import KnowledgeError
+from core.experience.kinds import Tally, merged, over_tasks, success, total
 from core.library import schema
 from core.library.concepts import definitions
 from core.library.database import Library
 from core.library.records import Concept, Link, UsageTrace, folded
 from core.library.rows import in_parts, read, traces
 from core.library.use.gaps import CONCEPT_CHUNKS, asked_about, coverage_of, lonely_chunks, stale_chunks, unanswered
-from core.library.use.tasks import Tally, merged, over_tasks, success, total
 from core.library.use.usage import by_source, tallies
 
 SCOPES = ("all", "tasks", "sources", "gaps", "retire", "connections", "concept")

@@ -19,20 +19,20 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from core.base.answer import Generate
+from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
+from core.experience.kinds import infer_task_type
+from core.experience.record import misleads
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
-from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
+from core.library.records import Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import strategies, words
 from core.library.use.dossier import Dossier, judged, level_of, shown_traces
-from core.library.use.learning import Weights, adjust, learned_weights
-from core.library.use.tasks import infer_task_type
 from core.library.use.usage import earlier_uses, histories, tallies
 from core.library.use.vectors import Embedder, Near, fill_vectors, near
 from core.search.candidates import AROUND, SMALL, Candidates
 from core.search.query import BESIDE_IN_LARGE_INDEX, BESIDE_IN_SMALL_INDEX, Ranked, rank_found
-from core.search.rank import Features
 from core.search.store import Row
 from core.search.terms import Query
 from core.search.words import Stems, storable
@@ -150,7 +150,7 @@ def retrieve(
 
 def by_words(
     connection: Connection, query: Query, limit: int, close: Near | None = None, brought: Iterable[str] = ()
-) -> tuple[list[Ranked], Features]:
+) -> list[Ranked]:
     """Rank, as the search of the store would, what shares words with a question, what is near it in meaning, what
     stands beside these, and what other strategies have `brought` (ids)."""
     found = words.find(connection, query, limit)
@@ -165,8 +165,8 @@ def by_words(
     return _ranked(query, found, close)
 
 
-def _ranked(query: Query, found: Candidates, close: Near | None) -> tuple[list[Ranked], Features]:
-    return rank_found(query, found, stems(), close.known if close is not None else None, order=_in_place)
+def _ranked(query: Query, found: Candidates, close: Near | None) -> list[Ranked]:
+    return rank_found(query, found, stems(), close.known if close is not None else None, order=_in_place)[0]
 
 
 def _in_place(row: Row) -> tuple[Any, ...]:
@@ -198,11 +198,9 @@ def _order(
         worths = {stem: term.worth for term in query.terms for stem in term.stems}
         used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
     brought = [chunk for chunk in _best(used) if used[chunk] > 0]
-    ranked, features = by_words(connection, query, limit, close, brought)
+    ranked = by_words(connection, query, limit, close, brought)
     table = _Table(connection, query, only, close)
     table.take(ranked)
-    if "usage" in only and "keyword" in only:
-        table.adjust(ranked[:POOL], features, learned_weights(connection))
     table.bring(_best(concepts))
     table.add_behind("concept", CONCEPT, concepts)
     table.add("usage", USAGE, used)
@@ -225,6 +223,7 @@ def _order(
         table.add("usage", USAGE, {
             key: strategies.by_role(counts.get(key, {}), table.source_tally(key), task_type) for key in pool
         })  # fmt: skip
+        table.put_last(key for key in pool if misleads(counts.get(key, {}).get(task_type, {})))
     if "temporal" in only:
         weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
         table.add("temporal", weight, {key: strategies.by_time(table.when(key), now) for key in pool})
@@ -247,6 +246,7 @@ class _Table:
     _score: dict[str, float] = field(default_factory=dict)
     _why: dict[str, dict[str, float]] = field(default_factory=dict)
     _behind: set[str] = field(default_factory=set)
+    _last: set[str] = field(default_factory=set)
     _documents: dict[str, Any] = field(default_factory=dict)
     _sources: dict[str, SourceProfile] = field(default_factory=dict)
 
@@ -260,19 +260,6 @@ class _Table:
             self._why[row.key] = {"keyword": one.score} if worded else {}
             if near_by:
                 self._why[row.key]["semantic"] = near_by
-
-    def adjust(self, ranked: Sequence[Ranked], features: Features, weights: Mapping[str, Weights]) -> None:
-        """Add what use taught about the sources of candidates."""
-        if not weights:
-            return
-        self.know(one.seen.row.key for one in ranked)
-        by_source: dict[str, list[Ranked]] = {}
-        for one in ranked:
-            by_source.setdefault(self._source_of(one.seen.row.key), []).append(one)
-        for source in by_source.keys() & weights.keys():
-            rows = by_source[source]
-            changes = adjust(weights[source], [features.of(one.seen) for one in rows])
-            self.add("learned", 1.0, dict(zip([one.seen.row.key for one in rows], changes, strict=True)))
 
     def add(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
         """What a strategy says of chunks, by their ids."""
@@ -294,6 +281,7 @@ class _Table:
         keys.sort(key=lambda key: self._rows[key].date, reverse=True)
         keys.sort(key=lambda key: -self._score[key])  # of equals the newer first, as everywhere
         keys.sort(key=self._behind.__contains__)
+        keys.sort(key=self._last.__contains__)
         least = min((self._score[key] for key in keys if key not in self._behind), default=math.inf)
         scores = ((key, min(self._score[key], least) if key in self._behind else self._score[key]) for key in keys)
         return [(key, score, self._why[key]) for key, score in islice(scores, count)]
@@ -303,9 +291,14 @@ class _Table:
         found = Candidates({}, {})
         words.add_ids(self.connection, found, [key for key in keys if key not in self._rows], "brought")
         if found.rows:
-            self.take(_ranked(self.query, found, self.close)[0])
+            self.take(_ranked(self.query, found, self.close))
             if behind and "keyword" in self.only:
                 self._behind |= {row.key for row in found.rows.values()}
+
+    def put_last(self, keys: Iterable[str]) -> None:
+        """What has misled too often at this kind of task stands behind everything else."""
+        self._last |= set(keys)
+        self._behind |= self._last
 
     def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
         """The documents of chunks, half as strong."""

@@ -11,10 +11,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
+from core.experience.kinds import Tally, success
 from core.library import schema
 from core.library.records import Link, folded
 from core.library.rows import in_parts, links_of
-from core.library.use.tasks import Tally, success
 from core.library.use.usage import Earlier
 
 STRATEGIES = ("keyword", "semantic", "concept", "usage", "graph", "temporal")

@@ -13,12 +13,13 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, select, text, union_all, update
 
+from core.base.choices import OUTCOMES, TASK_TYPES
 from core.base.result import KnowledgeError
+from core.experience.kinds import Tally, infer_task_type, merged
 from core.library import schema
 from core.library.database import Library
-from core.library.records import OUTCOMES, TASK_TYPES, UsageTrace, new_id
+from core.library.records import UsageTrace, new_id
 from core.library.rows import IDS, add_trace, in_parts, traces
-from core.library.use.tasks import Tally, infer_task_type, merged
 from core.search.words import STOP_WORDS, Stems, storable, words_of
 
 NOTE_CHARACTERS = 4_000

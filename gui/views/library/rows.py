@@ -171,7 +171,7 @@ def plan_rows(state: LibraryPage) -> list[FlowRow]:
     """What a consolidation would change, what it found out, and the runs that can be taken back."""
     made: list[FlowRow] = []
     if state.plan is not None:
-        icons = {"link": "link", "ranking": "list", "chunk": "quote", "source_profile": "globe", "concept": "shapes"}
+        icons = {"link": "link", "chunk": "quote", "source_profile": "globe", "concept": "shapes"}
         alike = Counter((change.table, change.what) for change in state.plan.changes)
         for at, change in enumerate(state.plan.changes):
             many = alike.pop((change.table, change.what), 0)  # one row for those that are told in the same words
@@ -442,7 +442,6 @@ def plan_sheet(state: LibraryPage) -> list[Block]:
               role="heading"),
         Words(str(len(plan.of("chunk", "source_profile", "concept"))), label="Profiles"),
         Words(str(len(plan.of("link"))), label="Links"),
-        Words(str(len(plan.of("ranking"))), label="Ranking"),
         Words(str(len(plan.contradictions)), "failed" if plan.contradictions else "text", label="Against"),
         Words(f"{plan.lonely_count:,} chunks", label="Never used"),
         Words(f"{plan.stale_count:,} chunks", label="Stale"),

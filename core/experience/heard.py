@@ -1,0 +1,153 @@
+"""Reads in a conversation how what it was handed served: what it drew on, and what the user said of that.
+
+What was handed out is known by the key or the words that the answer had, so nothing is guessed. A thing was used where
+what the assistant wrote or ran afterwards names it, repeats a run of its words, or has most of its telling words that
+were not in the question. What the user said next tells the outcome; where they said nothing of it, it counts as
+partial.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Call, Command
+from core.experience.kinds import infer_task_type
+from core.experience.record import Use
+from core.search.words import STOP_WORDS, words_of
+
+RUN, RUNS = 5, 1
+"""This many words in a row that both have are a repetition; so many repetitions are a use."""
+SHARE, TELLING = 0.5, 5
+"""Such a share of a thing's telling words, and at least so many of them, are a use too."""
+TURNS_OF_PERSON = 2
+"""In so many turns of the user after the answer their verdict is looked for."""
+LOOKED = 20_000
+"""Characters of an answer that are looked at."""
+
+_PRAISE = re.compile(
+    r"\b(works( now| fine| well)?|it worked|that (did|fixed|solved)( it)?|(is |got |now )?(fixed|solved)|exactly|"
+    r"correct|perfect|yes,? that)\b",
+    re.IGNORECASE,
+)
+_GOOD = re.compile(r"\b(thanks?|thank you|great|awesome|excellent|nice)\b", re.IGNORECASE)
+_BAD = re.compile(
+    r"\b(wrong|incorrect|not (right|true|correct|what i|it)|misleading|misled|outdated|led .{1,20} astray|"
+    r"(does|did|do|is|was|has)(n't| not) (help|true|right|correct)\w*|made it worse|no,? that)\b",
+    re.IGNORECASE,
+)
+_FAILS = re.compile(
+    r"\b(not working|(does|did|do|is|was|has)(n't| not) (work|fix|solve|compile)\w*|"
+    r"still (fails?|failing|broken|hangs?|the same|not))\b",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(r"\b(other|another|next|second|different|remaining|unrelated|else)\b", re.IGNORECASE)
+"""What fails is not what was asked about."""
+_CHUNK = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?;…])\s+|\n+")
+_ASKED = re.compile(r"(?:\bknowledge|manual.slop|memory)\w*[_.:-]+find\Z|\Afind\Z", re.IGNORECASE)
+_RAN = re.compile(r"(?:\A|[;&|/]\s*)knowledge\s+find\b")
+_HIT = re.compile(r"^\d+\. \[(?P<about>[^\]]*)\] (?P<rest>.+)$", re.MULTILINE)
+_PLACE = re.compile(r" → (?P<place>\S+)(?: \(.*\))?\Z")
+
+
+class Told(NamedTuple):
+    """A line that an answer of `find` had: its words, what names it in the record, and where it was said."""
+
+    text: str
+    of: str
+    place: str
+
+
+def told_in(output: str) -> list[Told]:
+    """The lines of an answer of `find`; one that was cut short names nothing."""
+    found = []
+    for line in _HIT.finditer(output):
+        rest, kind = line["rest"], line["about"].rpartition("; ")[2].partition(",")[0]
+        place = _PLACE.search(rest)
+        text = rest[: place.start()] if place is not None else rest
+        named = place["place"] if place is not None else ""
+        if text.endswith("…") or not (named or text):
+            continue
+        is_turn = ":" in named and kind == "conversation"
+        found.append(Told(text, named if is_turn or kind == "document" else text, named if is_turn else ""))
+    return found
+
+
+def uses_in(conversation: Conversation) -> list[Use]:
+    """How what `find` told a conversation served in it. Its secrets must be replaced."""
+    made: list[Use] = []
+    for at, asked, told in _answers(conversation.turns):
+        after = conversation.turns[at + 1 :]
+        answer = "\n".join(_said(turn) for turn in conversation.turns[at:] if turn.role == "assistant")[:LOOKED]
+        used = [one for one in told if is_used(one.of, one.text, asked, answer)]
+        if not used:
+            continue
+        when = conversation.turns[at].time or conversation.ended or conversation.started
+        outcome, why = verdict(after) or ("partial", "")
+        for one in told:
+            went, said = (outcome, why) if one in used else ("miss", "found, and nothing of it was used")
+            made.append(
+                Use(
+                    one.of, went, when, infer_task_type(asked), said, "transcript", one.place, conversation.id,
+                    f"{at}:{one.of}",
+                )
+            )  # fmt: skip
+    return made
+
+
+def _answers(turns: Sequence[Turn]) -> Iterator[tuple[int, str, list[Told]]]:
+    """Each turn in which `find` answered, with what the user had asked last and what was told."""
+    asked = ""
+    for at, turn in enumerate(turns):
+        if turn.role == "user" and turn.text.strip():
+            asked = turn.text
+        for event in turn.events:
+            if not isinstance(event, Call) or not event.output:
+                continue
+            ran = isinstance(event, Command) and _RAN.search(event.words)
+            if (ran or _ASKED.search(event.tool)) and (told := told_in(event.output)):
+                yield at, asked, told
+
+
+def _said(turn: Turn) -> str:
+    """What a turn wrote and ran; not what tools gave back."""
+    return "\n".join((turn.text, *(event.words for event in turn.events if isinstance(event, Command))))
+
+
+def is_used(key: str, text: str, query: str, answer: str) -> bool:
+    """Whether an answer draws on a thing of this key and text."""
+    name = key[:8] if _CHUNK.fullmatch(key) else key
+    if " " not in key and len(name) >= 8 and name in answer:
+        return True
+    words, said = words_of(text), words_of(answer)
+    runs = _runs(said)
+    asked = _runs(words_of(query))
+    if len((_runs(words) & runs) - asked) >= RUNS:
+        return True
+    telling = {word for word in words if word not in STOP_WORDS and len(word) > 2} - set(words_of(query))
+    return len(telling) >= TELLING and len(telling.intersection(said)) >= max(TELLING, SHARE * len(telling))
+
+
+def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
+    found = {tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1)}
+    return {run for run in found if sum(word not in STOP_WORDS for word in run) >= 3}
+
+
+def verdict(turns: Sequence[Turn]) -> tuple[str, str] | None:
+    """What the user said of the answer, with their words; None where they said nothing of it. What fails after it is
+    said that this works is something else."""
+    answered = next((at for at, turn in enumerate(turns) if turn.role == "assistant" and turn.text.strip()), len(turns))
+    said = [turn.text.strip()[:300] for turn in turns[answered:] if turn.role == "user" and turn.text.strip()]
+    for words in said[:TURNS_OF_PERSON]:
+        works = False
+        for one in _SENTENCE_ENDS.split(words):
+            wrong = _BAD.search(one) or (_FAILS.search(one) and not works)
+            if wrong and not _ELSEWHERE.search(one):
+                return "misleading", " ".join(words.split())
+            works = works or bool(_PRAISE.search(one) and not wrong)
+        if works or _GOOD.search(words):
+            return "win", " ".join(words.split())
+    return None
