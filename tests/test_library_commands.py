@@ -19,14 +19,14 @@ from core.base.config import Config
 from core.base.marks import NOTICE
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import checked_value, find_setting
-from core.commands.library.table import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
+from core.commands.library.table import SCOPES, STRATEGIES
 from core.commands.library.use import UsageReader
 from core.commands.panel import library as view
 from core.commands.workspace import open_workspace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
 from core.knowledge.digest import read_served
-from core.library import database, records
+from core.library import database
 from core.library.use import reflect, strategies
 from core.mcp_server import moment, tools
 from tests.cli_call import call
@@ -36,7 +36,6 @@ from tests.library_place import database_on, opened
 
 
 def test_the_words_of_the_command_line_are_those_of_the_library() -> None:
-    assert (TASK_TYPES, OUTCOMES) == (records.TASK_TYPES, records.OUTCOMES)
     assert (STRATEGIES, SCOPES) == (strategies.STRATEGIES, reflect.SCOPES)
 
 

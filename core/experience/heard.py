@@ -45,9 +45,9 @@ _FAILS = re.compile(
 )
 _ELSEWHERE = re.compile(r"\b(other|another|next|second|different|remaining|unrelated|else)\b", re.IGNORECASE)
 """What fails is not what was asked about."""
-_CHUNK = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_CHUNK = re.compile(r"[0-9a-f]{8}[0-9a-f-]{28}")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?;…])\s+|\n+")
-_ASKED = re.compile(r"(?:\bknowledge|manual.slop|memory)\w*[_.:-]+find\Z|\Afind\Z", re.IGNORECASE)
+_ASKED = re.compile(r"(?:knowledge|memory|manual.slop).*find\Z|\Afind\Z", re.IGNORECASE)
 _RAN = re.compile(r"(?:\A|[;&|/]\s*)knowledge\s+find\b")
 _HIT = re.compile(r"^\d+\. \[(?P<about>[^\]]*)\] (?P<rest>.+)$", re.MULTILINE)
 _PLACE = re.compile(r" → (?P<place>\S+)(?: \(.*\))?\Z")
@@ -69,7 +69,7 @@ def told_in(output: str) -> list[Told]:
         place = _PLACE.search(rest)
         text = rest[: place.start()] if place is not None else rest
         named = place["place"] if place is not None else ""
-        if text.endswith("…") or not (named or text):
+        if "…" in line[0] or not (named or text):
             continue
         is_turn = ":" in named and kind == "conversation"
         found.append(Told(text, named if is_turn or kind == "document" else text, named if is_turn else ""))

@@ -22,44 +22,57 @@ _RULES: tuple[tuple[str, str], ...] = (
         r"\b(\w*errors?|\w*exceptions?|traceback|stack ?trace|fail(s|ed|ing|ure)?|crash\w*|bugs?|debug\w*|deadlock\w*|"
         r"hang(s|ing)?|hung|freez\w+|stuck|broken|breaks|leak\w*|segfault\w*|flak(y|ing)|time[sd]? ?out|timeout\w*|"
         r"corrupt\w*|wrong result|(does|do|did|is|are|was)(n't| not) (work|start|stop|compil|load|respond|find|show|"
-        r"connect)\w*|not working|stopped working|undefined|panics?|regression)\b",
+        r"connect)\w*|not working|stopped working|undefined|panics?|regression|refused|rejected|denied|red|blank|"
+        r"nothing happens|no longer|won't|unexpected(ly)?|so slow|too slow|gone wrong|what's wrong|keeps? \w+ing|"
+        r"(lost|missing) (connection|packets?|rows?|data)|out of memory)\b",
     ),
     (
         "creative_inspiration",
         r"\b(ideas? for|brainstorm\w*|inspir\w+|creative|imagine|(a|good|better) (name|title|metaphor|story) for|"
+        r"come up with|slogans?|taglines?|fun ways?|"
         r"what could (we|i) (call|name|make|write))\b",
     ),
     (
         "opinion_gathering",
         r"\b(opinions?|what do (people|users|others|you) (think|say|feel)|think of|thoughts on|experiences? with|"
-        r"recommend\w*|reviews? of|favou?rite|sentiment|anyone (use|tried)|popular|complain\w*|like about)\b",
+        r"recommend\w*|reviews? of|favou?rite|sentiment|anyone (use|tried)|popular|complain\w*|like about|"
+        r"your take|how do you feel|any good|a good idea)\b",
     ),
     (
         "decision_support",
         r"\b(should (we|i|one)|which .{0,60}\b(better|best|choose|use|prefer)|versus|vs\.?|compar\w+|pros and cons|"
-        r"trade-?offs?|worth (it|the|using)|better than|choose between|decide|alternatives? to|or should)\b",
+        r"trade-?offs?|worth (it|the|using)|better than|choose between|decide|alternatives? to|or should|"
+        r"pick|go with|is it (better|safe|ok|okay|wise)|do we (need|want)|why (do|did|don't) we|rather than|"
+        r"(use|keep|take) \S+ or \S+)\b",
     ),
     (
         "implementation_howto",
         r"\b(how (do|can|could|should|would|to|does one)\b(?! .{0,30}\bwork\b)|implement\w*|set ?up|install\w*|"
         r"configur\w+|steps? to|write (a|an|the)|add (a|an)|examples? of (code|using)|migrate|deploy\w*|integrate|"
-        r"convert\w*|snippet|tutorial|command (to|for))\b",
+        r"convert\w*|snippet|tutorial|command (to|for)|(a|best|easiest|right) way to|"
+        r"(need|want|trying|like) to \w+|can you \w+)\b|\A\W*(please )?(write|add|make|create|build|"
+        r"generate|rename|move|"
+        r"change|replace|enable|disable|turn|run|set|update|remove|split|sort|parse|export|fetch|send|connect)\b",
     ),
     (
         "conceptual_understanding",
         r"\b(why (do|does|is|are|did|was|were)|how (do|does|did) .{0,60}\bwork|explain\w*|understand\w*|"
-        r"differences? between|what does .{0,60}\bmean|concepts?|theory|principles?|intuition|meaning of|"
+        r"differences? between|what does .{0,60}\bmean|concepts?|theory|principles?|intuition|"
+        r"meaning of|what happens (when|if)|"
+        r"the point of|the idea (of|behind)|make sense of|how come|what's the difference|"
         r"relationship between|in general)\b",
     ),
     (
         "exploratory_research",
         r"\b(overview|survey|landscape|state of the art|explor\w+|what (is|do we) know(n)? about|everything (about|on)|"
-        r"learn about|read about|literature|background on|summar\w+|discuss\w*|tell me about|trends?)\b",
+        r"learn about|read about|literature|background on|summar\w+|discuss\w*|tell me about|trends?|look into|"
+        r"anything (on|about)|what else|research|what (options|choices|kinds|sorts))\b",
     ),
     (
         "factual_lookup",
         r"\b(who|whom|whose|when|where|which|what|how (many|much|long|often|old|far|big)|versions?|dates?|defaults?|"
-        r"limits?|is there|are there|did|does|name of|list of)\b",
+        r"limits?|is there|are there|did|does|name of|list of|"
+        r"what's|who's|where's|remind me|do we have|has|have)\b",
     ),
 )
 _COMPILED = tuple((task, re.compile(pattern, re.IGNORECASE)) for task, pattern in _RULES)

@@ -214,9 +214,10 @@ def _writing(path: Path) -> Iterator[sqlite3.Connection]:
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection | None]:
     with contextlib.ExitStack() as opened:
-        database = None
+        sound = None
         with contextlib.suppress(sqlite3.Error):
             if files.exists(path):
                 database = opened.enter_context(contextlib.closing(_opened(path, "ro")))
                 database.execute(f"SELECT {_COLUMNS} FROM used LIMIT 1")
-        yield database
+                sound = database
+        yield sound
