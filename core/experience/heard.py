@@ -144,10 +144,10 @@ def verdict(turns: Sequence[Turn]) -> tuple[str, str] | None:
     for words in said[:TURNS_OF_PERSON]:
         works = False
         for one in _SENTENCE_ENDS.split(words):
-            wrong = _BAD.search(one) or (_FAILS.search(one) and not works)
-            if wrong and not _ELSEWHERE.search(one):
+            fails = _FAILS.search(one) and not works and not _ELSEWHERE.search(one)
+            if _BAD.search(one) or fails:
                 return "misleading", " ".join(words.split())
-            works = works or bool(_PRAISE.search(one) and not wrong)
+            works = works or bool(_PRAISE.search(one) and not _FAILS.search(one))
         if works or _GOOD.search(words):
             return "win", " ".join(words.split())
     return None

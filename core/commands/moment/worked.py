@@ -107,6 +107,8 @@ class FoundReader:
 
     def record(self) -> str:
         """What became of it, as a note; "" where there was nothing new."""
+        if not self.uses:
+            return ""
         number = attempt(record.record, self._workspace.paths.experience, self.uses)
         if isinstance(number, KnowledgeError):
             return str(number.error)
