@@ -74,12 +74,12 @@ def _named(workspace: Workspace, what: str, allowed: Callable[[str], bool] | Non
     kind, _, key = what.rpartition(":")
     index = opened_search(workspace, find_project(workspace))
     try:
-        asked = "SELECT text FROM entries WHERE key IN (?1, ?2) AND (kind = ?3 OR ?3 = '') LIMIT 1"
+        asked = "SELECT text, kind FROM entries WHERE key = ?1 OR (key = ?2 AND kind = ?3) LIMIT 1"
         row = index.database.execute(asked, (what, key, kind)).fetchone()
     finally:
         index.close()
     if row is not None:
-        return str(row[0]).partition("\n")[0] if not kind else str(row[0]), ""
+        return str(row[0]).partition("\n")[0] if row[1] in ("bullet", "note") else str(row[0]), ""
     if not re.fullmatch(r".+:\d+", what):
         raise bullet
     called, turn = with_turn(what)
