@@ -30,7 +30,8 @@ TEXT_CHARACTERS = 4_000
 @dataclass(frozen=True)
 class Dossier:
     """One retrieved chunk. `why` is strategy -> score; `traces` are those that are shown, newest first, of `used` in
-    all; `beside` are other chunks that it is linked to in a way one should know (`contradicts`, `better_for`)."""
+    all; `beside` are other chunks that it is linked to in a way one should know (`contradicts`, `better_for`); `place` is
+    where it stands in its document (`page 3`), "" where nobody can tell."""
 
     chunk: Chunk
     document: Document
@@ -43,6 +44,7 @@ class Dossier:
     level: str
     beside: tuple[str, ...] = field(default=())
     advice: str = ""
+    place: str = ""
 
     @property
     def used(self) -> int:
@@ -91,6 +93,7 @@ class Dossier:
                 **_fields(self.document, "id", "title", "source", "content_type"),
                 "summary": self.document.top_summary,
                 "position": self.chunk.position,
+                "place": self.place or None,
             },
         }  # fmt: skip
 
@@ -121,13 +124,14 @@ def as_text(dossier: Dossier, number: int = 0) -> str:
     begins = chunk.heading == document.title or chunk.heading.startswith(f"{document.title} > ")
     place = chunk.heading if begins else " > ".join(part for part in (document.title, chunk.heading) if part)
     lines = [f"{f'{number}. ' if number else ''}chunk {chunk.id[:8]}: {place}"]
-    lines.append(f"Document: {document.content_type} from {document.source} {dossier.origin}")
+    at = f", {dossier.place}" if dossier.place else ""
+    lines.append(f"Document: {document.content_type} from {document.source}{at} {dossier.origin}")
     if document.top_summary:
         lines.append(f"  About: {_line(document.top_summary)}")
     content = chunk.content.strip()
     if len(content) > TEXT_CHARACTERS:
         content = f"{content[:TEXT_CHARACTERS]} …"
-    lines += ["Content:", *(f"  {line}" for line in content.split("\n"))]
+    lines += ["Content:", *(f"  {line}" for line in content.splitlines())]
     if chunk.summary and chunk.summary.strip() not in content:
         lines.append(f"Summary: {_line(chunk.summary)}")
     manner = [chunk.chunk_type, chunk.rhetorical_mode] + ["needs what stands around it"] * chunk.needs_context

@@ -22,6 +22,7 @@ from core.base.answer import Generate
 from core.base.result import KnowledgeError, attempt
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
+from core.library.places import standing_at
 from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import strategies, words
@@ -365,6 +366,7 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str) -
     counts = tallies(connection, keys)
     used = histories(connection, counts)
     beside = _beside(connection, keys)
+    at = standing_at(connection, keys)
     made = []
     for key, score, why in order:
         chunk = chunks[key]
@@ -375,6 +377,7 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str) -
             Dossier(
                 chunk, document, sources.get(document.source_profile_id or ""), score, why, task_type, tally,
                 shown_traces(used.get(key, []), task_type, level), level, tuple(beside.get(key, ())),
+                place=at.get(key, ""),
             )
         )  # fmt: skip
     return made
