@@ -29,10 +29,10 @@ from core.library import database, records
 from core.library.use import reflect, strategies
 from core.mcp_server import tools
 from tests.cli_call import call
-from tests.test_library_extract import page_of, pdf_of
 from tests.library_home import GOTCHA, GUIDE, asked_in_a_session, harvested, recorded, run, switch, text, workspace
 from tests.library_home import home as home
 from tests.library_place import database_on, opened
+from tests.test_library_extract import page_of, pdf_of
 
 
 def test_the_words_of_the_command_line_are_those_of_the_library() -> None:
