@@ -19,7 +19,7 @@ from core.base.config import Config
 from core.base.marks import NOTICE
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import checked_value, find_setting
-from core.commands.library.table import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
+from core.commands.library.table import OUTCOMES, RELATIONS, SCOPES, STRATEGIES, TASK_TYPES
 from core.commands.library.use import UsageReader
 from core.commands.panel import library as view
 from core.conversations.conversation import Conversation, Turn
@@ -37,7 +37,7 @@ from tests.test_library_extract import page_of, pdf_of
 
 def test_the_words_of_the_command_line_are_those_of_the_library() -> None:
     assert (TASK_TYPES, OUTCOMES) == (records.TASK_TYPES, records.OUTCOMES)
-    assert (STRATEGIES, SCOPES) == (strategies.STRATEGIES, reflect.SCOPES)
+    assert (STRATEGIES, SCOPES, RELATIONS) == (strategies.STRATEGIES, reflect.SCOPES, records.RELATIONS)
 
 
 def test_a_question_an_outcome_a_profile_and_the_way_back(home: Path) -> None:
@@ -488,3 +488,84 @@ def test_markdown_without_line_breaks_is_parted_at_its_headings(home: Path, tmp_
     chunks = run(home, "show", made["documents"][0]["id"])["chunks"]
     assert max(row["token_count"] for row in chunks) <= 700
     assert {row["heading"].split(" > ")[-1].split()[0] for row in chunks} == {"Guide", "Install", "Use"}
+
+
+# --- kept up ----------------------------------------------------------------------------------------------------------
+
+
+def test_refresh_reads_what_changed_follows_what_moved_and_tells_what_is_gone(home: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    for name in ("bread", "salt"):
+        (notes / f"{name}.md").write_text(
+            f"# {name}\n\nWhat one should know of {name}: it needs time in the kitchen.\n"
+        )
+    run(home, "ingest", str(notes))
+    before = {row["title"]: row["id"] for row in run(home, "list")}
+    (notes / "soup.md").write_text("# Soup\n\nLentils need forty minutes and a bay leaf.\n")
+    (notes / "shelf").mkdir()
+    (notes / "bread.md").rename(notes / "shelf" / "loaf.md")
+    (notes / "salt.md").unlink()
+    done = run(home, "refresh")
+    assert [row["path"] for row in done["changed"]["documents"]] == [str(notes / "soup.md")]
+    assert done["moved"] == {str(notes / "bread.md"): str(notes / "shelf" / "loaf.md")}
+    assert done["gone"] == {str(notes / "salt.md"): [before["salt"]]} and done["unchanged"] == 1
+    after = {row["title"]: row for row in run(home, "list")}
+    assert after["bread"]["id"] == before["bread"] and after["bread"]["path"].endswith("loaf.md")
+    assert "forty minutes" in run(home, "retrieve", "lentils")[0]["text"]
+    assert run(home, "ingest", str(notes))["counts"] == {}, "the file under its new name is not taken in a second time"
+    again = run(home, "refresh")
+    assert (again["moved"], again["changed"]["documents"], len(again["gone"])) == ({}, [], 1)
+    assert f"gone: {notes / 'salt.md'} ({before['salt'][:8]})" in text(home, "refresh")
+
+
+def test_what_a_deleted_file_said_stands_last_and_says_so(home: Path, tmp_path: Path) -> None:
+    asked = ("retrieve", "lentils salt async", "--unlogged")
+    (tmp_path / "notes" / "lentils.md").write_text(
+        "# Lentils\n\nLentils and salt: lentils need salt and async lentils.\n"
+    )
+    run(home, "ingest", str(tmp_path / "notes"))
+    assert run(home, *asked)[0]["document"]["title"] == "Lentils"
+    (tmp_path / "notes" / "lentils.md").unlink()
+    found = run(home, *asked)
+    assert [row["document"]["title"] for row in found][-1] == "Lentils" and len(found) > 1
+    assert "not there any more" in found[-1]["beside"][0] and "not there any more" in text(home, *asked)
+    copy = tmp_path / "notes" / "copy.md"
+    copy.write_text("# Lentils\n\nLentils and salt: lentils need salt and async lentils.\n")
+    run(home, "ingest", str(copy))
+    assert run(home, *asked)[0]["document"]["title"] == "Lentils"
+    run(home, "refresh")
+    assert {row["path"] for row in run(home, "list")} == {str(tmp_path / "notes" / one) for one in
+                                                          ("async.md", "soup.md", "copy.md")}  # fmt: skip
+
+
+def test_a_contradiction_made_by_hand_is_told_from_both_sides_and_taken_back(home: Path) -> None:
+    ids = {row["document"]["title"]: row["key"] for row in run(home, "retrieve", "async lentils")}
+    one, other = ids["Async deadlocks"], ids["Soup"]
+    made = run(home, "link", other[:8], "contradicts", one[:8], "--note", "it never worked")
+
+    def told() -> list[str]:
+        return [said for row in run(home, "retrieve", "async lentils") for said in row["beside"]]
+
+    assert len(told()) == 2 and all("contradicts chunk" in said and "it never worked" in said for said in told())
+    assert call("library", "link", one, "contradicts", other, "--home", str(home))[0] == 1, (
+        "the same from the other side"
+    )
+    assert [row["why"] for row in run(home, "consolidate", "--dry-run")["contradictions"]] == ["it never worked"]
+    run(home, "undo", made["run_id"])
+    assert told() == [] and run(home, "consolidate", "--dry-run")["contradictions"] == []
+    code, _, err = call("library", "link", "nothing", "contradicts", one, "--home", str(home))
+    assert code == 1 and "there is nothing called 'nothing'" in err
+
+
+def test_a_harvest_keeps_the_library_up_and_what_it_learned_can_be_taken_back(home: Path, tmp_path: Path) -> None:
+    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
+    for at in range(5):
+        run(home, "record", "--chunk", best["key"], "--outcome", "win", "--notes", f"it was the callback, time {at}")
+    (tmp_path / "notes" / "soup.md").write_text("# Soup\n\nLentils need forty minutes and a bay leaf.\n")
+    notes = harvested(home)["notes"]
+    assert "the library read 1 changed file again" in notes
+    (learned,) = [note for note in notes if "the library learned" in note]
+    assert "time 4" in run(home, "retrieve", "async callback deadlock")[0]["functional_profile"]
+    assert "forty minutes" in run(home, "retrieve", "lentils")[0]["text"]
+    run(home, "undo", learned.split("undo ")[1].split("'")[0])
+    assert run(home, "retrieve", "async callback deadlock")[0]["functional_profile"] is None

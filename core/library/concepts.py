@@ -125,7 +125,40 @@ _COMMON = (
 _GENERIC = frozenset(_COMMON.split())
 """Names that say nothing about what a text is about."""
 _BUILT_IN = frozenset(name.casefold() for name in dir(builtins)) | frozenset(
-    ["abc", "argparse", "ast", "builtins", "collections", "contextlib", "copy", "dataclasses", "enum", "functools", "inspect", "io", "itertools", "logging", "math", "operator", "os", "pathlib", "random", "re", "shutil", "string", "struct", "sys", "tempfile", "textwrap", "time", "traceback", "types", "typing", "warnings", "__future__"]
+    [
+        "abc",
+        "argparse",
+        "ast",
+        "builtins",
+        "collections",
+        "contextlib",
+        "copy",
+        "dataclasses",
+        "enum",
+        "functools",
+        "inspect",
+        "io",
+        "itertools",
+        "logging",
+        "math",
+        "operator",
+        "os",
+        "pathlib",
+        "random",
+        "re",
+        "shutil",
+        "string",
+        "struct",
+        "sys",
+        "tempfile",
+        "textwrap",
+        "time",
+        "traceback",
+        "types",
+        "typing",
+        "warnings",
+        "__future__",
+    ]
 )
 """What every program in Python speaks of."""
 _OF_TESTS = re.compile(r"test_|tests?$|setup_|teardown_|Test[A-Z_]|\w+(?:_tests?|Tests?|TestCase)$")

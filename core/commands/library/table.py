@@ -17,6 +17,7 @@ from core.commands.library.documents import (
     state_text,
 )
 from core.commands.library.ingest import ingested_text, library_ingest
+from core.commands.library.upkeep import library_link, library_refresh, linked_text, refreshed_text
 from core.commands.library.use import (
     answered_text,
     consolidated_text,
@@ -60,6 +61,12 @@ SCOPES = ("all", "tasks", "sources", "gaps", "retire", "connections", "concept")
 
 
 CONTENT_TYPES = ("article", "paper", "note", "code", "conversation", "reference")
+
+
+RELATIONS = (
+    "related_to", "supports", "contradicts", "supersedes", "elaborates", "applies", "derived_from", "same_as",
+    "complements", "better_for",
+)  # fmt: skip
 
 
 STATUSES = ("active", "archived", "superseded", "all")
@@ -207,6 +214,27 @@ COMMANDS = (
             consolidated_text,
             flag("--dry-run", "show what would change"),
             flag("--rules", "ask no model"),
+        ),
+        single(
+            "refresh",
+            "read changed files again, follow those that moved, name those that are gone",
+            "",
+            library_refresh,
+            refreshed_text,
+            option("--provider", "who describes them: 'offline' asks no model (default: the setting)", "P"),
+            long=True,
+            words=NAMED,
+        ),
+        single(
+            "link",
+            "say how two things stand to each other, such as that one contradicts the other",
+            "3f2a91c0 contradicts 77b0c1d2 --note 'changed in 3.12'",
+            library_link,
+            linked_text,
+            needed("one", "a chunk or document by its id (its first letters are enough), a concept by its name", "ONE"),
+            Argument(("relation",), listed(RELATIONS), {"choices": RELATIONS, "metavar": "RELATION"}),
+            needed("other", "the same of the other end", "OTHER"),
+            option("--note", "why", "TEXT"),
         ),
         single(
             "reflect",

@@ -361,7 +361,13 @@ def _files(workspace: Workspace, names: Iterable[str], errors: list[ErrorInfo]) 
 
 
 def library_consolidate(
-    workspace: Workspace, *, dry_run: bool = False, rules: bool = False, now: Callable[[], datetime] = utc_now
+    workspace: Workspace,
+    *,
+    dry_run: bool = False,
+    rules: bool = False,
+    cancelled: Callable[[], bool] = lambda: False,
+    patience: float | None = None,
+    now: Callable[[], datetime] = utc_now,
 ) -> Consolidation:
     """Turn traces into profiles and patterns into links. `dry_run` shows what would change; with `rules` no model is
     asked, whatever the settings say. What usage confirmed is told to the digest where the settings want it."""
@@ -370,12 +376,12 @@ def library_consolidate(
     def work(library: Library) -> Consolidation:
         from core.library.use.consolidate import consolidate
 
-        done = consolidate(library, now=now(), generate=model, dry_run=dry_run)
+        done = consolidate(library, now=now(), generate=model, dry_run=dry_run, cancelled=cancelled)
         if not dry_run:
             _tell_digest(workspace, library)
         return done
 
-    return with_library(workspace, work)
+    return with_library(workspace, work, patience)
 
 
 def _tell_digest(workspace: Workspace, library: Library) -> None:

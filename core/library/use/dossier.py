@@ -30,8 +30,8 @@ TEXT_CHARACTERS = 4_000
 @dataclass(frozen=True)
 class Dossier:
     """One retrieved chunk. `why` is strategy -> score; `traces` are those that are shown, newest first, of `used` in
-    all; `beside` are other chunks that it is linked to in a way one should know (`contradicts`, `better_for`); `place` is
-    where it stands in its document (`page 3`), "" where nobody can tell."""
+    all; `beside` are other chunks that it is linked to in a way one should know (`contradicts`, `better_for`); `place`
+    is where it stands in its document (`page 3`), "" where nobody can tell."""
 
     chunk: Chunk
     document: Document

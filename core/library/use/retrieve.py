@@ -22,7 +22,7 @@ from core.base.answer import Generate
 from core.base.result import KnowledgeError, attempt
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
-from core.library.places import standing_at
+from core.library.places import standing_at, without_file
 from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import strategies, words
@@ -367,16 +367,21 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str) -
     used = histories(connection, counts)
     beside = _beside(connection, keys)
     at = standing_at(connection, keys)
+    gone = without_file(connection, list(documents))
+    least = min((score for _, score, _ in order), default=0.0)
     made = []
-    for key, score, why in order:
+    for key, score, why in sorted(order, key=lambda row: chunks[row[0]].document_id in gone):
         chunk = chunks[key]
         document = documents[chunk.document_id]
+        notes = tuple(beside.get(key, ()))
+        if document.id in gone:
+            score, notes = min(score, least), ("the file that it was read from is not there any more", *notes)
         tally = counts.get(key, {})
         level = level_of(sum(sum(row.values()) for row in tally.values()), chunk.functional_profile)
         made.append(
             Dossier(
                 chunk, document, sources.get(document.source_profile_id or ""), score, why, task_type, tally,
-                shown_traces(used.get(key, []), task_type, level), level, tuple(beside.get(key, ())),
+                shown_traces(used.get(key, []), task_type, level), level, notes,
                 place=at.get(key, ""),
             )
         )  # fmt: skip
@@ -406,7 +411,8 @@ def _sentence(link: Link, forward: bool, other: str, text: str) -> str:
         "better_for": f"{'better' if forward else 'worse'} for {link.task_type or 'some tasks'} than",
         "supersedes": "newer than" if forward else "superseded by",
     }[link.relation]
-    return f'{said} chunk {other[:8]}: "{" ".join(text.split())}"'
+    why = f" ({' '.join(link.note.split())})" if link.note and link.created_by == "manual" else ""
+    return f'{said} chunk {other[:8]}: "{" ".join(text.split())}"{why}'
 
 
 # --- the log ----------------------------------------------------------------------------------------------------------
