@@ -228,7 +228,7 @@ COMMANDS = (
         single(
             "link",
             "say how two things stand to each other, such as that one contradicts the other",
-            "3f2a91c0 contradicts 77b0c1d2 --note 'changed in 3.12'",
+            "3f2a91c0 contradicts 77b0c1d2",
             library_link,
             linked_text,
             needed("one", "a chunk or document by its id (its first letters are enough), a concept by its name", "ONE"),
