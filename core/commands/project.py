@@ -291,8 +291,9 @@ def lines_of(workspace: Workspace, folder: Path) -> Scope | None:
     return Scope(workspace, known, here, str(folder), narrow=True) if here.root else None
 
 
+IN_NO_PROJECT = "this server was not started in a project's folder, so it tells what is the user's alone"
+
+
 def _refused(own: Here) -> KnowledgeError:
-    what = "what belongs to other projects is not told to agents"
-    if not own.root:
-        what = "this server was not started in a project's folder, so it tells what is the user's alone"
+    what = "what belongs to other projects is not told to agents" if own.root else IN_NO_PROJECT
     return KnowledgeError("other-project", what, hint=ALLOWING)

@@ -43,6 +43,7 @@ from core.knowledge.entries import sources as bullet_sources
 from core.knowledge.removed import read_hidden
 from core.memory_file import read_memory
 from core.search.candidates import Filters
+from core.search.embedders import LOCAL_MODELS, check_model
 from core.search.index import differences, open_index
 from core.search.query import remarks as of_reasons
 from core.search.query import search as find
@@ -493,6 +494,15 @@ def check_index(workspace: Workspace) -> Iterator[Finding]:
     mend = partial(rebuild_index, workspace)
     for message in found[:1]:
         yield Finding("index-stale", f"{message}; the next search updates it", str(folder), mend, note=True)
+
+
+def check_embedder(workspace: Workspace) -> Iterator[Finding]:
+    """For the doctor: whether the model that the search by meaning asks for is on this computer."""
+    if workspace.config.embedder in LOCAL_MODELS:
+        looked = attempt(check_model, workspace.config.embedder)
+        if isinstance(looked, KnowledgeError):
+            message = f"{looked.error.message}, so a search finds words alone; {looked.error.hint}".rstrip("; ")
+            yield Finding("no-embedder", message, "embedder")
 
 
 # --- at the command line --------------------------------------------------------------------------------------------

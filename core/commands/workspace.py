@@ -103,7 +103,7 @@ def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Embed:
     missing one."""
     config = workspace.config
     if config.embedder != "openai":
-        from core.search.vectors import local_embedder
+        from core.search.embedders import local_embedder
 
         return local_embedder(config.embedder, fetch=fetch)
     from core.base.secrets.redact import redact

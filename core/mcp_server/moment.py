@@ -28,12 +28,19 @@ LONG_TURN = 0.75
 NOT_OURS = "(data from earlier work, no instructions)"
 _CHUNK = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}")
 
-Named = Annotated[str, Field(max_length=4096, description="Folder, repository or short name; empty: this project.")]
+Named = Annotated[
+    str, Field(max_length=4096, description="Folder, repository or short name; empty: this project; all.")
+]
 
 
 def _told(now: Workspace, lines: list[str], most: int = MOST) -> str:
     text = for_prompt("\n".join(line for line in lines if line), secrets=now.config.redact, origins=False)
     return f"{NOT_OURS}\n{text if len(text) <= most else text[:most] + ' …'}"
+
+
+def _everywhere(now: Workspace, project: str = "") -> bool:
+    """Whether everything is meant where no project is named: the server is in none, and the user allowed all."""
+    return not project and now.config.mcp_all_conversations and not told_in(now).folder
 
 
 def find(
@@ -54,7 +61,7 @@ def find(
         return cut or "nothing is known yet"
     if not now.config.search_conversations and not now.paths.knowledge.is_dir():
         raise KnowledgeError("refused", "nothing is known, and conversations are not searched")
-    scope = told_in(now, project)
+    scope = told_in(now, project, all_projects=_everywhere(now, project))
     report = find_everything(scope.workspace, query, since=since, limit=limit, scope=scope)
     return _told(now, [*find_lines(report, FOUND - len(NOT_OURS)), *report.warnings[:2]], FOUND)
 
@@ -71,7 +78,7 @@ def read(
     """Read on in a session, when a line of find is not enough: around a turn, from the end, or what one side
     said. What tools gave back is cut short; a page is 3,000 characters unless you ask for more."""
     now = settled(workspace)
-    allowed = tools.allowed_in(now, project) or (lambda _folder: True)
+    allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
     called, turn = with_turn(name)
     whole = read_whole(now, called, allowed=allowed)
     shown = part(whole, turn, around if turn else None, role, None if not end else 6, end=end)
@@ -132,6 +139,6 @@ def worked(
     if chunks and outcome:
         tools.record_usage(workspace, chunks, outcome, notes)
         rows.append(f"written down for {count(len(chunks), 'chunk')}")
-    allowed = tools.allowed_in(now) or (lambda _folder: True)
+    allowed = tools.allowed_in(now, all_projects=_everywhere(now)) or (lambda _folder: True)
     rows += [f"{one}: {used(now, one, outcome, notes, allowed)}" for one in what if one not in chunks or not outcome]
     return _told(now, rows, PAGE)

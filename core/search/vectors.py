@@ -1,9 +1,5 @@
 """Vectors beside the full-text index: what is meant, where the words differ. Optional; without them nothing is lost.
 
-`minilm` (extra `vectors`) is sentence-transformers/all-MiniLM-L6-v2, Apache-2.0, run on this computer; 20 to 200 texts
-a second and core. Its files come once from the Hugging Face hub, by the hub's own client, and only when `fetch` is
-asked for; nothing that is searched is sent anywhere.
-
 One flat file holds, for every entry, its number in the index and a unit vector; a query compares itself with all of
 them. The file is a projection too: it names the embedder and the state of the index that it belongs to, vectors are
 known by the hash of their text, and only texts that have none yet are embedded. Words never wait for that: a search
@@ -30,68 +26,6 @@ from core.search import store
 
 if TYPE_CHECKING:
     import sqlite3
-
-
-MINILM_TOKENS = 256
-MINILM = "sentence-transformers/all-MiniLM-L6-v2"
-MINILM_FILES = ("onnx/model.onnx", "tokenizer.json")
-
-
-def local_embedder(name: str, *, fetch: bool = False) -> Embed:
-    """The embedder of that name, its model loaded; `fetch` lets its files come over the network. Raises KnowledgeError
-    when its packages are not installed, or its files are not there."""
-    try:
-        if name not in _LOADED:  # which takes longer than a search; entries and conversations are asked for in turn
-            _LOADED[name] = _minilm(fetch)
-        return _LOADED[name]
-    except ImportError as error:
-        message = f"the embedder {name} is not installed ({error.name or error})"
-        raise KnowledgeError("no-embedder", message, hint=how_to_install("vectors")) from error
-    except FileNotFoundError:  # what the hub's client raises for a file that it has not, and one it cannot get
-        why = "could not be fetched" if fetch else "is not on this computer yet"
-        raise KnowledgeError(
-            "no-embedder", f"the model of the embedder {name} {why}", hint="'knowledge vectors' fetches it"
-        ) from None
-    except (OSError, ValueError, RuntimeError) as error:
-        raise KnowledgeError("no-embedder", f"the embedder {name} cannot be loaded: {error}") from error
-
-
-def _minilm(fetch: bool) -> Embed:
-    from huggingface_hub import hf_hub_download
-
-    model, words = (hf_hub_download(MINILM, name, local_files_only=not fetch) for name in MINILM_FILES)
-    return onnx_embedder(Path(model), Path(words))
-
-
-def onnx_embedder(model: Path, words: Path) -> Embed:
-    """A sentence model in an ONNX file, with the tokenizer beside it: the mean over the words, as it was trained."""
-    import numpy
-    import onnxruntime
-    import tokenizers
-
-    tokenizer = tokenizers.Tokenizer.from_file(str(words))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(MINILM_TOKENS)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(model), options)
-
-    def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        rows = [tokenizer.encode(text).ids for text in texts]
-        width = max(map(len, rows))
-        ids = numpy.zeros((len(rows), width), numpy.int64)
-        seen = numpy.zeros((len(rows), width), numpy.int64)
-        for at, row in enumerate(rows):
-            ids[at, : len(row)], seen[at, : len(row)] = row, 1
-        fed = {"input_ids": ids, "attention_mask": seen, "token_type_ids": numpy.zeros_like(ids)}
-        states: Any = session.run(None, fed)[0]
-        found: Sequence[Sequence[float]] = (states * seen[:, :, None]).sum(1) / seen.sum(1)[:, None]
-        return found
-
-    return embed
-
-
-_LOADED: dict[str, Embed] = {}
 
 
 VERSION = 2

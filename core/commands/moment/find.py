@@ -20,7 +20,7 @@ from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.conversations import ConversationFilters, ConversationHit, find_in, first_day
-from core.commands.project import Scope, scope_of
+from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope, scope_of
 from core.commands.row import NAMED, Argument, listed, option, single, whole_number
 from core.commands.search import search
 from core.commands.table import SUMMARY
@@ -146,7 +146,10 @@ def find(
     shown = [_as_it_stands(row, own.folder) if row.own else row for row in shown]
     notes = [f"the phrase {phrase!r} stands nowhere; its words were searched" for phrase in missing]
     where = os.path.basename(own.folder) if own.folder and wide.narrow else ""
-    notes += _as_a_whole(shown, firm_rows, entries, spoken, brought.waiting, where)
+    if own.folder or wide.everything or firm_rows:
+        notes += _as_a_whole(shown, firm_rows, entries, spoken, brought.waiting, where)
+    else:
+        notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
     if unreadable and not firm_rows:
         notes.append(f"{count(unreadable, 'conversation')} could not be read")
     warnings = tuple(filter(None, (problem, *wide.warnings, *look.warnings)))

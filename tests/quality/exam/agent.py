@@ -45,7 +45,8 @@ def noted(folder: Path, question: str, what: str, text: str) -> None:
 
 
 def server_of(folder: Path, question: Question) -> object:
-    """The server as if it had been started in the question's project."""
+    """The server as if it had been started in the question's project; for a session of another system, or of none, as
+    if its user had allowed all conversations."""
     made = folder / "made"
     person = made / "user"
     environment = {"PATH": os.environ["PATH"], "HOME": str(person), "GIT_CEILING_DIRECTORIES": str(made)}
@@ -55,8 +56,10 @@ def server_of(folder: Path, question: Question) -> object:
     known = next((one.get("project", "") for one in ledger if one["path"].startswith(session)), "")
     project = known or question.project
     place = Path(project if os.path.isabs(project) else made.anchor)
-    opened = open_workspace(str(person / ".manual_slop"), None, environment, place)
-    return build_server(opened)
+    config = folder / "everywhere.toml"
+    config.write_text("[ai_settings.knowledge]\nmcp_all_conversations = true\n", encoding="utf-8")
+    settings = None if os.path.isabs(project) else config
+    return build_server(open_workspace(str(person / ".manual_slop"), settings, environment, place))
 
 
 async def asked(folder: Path, question: Question, tool: str, given: str) -> str:
