@@ -19,14 +19,14 @@ from core.base.config import Config
 from core.base.marks import NOTICE
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import checked_value, find_setting
-from core.commands.library.table import OUTCOMES, RELATIONS, SCOPES, STRATEGIES, TASK_TYPES
+from core.commands.library.table import OUTCOMES, RELATIONS, SCOPES, SIZES, STRATEGIES, TASK_TYPES
 from core.commands.library.use import UsageReader
 from core.commands.panel import library as view
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
 from core.knowledge.digest import read_served
 from core.library import database, records
-from core.library.use import reflect, strategies
+from core.library.use import dossier, reflect, strategies
 from core.mcp_server import tools
 from tests.cli_call import call
 from tests.library_home import GOTCHA, GUIDE, asked_in_a_session, harvested, recorded, run, switch, text, workspace
@@ -38,6 +38,7 @@ from tests.test_library_extract import page_of, pdf_of
 def test_the_words_of_the_command_line_are_those_of_the_library() -> None:
     assert (TASK_TYPES, OUTCOMES) == (records.TASK_TYPES, records.OUTCOMES)
     assert (STRATEGIES, SCOPES, RELATIONS) == (strategies.STRATEGIES, reflect.SCOPES, records.RELATIONS)
+    assert SIZES == dossier.SIZES
 
 
 def test_a_question_an_outcome_a_profile_and_the_way_back(home: Path) -> None:
@@ -569,3 +570,24 @@ def test_a_harvest_keeps_the_library_up_and_what_it_learned_can_be_taken_back(ho
     assert "forty minutes" in run(home, "retrieve", "lentils")[0]["text"]
     run(home, "undo", learned.split("undo ")[1].split("'")[0])
     assert run(home, "retrieve", "async callback deadlock")[0]["functional_profile"] is None
+
+
+def test_dossiers_come_in_three_sizes_the_smallest_in_400_characters(home: Path, tmp_path: Path) -> None:
+    filler = "The kitchen is large and the day is long, and nothing else is to be said of it here. " * 24
+    for at in range(8):
+        said = f"The relay number {at} waits forever because its lock is not reentrant."
+        (tmp_path / "notes" / f"relay{at}.md").write_text(f"# Relay {at}\n\n{filler}{said} {filler}\n")
+    run(home, "ingest", str(tmp_path / "notes"))
+    ask = ("retrieve", "why does the relay wait forever", "--task", "debugging", "--limit", "8", "--unlogged")
+    best = run(home, *ask)[0]["key"]
+    for _ in range(3):
+        run(home, "record", "--chunk", best, "--task", "debugging", "--outcome", "misleading", "--notes", "of 2019")
+    texts = {size: text(home, *ask, "--size", size) for size in ("full", "compact", "minimal")}
+    rows = texts["minimal"].split("\n\n")[1:]
+    assert len(rows) == 8 and all(len(row.strip()) <= 400 for row in rows)
+    assert all("lock is not reentrant" in row for row in rows), "what answers is told, not how the text begins"
+    assert "debugging: 3 misleading" in texts["minimal"] and "of 2019" in texts["compact"]
+    assert len(texts["minimal"]) < 3_300 < len(texts["compact"]) < 8_000 < len(texts["full"])
+    assert text(home, *ask) == texts["compact"]
+    sizes = [len(json.dumps(run(home, *ask, "--size", size))) for size in ("minimal", "compact", "full")]
+    assert sizes[0] < sizes[1] < sizes[2] / 2

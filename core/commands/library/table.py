@@ -57,6 +57,9 @@ OUTCOMES = ("win", "partial", "miss", "misleading")
 STRATEGIES = ("keyword", "semantic", "concept", "usage", "graph", "temporal")
 
 
+SIZES = ("full", "compact", "minimal")
+
+
 SCOPES = ("all", "tasks", "sources", "gaps", "retire", "connections", "concept")
 
 
@@ -179,6 +182,11 @@ COMMANDS = (
             whole_number("--limit", "at most N (default: 10)", 10),
             repeated("--strategy", f"only {listed(STRATEGIES)} (repeatable)", "S", choices=STRATEGIES),
             _SESSION,
+            Argument(
+                ("--size",),
+                "of each dossier: full, compact, minimal (at most 400 characters); default: compact, in JSON full",
+                {"choices": ("", *SIZES), "default": "", "metavar": "SIZE"},
+            ),
             flag("--judge", "let the configured model read the dossiers and put them in order"),
             flag("--bullets", "also what the harvested files say"),
             flag("--unlogged", "do not remember that this was asked"),
