@@ -38,13 +38,14 @@ from core.knowledge.check import Finding
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.removed import read_hidden
 from core.library.told import leaving_out
+from core.search import kept_vectors
 from core.search.candidates import Filters
 from core.search.embedders import LOCAL_MODELS, check_model
 from core.search.index import differences, open_index
 from core.search.query import remarks as of_reasons
 from core.search.query import search as find
 from core.search.store import COLUMNS, Row, counted
-from core.search.vectors import embed_one, open_vectors
+from core.search.vectors import embed_one
 from core.search.words import storable
 
 if TYPE_CHECKING:
@@ -387,13 +388,17 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
 
     try:
         embed = embedder_of(workspace)
-        vectors = open_vectors(folder, index.database, embedder_name(workspace), embed, VECTOR_SECONDS)
+        name, waiting = embedder_name(workspace), kept_vectors.counted(index.database).waiting
+        if waiting or not kept_vectors.are_there(index.database, name):
+            made = attempt(kept_vectors.build, folder, name, embed, wait=0.0, seconds=VECTOR_SECONDS)
+            if isinstance(made, KnowledgeError) and made.error.code != "busy":
+                raise made
+            waiting = made.value.waiting if isinstance(made, Ok) else waiting
         query = embed_one(text, embed)
     except KnowledgeError as failed:
         return None, f"{failed.error} Words alone were searched."
-    waiting = vectors.waiting
     note = f"{waiting} entries have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
-    return vectors.near(query), note
+    return kept_vectors.near(index.database, name, query), note
 
 
 def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:
@@ -469,10 +474,9 @@ def build_vectors(
 
     folder, index, name = search_folder(workspace, asked), opened_search(workspace, asked), embedder_name(workspace)
     try:
-        made = open_vectors(folder, index.database, name, embed, step=partial(step, "entries"), cancelled=cancelled)
+        entries = kept_vectors.build(folder, name, embed, partial(step, "entries"), cancelled).turns
     finally:
         index.close()
-    entries = len(made.ids)
     if not workspace.config.search_conversations:
         return VectorsReport(workspace.config.embedder, entries)
     from core.commands.conversations import build_vectors as build_those_of_turns

@@ -47,7 +47,7 @@ Allowed = Callable[[str], bool]
 
 
 def answer(database: Database, text: str, filters: Filters, limit: int, near: Near | None = None) -> Answer:
-    """What words are about: turns and conversations, best first. `near` is what vectors say (`turn_vectors.near`)."""
+    """What words are about: turns and conversations, best first. `near` is what vectors say (`kept_vectors.near`)."""
 
     return rank_threads(Index(database, Stems()), text, filters, limit, near)
 
