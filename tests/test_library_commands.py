@@ -560,6 +560,8 @@ def test_what_a_deleted_file_said_stands_last_and_says_so(home: Path, tmp_path: 
     found = run(home, *asked)
     assert [row["document"]["title"] for row in found][-1] == "Lentils" and len(found) > 1
     assert "not there any more" in found[-1]["beside"][0] and "not there any more" in text(home, *asked)
+    everywhere = json.loads(call("search", "lentils salt async", "--json", "--home", str(home))[1])
+    assert everywhere[-1]["title"] == "Lentils" and "its file is gone" in everywhere[-1]["why"] and len(everywhere) > 1
     copy = tmp_path / "notes" / "copy.md"
     copy.write_text("# Lentils\n\nLentils and salt: lentils need salt and async lentils.\n")
     run(home, "ingest", str(copy))

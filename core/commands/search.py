@@ -8,6 +8,7 @@ belongs to the home too). It is brought up to date at every search; deleting it 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ from core.harvest.report import Progress
 from core.knowledge.check import Finding
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.removed import read_hidden
+from core.library.searched import is_gone
 from core.library.told import leaving_out
 from core.search import kept_vectors
 from core.search.candidates import Filters
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
 LIMIT, MAX_LIMIT = 10, 1000
 VECTOR_SECONDS = 0.5
 """So long a search makes vectors that are missing, at most; words never wait longer for meaning."""
+GONE = "its file is gone"
 _SINCE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\Z")
 
 
@@ -185,7 +188,7 @@ def _not_removed(paths: Paths, keep: Callable[[Entry], bool] | None) -> Callable
 
 
 def _without_removed(workspace: Workspace, hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Parts of documents without what the user removed elsewhere."""
+    """Parts of documents without what the user removed elsewhere; what a deleted file said stands last."""
     if not any(hit.entry.kind == "document" for hit in hits):
         return hits
     try:
@@ -198,7 +201,11 @@ def _without_removed(workspace: Workspace, hits: Sequence[Hit]) -> Sequence[Hit]
         else hit
         for hit in hits
     ]
-    return [hit for hit in told if hit.entry.text.strip()]
+    there = [hit for hit in told if hit.entry.text.strip()]
+    away = [hit for hit in there if hit.entry.kind == "document" and is_gone(hit.entry.path)]
+    rows = [hit for hit in there if hit not in away]
+    least = rows[-1].score if rows else math.inf
+    return [*rows, *(replace(hit, score=min(hit.score, least), why=(*hit.why, GONE)) for hit in away)]
 
 
 def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | None) -> str:

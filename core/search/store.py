@@ -47,6 +47,7 @@ CREATE VIRTUAL TABLE stems USING fts5vocab(words, row);
 """
 _INDICES = (
     "CREATE INDEX by_source ON entries(source)",
+    "CREATE INDEX by_kind ON entries(kind, role)",
     "CREATE INDEX by_thread ON entries(thread, position) WHERE thread <> ''",
 )
 COLUMNS = "id, kind, key, title, text, date, provenance, tags, project, path, thread, position, role"
