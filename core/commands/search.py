@@ -51,16 +51,14 @@ from core.search.vectors import embed_one
 from core.search.words import storable
 
 if TYPE_CHECKING:
-    from core.commands.conversations import BuildReport, ConversationFilters, ConversationHit, ConversationHits
+    from core.commands.conversations import ConversationFilters, ConversationHit, ConversationHits
     from core.commands.project import Scope
-    from core.knowledge.check import Finding
     from core.search.index import Index
     from core.search.query import Hit as Hit
 
 LIMIT, MAX_LIMIT = 10, 1000
 VECTOR_SECONDS = 0.5
 """So long a search makes vectors that are missing, at most; words never wait longer for meaning."""
-GONE = "its file is gone"
 _SINCE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\Z")
 
 
@@ -205,7 +203,7 @@ def _without_removed(workspace: Workspace, hits: Sequence[Hit]) -> Sequence[Hit]
     away = [hit for hit in there if hit.entry.kind == "document" and is_gone(hit.entry.path)]
     rows = [hit for hit in there if hit not in away]
     least = rows[-1].score if rows else math.inf
-    return [*rows, *(replace(hit, score=min(hit.score, least), why=(*hit.why, GONE)) for hit in away)]
+    return [*rows, *(replace(hit, score=min(hit.score, least), why=(*hit.why, "its file is gone")) for hit in away)]
 
 
 def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | None) -> str:
