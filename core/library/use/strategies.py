@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from core.experience.kinds import Tally, success
+from core.experience.kinds import Tally
 from core.library import schema
 from core.library.records import Link, folded
 from core.library.rows import in_parts, links_of
@@ -27,8 +27,10 @@ OTHER_TASK = 0.35
 """What an outcome of another kind of task counts: a chunk is good for something, not good."""
 LIKE = 0.7
 """Earlier questions that have less in common with this one are not about it."""
-ROLE, ROLE_OF_SOURCE = 0.15, 0.03
-"""What the success of a chunk, and of its source, at this kind of task count beside earlier uses like this one."""
+ROLE, ROLE_SURE = 0.6, 2.0
+"""What the outcomes of a chunk at this kind of task count beside earlier uses like this one, and from how many of them
+half of that. Of three talks of LoCoMo left out, 135 records on half of 90 needs: reciprocal rank of those asked again
+0.58 to 0.89, of the other half 0.49 to 0.52."""
 HOPS, FADES, REACHED = 2, 0.5, 60
 FOLLOWED = {
     "same_as": 1.0, "complements": 1.0, "elaborates": 0.8, "supersedes": 0.8, "supports": 0.7, "applies": 0.7,
@@ -98,12 +100,10 @@ def by_earlier_use(earlier: Iterable[Earlier], task_type: str) -> dict[str, floa
     return {chunk: math.tanh(value) for chunk, value in sums.items()}
 
 
-def by_role(tally: Tally, of_source: Tally, task_type: str) -> float:
-    """How a chunk's record at this kind of task speaks for it, from -0.18 to 0.18; what its source is known for counts
-    less. Nothing is said from fewer than three outcomes."""
-    own, others = success(tally.get(task_type, {})), success(of_source.get(task_type, {}))
-    score = ROLE * (2 * own - 1) if own is not None else 0.0
-    return score + (ROLE_OF_SOURCE * (2 * others - 1) if others is not None else 0.0)
+def by_role(tally: Tally, task_type: str) -> float:
+    """How a chunk's outcomes at this kind of task speak for it, from -0.6 to 0.6: the more of them, the surer."""
+    net = sum(VALUE[outcome] * number for outcome, number in tally.get(task_type, {}).items())
+    return ROLE * net / (abs(net) + ROLE_SURE)
 
 
 # --- graph ------------------------------------------------------------------------------------------------------------
