@@ -33,18 +33,19 @@ def never_merged(root: str, branch: str) -> bool:
         return False
     ref = f"refs/heads/{branch}"
     for main in (f"refs/heads/{name}" for name in MAIN):
-        if _git(root, "rev-parse", "--verify", "--quiet", main) is not None:
-            there = _git(root, "rev-parse", "--verify", "--quiet", ref)
-            return there is not None and bool(_git(root, "rev-list", "-1", ref, f"^{main}"))
+        if git(root, "rev-parse", "--verify", "--quiet", main) is not None:
+            there = git(root, "rev-parse", "--verify", "--quiet", ref)
+            return there is not None and bool(git(root, "rev-list", "-1", ref, f"^{main}"))
     return False
 
 
 def _was_tracked(root: str, path: str) -> bool:
-    return bool(_git(root, "log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", "--", path))
+    return bool(git(root, "log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", "--", path))
 
 
-def _git(root: str, *asked: str) -> str | None:
-    """What git answers, None where it refuses or takes too long."""
+def git(root: str, *asked: str, seconds: float = SECONDS) -> str | None:
+    """What git answers, None where it refuses or takes longer than so many `seconds`. It runs nothing that a repository
+    names."""
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
     environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     try:
@@ -54,7 +55,7 @@ def _git(root: str, *asked: str) -> str | None:
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=SECONDS,
+            timeout=seconds,
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
