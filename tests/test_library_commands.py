@@ -594,10 +594,12 @@ def test_a_harvest_keeps_the_library_up_and_what_it_learned_can_be_taken_back(ho
     (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
     for at in range(5):
         run(home, "record", "--chunk", best["key"], "--outcome", "win", "--notes", f"it was the callback, time {at}")
+    assert not [note for note in harvested(home)["notes"] if "library" in note], "nothing was read, nothing is done"
+    asked_in_a_session(home, 1)
     (tmp_path / "notes" / "soup.md").write_text("# Soup\n\nLentils need forty minutes and a bay leaf.\n")
     notes = harvested(home)["notes"]
     assert "the library read 1 changed file again" in notes
-    (learned,) = [note for note in notes if "the library learned" in note]
+    (learned,) = [note for note in notes if "the library learned (" in note]
     assert "time 4" in run(home, "retrieve", "async callback deadlock")[0]["functional_profile"]
     assert "forty minutes" in run(home, "retrieve", "lentils")[0]["text"]
     run(home, "undo", learned.split("undo ")[1].split("'")[0])

@@ -103,7 +103,7 @@ def harvest(
         if request.unattended:
             _make_ready(workspace)
         report.notes += filter(None, [reader.record() if reader is not None else ""])
-        report.notes += _library_kept_up(workspace, now)
+        report.notes += _library_kept_up(workspace, now) if report.harvested else []
         try:
             report.lines = _new_lines(workspace, report.run)
             report.notes += _settled(workspace, report.run)

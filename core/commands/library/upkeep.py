@@ -124,9 +124,9 @@ def linked_text(made: Linked) -> str:
 
 
 def keep_up(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> list[str]:
-    """What a harvest that was not asked to hurry does for the library of this computer when it is over: changed files
-    are read again, and what was recorded becomes profiles and links, all by rules, at most for `BUDGET_SECONDS`. Notes
-    on what came of it."""
+    """What a harvest that read something does for the library of this computer when it is over: changed files are read
+    again, and what was recorded becomes profiles and links, all by rules, at most for `BUDGET_SECONDS`. Notes on what
+    came of it."""
     ends = time.monotonic() + BUDGET_SECONDS
 
     def late() -> bool:
