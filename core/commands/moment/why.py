@@ -240,7 +240,8 @@ class _Look:
         )  # fmt: skip
 
     def _best(self, query: Query, pieces: Sequence[Piece], at: int, least: float) -> Excerpt | None:
-        told = [piece for piece in pieces if piece.text.strip() and not _COMMITS.search(piece.text)]
+        cut = (piece._replace(text=_COMMITS.split(piece.text, maxsplit=1)[0]) for piece in pieces)
+        told = [piece for piece in cut if piece.text.strip()]
         best = chosen(query, self._stems, told, at) if query.terms and told else None
         return best if best is not None and best.share >= least else None
 
