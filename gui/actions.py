@@ -1,4 +1,4 @@
-"""The keys of the panel as a table, and what can be done from everywhere by key, palette or button.
+"""The keys of the panel as a table, and what can be done from everywhere by key, search or button.
 
 No plain letter stands here: a letter that somebody types in the belief that a field has the keyboard must not change
 anything. The keys of a view or of the inspector stand in its class (`keys`) and are heard in its `press`; there a plain
@@ -25,7 +25,7 @@ from gui.state import HISTORY_KEYS
 from gui.toolkit.keys import Shortcut, label_of
 from gui.views.digest_switch import ask_delete, write_digest
 from gui.views.first_start import open_demo
-from gui.views.header import HARVEST
+from gui.views.state_line import HARVEST
 from gui.workbench import VIEWS, view_keys
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 # name -> what it does in words, icon; the shell or the panel does it
 ACTIONS: dict[str, tuple[str, str]] = {
     "harvest": (HARVEST.words, "wheat"),
-    "palette": ("Search everything, and all commands", "search"),
+    "search": ("Search everything, and all commands", "search"),
+    "search.leave": ("Back from the search", "arrow-left"),
     "digest.toggle": ("Digest in prompt on or off", "toggle-right"),
     "digest.delete": ("Delete the digest", "trash-2"),
     "digest.write": ("Write the digest again", "sparkles"),
     "refresh": ("Refresh: read everything again", "refresh-cw"),
-    "pane.rail": ("Hide or show the left column", "panel-left"),
-    "pane.inspector": ("Hide or show the inspector", "panel-right"),
+    "pane.side": ("Hide or show the left column", "panel-left"),
     "theme": ("Light or dark theme", "sun"),
     "scale.up": ("Zoom in", "arrow-up"),
     "scale.down": ("Zoom out", "arrow-down"),
@@ -57,13 +57,12 @@ ACTIONS: dict[str, tuple[str, str]] = {
 }
 CTRL, CTRL_SHIFT = ("Ctrl",), ("Ctrl", "Shift")
 _KEYS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("K", CTRL, "palette"),
-    ("P", CTRL_SHIFT, "palette"),
+    ("K", CTRL, "search"),
+    ("P", CTRL_SHIFT, "search"),
     ("H", CTRL, "harvest"),
     ("D", CTRL_SHIFT, "digest.toggle"),
     ("F5", (), "refresh"),
-    ("B", CTRL, "pane.rail"),
-    ("I", CTRL, "pane.inspector"),
+    ("B", CTRL, "pane.side"),
     ("T", CTRL_SHIFT, "theme"),
     ("Plus", CTRL, "scale.up"),
     ("Minus", CTRL, "scale.down"),
@@ -72,7 +71,7 @@ _KEYS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 SHORTCUTS: tuple[Shortcut, ...] = (
     *HISTORY_KEYS,
-    *(Shortcut(key, name, ACTIONS[name][0], held, typing=name == "palette") for key, held, name in _KEYS),
+    *(Shortcut(key, name, ACTIONS[name][0], held, typing=name == "search") for key, held, name in _KEYS),
     *view_keys(),
 )
 

@@ -41,9 +41,9 @@ class FlowList:
         on_action: Callable[[str, FlowRow], object] | None = None,
         role: str = "text",
         marks: int = 0,
-        shares: bool = False,
+        aside: bool = False,
     ) -> None:
-        self._look, self._role, self._marks, self._shares = look, role, marks, shares
+        self._look, self._role, self._marks, self._aside = look, role, marks, aside
         self._specs = tuple(actions)
         self._on_select, self._on_open, self._on_action = on_select, on_open, on_action
         self.rows: Sequence[FlowRow] = ()
@@ -169,13 +169,13 @@ class FlowList:
 
     def _guess(self) -> None:
         """Heights of all rows, guessed where they were not measured before."""
-        self.heights.begin(guessed(self._look, self.rows, self.width))
+        self.heights.begin(guessed(self._look, self.rows, self.width, self._aside))
         covered = self._index.get(self._cover.key)
         if covered is not None:
             self.heights.fix(covered, self._cover.height)
 
     def _exactly(self, at: int) -> int | None:
-        return measured(self._look, self.rows[at], self.width, self._role)
+        return measured(self._look, self.rows[at], self.width, self._role, self._aside)
 
     def _layout(self) -> None:
         """Put the rows in sight into their places; makes no item unless the window has grown."""
@@ -194,7 +194,7 @@ class FlowList:
         if end - start > len(self.slots):
             number = end - start + 2 * OVERSCAN - len(self.slots)
             self.slots += [
-                make_slot(self._look, self._pool, self._role, self._marks, self._shares) for _ in range(number)
+                make_slot(self._look, self._pool, self._role, self._marks, self._aside) for _ in range(number)
             ]
         dpg.configure_item(self._rest, height=max(1, heights.total))
         for slot in self.slots:

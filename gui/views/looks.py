@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
 from core.base.figures import age, count
@@ -150,6 +150,12 @@ def short_name(source: str) -> str:
     return "written by hand" if source == "by-hand" else plain_name(source)
 
 
+def project_of(source: str) -> str:
+    """The project that a conversation was held in, by its last folder; "" where nobody knows."""
+    known = _called.get(source)
+    return known.project_name if known is not None else ""
+
+
 def plain_name(source: str) -> str:
     """A conversation's own name without the long number that makes it unique."""
     return _UNIQUE.sub("", source) or source
@@ -196,6 +202,15 @@ def ago(when: float, now: float | None = None) -> str:
     """The same in a sentence: `just now`, `5 min ago`."""
     words = since(when, now)
     return "just now" if words == "now" else f"{words} ago" if words else ""
+
+
+def day_words(day: str) -> str:
+    """A day as a table has room for it: `17 Dec`, of another year `12.2024`."""
+    try:
+        at = date.fromisoformat(day)
+    except ValueError:
+        return ""
+    return f"{at.day} {at:%b}" if at.year == date.today().year else f"{at:%m.%Y}"
 
 
 def capital(sentence: str) -> str:
