@@ -106,6 +106,7 @@ class KnowledgePanel:
         self.header = Header(look, shell, TABS, SHORTCUTS, self._compact)
         self.header.build(inside)
         self.run = HarvestRun(shell)
+        self.run.on_end = self._on_harvest
         self.status = StateLine(look, shell, SHORTCUTS, self.run.cancel, self.run.finish)
         self.status.build(inside)
         self._middle = box(look, inside, "gutter")
@@ -261,7 +262,7 @@ class KnowledgePanel:
             "harvest": self.harvest.open,
             "search": lambda: self._open_view("search"),
             "search.leave": lambda: self._open_view(self._left or VIEWS[0].name),
-            "digest.toggle": self.workbench.views["knowledge"].side.digest.press,  # type: ignore[attr-defined]
+            "digest.toggle": self._switch_digest,
             "pane.side": self.toggle_side,
             "theme": self.switch_theme,
             "scale.up": lambda: scale(self.look.scale + SCALE_STEP),
@@ -300,6 +301,12 @@ class KnowledgePanel:
         self.shell.show(name)
         self.workbench.open(name)  # at once: the next key is for this view already
         self.workbench.refresh(self.shell.state)
+
+    def _switch_digest(self) -> None:
+        """The other state of the digest, in the view that shows what that means."""
+        if self.shell.state.view != VIEWS[0].name:
+            self._open_view(VIEWS[0].name)
+        self.workbench.sides[VIEWS[0].name].digest.press()  # type: ignore[attr-defined]
 
     def _show_only(self, view: str, wanted: Selection) -> None:
         """Open a view that shows some of its rows alone."""

@@ -107,7 +107,7 @@ def test_it_opens_stays_quiet_and_closes_cleanly(tmp_path: Path) -> None:
         program.send_signal(signal.SIGINT)
         assert ended(program) == (0, "", [])
     kept = json.loads((tmp_path / "xdg_state_home" / "manual_slop" / "panel.json").read_text(encoding="utf-8"))
-    assert kept["width"] >= 640 and kept["choices"] == {"theme": "light", "view": "timeline"}
+    assert kept["width"] >= 640 and kept["choices"] == {"theme": "light", "view": "knowledge"}
 
 
 # --- homes that are not as they should be ----------------------------------------------------------------------------

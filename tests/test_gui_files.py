@@ -11,7 +11,7 @@ from core.base.result import Ok, attempt
 from core.commands import bullets
 from core.commands.workspace import Workspace
 from gui.toolkit.source_lines import KINDS, LONGEST, broken, colored, drawable, layers
-from gui.views.files import FilesView, cell, gather, headline, load, matching_notes, note_rows
+from gui.views.files import FilesView, cell, gather, headline, load, note_rows
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home
@@ -58,7 +58,6 @@ def test_notes_stand_in_the_order_of_their_lines(home: Workspace, tmp_path: Path
     loaded = load(home, data.notes[0])
     assert loaded.spans == (None, (4, 4), (300, 300)) and loaded.marks == {4, 300} and loaded.lines[7] == "LIMIT = 8"
     assert [row.meta.split("  ·  ")[0] for row in note_rows(loaded)] == ["whole file", "line 4", "line 300"]
-    assert matching_notes(data.notes, "設計") == [1] and matching_notes(data.notes, "doubles KETTLE") == [0]
     assert cell(data.notes[0], 1) == ("kettle.py", "text") and cell(data.notes[0], 3) == "3"
     assert headline(data.notes[0]) == ("", "hint")
     os.remove(data.notes[0].source)

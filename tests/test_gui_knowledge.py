@@ -13,7 +13,6 @@ import pytest
 from core.commands.panel.bullets import category_view
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
-from gui.toolkit.flow_rows import matching
 from gui.views.knowledge import KnowledgeView
 from gui.views.knowledge_rows import found_again, gather, meta_of
 from gui.views.looks import short_name
@@ -81,13 +80,6 @@ def test_a_key_stays_when_lines_above_come_and_go(home: Workspace) -> None:
     write(home, "facts.md", "# Facts\n\n- first\n- same\n  but in detail\n- other\n- same\n")
     moved = gather(home, data)
     assert moved.found[("facts", "- same", 2)].bullet.line == 7 and moved.key_of("facts.md", "- none") is None
-
-
-def test_a_filter_wants_every_word_anywhere(home: Workspace) -> None:
-    rows = gather(home, None).rows["facts"]
-    assert [row.text for row in matching(rows, "KETTLE boils")] == ["The kettle boils at 100"]
-    assert [row.text for row in matching(rows, "чайник")] == ["Чайник стоит на плите"]
-    assert len(matching(rows, "2026")) == 3 and matching(rows, "  ") is rows and not matching(rows, "nowhere")
 
 
 def test_an_edited_bullet_is_found_again(home: Workspace) -> None:
@@ -170,14 +162,6 @@ def test_the_keyboard_alone_ticks_off_adds_and_drops(stand: Stand, home: Workspa
     assert stand.look.typing()
     stand.press("Escape")
     assert not stand.look.typing()
-
-
-def test_plain_letters_are_only_letters_while_somebody_types(stand: Stand, home: Workspace) -> None:
-    stand.press("Down", "slash")
-    stand.type_text("s n")
-    stand.press("Delete", "space")
-    assert read(home, "facts.md") == FACTS and stand.view.session.target is None
-    assert stand.view.words.startswith("s n")
 
 
 @pytest.mark.parametrize("choice", ["again", "theirs", "copy"])

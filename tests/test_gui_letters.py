@@ -7,9 +7,9 @@ import pytest
 from core.commands.history.ledger import LedgerRow
 from gui.geometry import Geometry, grown, least_size
 from gui.toolkit.letters import cells, cut, cut_path, tip_words, wrapped
+from gui.views.conversations import COLUMNS, cell, row_of, tip
 from gui.views.files import TAUGHT, nothing_words
 from gui.views.inspector.rows import HERE, items_words, text_rows
-from gui.views.ledger import COLUMNS, cell, row_of, tip
 
 
 def wide(words: str) -> float:

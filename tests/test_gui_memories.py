@@ -218,27 +218,6 @@ def test_esc_puts_the_words_aside_and_gives_them_back(stand: Stand, home: Worksp
     assert contents(home)[-1] == "half a thought"
 
 
-def test_the_filter_takes_letters_and_a_tag_chip_narrows_the_list(stand: Stand, home: Workspace) -> None:
-    stand.press("Down", "slash")
-    stand.type_text("r n")
-    stand.press("Delete")
-    assert stand.view.words == "r n" and len(contents(home)) == 3
-    stand.press("Escape")
-    assert not stand.look.typing() and len(stand.texts()) == 3
-    chip = stand.view.tag_chips[0]
-    assert chip.name == "#make"
-    stand.click(chip.item)
-    assert stand.texts() == [TEXTS[2][0], TEXTS[0][0]]
-    stand.click(chip.item)
-    assert len(stand.texts()) == 3
-    items = []
-    for words in ("Use spaces", "Use tabs"):
-        memories_edit(home, "1", words)
-        stand.read_again()
-        items.append(stand.desk.items())
-    assert "Use tabs" in stand.texts() and items[0] == items[1], "no item is made for what is read again"
-
-
 def test_context_files_are_begun_and_opened(stand: Stand, home: Workspace) -> None:
     stand.click(stand.view.cards.button(GLOBAL))
     assert home.paths.context.read_text().startswith("---\nversion: 1\nupdated: ")

@@ -299,7 +299,7 @@ def test_a_search_finds_conversations_and_enter_reads_the_best_turn(
 
 def test_enter_in_the_ledger_reads_the_conversation(seat: Seat) -> None:
     shell = seat.panel.shell
-    shell.run("view.ledger")
+    shell.run("view.conversations")
     seat.settle()
     rows = seat.panel.status._rows
     assert seat.desk.dpg.get_value(rows)

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import at_home_fixture, control_of, number_of, seated, workspace_at  # noqa: F401
+from tests.panel_desk import at_home_fixture, control_of, seated, workspace_at  # noqa: F401
 
 
 def test_a_setting_is_typed_refused_and_taken(desk: Desk, at_home: Path) -> None:
@@ -15,7 +15,7 @@ def test_a_setting_is_typed_refused_and_taken(desk: Desk, at_home: Path) -> None
     file = workspace.loaded.file
     before = file.read_bytes()
     with seated(desk, workspace) as seat:
-        desk.press(number_of("settings"))
+        desk.press(control_of("settings"))
         seat.settle()
         view = seat.panel.workbench.views["settings"]
         editor = view.editors["digest_max_bytes"]  # type: ignore[attr-defined]

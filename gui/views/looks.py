@@ -16,7 +16,6 @@ from core.base.figures import age, count
 from core.base.project import is_below
 from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.titles import NO_TOOL, Called
-from core.knowledge.categories import CATEGORIES as STORED
 from gui.toolkit.charts import Part
 from gui.toolkit.flow_rows import SEPARATOR
 
@@ -50,8 +49,6 @@ STORE_FILES: Mapping[str, Looks] = {
     "digest.md": Looks("Digest", "sparkles", "accent"),
     "ledger.json": Looks("Ledger", "database", "muted"),
 }
-SECTIONS: Mapping[str, Looks] = {row.digest_title: CATEGORIES[row.name] for row in STORED if row.digest_title}
-"""Sections of the digest, by their heading."""
 PAIRS: Mapping[str, Looks] = {
     "outdated": Looks("To decide", "history", "edited"),
     "alike": Looks("Alike", "link", "accent"),

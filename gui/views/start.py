@@ -1,14 +1,12 @@
 """What the next conversation in a project starts with, and how the files of the store and its ledger stand: the left
 column of Knowledge.
 
-First what it shows, as plain data read on a worker; then the column.
+First the lines, as plain data; then the column.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -16,14 +14,10 @@ import dearpygui.dearpygui as dpg
 
 import core.knowledge.run_state as run_state
 from core.base.figures import count, size
-from core.base.markdown import split_provenance, without_emphasis
-from core.base.result import KnowledgeError, Result, attempt
-from core.commands.context import GLOBAL, PROJECT, ContextFile, begin_context, context, digest_show
-from core.commands.history.ledger import LedgerRow
+from core.base.result import KnowledgeError, Result
+from core.commands.context import GLOBAL, begin_context
 from core.commands.panel.overview import FileState, Overview
-from core.commands.panel.titles import Called, called
-from core.commands.workspace import Workspace
-from core.knowledge.digest import section_sizes
+from core.commands.panel.start import Start, projects_of, start_of
 from gui.shell import Shell
 from gui.state import Selection, State
 from gui.toolkit.charts import Part, SegmentBar
@@ -33,7 +27,7 @@ from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.digest_switch import DigestSwitch
-from gui.views.looks import CATEGORIES, OF_FILE, SECTIONS, STATUSES, STORE_FILES, Looks, ago, capital, category_of
+from gui.views.looks import CATEGORIES, OF_FILE, STATUSES, STORE_FILES, Looks, ago, capital, category_of
 
 SHOWN, SHORT = 8, 3
 """So many lines of the digest are shown, and in a low window."""
@@ -44,76 +38,6 @@ NO_PROJECT = "any project"
 MORE = ("more", "")
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
 """Statuses that are always named; others while there are any."""
-
-
-@dataclass(frozen=True)
-class Start:
-    """What a conversation in `project` (a folder, "" for none) starts with: the words of the context files, the digest
-    as it gets it, in lines behind the key of their section, its bytes of `most`, and its sections for the bar.
-    `problem` is why nothing is known of it."""
-
-    project: str = ""
-    words: str = ""
-    file: str = ""
-    scope: str = GLOBAL
-    lines: tuple[tuple[str, str], ...] = ()
-    bytes: int = 0
-    most: int = 0
-    total: int = 0
-    parts: tuple[Part, ...] = ()
-    injected: bool = False
-    why: str = ""
-    problem: str = ""
-
-
-def load(workspace: Workspace, project: str) -> Start:
-    """Read it; on a worker."""
-    found = attempt(context, workspace, project)
-    if isinstance(found, KnowledgeError):
-        return Start(project, problem=str(found.error))
-    prefix = found.value.prefix
-    asked = attempt(digest_show, workspace, project or found.value.project)
-    if isinstance(asked, KnowledgeError):
-        return Start(project, problem=str(asked.error))
-    digest = asked.value
-    words, file, scope = words_of(prefix.context.files)
-    sizes = section_sizes(digest.text)
-    named = {name: title for title, name in TITLES.items()}
-    parts = tuple(Part(named[name], amount, CATEGORIES[name].color) for name, amount in sizes.items() if name in named)
-    whole = len(prefix.text.encode("utf-8"))
-    return Start(project, words, file, scope, tuple(digest_lines(digest.text)), digest.bytes, digest.max_bytes, whole,
-                 parts, digest.injected, digest.why)  # fmt: skip
-
-
-TITLES: Mapping[str, str] = {
-    title: next(name for name, looks in CATEGORIES.items() if looks is one) for title, one in SECTIONS.items()
-}
-
-
-def words_of(found: Sequence[ContextFile]) -> tuple[str, str, str]:
-    """The person's own words, the file that they are in (that of the project where it has one) and its scope."""
-    there = [one for one in found if one.exists]
-    chosen = next((one for one in there if one.scope == PROJECT), there[0] if there else None)
-    words = " ".join(" ".join(one.body.split()) for one in there)
-    return words, str(chosen.path) if chosen is not None else "", chosen.scope if chosen is not None else GLOBAL
-
-
-def digest_lines(digest: str) -> list[tuple[str, str]]:
-    """The lines of a digest with the category of each, by the heading above it."""
-    lines, category = [], "facts"
-    for line in digest.splitlines():
-        if line.startswith("#"):
-            category = TITLES.get(line.lstrip("# ").strip(), category)
-        elif line.startswith("- "):
-            words = split_provenance(line[2:].removeprefix("[ ] "))[0]
-            lines.append((category, without_emphasis(words)))
-    return lines
-
-
-def projects_of(rows: Sequence[LedgerRow], names: Mapping[str, Called]) -> list[str]:
-    """The folders that conversations were held in, those with the most first."""
-    folders = Counter(called(row.entry, names.get(row.key)).project for row in rows)
-    return [folder for folder, _ in folders.most_common() if folder]
 
 
 def hand_words(row: FileState) -> str:
@@ -268,7 +192,7 @@ class StartColumn:
         ticket = self._ticket
 
         def work(_job: object) -> tuple[Start, list[str]]:
-            return load(workspace, project), projects_of(snapshot.ledger, snapshot.titles.by_key)
+            return start_of(workspace, project), projects_of(snapshot.ledger, snapshot.titles.by_key)
 
         def done(result: Result[Any]) -> None:
             if ticket != self._ticket:
@@ -311,7 +235,8 @@ class StartColumn:
         dpg.set_value(self._bytes, f"{start.bytes:,}" if on else "0")
         dpg.set_value(self._of, f"of {start.most:,} bytes")
         self._look.tint(self._bytes, "text" if on else "hint")
-        self._bar.set(start.parts if on else (), start.most or 1)
+        parts = [Part(CATEGORIES[name].name, amount, CATEGORIES[name].color) for name, amount in start.sections]
+        self._bar.set(parts if on else (), start.most or 1)
         shown = [Line(words, CATEGORIES[name].icon, CATEGORIES[name].color, "muted" if on else "hint",
                       key=("line", words), tip=words) for name, words in start.lines[: self._most]]  # fmt: skip
         more = len(start.lines) - len(shown)
