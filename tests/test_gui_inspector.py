@@ -168,10 +168,8 @@ def test_a_change_from_outside_is_told_and_nothing_is_written(stand: Stand, home
     assert [error.code for error in stand.errors] == ["changed-outside"]
 
 
-def test_keys_move_in_the_inspector_and_nothing_selected_teaches(stand: Stand, home: Home) -> None:
-    assert stand.desk.dpg.is_item_shown(stand.view._teach.item)
+def test_keys_move_in_the_evidence(stand: Stand, home: Home) -> None:
     select(stand, "conversation", home.key)
-    assert not stand.desk.dpg.is_item_shown(stand.view._teach.item)
     stand.press("alt+Right")
     assert stand.view.tab == 1
     stand.press("alt+Down")

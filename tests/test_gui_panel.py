@@ -184,7 +184,7 @@ def test_the_digest_is_deleted_by_a_second_yes_and_written_by_the_switch(desk: D
         seat.settle()
         assert not workspace.paths.digest.exists() and not switch.toggle.on
         assert "deleted" in desk.dpg.get_value(side._why)
-        assert desk.dpg.get_item_label(switch.toggle.label) == "Digest in prompt"
+        assert desk.dpg.get_item_label(switch.toggle.label) == "Digest"
         desk.click(switch.toggle.label)
         seat.settle()
         assert workspace.paths.digest.read_bytes() == text and switch.toggle.on
@@ -218,7 +218,7 @@ def test_conversations_are_filtered_by_chips_and_weeks_and_sorted_by_a_click(des
         desk.click(view.all.item)
         assert "why" in table._widths.left_out and "tool" not in table._widths.left_out
         view.strip.set({"2026-11-20": 3})
-        desk.press("bracketright")
+        desk.press("period")
         assert view.wish.first and not table.rows, "nobody spoke this week"
         desk.press("Escape")
         assert len(table.rows) == 300 and not view.wish.first
@@ -314,7 +314,7 @@ def test_a_smaller_limit_is_no_change_of_the_files(desk: Desk, at_home: Path) ->
 
 def test_a_setting_is_taken_back_and_done_again_by_the_keys_of_undo(desk: Desk, at_home: Path) -> None:
     """Ctrl+Z takes back what was done last in this window, and a setting was not among it."""
-    workspace = harvested_at(at_home)
+    workspace = harvested_at(at_home, config=f"{CONFIG}digest_max_bytes = 4000\n")
     file = workspace.loaded.file
     before = file.read_bytes()
     with seated(desk, workspace, choices={"view": "knowledge"}) as seat:

@@ -313,12 +313,12 @@ def test_the_switch_is_green_only_where_conversations_get_the_digest(home: Works
         return switch_words(digest, DigestStands(state, "so it is"))[:2]
 
     assert words(absent, UNWRITTEN) == (False, "No digest yet")
-    assert words(absent, DELETED) == (False, "Digest in prompt")
+    assert words(absent, DELETED) == (False, "Digest")
     there = replace(absent, exists=True)
-    assert words(there, EMPTY) == (False, "Digest is empty")
-    assert words(replace(there, enabled=False), OFF) == (False, "Digest in prompt")
-    assert words(replace(there, injected=True), WRITTEN) == (True, "Digest in prompt")
-    assert words(replace(there, injected=True), UNREADABLE) == (False, "Digest in prompt")
+    assert words(there, EMPTY) == (False, "Digest, empty")
+    assert words(replace(there, enabled=False), OFF) == (False, "Digest")
+    assert words(replace(there, injected=True), WRITTEN) == (True, "Digest")
+    assert words(replace(there, injected=True), UNREADABLE) == (False, "Digest")
 
 
 def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -> None:

@@ -312,7 +312,7 @@ class ConversationsView(FilteredView):
         ("Enter", "Read the conversation"),
         ("M", "What can be done with a line"),
         ("Left, Right", "Another status"),
-        ("[, ]", "The week before, the week after"),
+        ("Comma, point", "The week before, the week after"),
         ("Esc", "All weeks again"),
     )
 
@@ -410,8 +410,8 @@ class ConversationsView(FilteredView):
         at = self.table.selected
         if key == "M" and at is not None:
             self._context(at, self.table.place_of(at))
-        elif key in ("[", "]"):
-            self.strip.step(1 if key == "]" else -1)
+        elif key in (",", "."):
+            self.strip.step(1 if key == "." else -1)
         elif key in SIDEWAYS:
             there = ["", *(status for status, chip in self.chips.items() if dpg.is_item_shown(chip.item))]
             now = next(iter(self.wish.statuses), "")

@@ -67,7 +67,8 @@ class Header:
         }  # fmt: skip
         self._menu = Menu(look, most=len(self._rows))
         shell.layers.append(self._menu.key)
-        self.back = Button(look, right, LEAVE, lambda: shell.run("home.own"), icon="house", tip=LEAVE)
+        self.back = Button(look, right, LEAVE, lambda: shell.run("home.own"), icon="house")
+        self._back_tip = hint(look, self.back.item, "")
         gap(look, right, 4)
         self.search = int(dpg.add_button(label="", parent=right, callback=lambda: look.jobs.post(shell.run, "search")))
         look.theme(self.search, "search-button")
@@ -121,5 +122,6 @@ class Header:
             self.tabs[row.name].set_kind("tab-on" if row.name == place else "tab")
         self.chooser.set_label(next((row.label for row in self._rows if row.name == place), "Search"))
         self.back.show(state.away)
+        say_hint(self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it again")
         say_hint(self._home_tip, f"The home folder: {short_folder(state.home)}")
         self._share_out()

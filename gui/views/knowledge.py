@@ -156,6 +156,8 @@ def said_of(target: BulletTarget) -> str:
 
 
 KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
+WITHOUT_GROUPS = {"Up": "Up", "Down": "Down", "Home": "Down", "Page up": "Down", "Page down": "Down", "End": "Up"}
+"""A key that came to the head of a group goes on to a bullet with another."""
 NAMES = {ALL: Looks("All", "layers", "accent"), **{name: CATEGORIES[name] for name in EMPTY if name != ALL}}
 TEACH = {
     name: Teach(NAMES[name].icon, *words, command="knowledge harvest --apply") for name, words in EMPTY.items()
@@ -300,6 +302,15 @@ class KnowledgeView(ListView[Knowledge]):
         else:
             return False
         return True
+
+    def move(self, key: str) -> bool:
+        """The keys go from bullet to bullet; the head of a group is none."""
+        used = super().move(key)
+        row = self.list.current
+        if used and row is not None and is_group(row) and key in WITHOUT_GROUPS:
+            on = WITHOUT_GROUPS[key] if self.list.rows[0].key != row.key else "Down"
+            self.list.press(on)
+        return used
 
     def select(self, row: FlowRow) -> None:
         """Its evidence, over the list."""

@@ -31,7 +31,7 @@ from gui.views.looks import capital, joined, short_name
 
 NAMED = {"held": "held", "outdated": "to decide", "finished": "finished", "alike": "alike", "vanished": "vanished",
          "kept-away": "kept away", "stale": "stale"}  # fmt: skip
-CLOSED, OPEN, BOX, MARKS = 48, 262, 112, 20
+CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 720
 DONE, LATE = "edited", "hint"
 
 
@@ -96,7 +96,7 @@ class LookCard:
         left, right = spread(look, self.item)
         words = lowered(look, left, 5)
         text(look, words, icon("eye"), "text", "edited")
-        text(look, words, "Wants a look", "strong")
+        self._name = text(look, words, "Wants a look", "strong")
         gap(look, left, 8)
         self.kinds = {kind: Button(look, left, "", partial(self.begin, kind), kind="words") for kind in NAMED}
         self._place = text(look, lowered(look, right, 6), "", "small", "muted")
@@ -127,6 +127,9 @@ class LookCard:
         half = int((width - self._look.px(24 + 8 + 2)) / 2)
         for one in self._boxes:
             dpg.configure_item(one, width=max(half, 40))
+        narrow = width < self._look.px(NARROW)
+        dpg.configure_item(self._name, show=not narrow)
+        self.begin_button.words(not narrow)
 
     # --- what waits ---
 
