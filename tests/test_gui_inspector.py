@@ -176,7 +176,7 @@ def test_keys_move_in_the_evidence(stand: Stand, home: Home) -> None:
     assert stand.view.list.selected == ("turn", 0, 0)
     stand.shell.change(selected=NOTHING)
     stand.settle()
-    assert stand.desk.dpg.is_item_shown(stand.view._teach.item)
+    assert stand.view.page is None
 
 
 def test_a_title_as_long_as_a_message_leaves_room_for_the_rest(stand: Stand) -> None:

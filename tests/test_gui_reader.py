@@ -308,4 +308,4 @@ def test_enter_in_the_ledger_reads_the_conversation(seat: Seat) -> None:
     assert "descaling" in seat.panel.reading.talk.turns[0].text
     seat.desk.press("Escape")
     seat.settle()
-    assert seat.desk.dpg.get_value(rows)
+    assert not seat.panel.reading.is_open

@@ -47,7 +47,7 @@ def test_the_settings_are_changed_by_keys_alone(desk: Desk, at_home: Path) -> No
         seat.settle()
         assert file.read_bytes() == before and not view.chosen, "a bare key has changed a setting that nobody chose"
         for key, keys, wanted in (
-            ("digest_scope", ["Down", "Down", "Down", "Right"], "digest_scope = "),
+            ("digest_scope", ["Down", "Down", "Down", "Left"], "digest_scope = "),
             ("redact", ["Down", "Down", "Down", "space"], "redact = false"),
             ("max_month_price", ["Up", "Return"], ""),
         ):

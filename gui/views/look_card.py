@@ -31,7 +31,7 @@ from gui.views.looks import capital, joined, short_name
 
 NAMED = {"held": "held", "outdated": "to decide", "finished": "finished", "alike": "alike", "vanished": "vanished",
          "kept-away": "kept away", "stale": "stale"}  # fmt: skip
-CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 720
+CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 820
 DONE, LATE = "edited", "hint"
 
 
@@ -86,7 +86,7 @@ class LookCard:
         self.is_open = False
         self._marks: list[str] = []  # what was answered since it was opened
         self._gone: set[str] = set()
-        self._pending = False
+        self._pending = self._narrow = False
         self._of: tuple[object, ...] = ()
 
     def build(self, parent: int, view: int) -> None:
@@ -127,9 +127,10 @@ class LookCard:
         half = int((width - self._look.px(24 + 8 + 2)) / 2)
         for one in self._boxes:
             dpg.configure_item(one, width=max(half, 40))
-        narrow = width < self._look.px(NARROW)
-        dpg.configure_item(self._name, show=not narrow)
-        self.begin_button.words(not narrow)
+        self._narrow = width < self._look.px(NARROW)
+        dpg.configure_item(self._name, show=not self._narrow)
+        self.begin_button.words(not self._narrow)
+        self._show()
 
     # --- what waits ---
 
@@ -259,14 +260,15 @@ class LookCard:
         dpg.set_value(self._place, f"{self.at + 1:,} of {len(self.waiting):,}" if row is not None else "")
         if row is None:
             return
-        dpg.set_value(self._title, capital(row.why))
+        does = f". Yes: {row.yes}; no: {row.no}" if self._narrow else ""  # the buttons have no room for it
+        dpg.set_value(self._title, f"{capital(row.why)}{does}")
         for (words, meta), (item, small), place in zip(sides(row), self._texts, self._boxes, strict=True):
             dpg.set_value(item, words)
             dpg.set_value(small, meta)
             dpg.set_y_scroll(place, 0)
         dpg.configure_item(self._boxes[1], show=bool(sides(row)[1][0]))
-        self.answers[YES].set_label(f"Yes: {row.yes}")
-        self.answers[NO].set_label(f"No: {row.no}")
+        self.answers[YES].set_label("Yes" if self._narrow else f"Yes: {row.yes}")
+        self.answers[NO].set_label("No" if self._narrow else f"No: {row.no}")
         self.read.show(bool(row.source))
         self._squares.redraw()
 

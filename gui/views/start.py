@@ -139,7 +139,7 @@ class StartColumn:
         text(look, self._card, "Your next conversation in", "strong")
         row = int(dpg.add_group(horizontal=True, parent=self._card))
         self.project = int(dpg.add_combo([NO_PROJECT], default_value=NO_PROJECT, parent=row, callback=self._chosen))
-        look.size(self.project, width=190)
+        look.size(self.project, width=140)
         text(look, row, "starts with", "strong")
         self._words = text(look, self._card, "", "small", "text", wrap=True)
         self.write = Button(look, self._card, "", self.write_context, icon="pencil", kind="link",
