@@ -19,12 +19,12 @@ from core import conversation_index
 from core.base.entry import Embed, Entry
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.conversations import ConversationFilters, find, index_folder
+from core.commands.search import build_vectors
 from core.commands.transcript import known_entries, where_of
-from core.commands.vectors import build_vectors
 from core.conversation_index import look
 from core.harvest.report import Progress
 from core.knowledge.ledger import format_ledger
-from core.search import conversation_query, rank, vectors
+from core.search import conversation_query, embedders, rank
 from core.search.conversations import open_sealed
 from core.search.days import Span, day_span, question
 from core.search.query import Answer
@@ -393,7 +393,7 @@ def test_the_bench_runs_what_a_search_runs(disk: Disk, monkeypatch: pytest.Monke
     by_words = by_product()
     assert by_words == by_bench(None)
     disk.settings["embedder"] = "minilm"
-    monkeypatch.setitem(vectors._LOADED, "minilm", of_words)
+    monkeypatch.setitem(embedders._LOADED, "minilm", of_words)
     build_vectors(disk.workspace)
     assert by_product() == by_bench(of_words) != by_words
     whole, ranked = rank.Features.score_threads, by_product()

@@ -12,8 +12,8 @@ import pytest
 from core import conversation_index
 from core.base.result import KnowledgeError, attempt
 from core.commands.conversations import index_folder
-from core.commands.vectors import VectorsReport, build_vectors
-from core.search import turn_vectors, vectors
+from core.commands.search import VectorsReport, build_vectors
+from core.search import embedders, turn_vectors, vectors
 from core.search.conversations import open_sealed
 from tests.search_shelf import Topics
 from tests.spoken_home import Disk
@@ -24,7 +24,7 @@ pytest.importorskip("numpy")
 @pytest.fixture
 def topics(monkeypatch: pytest.MonkeyPatch) -> Topics:
     made = Topics()
-    monkeypatch.setitem(vectors._LOADED, "minilm", made)
+    monkeypatch.setitem(embedders._LOADED, "minilm", made)
     return made
 
 
@@ -96,9 +96,9 @@ def test_a_build_that_is_stopped_goes_on(disk: Disk, topics: Topics, monkeypatch
             raise KnowledgeError("down", "the server is down")
         return topics(texts)
 
-    monkeypatch.setitem(vectors._LOADED, "minilm", failing)
+    monkeypatch.setitem(embedders._LOADED, "minilm", failing)
     assert isinstance(attempt(build_vectors, disk.workspace), KnowledgeError) and working is topics.act
-    monkeypatch.setitem(vectors._LOADED, "minilm", topics)
+    monkeypatch.setitem(embedders._LOADED, "minilm", topics)
     assert (made(disk).turns, made(disk).waiting) == (9, 0)
     assert len(topics.texts) <= 9 + 2 * 2  # queries beside the turns
 

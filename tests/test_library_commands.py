@@ -22,12 +22,13 @@ from core.base.settings import checked_value, find_setting
 from core.commands.library.table import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
 from core.commands.library.use import UsageReader
 from core.commands.panel import library as view
+from core.commands.workspace import open_workspace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
 from core.knowledge.digest import read_served
 from core.library import database, records
 from core.library.use import reflect, strategies
-from core.mcp_server import tools
+from core.mcp_server import moment, tools
 from tests.cli_call import call
 from tests.library_home import GOTCHA, GUIDE, asked_in_a_session, harvested, recorded, run, switch, text, workspace
 from tests.library_home import home as home
@@ -375,6 +376,35 @@ def test_a_home_can_have_its_library_on_postgresql(plain: Home, tmp_path: Path, 
     file = opened(copied["path"])
     assert database.problems_of(file) == []
     file.close()
+
+
+def test_every_search_looks_into_the_documents_too(plain: Home, tmp_path: Path) -> None:
+    """`search` and `find` never looked there and did not say that there is a library."""
+    guide = tmp_path / "guide.md"
+    guide.write_text(GUIDE)
+    plain.says("library", "ingest", "guide.md")
+    [hit] = plain.json("search", "semaphore counter tasks", "--kind", "document")
+    assert hit["title"] == "Locks" and "counter that several tasks share" in hit["text"] and hit["path"] == str(guide)
+    assert hit["key"] == plain.json("library", "retrieve", "semaphore counter", "--unlogged")[0]["key"]
+    told = plain.says("find", "semaphore counter tasks")
+    assert "[document, " in told and "A semaphore is a counter" in told and hit["key"] in told
+    assert "Lock` is a lock for one of them" in moment.read(open_workspace(str(tmp_path / "home")), hit["key"])
+    guide.write_text(GUIDE.replace("semaphore", "turnstile"))
+    plain.says("library", "ingest", "guide.md")
+    assert plain.json("search", "semaphore", "--kind", "document") == []
+    assert "turnstile" in plain.says("find", "turnstile counter tasks")
+    plain.says("library", "forget", str(guide))
+    cache = open_workspace(str(tmp_path / "home")).cache
+    assert not [path for path in cache.rglob("*") if path.is_file() and b"turnstile" in path.read_bytes()]
+    assert plain.json("search", "turnstile counter", "--kind", "document") == []
+
+
+def test_a_teams_documents_are_found_where_they_are(plain: Home, tmp_path: Path, postgres: str) -> None:
+    (tmp_path / "guide.md").write_text(GUIDE)
+    with database_on(postgres) as url:
+        plain.settings.write_text(f'[ai_settings.knowledge]\nlibrary_url = "{url.replace(":@", "@")}"\n')
+        plain.says("library", "ingest", "guide.md")
+        assert "A semaphore is a counter" in plain.says("find", "semaphore counter tasks")
 
 
 def test_roles_are_as_the_page_says(plain: Home, tmp_path: Path, postgres: str) -> None:

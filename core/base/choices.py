@@ -6,7 +6,7 @@ Plain tuples in a module that imports nothing: `knowledge --help` shows them, an
 from __future__ import annotations
 
 # What can be found, in the order in which people look for it. Each kind is made by a room; see core/commands/search.py.
-ENTRY_KINDS = ("bullet", "note", "memory", "context", "fact")
+ENTRY_KINDS = ("bullet", "note", "memory", "context", "fact", "document")
 # What a user may look for: these, and what was said in conversations.
 SEARCH_KINDS = (*ENTRY_KINDS, "conversation")
 # Who can have said what a search finds in a conversation.

@@ -50,11 +50,12 @@ class Entry(NamedTuple):
 class SearchSource(NamedTuple):
     """One file that entries come from. `name` is stable and unique (`bullets:facts.md`); `entries` turns the file's
     bytes into rows, Raises KnowledgeError for a file that holds none and should. It is called only when the bytes have
-    changed."""
+    changed. `read` gives what stands for the bytes of a database: it is written to while its entries stay."""
 
     name: str
     path: Path
     entries: Callable[[bytes], Sequence[Entry]]
+    read: Callable[[Path], bytes] | None = None
 
 
 Embed: TypeAlias = "Callable[[Sequence[str]], Sequence[Sequence[float]]]"

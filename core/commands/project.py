@@ -209,6 +209,8 @@ class Scope:
             return True
         if entry.kind == "fact":
             return entry.key.partition(":")[0] in (self.domains[:-1] if self.narrow else self.domains)
+        if entry.kind == "document":
+            return "://" in entry.path or self.tells_file(entry.path, entry.project or None)
         if entry.project and entry.kind != "note":  # what lies in the project's own folder
             return self.holds(project_root(entry.project))
         if entry.kind == "note" and os.path.isabs(entry.title):

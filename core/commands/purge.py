@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
@@ -26,7 +25,7 @@ from core.knowledge import purge as purging
 from core.knowledge.ledger import Entries, read_ledger, write_ledger
 from core.knowledge.purge import Purge
 from core.knowledge.removed import FOREVER, read_removed
-from core.search.store import texts_in
+from core.search.store import discard_holding, is_holding
 
 if TYPE_CHECKING:
     from core.library.database import Library
@@ -148,7 +147,7 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
         problems.append(library.error)
     problem = refresh_digest(workspace)
     problems += [ErrorInfo("digest-failed", problem, str(workspace.paths.digest))] if problem else []
-    caches = _purge_caches(workspace.cache, purge)
+    caches = discard_holding(workspace.cache, purge.holds)
     facts, errors = _delete_facts(workspace, purge.says, now)  # those that a purge that was cut off left behind
     problems += errors
     if facts:
@@ -174,7 +173,7 @@ def _backups_with(workspace: Workspace, purge: Purge) -> tuple[list[str], list[s
     for path in sorted(path for path in folder.glob("*") if path.is_file()) if folder.is_dir() else []:
         name = path.relative_to(workspace.paths.knowledge).as_posix()
         try:
-            held += [name] * _file_holds(path, purge)
+            held += [name] * is_holding(path, purge.holds)
         except (EOFError, zlib.error, gzip.BadGzipFile):
             damaged.append(f"{name} (damaged: it cannot be looked through)")
     return held, damaged
@@ -216,32 +215,6 @@ def _purge_library(workspace: Workspace, purge: Purge) -> int:
         return purge_rows(library, lambda text: purge.without(text, blank=True), purge.says)
 
     return with_library(workspace, work)
-
-
-# --- what is made anew ------------------------------------------------------------------------------------------------
-
-
-def _purge_caches(folder: Path, purge: Purge) -> list[str]:
-    """Throw away every file of the cache that holds it, an index with what lies beside it: they are made again."""
-    gone: dict[Path, None] = {}
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-        if path.is_file() and not path.is_symlink() and _file_holds(path, purge):
-            beside = path.parent.glob(f"{path.stem}.*") if path.suffix in (".db", ".seal") else [path]
-            gone.update(dict.fromkeys([path, *beside, *path.parent.glob(f"{path.name}-*")]))
-    for path in gone:
-        files.discard(path)
-    return [path.relative_to(folder).as_posix() for path in gone if path.suffix != ".lock"]
-
-
-def _file_holds(path: Path, purge: Purge) -> bool:
-    """Whether a file has it. A database is asked for its texts; of any other the bytes are read as text, of a copy of
-    the store those that were packed."""
-    found = texts_in(path)
-    if found is not None:
-        return any(map(purge.holds, found))
-    data = files.read_or_empty(path)
-    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
-    return purge.holds(text) or ("\\" in text and purge.holds(text.replace('\\"', '"').replace("\\n", "\n")))
 
 
 # --- at the command line ----------------------------------------------------------------------------------------------

@@ -11,37 +11,33 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core import memories
 from core.base import files
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
-from core.base.entry import Entry, SearchSource
-from core.base.homes import own_target
+from core.base.entry import Entry
 from core.base.markdown import BY_HAND, Bullet, split_lines, split_provenance
 from core.base.paths import Paths
 from core.base.project import is_below
 from core.base.result import KnowledgeError, Ok, Result, attempt
-from core.base.secrets.redact import redact
 from core.commands.conversations import BuildReport
-from core.commands.project import find_project, lines_of, may_read, places, project_warnings
+from core.commands.entry_sources import search_sources
+from core.commands.project import find_project, lines_of, project_warnings
 from core.commands.row import NAMED, Argument, flag, listed, option, repeated, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.text import count, one_line, size
 from core.commands.transcript_text import LINES, SPEAKERS
 from core.commands.workspace import Workspace, embedder_name, embedder_of
-from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.index import NAME, fact_in
-from core.factindex.listing import fact_file_names
+from core.harvest.report import Progress
 from core.knowledge.check import Finding
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
-from core.knowledge.entries import sources as bullet_sources
 from core.knowledge.removed import read_hidden
-from core.memory_file import read_memory
+from core.library.told import leaving_out
 from core.search.candidates import Filters
 from core.search.embedders import LOCAL_MODELS, check_model
 from core.search.index import differences, open_index
@@ -111,93 +107,6 @@ class FoundReport:
         return [hit.to_json() for hit in self.hits]
 
 
-# --- where entries come from -----------------------------------------------------------------------------------------
-
-
-def _memory_sources(paths: Paths, project: str) -> list[SearchSource]:
-    scope = "project" if project else "global"
-    try:
-        names = sorted(os.listdir(paths.memories))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return [
-        SearchSource(f"memories:{project}:{name}", _linked(path, project), partial(_memory, path, scope, project))
-        for name in names
-        if name.endswith(".md") and not name.startswith(".")
-        for path in (paths.memories / name,)
-    ]
-
-
-def _memory(path: Path, scope: str, project: str, _data: bytes) -> Sequence[Entry]:
-    return memories.entries([read_memory(path, scope)], project)
-
-
-def _context_sources(paths: Paths, project: str) -> list[SearchSource]:
-    scope = PROJECT if project else GLOBAL
-    place = _linked(paths.context, project)
-    return [SearchSource(f"context:{project}", place, partial(_context, paths.context, scope, project))]
-
-
-def _linked(path: Path, project: str) -> Path:
-    """Where a file of the home lies when it is linked to and the user's own. What is not is named by the index."""
-    try:
-        return path if project else own_target(path)
-    except OSError:
-        return path
-
-
-def _context(path: Path, scope: str, project: str, _data: bytes) -> Sequence[Entry]:
-    found = read_context(scope, path)
-    return entries([found] if found.body else [], project)
-
-
-def _fact_sources(paths: Paths, project: str) -> list[SearchSource]:
-    names = [] if project else list(fact_file_names(paths.knowledge))
-    return [SearchSource(f"facts::{name}", paths.knowledge / name, partial(_facts, paths, name)) for name in names]
-
-
-def _facts(paths: Paths, name: str, data: bytes) -> Sequence[Entry]:
-    from core.commands.facts import entries_of_file
-
-    return entries_of_file(paths.knowledge / name, data)
-
-
-ROOMS: tuple[Callable[[Paths, str], list[SearchSource]], ...] = (
-    bullet_sources,
-    _memory_sources,
-    _context_sources,
-    _fact_sources,
-)
-"""One row for each room that yields entries: places and the project that they belong to ("": none) -> its files.
-May raise OSError."""
-
-
-def search_sources(workspace: Workspace, project: Path | None) -> list[SearchSource]:
-    """Every file that is searched; of a project's own, those that the user trusts. Raises OSError when a folder
-    cannot be listed."""
-    found = [source for room in ROOMS for source in room(workspace.paths, "")]
-    readable = may_read(workspace, project)
-    for _, where in places(workspace, project)[1:]:
-        found += [one for room in ROOMS for one in room(where, str(project)) if readable(one.path)]
-    return [_cleared(source) for source in found] if workspace.config.redact else found
-
-
-def _cleared(source: SearchSource) -> SearchSource:
-    """The same file, its entries without secrets: harvested lines were cleared before they were written, what a user
-    writes with an editor was not, and the index is a file of its own. Its name says so, so that switching `redact`
-    makes the entries again."""
-
-    def read(data: bytes) -> Sequence[Entry]:
-        return [_without_secrets(row) for row in source.entries(data)]
-
-    return SearchSource(f"cleared {source.name}", source.path, read)
-
-
-def _without_secrets(entry: Entry) -> Entry:
-    title = redact(entry.title).text if entry.title else ""  # of a bullet there is none, and an empty one costs as much
-    return entry._replace(title=title, text=redact(entry.text).text)
-
-
 def search_folder(workspace: Workspace, project: Path | None) -> Path:
     """Where the index for the home, seen from `project`, lies."""
     name = f"search-{hashlib.sha256(os.fsencode(project)).hexdigest()[:16]}" if project is not None else "search"
@@ -249,7 +158,7 @@ def search(
         index.close()
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += [*project_warnings(workspace, project), *(told.warnings if told is not None else ())]
-    found = _said_again(workspace, _as_facts_stand(workspace, hits), told)
+    found = _said_again(workspace, _as_facts_stand(workspace, _without_removed(workspace, hits)), told)
     return SearchReport(text, found, number, tuple(warnings), nothing)
 
 
@@ -272,6 +181,23 @@ def _not_removed(paths: Paths, keep: Callable[[Entry], bool] | None) -> Callable
         return keep is None or keep(entry)
 
     return stays
+
+
+def _without_removed(workspace: Workspace, hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Parts of documents without what the user removed elsewhere."""
+    if not any(hit.entry.kind == "document" for hit in hits):
+        return hits
+    try:
+        removed = read_hidden(workspace.paths)
+    except OSError:
+        return hits
+    told = [
+        replace(hit, entry=hit.entry._replace(text=leaving_out(hit.entry.text, removed.hides)))
+        if hit.entry.kind == "document"
+        else hit
+        for hit in hits
+    ]
+    return [hit for hit in told if hit.entry.text.strip()]
 
 
 def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | None) -> str:
@@ -505,6 +431,63 @@ def check_embedder(workspace: Workspace) -> Iterator[Finding]:
             yield Finding("no-embedder", message, "embedder")
 
 
+# --- vectors ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class VectorsReport:
+    """How many entries and how many turns of conversations have vectors now, and whose they are; `waiting` turns are
+    left for the next time."""
+
+    embedder: str
+    entries: int
+    turns: int = 0
+    waiting: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return asdict(self)
+
+
+def build_vectors(
+    workspace: Workspace,
+    project: str = "",
+    progress: Callable[[Any], None] = lambda step: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> VectorsReport:
+    """Make all vectors that a search by meaning compares, those of entries, then those of conversations, and fetch the
+    model where it is not there yet. Stopped, it goes on where it ended. Raises KnowledgeError without an embedder, or
+    when it fails."""
+    if not workspace.config.embedder:
+        hint = "choose one, for example: knowledge config set embedder minilm"
+        raise KnowledgeError("no-embedder", "no embedder is set", hint=hint)
+    asked = find_project(workspace, project)
+    embed = embedder_of(workspace, fetch=True)
+
+    def step(name: str, done: int, total: int) -> None:
+        progress(Progress(done, total, name, "made"))
+
+    folder, index, name = search_folder(workspace, asked), opened_search(workspace, asked), embedder_name(workspace)
+    try:
+        made = open_vectors(folder, index.database, name, embed, step=partial(step, "entries"), cancelled=cancelled)
+    finally:
+        index.close()
+    entries = len(made.ids)
+    if not workspace.config.search_conversations:
+        return VectorsReport(workspace.config.embedder, entries)
+    from core.commands.conversations import build_vectors as build_those_of_turns
+
+    turns = build_those_of_turns(workspace, name, embed, partial(step, "turns of conversations"), cancelled)
+    return VectorsReport(workspace.config.embedder, entries, *turns)
+
+
+def vectors_text(report: VectorsReport) -> str:
+    """How many entries and turns can be found by meaning now."""
+    turns = f" and {count(report.turns, 'turn')} of conversations" if report.turns else ""
+    left = f"; {count(report.waiting, 'turn')} left for the next time" if report.waiting else ""
+    return f"{entries_counted(report.entries)}{turns} can be found by meaning ({report.embedder}){left}\n"
+
+
 # --- at the command line --------------------------------------------------------------------------------------------
 
 
@@ -595,5 +578,14 @@ COMMANDS = (
         flag("--build", "first read every conversation that is not in the index yet"),
         long=True,
         words=NAMED,
+    ),
+    single(
+        "vectors",
+        SUMMARY["vectors"],
+        "",
+        build_vectors,
+        vectors_text,
+        option("--project", "with what belongs to this folder", "DIR"),
+        long=True,
     ),
 )

@@ -46,7 +46,7 @@ LISTED = {
     ),
     "search": ("search", "find anything in the store and in conversations, best first"),
     "vectors": (
-        "vectors",
+        "search",
         "make what a search by meaning compares, of entries and of conversations; a stop loses nothing",
     ),
     "show": (

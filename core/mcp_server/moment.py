@@ -11,6 +11,7 @@ from pydantic import Field
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
 from core.commands.conversations import read as read_whole
+from core.commands.library.documents import library_part
 from core.commands.moment.find import find as find_everything
 from core.commands.moment.find import find_lines
 from core.commands.moment.find import worked as used
@@ -50,10 +51,11 @@ def find(
     since: Annotated[str, Field(max_length=20, description="Only from this day on.")] = "",
     limit: Annotated[int, Field(ge=1, le=20, description="Hits.")] = 5,
 ) -> str:
-    """Find what earlier conversations here decided, learned, ran or left open: when a request leans on something
-    earlier ("again", "as usual", "why did we"), before a choice that may have been made already, and when an error
-    comes back. One line a hit: kind, day, project, the words that answer, session:turn, how the session was left.
-    Without a query: what a conversation here should start with. Not for general knowledge or the files at hand."""
+    """Find what earlier conversations here decided, learned, ran or left open, and what documents that were taken in
+    say: when a request leans on something earlier ("again", "as usual", "why did we"), before a choice that may have
+    been made already, and when an error comes back. One line a hit: kind, day, project, the words that answer,
+    session:turn, how the session was left. Without a query: what a conversation here should start with. Not for general
+    knowledge or the files at hand."""
     now = settled(workspace)
     if not query.strip():
         text = str(tools.get_context(workspace, project)["text"])  # it has been through the gate
@@ -68,7 +70,9 @@ def find(
 
 def read(
     workspace: Workspace,
-    name: Annotated[str, Field(min_length=1, max_length=500, description="session or session:turn, as find has it.")],
+    name: Annotated[
+        str, Field(min_length=1, max_length=500, description="session, session:turn or id, as find has it.")
+    ],
     around: Annotated[int, Field(ge=0, le=50, description="So many turns before and behind it too.")] = 1,
     role: Annotated[Literal["", "user", "assistant", "tool"], Field(description="Only who spoke.")] = "",
     end: Annotated[bool, Field(description="The last turns.")] = False,
@@ -78,6 +82,8 @@ def read(
     """Read on in a session, when a line of find is not enough: around a turn, from the end, or what one side
     said. What tools gave back is cut short; a page is 3,000 characters unless you ask for more."""
     now = settled(workspace)
+    if _CHUNK.fullmatch(name):
+        return _of_document(now, name, around, project, characters)
     allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
     called, turn = with_turn(name)
     whole = read_whole(now, called, allowed=allowed)
@@ -100,6 +106,13 @@ def read(
     left = len(shown.turns) - len(texts)
     rows += [f"({count(left, 'more turn')} did not fit: ask with another turn, or more characters)"] * bool(left)
     return _told(now, rows, characters)
+
+
+def _of_document(now: Workspace, chunk: str, around: int, project: str, characters: int) -> str:
+    scope = told_in(now, project, all_projects=_everywhere(now, project))
+    rows = library_part(now, chunk, around, scope)
+    told = [f"{rows[0].path}, {rows[0].date}".rstrip(", "), *(f"## {one.title}\n{one.text.strip()}" for one in rows)]
+    return _told(now, told, characters)
 
 
 def _bounds(room: int, *, first: bool) -> tuple[int, int]:

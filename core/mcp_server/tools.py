@@ -188,7 +188,7 @@ def search_knowledge(
     workspace: Workspace,
     query: Annotated[str, _text(2000, "Any text; words in quotation marks are a phrase.", 1)],
     kind: Annotated[
-        Literal["", "bullet", "note", "memory", "context", "fact"],
+        Literal["", "bullet", "note", "memory", "context", "fact", "document"],
         Field(description="Only this kind of entry; empty for all."),
     ] = "",
     since: Annotated[str, _text(10, "Only what is as new as this: YYYY, YYYY-MM or YYYY-MM-DD.")] = "",

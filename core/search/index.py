@@ -54,8 +54,12 @@ def look(source: SearchSource, known: store.Held | None, before: Look | None = N
             gone = Look("", "", [])
             return None if known is not None and not known.sha256 and not known.problem else gone
         started = time.time_ns()
-        data = files.read_or_empty(os.path.realpath(source.path))
-        if store.state_of(source.path) != state or started - int(state.split()[1]) < SETTLED_NS:
+        data = (source.read or files.read_or_empty)(Path(os.path.realpath(source.path)))
+        if (
+            source.read is not None
+            or store.state_of(source.path) != state
+            or started - int(state.split()[1]) < SETTLED_NS
+        ):
             state = ""
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error

@@ -8,10 +8,11 @@ state of the file (size, times, inode); any other state is nobody's promise.
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -277,3 +278,27 @@ def texts_in(path: Path) -> list[str] | None:
     except sqlite3.Error:
         return None
     return found
+
+
+def discard_holding(folder: Path, holds: Callable[[str], bool]) -> list[str]:
+    """Throw away every file below the cache folder in which a text is that `holds` knows, an index with what lies
+    beside it: they are made again. Their paths, relative to the folder."""
+    gone: dict[Path, None] = {}
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        if path.is_file() and not path.is_symlink() and is_holding(path, holds):
+            beside = path.parent.glob(f"{path.stem}.*") if path.suffix in (".db", ".seal") else [path]
+            gone.update(dict.fromkeys([path, *beside, *path.parent.glob(f"{path.name}-*")]))
+    for path in gone:
+        files.discard(path)
+    return [path.relative_to(folder).as_posix() for path in gone if path.suffix != ".lock"]
+
+
+def is_holding(path: Path, holds: Callable[[str], bool]) -> bool:
+    """Whether a file has it. A database is asked for its texts; of any other the bytes are read as text, of a copy of
+    the store those that were packed."""
+    found = texts_in(path)
+    if found is not None:
+        return any(map(holds, found))
+    data = files.read_or_empty(path)
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
+    return holds(text) or ("\\" in text and holds(text.replace('\\"', '"').replace("\\n", "\n")))

@@ -150,7 +150,9 @@ def open_vectors(
     if held is not None and state and held[0] == state and not held[1].waiting:
         return held[1]
     known = dict(zip(held[1].keys, held[1].matrix, strict=True)) if held is not None else {}
-    rows = [(row.id, *_keyed(row)) for row in store.every_row(database) if row.role != "tool"]
+    rows = [
+        (row.id, *_keyed(row)) for row in store.every_row(database) if row.role != "tool" and row.kind != "document"
+    ]
     missing = list({key: text for _, key, text in reversed(rows) if key not in known}.items())
     size, done, kept = BATCH if seconds == math.inf else SMALL_BATCH, 0, time.monotonic()
     failed: KnowledgeError | None = None

@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from core.base import files
+from core.base.entry import Entry
 from core.base.result import ErrorInfo, KnowledgeError
+from core.commands.project import Scope
 from core.commands.text import one_line, short
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.check import Finding
 from core.knowledge.purge import purge_of
 from core.knowledge.removed import read_hidden
+from core.library.searched import entries_around
+from core.search.store import discard_holding
 
 if TYPE_CHECKING:
     from core.library.catalogue import Shown
@@ -93,6 +97,19 @@ class Shelf:
         return list(self.documents)
 
 
+def library_part(workspace: Workspace, chunk: str, around: int, scope: Scope) -> list[Entry]:
+    """A chunk that a search found, by its id, with so many before and behind it. Raises KnowledgeError where there is
+    none that may be told, or the library cannot be read."""
+    try:
+        found = entries_around(workspace.paths.library, chunk, around) if files.exists(workspace.paths.library) else []
+    except OSError as error:
+        raise KnowledgeError("unreadable", "the library cannot be read", str(workspace.paths.library)) from error
+    told = [leaving_out_removed(workspace, one) for one in found if scope.tells_entry(one)]
+    if not told:
+        raise KnowledgeError("no-chunk", "no document that may be told has this part", chunk)
+    return told
+
+
 def library_list(workspace: Workspace, *, type: str = "", status: str = "active", limit: int = 50) -> Shelf:
     """Documents of a status ("all": of any) and a type, the latest first."""
     if limit < 1:
@@ -160,6 +177,7 @@ def library_forget(workspace: Workspace, which: str) -> Changed:
         purge = purge_of(own_sentences(library, document), os.urandom(32))
         number = erase(library, document.id)
         purge_rows(library, purge.without, purge.says, TEXTS)
+        discard_holding(workspace.cache, purge.holds)
         folder = workspace.paths.backups
         copies = sorted(path.name for path in folder.glob("library-*.db")) if folder.is_dir() else []
         return Changed(document.id, document.title, "erased", number, tuple(copies))

@@ -30,7 +30,7 @@ from core.commands.workspace import Workspace, utc_now
 from core.give import served
 from core.give.still import gone, never_merged
 from core.search import conversations as stored
-from core.search.answering import answering, chosen
+from core.search.answering import CHARACTERS, answering, chosen
 from core.search.conversation_query import known_project, unread
 from core.search.query import WEAK
 from core.search.terms import parse_query, phrases_in
@@ -234,6 +234,7 @@ class _Look:
             self.warnings += [one for one in report.warnings if one not in self.warnings]
             self._texts += [f"{hit.entry.title} {hit.entry.text}" for hit in report.hits]
             found += [self._entry(hit, is_own) for hit in report.hits]
+            found += self._of_a_team(scope, is_own) if self._kind in ("", "document") else []
         if self._database is not None and self._kind in ("", "conversation"):
             wanted = ConversationFilters(since=self._since, before=self._before)
             allowed = None if scope.everything else scope.tells_conversation
@@ -241,6 +242,24 @@ class _Look:
             self._texts += [hit.text for hit in spoken]
             found += [self._conversation(hit, is_own) for hit in spoken[: LOOKED // 2]]
         return sorted(found, key=lambda row: (row.weak, -row.score))
+
+    def _of_a_team(self, scope: Scope, is_own: bool) -> list[FoundRow]:
+        """What a library in PostgreSQL says; that of a file is in the index."""
+        if not self._workspace.config.library_url:
+            return []
+        from core.commands.library.use import library_retrieve
+
+        found = attempt(library_retrieve, self._workspace, self._text, unlogged=True, limit=LOOKED, scope=scope)
+        if isinstance(found, KnowledgeError):
+            self.warnings += [str(found.error)] if str(found.error) not in self.warnings else []
+            return []
+        return [
+            FoundRow(
+                "document", one.chunk.id, f"{one.document.title}: {self._best(one.chunk.content)}", one.chunk.day, "",
+                "", 0, {}, "", one.score, False, is_own,
+            )
+            for one in found.value.retrieved.dossiers
+        ]  # fmt: skip
 
     def searched(self, scope: Scope) -> int:
         """How many conversations of a scope there are to be found."""
@@ -262,6 +281,8 @@ class _Look:
         name = made.source if made is not None and made.source != BY_HAND else ""
         held = self._held(name)
         words = entry.text.partition("\n")[0] if entry.kind in ("bullet", "note") else entry.text
+        if entry.kind == "document":
+            words = f"{entry.title}: {self._best(entry.text)}"
         text = f"{entry.title}: {words}" if entry.kind == "note" and entry.title else " ".join(words.split())
         turn = self._turn(held, words) if held is not None else 0
         folder = held.project if held is not None else entry.project
@@ -285,6 +306,14 @@ class _Look:
             self._served(f"{hit.name}:{turn}"), held.state_end if held is not None else "", hit.rank,
             weak, is_own, hit.branch, (), self._called(hit.name),
         )  # fmt: skip
+
+    def _best(self, words: str) -> str:
+        """The sentences of a piece of a document that answer."""
+        query = parse_query(self._text, self._database, self._stems) if self._database is not None else None
+        if query is None or not query.terms:
+            return words[:CHARACTERS]
+        best = chosen(query, self._stems, [stored.Piece(0, "", "", words)], 0)
+        return best.text if best is not None else words[:CHARACTERS]
 
     def _held(self, name: str) -> Held | None:
         if not name or self._database is None:
@@ -341,7 +370,7 @@ def _short(folder: str) -> str:
 
 
 def _name_of(kind: str, key: str) -> str:
-    return key if kind in ("bullet", "note") else f"{kind}:{key}"
+    return key if kind in ("bullet", "note", "document") else f"{kind}:{key}"
 
 
 def _without_repeats(rows: Sequence[FoundRow]) -> list[FoundRow]:

@@ -1,0 +1,92 @@
+"""The documents of a library in a file, as the search of everything reads them: a row for each chunk.
+
+It is read with what Python has, since a hook and a search that every agent calls wait for no database layer. What a
+library in PostgreSQL holds is asked for there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.base.entry import Entry
+from core.base.result import KnowledgeError
+
+KIND = "document"
+BUSY_SECONDS = 2.0
+_DOCUMENTS = (
+    "SELECT d.id, d.content_sha256, d.title, min(l.source), min(l.project) FROM document d "
+    "JOIN location l ON l.document_id = d.id WHERE d.status = 'active' GROUP BY d.id ORDER BY d.id"
+)
+_CHUNKS = (
+    "SELECT c.id, d.title, c.heading, c.content, c.day, coalesce(min(l.project), ''), min(l.source), d.id, c.position "
+    "FROM document d JOIN location l ON l.document_id = d.id JOIN chunk c ON c.document_id = d.id "
+    "WHERE d.status = 'active' AND d.id >= ? AND d.id < ? GROUP BY c.id ORDER BY d.id, c.position"
+)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """The file, for reading alone. Raises OSError where it cannot be read, or is of another version."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)) as opened:
+            yield opened
+    except sqlite3.Error as error:
+        raise OSError(0, f"{error} ('knowledge library list' brings an older one up to date)", str(path)) from error
+
+
+def shelves(path: Path) -> dict[str, bytes]:
+    """The documents in up to 256 parts, by how their ids begin, each with what stands for its chunks: another one where
+    a document of it came, changed, moved or went. So a new document makes none of the others be read again. Raises
+    OSError."""
+    made: dict[str, Any] = {}
+    with _opened(path) as library:
+        for row in library.execute(_DOCUMENTS):
+            made.setdefault(row[0][:2], hashlib.sha256()).update(repr(row).encode("utf-8", "surrogatepass"))
+    return {begin: mark.digest() for begin, mark in made.items()}
+
+
+def entries(path: Path, begin: str, _data: bytes) -> Sequence[Entry]:
+    """A row for each chunk of a part: `key` is its id, `path` where its document was found first."""
+    try:
+        with _opened(path) as library:
+            return [
+                Entry(KIND, key, titled(title, heading), text, day, "", (), project, source, document, position)
+                for key, title, heading, text, day, project, source, document, position in library.execute(
+                    _CHUNKS, (begin, begin[:1] + chr(ord(begin[1]) + 1))
+                )
+            ]
+    except OSError as error:
+        raise KnowledgeError("unreadable", f"the library cannot be searched: {error.strerror}", str(path)) from error
+
+
+def titled(title: str, heading: str) -> str:
+    """The document, and the way to a part of it."""
+    return heading if heading.partition(" > ")[0] == title else " > ".join(filter(None, (title, heading)))
+
+
+def entries_around(path: Path, chunk: str, around: int) -> list[Entry]:
+    """A chunk, with so many before and behind it in its document; [] where there is none. Raises OSError."""
+    with _opened(path) as library:
+        found = library.execute(
+            "SELECT d.title, min(l.source), coalesce(min(l.project), ''), c.document_id, c.position FROM chunk c "
+            "JOIN document d ON d.id = c.document_id JOIN location l ON l.document_id = d.id "
+            "WHERE c.id = ? AND d.status = 'active' GROUP BY c.id",
+            (chunk,),
+        ).fetchone()
+        if found is None:
+            return []
+        title, source, project, document, at = found
+        rows = library.execute(
+            "SELECT id, heading, content, day, position FROM chunk WHERE document_id = ? AND position BETWEEN ? AND ? "
+            "ORDER BY position",
+            (document, at - around, at + around),
+        )
+        return [
+            Entry(KIND, key, titled(title, heading), text, day, "", (), project, source, document, position)
+            for key, heading, text, day, position in rows
+        ]
