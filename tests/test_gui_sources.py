@@ -87,7 +87,7 @@ def test_a_source_says_how_much_is_here_and_how_much_of_it_is_harvested() -> Non
         and row.found
     )
     found.new, found.too_large = 1, 2
-    assert [part.words for part in row_of(found, True, 0.0).parts][2:] == ["1 new", "2 too large"]
+    assert row_of(found, True, 0.0).words.endswith("1 new  ·  2 too large")
 
 
 def test_what_a_tool_will_delete_is_louder_the_more_would_be_lost() -> None:
