@@ -18,6 +18,7 @@ from core.base.result import Ok, Result
 from core.commands.context import context
 from core.commands.doctor import doctor
 from core.commands.history.trash import PurgeReport, trash_purge
+from core.commands.moment.hints import hints
 from core.commands.sources import NAMES, title_of
 from core.commands.workspace import Workspace
 from gui.shell import RUN, Shell
@@ -51,6 +52,7 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "doctor": ("Check the store, and repair it", "shield-check"),
     "trash.purge": ("Empty the trash of what is past its time", "trash-2"),
     "context.copy": ("Copy what a new conversation would start with", "copy"),
+    "hints": ("Hints that agents were given, and how they went", "lightbulb"),
     "demo": ("Try the demo in a home of its own", "circle-play"),
     "config.open": ("Open the settings file", "external-link"),
     "home.open": ("Open the home folder", "folder-open"),
@@ -91,6 +93,7 @@ def add_actions(
         "doctor": partial(check, shell),
         "trash.purge": partial(purge, shell),
         "context.copy": partial(copy, shell),
+        "hints": partial(tell_hints, shell),
         "demo": partial(open_demo, shell),
         "config.open": shell.open_settings,
         "home.open": partial(open_home, shell),
@@ -191,6 +194,22 @@ def copy(shell: Shell) -> None:
             shell.toast("There is nothing to inject: no digest, or it is switched off", icon="info", color="accent")
 
     shell.submit("The prompt", lambda _job: context(workspace), finish)
+
+
+def tell_hints(shell: Shell) -> None:
+    """The newest hints that hooks handed out, and how each went."""
+    workspace = shell.workspace
+
+    def finish(result: Result[Any]) -> None:
+        if not isinstance(result, Ok):
+            shell.error(result.error)
+            return
+        rows = [f"• {row.text[:90]} ({row.tool}, {row.at[:10]}; {row.went or 'not known yet'})"
+                for row in result.value.hints]  # fmt: skip
+        on = f"Hints are given for: {', '.join(result.value.on)}." if result.value.on else "Hints are switched off."
+        shell.ask("Hints", "\n".join(rows or ["No hint was given yet."]) + f"\n\n{on}", "Close", lambda: None)
+
+    shell.submit("The hints", lambda _job: hints(workspace, limit=SHOWN), finish)
 
 
 def open_home(shell: Shell) -> None:

@@ -453,7 +453,7 @@ def test_the_first_start_offers_the_demo_in_the_same_window(desk: Desk, at_home:
         seat.until(lambda: seat.state.home != str(workspace.paths.home))
         seat.settle()
         assert not desk.dpg.is_item_shown(seat.panel.first_start.item)
-        assert seat.panel.workbench.views["conversations"].all.count == 6  # type: ignore[attr-defined]
+        assert seat.panel.workbench.views["conversations"].all.count == 4  # type: ignore[attr-defined]
         assert not workspace.paths.home.exists()
 
 

@@ -16,7 +16,7 @@ LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 ALLOWED = {
     "conversations": {"M"},  # a menu
     # what wants a look: yes, no, later, read it; each but the last is taken back with Undo
-    "knowledge": {"N", "E", "S", "W", "Y", "L", "R"},
+    "knowledge": {"N", "E", "S", "W", "Y", "L", "R", "U"},
     "files": {"S"},
     # how the chosen passage served, and ways to what it is about; another kind of task, order or period is shown
     "library": {"W", "P", "M", "L", "N", "G", "R", "U", "T", "S", "D"},

@@ -109,7 +109,6 @@ class Rule:
 CLEAR = "none@0"
 
 FRAME = (10.0, 6.0)
-TIGHT, TIGHTEST = 6.0, 3.0  # the padding of tabs in a narrow window
 
 PANEL_COLORS = {
     "Text": "text",
@@ -278,14 +277,8 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "secondary": button("field", "hover", "pressed", "text", "line"),
     "danger": button("failed@16", "failed@28", "failed@40", "failed", "failed@45"),
     "ghost": button(CLEAR, "hover", "pressed", "muted"),
-    "ghost-off": button(CLEAR, "hover", "pressed", "edited"),
-    "ghost-lit": button(CLEAR, "hover", "pressed", "accent"),
     "tab": button(CLEAR, "hover", "pressed", "muted"),
     "tab-on": button("field", "field", "field", "text", "line"),
-    "tab-tight": button(CLEAR, "hover", "pressed", "muted", padding=TIGHT),
-    "tab-on-tight": button("field", "field", "field", "text", "line", padding=TIGHT),
-    "tab-tightest": button(CLEAR, "hover", "pressed", "muted", padding=TIGHTEST),
-    "tab-on-tightest": button("field", "field", "field", "text", "line", padding=TIGHTEST),
     "search-button": (*button("field", "hover", "pressed", "hint", "line"), *_LEFT),
     "menu-row": (*button(CLEAR, "hover", "pressed", "text"), *_LEFT),
     "menu-row-on": (*button("selected", "hover", "pressed", "text"), *_LEFT),

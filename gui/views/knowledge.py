@@ -17,10 +17,12 @@ from core.base.result import ErrorInfo, KnowledgeError
 from core.commands import bullets
 from core.commands.bullets import change_all
 from core.commands.panel.bullets import CategoryView, category_view
+from core.commands.panel.evidence import say_how_it_served
 from core.commands.statements import Found, Said, said_with
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
+from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.editor import EditorKind, Typed, shortened
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import ChipRow
@@ -158,6 +160,9 @@ def said_of(target: BulletTarget) -> str:
 KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
 WITHOUT_GROUPS = {"Up": "Up", "Down": "Down", "Home": "Down", "Page up": "Down", "Page down": "Down", "End": "Up"}
 """A key that came to the head of a group goes on to a bullet with another."""
+SERVED = {"win": ("It helped", "thumbs-up"), "partial": ("It helped in part", "check"),
+          "miss": ("It was beside the point", "x"), "misleading": ("It misled", "triangle-alert")}  # fmt: skip
+"""How a bullet may have served, as it is asked."""
 NAMES = {ALL: Looks("All", "layers", "accent"), **{name: CATEGORIES[name] for name in EMPTY if name != ALL}}
 TEACH = {
     name: Teach(NAMES[name].icon, *words, command="knowledge harvest --apply") for name, words in EMPTY.items()
@@ -179,6 +184,7 @@ class KnowledgeView(ListView[Knowledge]):
         ("Space", "Done, or open again"),
         ("S", "Strike through, or take the line away"),
         ("Delete", "Delete it"),
+        ("U", "Say how it served"),
         ("Ctrl+C", "Copy the bullet; of a playbook its steps, one a line"),
         *LookCard.keys,
     )
@@ -196,11 +202,13 @@ class KnowledgeView(ListView[Knowledge]):
                                      on_saved=lambda _target, value: select_added(shell, value))  # fmt: skip
         self.session.on_show = self.show
         self.looks = LookCard(look, shell)
+        self._menu = Menu(look, most=len(SERVED))
         self.side = StartColumn(look, shell)
         self._wanted: object = None
 
     def build(self, parent: int) -> None:
         super().build(parent)
+        self._shell.layers.append(self._menu.key)
         self.show(self.category)
 
     def above(self, parent: int, view: int) -> None:
@@ -296,12 +304,29 @@ class KnowledgeView(ListView[Knowledge]):
         """Another category; a new bullet."""
         if key in ("N", "Plus"):
             self.begin_add()
+        elif key == "U" and self.list.current is not None and not is_group(self.list.current):
+            self._ask_served(self.list.current)
         elif key in SIDEWAYS:
             there = [name for name in self.tabs if dpg.is_item_shown(self.tabs[name].item)]
             self.show(beside(there, self.category, SIDEWAYS[key]))
         else:
             return False
         return True
+
+    def _ask_served(self, row: FlowRow) -> None:
+        """How a bullet served, in a menu beside it."""
+        found, slot = self._found(row), self.list.slot_of(row.key)
+        if found is None or slot is None:
+            return
+        words = found.bullet.text
+
+        def say(outcome: str) -> None:
+            self._shell.write("How it served", lambda workspace: say_how_it_served(workspace, words, outcome),
+                              done=lambda said: self._shell.toast(f"Written down. So far: it {said}"))  # fmt: skip
+
+        x, y = dpg.get_item_rect_min(slot.text)
+        self._menu.open([MenuRow(name, sign, partial(say, outcome)) for outcome, (name, sign) in SERVED.items()],
+                        (x, y + self._look.px(20)))  # fmt: skip
 
     def move(self, key: str) -> bool:
         """The keys go from bullet to bullet; the head of a group is none."""

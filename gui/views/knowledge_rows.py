@@ -21,6 +21,7 @@ from core.commands.statements import Found, Said, said
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.toolkit.flow_rows import FlowRow, RowAction
+from gui.toolkit.typeset import lettered
 from gui.views.looks import CATEGORIES, day_words, joined, project_of, short_name
 
 EMPTY: dict[str, tuple[str, str]] = {
@@ -151,7 +152,9 @@ def coded(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
         code = one[2].strip() or one[2]
         spans.append((len(words), len(words) + len(code)))
         words, end = words + code, one.end()
-    return words + text[end:], tuple(spans)
+    whole = words + text[end:]
+    shown = lettered(whole)
+    return (whole, tuple(spans)) if shown == whole else (shown, ())
 
 
 def keyed_rows(view: CategoryView) -> dict[BulletKey, Said]:

@@ -64,9 +64,15 @@ class Strip:
         self._on_span(*self.span())
 
     def _at_mouse(self) -> int | None:
-        place = self.drawing.mouse()
+        """The week under the mouse; during a drag the one that it is above or below of."""
         wide = self.drawing.width / WEEKS
-        return min(int(place[0] / wide), WEEKS - 1) if place is not None and wide > 0 else None
+        place = self.drawing.mouse()
+        x = place[0] if place is not None else 0.0
+        if place is None and self._from is not None:
+            x = dpg.get_mouse_pos(local=False)[0] - dpg.get_item_rect_min(self.drawing.item)[0]
+        elif place is None:
+            return None
+        return min(max(int(x / wide), 0), WEEKS - 1) if wide > 0 else None
 
     def tick(self) -> bool:
         """Follow the mouse, and a drag; true when something is drawn anew."""

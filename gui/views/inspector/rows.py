@@ -19,7 +19,7 @@ from core.commands.context import GLOBAL, PROJECT
 from core.commands.memories import Memory, read_memory
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
 from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
-from core.commands.panel.evidence import ELSEWHERE, GONE, LONG, Evidence, evidence_of
+from core.commands.panel.evidence import ELSEWHERE, GONE, LONG, Evidence, evidence_of, how_it_served
 from core.commands.panel.files import NoteView, notes_overview, source_text
 from core.commands.panel.overview import FileState
 from core.commands.statements import Found, Said
@@ -61,12 +61,26 @@ HERE = ("text", "here")
 """The row of a file's text that is brought into sight."""
 # name -> (row, label, icon, kind, tooltip, key). The first of a row is always there: a hidden one would shift the row.
 BUTTONS: dict[str, tuple[int, str, str, str, str, str]] = {
-    "open": (0, "Open", "external-link", "secondary", "Open it in the program that the system has for it", "Alt+O"),
+    "open": (
+        0,
+        "Open file",
+        "external-link",
+        "secondary",
+        "Open it in the program that the system has for it",
+        "Alt+O",
+    ),
     "restore": (0, "Restore", "archive-restore", "secondary", "Put it back where it was", "Alt+R"),
-    "read": (0, "Read", "book-open", "secondary", "Read the whole conversation, at this place", "Alt+E"),
+    "read": (0, "Read it", "book-open", "secondary", "Read the whole conversation, at this place", "Alt+E"),
     "harvest": (0, "Harvest…", "wheat", "secondary", "Harvest what waits: a dry run first", "Alt+H"),
-    "show": (0, "Show", "eye", "secondary", "Show it in its view", "Alt+V"),
-    "from": (0, "Conversation", "message-square", "secondary", "The conversation that it came from", "Alt+F"),
+    "show": (0, "In its view", "eye", "secondary", "Show it in its view", "Alt+V"),
+    "from": (
+        0,
+        "What else it gave",
+        "message-square",
+        "secondary",
+        "The conversation that it came from, and all that it gave",
+        "Alt+F",
+    ),
     "copy": (1, "Copy", "copy", "ghost", "Put it on the clipboard", "Alt+C"),
     "done": (1, "Done", "check", "ghost", "Mark done", "Alt+D"),
     "reopen": (1, "Open again", "undo-2", "ghost", "Bring it back to the open tasks", "Alt+D"),
@@ -168,7 +182,8 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
         view = bullet_view(workspace, selected.key, selected.raw, selected.line)
         line = view.found.bullet.line if view.found is not None else 0
         kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
-        return bullet_page(view, kept)
+        used = how_it_served(workspace, view.found.bullet.text) if view.found is not None else ""
+        return bullet_page(view, kept, used)
     if selected.kind == "talk":
         part = read_conversation(workspace, selected.key, max(1, selected.line - BEFORE), TURNS, seconds=0.0)
         return talk_page(part, selected.line)
@@ -322,8 +337,8 @@ def _clock(when: str) -> str:
 # --- a bullet, a source file, a file of the store --------------------------------------------------------------------
 
 
-def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
-    """A bullet: its words, where it came from, what showed it to be true, what became of it."""
+def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") -> Page:
+    """A bullet: its words, where it came from, what showed it to be true, what became of it, how it served."""
     events = tuple(event_row(at, event) for at, event in enumerate(view.events))
     came = view.found is not None and view.found.bullet.provenance is not None
     by_hand = "You wrote it in an editor, or long ago: nothing else is known of it."
@@ -338,6 +353,7 @@ def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
     row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category != "files" else None
     body = row.text if row is not None else without_emphasis(found.bullet.text)
     facts = [row.meta if row is not None else meta_of(found), f"{view.file}:{found.bullet.line}"]
+    facts += [f"{capital(used)} (U says how it served)"] if used else []
     if view.by_tool:
         facts.append("only a tool's output said it")
     can = set(CAN.get(found.category, USUAL)) - {"edit"} | {"show", "open"}
