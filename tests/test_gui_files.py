@@ -72,15 +72,23 @@ def test_a_line_of_any_kind_can_be_drawn() -> None:
     assert len(drawable("x" * 5000)) == LONGEST + 1
 
 
-def test_a_click_on_a_note_goes_to_its_line(stand: Stand) -> None:
-    view = stand.view
+def test_a_note_stands_at_the_height_of_its_line_and_leads_there(stand: Stand) -> None:
+    """Beside another line it would explain what it is not about."""
+    view, dpg = stand.view, stand.desk.dpg
     assert shown_lines(stand)[4] == "def boil(water):" and 300 not in shown_lines(stand)
     rows = {row.text: row for row in view.list.rows}
-    stand.click(view.list.slot_of(rows["see line 300 for the odd number"].key).text)
-    assert shown_lines(stand)[300] == "line_300 = 300" and view.source.lit == (300, 300)
-    assert stand.shell.state.selected.kind == "bullet" and stand.shell.state.selected.key.startswith("files/")
     stand.click(view.list.slot_of(rows["boil() doubles the water"].key).text)
     assert shown_lines(stand)[4] == "def boil(water):" and view.source.lit == (4, 4)
+    assert stand.shell.state.selected.kind == "bullet" and stand.shell.state.selected.key.startswith("files/")
+    stand.press("End")
+    assert shown_lines(stand)[300] == "line_300 = 300" and view.source.lit == (300, 300)
+    assert stand.desk.until(lambda: view.list.scroll.at == view.source.scroll.at > 0)
+    stand.settle()
+    slot = view.list.slot_of(rows["see line 300 for the odd number"].key)
+    assert slot.place[0] == view.source.top_of(300)
+    view.source.scroll_by(-0.5)
+    stand.settle()
+    assert dpg.get_y_scroll(view.list.holder) == dpg.get_y_scroll(view.source.item), "both move as one"
 
 
 def test_a_file_renamed_outside_is_still_there_with_its_notes(stand: Stand, tmp_path: Path) -> None:

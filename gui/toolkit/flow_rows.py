@@ -86,7 +86,7 @@ class Slot:
             self.wrapped = self.wrapped and self.place[2] == width
             self.place = place
             self.fitted = ""
-            self._put_meta(look)
+            self._put_meta(look, row)
             self._mark(look, row)
         elif self.row is None or (self.row.marks, self.row.code, self.row.text) != (row.marks, row.code, row.text):
             self._mark(look, row)
@@ -127,11 +127,14 @@ class Slot:
             low, high = (left + sizes[0][0] - 1, y - 1), (left + sizes[1][0] + 1, y + line)
             dpg.configure_item(item, show=True, pmin=low, pmax=high, rounding=look.px(3))
 
-    def _put_meta(self, look: Look) -> None:
+    def _put_meta(self, look: Look, row: FlowRow) -> None:
         """The small line below the text, or where there is room and it is wished, at its right."""
         beside = aside_of(look, self.place[2], self.aside)
         left = self.place[2] - beside if beside else look.px(LEFT + ICON)
         top = look.px(TOP) if beside else self.place[1] - look.px(BOTTOM) - look.px(SMALL)
+        own = measured(look, row, self.place[2], self.role, self.aside)
+        if own is not None and not beside:  # a row may be higher than what it says
+            top = min(top, own - look.px(BOTTOM) - look.px(SMALL))
         dpg.configure_item(self.meta, pos=[left, top])
 
     def crowd(self, look: Look, width: int) -> None:

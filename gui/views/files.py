@@ -178,6 +178,8 @@ class FilesView(FilteredView):
         self.chosen = ""  # the note file of the source that is shown
         self.in_notes = False  # whether the keys move through the notes instead of the files
         self._line = 0
+        self._stood: tuple[object, ...] = ()
+        self._scrolled = (0.0, 0.0)
         self._seen: object = None
         self._selected: object = None
         self._ticket = 0
@@ -223,11 +225,32 @@ class FilesView(FilteredView):
         self.source.build(self._source_box)
         self.list = FlowList(look, actions=ACTIONS, on_select=self._jump, on_action=self._shell.in_order(self.act))
         self.list.build(notes)
+        look.every_tick(self.tick)
         self._none = EmptyState(
             look, parent, parent, icon="file-code", title="No notes on files yet",
             words=TAUGHT, command="knowledge add files TEXT --file PATH",
         )  # fmt: skip
         self._teaching = Teaching(self._full, {"none": self._none})
+
+    def tick(self) -> bool:
+        """Keep each note at the height of its line, and both scrolls at one place; true when something moved."""
+        loaded = self.loaded
+        if loaded is None or not self.list.rows or loaded.problem is not None:
+            return False
+        places = (loaded, self.list.width, self.source.length, self._look.scale, tuple(self.list.rows))
+        if places != self._stood:
+            self._stood = places
+            spans = (loaded.spans[cast(int, row.key)] for row in self.list.rows)
+            self.list.stand_at([self.source.top_of(span[0] if span else 0) for span in spans], self.source.length)
+            return True
+        source, notes = self.source.scroll, self.list.scroll
+        now = (source.at, notes.at)
+        if now[0] == now[1] or now == self._scrolled:
+            return False
+        leader, other = (notes, source) if now[0] == self._scrolled[0] else (source, notes)
+        other.go(leader.at)
+        self._scrolled = (source.at, notes.at)
+        return True
 
     def refresh(self, state: State) -> None:
         """Take over which notes there are, follow a selection made elsewhere, read the text again."""
