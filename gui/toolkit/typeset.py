@@ -50,7 +50,15 @@ _LETTERLESS = re.compile(
 
 def lettered(text: str) -> str:
     """A text with words instead of what the fonts cannot show: nobody reads rows of replacement marks."""
-    return _LETTERLESS.sub(lambda found: f"[{found.lastgroup}: open it in your editor]", text)
+    told: set[str] = set()
+
+    def name(found: re.Match[str]) -> str:
+        script = str(found.lastgroup)
+        again = script in told
+        told.add(script)
+        return f"[{script}]" if again else f"[{script}: open it in your editor]"
+
+    return _LETTERLESS.sub(name, text)
 
 
 def _drawn(found: re.Match[str]) -> str:
