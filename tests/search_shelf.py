@@ -82,7 +82,7 @@ def answers(shelf: Shelf, queries: Sequence[str]) -> list[list[dict[str, object]
 
 def entries_of(index: Index) -> list[Entry]:
     """Everything in the index, in an order of its own."""
-    return sorted(row.entry() for row in store.every_row(index.database))
+    return sorted(store.Row(*row).entry() for row in index.database.execute(f"SELECT {store.COLUMNS} FROM entries"))
 
 
 TOPICS = (("car", "automobile", "vehicle"), ("soup", "broth", "cook"), ("night", "dark", "moon"))

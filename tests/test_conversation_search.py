@@ -73,6 +73,15 @@ def test_a_conversation_is_one_row_with_its_best_turn(disk: Disk) -> None:
     assert disk.names("temporary file") == ["talk.md"]
 
 
+def test_of_a_long_turn_what_answers_is_shown_and_not_where_the_words_of_the_question_stand(disk: Disk) -> None:
+    """The words stood thickest where the question was said again, and the cause two pages below it."""
+    filler = "Then there was a lot of other work in that week, none of it of interest to anybody. " * 14
+    disk.claude("jam", ("assistant", f"You ask why does the printer queue jam? Let me see the printer queue. {filler}"
+                        f"The queue of the printer jams because the spooler keeps a stale lock. {filler}"))  # fmt: skip
+    [hit] = disk.find("why does the printer queue jam").hits
+    assert "because the spooler keeps a stale lock" in hit.text and len(hit.text) < 600
+
+
 def test_commands_paths_and_errors_are_found_and_the_middle_of_an_output_is_not(disk: Disk) -> None:
     """What a tool printed in its middle stands in every second session; what failed does not."""
     assert disk.names("tests/auth --count") == ["claude_code/flaky"]

@@ -13,7 +13,7 @@ from core import conversation_index
 from core.base.result import KnowledgeError, attempt
 from core.commands.conversations import index_folder
 from core.commands.search import VectorsReport, build_vectors
-from core.search import embedders, turn_vectors, vectors
+from core.search import embedders, kept_vectors, vectors
 from core.search.conversations import open_sealed
 from tests.search_shelf import Topics
 from tests.spoken_home import Disk
@@ -83,7 +83,7 @@ def test_vectors_follow_the_files(disk: Disk, topics: Topics) -> None:
 
 def test_a_build_that_is_stopped_goes_on(disk: Disk, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hours of work are not lost to Ctrl-C, nor to an embedder that goes away; the newest turns come first."""
-    monkeypatch.setattr("core.search.turn_vectors.BATCH", 2)
+    monkeypatch.setattr("core.search.kept_vectors.BATCH", 2)
     monkeypatch.setattr(vectors, "BATCH", 2)
     disk.build()
     some = made(disk, cancelled=lambda: len(topics.texts) >= 4)
@@ -147,13 +147,13 @@ def test_two_embedders_never_mix_their_vectors(disk: Disk, topics: Topics, monke
 
     def another_builds() -> None:
         topics.act = lambda: None
-        turn_vectors.build(folder, "other", lambda texts: [[1.0, 0.0]] * len(texts))
+        kept_vectors.build(folder, "other", lambda texts: [[1.0, 0.0]] * len(texts))
 
     topics.act = another_builds
     late = attempt(build_vectors, disk.workspace)
     assert isinstance(late, KnowledgeError) and "another embedder" in late.error.message
     database = open_sealed(folder)
-    assert database is not None and turn_vectors.are_there(database, "other")
+    assert database is not None and kept_vectors.are_there(database, "other")
     lengths = {row[0] for row in database.execute("SELECT length(vector) FROM vectors")}
     database.close()
     assert len(lengths) == 1
@@ -164,9 +164,9 @@ def test_turns_of_a_forgotten_conversation_wait_for_no_vectors(disk: Disk, topic
     disk.build()
     database = open_sealed(index_folder(disk.workspace))
     assert database is not None
-    before = turn_vectors.counted(database)
+    before = kept_vectors.counted(database)
     database.execute("DELETE FROM conversations WHERE id = (SELECT min(id) FROM conversations)")
-    after = turn_vectors.counted(database)
+    after = kept_vectors.counted(database)
     database.close()
     assert before.waiting == 9 and after.waiting == 6
 
@@ -178,6 +178,6 @@ def test_a_full_disk_is_one_sentence(disk: Disk, topics: Topics, monkeypatch: py
     def full(*arguments: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(turn_vectors, "_put", full)
+    monkeypatch.setattr(kept_vectors, "_put", full)
     refused = attempt(build_vectors, disk.workspace)
     assert isinstance(refused, KnowledgeError) and "disk is full" in refused.error.message

@@ -307,3 +307,23 @@ def test_records_that_are_no_conversation_are_data_and_lose_no_line() -> None:
     document = read("rows.jsonl", rows)
     assert (document.content_type, document.form) == ("reference", "data")
     assert len(chunks(document)) > 3
+
+
+def test_concepts_are_what_a_person_would_call_so() -> None:
+    notes = (
+        "# The relay\n\n## Motivation\n\nThe relay speaks MQTT. Keep OUT of its way: what goes out is sent out once.\n"
+        "A pattern like dEf or aBc is no name, nor are dEf and aBc together. MQTT needs `Relay_Hub`.\n\n"
+        "## Relay hub\n\nThe relay hub asks again when MQTT is slow; a relay hub is a process.\n"
+    )
+    code = (
+        "import sys\nimport asyncio\n\n\nclass RelayHub:\n    def ask(self):\n        raise TypeError(ask)  # noqa: E501\n\n\n"
+        "def test_relay_hub():\n    if asyncio: raise TypeError(sys, RelayHub)  # noqa: E501\n"
+    )
+    found = {name: concepts_of(name, words) for name, words in (("relay.md", notes), ("relay.py", code))}
+    assert found["relay.md"] == {"relay", "MQTT", "Relay_Hub"}
+    assert found["relay.py"] == {"RelayHub", "asyncio"}
+
+
+def concepts_of(name: str, words: str) -> set[str]:
+    document = read(name, words)
+    return {one.name for one in candidates(document, pieces_of(document))}

@@ -19,7 +19,7 @@ from core.base.config import Config
 from core.base.marks import NOTICE
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import checked_value, find_setting
-from core.commands.library.table import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
+from core.commands.library.table import OUTCOMES, RELATIONS, SCOPES, SIZES, STRATEGIES, TASK_TYPES
 from core.commands.library.use import UsageReader
 from core.commands.panel import library as view
 from core.commands.workspace import open_workspace
@@ -27,17 +27,19 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
 from core.knowledge.digest import read_served
 from core.library import database, records
-from core.library.use import reflect, strategies
+from core.library.use import dossier, reflect, strategies
 from core.mcp_server import moment, tools
 from tests.cli_call import call
 from tests.library_home import GOTCHA, GUIDE, asked_in_a_session, harvested, recorded, run, switch, text, workspace
 from tests.library_home import home as home
 from tests.library_place import database_on, opened
+from tests.test_library_extract import page_of, pdf_of
 
 
 def test_the_words_of_the_command_line_are_those_of_the_library() -> None:
     assert (TASK_TYPES, OUTCOMES) == (records.TASK_TYPES, records.OUTCOMES)
-    assert (STRATEGIES, SCOPES) == (strategies.STRATEGIES, reflect.SCOPES)
+    assert (STRATEGIES, SCOPES, RELATIONS) == (strategies.STRATEGIES, reflect.SCOPES, records.RELATIONS)
+    assert SIZES == dossier.SIZES
 
 
 def test_a_question_an_outcome_a_profile_and_the_way_back(home: Path) -> None:
@@ -481,3 +483,145 @@ def test_without_the_packages_of_the_library_everything_else_goes_on(tmp_path: P
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[0, 0, 1]", done.stdout + done.stderr
     assert "the library needs packages" in done.stderr and "refuses to go on" not in done.stderr
+
+
+# --- where a chunk stands ---------------------------------------------------------------------------------------------
+
+
+def test_a_pdf_keeps_its_numbered_headings_and_each_chunk_names_its_page(home: Path, tmp_path: Path) -> None:
+    said = ["The relay waits for an answer and asks again after a second.", "Nothing else is written to the wire."] * 9
+    paper = pdf_of(
+        page_of("Relays in practice", "1 Introduction", *said, "2 Timeouts", *said),
+        page_of("2.1 Choosing a limit", *said, "1. Ask the relay", "2. Wait for the answer", "3 Results", *said),
+    )
+    (tmp_path / "paper.pdf").write_bytes(paper)
+    made = run(home, "ingest", str(tmp_path / "paper.pdf"))
+    shown = run(home, "show", made["documents"][0]["id"])["chunks"]
+    found = {row["heading"]: row["place"] for row in shown}
+    assert list(found) == ["1 Introduction", "2 Timeouts", "2 Timeouts > 2.1 Choosing a limit", "3 Results"]
+    assert list(found.values()) == ["page 1", "page 1", "page 2", "page 2"]
+    best = run(home, "retrieve", "choosing a limit")[0]
+    assert best["document"]["place"] == "page 2" and "page 2" in text(home, "retrieve", "choosing a limit")
+
+
+def test_a_chunk_of_code_names_its_lines(home: Path, tmp_path: Path) -> None:
+    code = "import os\n\n\n" + "".join(f"def job_{at}():\n{'    work()' + chr(10)}" * 1 for at in range(3))
+    (tmp_path / "jobs.py").write_text(code + "\n\ndef lone_wolf():\n" + "    howl()\n" * 200)
+    run(home, "ingest", str(tmp_path / "jobs.py"))
+    best = run(home, "retrieve", "lone_wolf howl")[0]["document"]["place"]
+    assert best.startswith("lines 12 to ")
+
+
+def test_markdown_without_line_breaks_is_parted_at_its_headings(home: Path, tmp_path: Path) -> None:
+    words = "The cache keeps an answer for a minute and then asks again. " * 60
+    (tmp_path / "flat.md").write_text(f"# Guide {words}## Install {words}## Use {words}")
+    made = run(home, "ingest", str(tmp_path / "flat.md"))
+    chunks = run(home, "show", made["documents"][0]["id"])["chunks"]
+    assert max(row["token_count"] for row in chunks) <= 700
+    assert {row["heading"].split(" > ")[-1].split()[0] for row in chunks} == {"Guide", "Install", "Use"}
+
+
+# --- kept up ----------------------------------------------------------------------------------------------------------
+
+
+def test_refresh_reads_what_changed_follows_what_moved_and_tells_what_is_gone(home: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    for name in ("bread", "salt"):
+        (notes / f"{name}.md").write_text(
+            f"# {name}\n\nWhat one should know of {name}: it needs time in the kitchen.\n"
+        )
+    run(home, "ingest", str(notes))
+    before = {row["title"]: row["id"] for row in run(home, "list")}
+    (notes / "soup.md").write_text("# Soup\n\nLentils need forty minutes and a bay leaf.\n")
+    (notes / "shelf").mkdir()
+    (notes / "bread.md").rename(notes / "shelf" / "loaf.md")
+    (notes / "salt.md").unlink()
+    done = run(home, "refresh")
+    assert [row["path"] for row in done["changed"]["documents"]] == [str(notes / "soup.md")]
+    assert done["moved"] == {str(notes / "bread.md"): str(notes / "shelf" / "loaf.md")}
+    assert done["gone"] == {str(notes / "salt.md"): [before["salt"]]} and done["unchanged"] == 1
+    after = {row["title"]: row for row in run(home, "list")}
+    assert after["bread"]["id"] == before["bread"] and after["bread"]["path"].endswith("loaf.md")
+    assert "forty minutes" in run(home, "retrieve", "lentils")[0]["text"]
+    assert run(home, "ingest", str(notes))["counts"] == {}, "the file under its new name is not taken in a second time"
+    again = run(home, "refresh")
+    assert (again["moved"], again["changed"]["documents"], len(again["gone"])) == ({}, [], 1)
+    assert f"gone: {notes / 'salt.md'} ({before['salt'][:8]})" in text(home, "refresh")
+
+
+def test_what_a_deleted_file_said_stands_last_and_says_so(home: Path, tmp_path: Path) -> None:
+    asked = ("retrieve", "lentils salt async", "--unlogged")
+    (tmp_path / "notes" / "lentils.md").write_text(
+        "# Lentils\n\nLentils and salt: lentils need salt and async lentils.\n"
+    )
+    run(home, "ingest", str(tmp_path / "notes"))
+    assert run(home, *asked)[0]["document"]["title"] == "Lentils"
+    (tmp_path / "notes" / "lentils.md").unlink()
+    found = run(home, *asked)
+    assert [row["document"]["title"] for row in found][-1] == "Lentils" and len(found) > 1
+    assert "not there any more" in found[-1]["beside"][0] and "not there any more" in text(home, *asked)
+    everywhere = json.loads(call("search", "lentils salt async", "--json", "--home", str(home))[1])
+    assert everywhere[-1]["title"] == "Lentils" and "its file is gone" in everywhere[-1]["why"] and len(everywhere) > 1
+    copy = tmp_path / "notes" / "copy.md"
+    copy.write_text("# Lentils\n\nLentils and salt: lentils need salt and async lentils.\n")
+    run(home, "ingest", str(copy))
+    assert run(home, *asked)[0]["document"]["title"] == "Lentils"
+    run(home, "refresh")
+    assert {row["path"] for row in run(home, "list")} == {str(tmp_path / "notes" / one) for one in
+                                                          ("async.md", "soup.md", "copy.md")}  # fmt: skip
+
+
+def test_a_contradiction_made_by_hand_is_told_from_both_sides_and_taken_back(home: Path) -> None:
+    ids = {row["document"]["title"]: row["key"] for row in run(home, "retrieve", "async lentils")}
+    one, other = ids["Async deadlocks"], ids["Soup"]
+    made = run(home, "link", other[:8], "contradicts", one[:8], "--note", "it never worked")
+
+    def told() -> list[str]:
+        return [said for row in run(home, "retrieve", "async lentils") for said in row["beside"]]
+
+    assert len(told()) == 2 and all("contradicts chunk" in said and "it never worked" in said for said in told())
+    assert call("library", "link", one, "contradicts", other, "--home", str(home))[0] == 1, (
+        "the same from the other side"
+    )
+    assert [row["why"] for row in run(home, "consolidate", "--dry-run")["contradictions"]] == ["it never worked"]
+    run(home, "undo", made["run_id"])
+    assert told() == [] and run(home, "consolidate", "--dry-run")["contradictions"] == []
+    code, _, err = call("library", "link", "nothing", "contradicts", one, "--home", str(home))
+    assert code == 1 and "there is nothing called 'nothing'" in err
+
+
+def test_a_harvest_keeps_the_library_up_and_what_it_learned_can_be_taken_back(home: Path, tmp_path: Path) -> None:
+    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
+    for at in range(5):
+        run(home, "record", "--chunk", best["key"], "--outcome", "win", "--notes", f"it was the callback, time {at}")
+    assert not [note for note in harvested(home)["notes"] if "library" in note], "nothing was read, nothing is done"
+    asked_in_a_session(home, 1)
+    (tmp_path / "notes" / "soup.md").write_text("# Soup\n\nLentils need forty minutes and a bay leaf.\n")
+    notes = harvested(home)["notes"]
+    assert "the library read 1 changed file again" in notes
+    (learned,) = [note for note in notes if "the library learned (" in note]
+    assert "time 4" in run(home, "retrieve", "async callback deadlock")[0]["functional_profile"]
+    assert "forty minutes" in run(home, "retrieve", "lentils")[0]["text"]
+    run(home, "undo", learned.split("undo ")[1].split("'")[0])
+    assert run(home, "retrieve", "async callback deadlock")[0]["functional_profile"] is None
+
+
+def test_dossiers_come_in_three_sizes_the_smallest_in_400_characters(home: Path, tmp_path: Path) -> None:
+    filler = "The kitchen is large and the day is long, and nothing else is to be said of it here. " * 24
+    for at in range(8):
+        said = f"The relay number {at} waits forever because its lock is not reentrant."
+        (tmp_path / "notes" / f"relay{at}.md").write_text(f"# Relay {at}\n\n{filler}{said} {filler}\n")
+    run(home, "ingest", str(tmp_path / "notes"))
+    ask = ("retrieve", "why does the relay wait forever", "--task", "debugging", "--limit", "8", "--unlogged")
+    best = run(home, *ask)[0]["key"]
+    for _ in range(3):
+        run(home, "record", "--chunk", best, "--task", "debugging", "--outcome", "misleading", "--notes", "of 2019")
+    texts = {size: text(home, *ask, "--size", size) for size in ("full", "compact", "minimal")}
+    rows = texts["minimal"].split("\n\n")[1:]
+    assert len(rows) == 8 and all(len(row.strip()) <= 400 for row in rows)
+    assert all("lock is not reentrant" in row for row in rows), "what answers is told, not how the text begins"
+    assert "debugging: 3 misleading" in texts["minimal"] and "of 2019" in texts["compact"]
+    assert len(texts["minimal"]) < len(texts["compact"]) < 4_000 < 8_000 < len(texts["full"])
+    assert text(home, *ask) == texts["compact"]
+    sizes = [len(json.dumps(run(home, *ask, "--size", size))) for size in ("minimal", "compact", "full")]
+    assert sizes[0] < sizes[1] < sizes[2] / 2

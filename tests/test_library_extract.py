@@ -35,18 +35,26 @@ def _own_process() -> Iterator[None]:
     end_idle()
 
 
-def pdf_of(operators: bytes) -> bytes:
-    """A PDF of one page, drawn by these operators."""
-    packed = zlib.compress(operators, 9)
-    objects = (
-        b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
-        b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(packed), packed),
-        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
-    )
+def pdf_of(*pages: bytes) -> bytes:
+    """A PDF whose pages are drawn by these operators."""
+    font = 3 + 2 * len(pages)
+    kids = b" ".join(b"%d 0 R" % (3 + 2 * at) for at in range(len(pages)))
+    objects = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(pages))]
+    for at, operators in enumerate(pages):
+        packed = zlib.compress(operators, 9)
+        objects += [
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents %d 0 R/Resources<</Font<</F1 %d 0 R>>>>>>"
+            % (4 + 2 * at, font),
+            b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(packed), packed),
+        ]
+    objects.append(b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
     body = b"".join(b"%d 0 obj%s\nendobj\n" % (number, one) for number, one in enumerate(objects, start=1))
-    return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R/Size 6>>\nstartxref\n0\n%%EOF"
+    return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R/Size %d>>\nstartxref\n0\n%%%%EOF" % (font + 1)
+
+
+def page_of(*lines: str) -> bytes:
+    """The operators that write lines below each other."""
+    return b"BT /F1 12 Tf 14 TL 72 700 Td " + b" ".join(f"({line}) Tj T*".encode() for line in lines) + b" ET"
 
 
 HEALTHY = pdf_of(b"BT /F1 12 Tf 72 700 Td (A semaphore is a counter that several tasks share) Tj ET")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import signal
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from core.base.answer import Answer
+from core.base.marks import for_prompt
 from core.base.result import KnowledgeError, Ok, attempt, refuse
 from core.library import rows, schema
 from core.library.database import Library
@@ -21,7 +23,7 @@ from core.library.use import changes
 from core.library.use.changes import list_runs, undo
 from core.library.use.consolidate import consolidate
 from core.library.use.tasks import success
-from core.library.use.usage import tallies
+from core.library.use.usage import tallies, withdraw
 from tests.library_place import beside, opened
 from tests.library_shelf import Shelf
 
@@ -114,18 +116,28 @@ def test_a_source_is_profiled_from_ten_traces_on(shelf: Shelf) -> None:
     assert "Good for debugging" in str(source().functional_profile)
 
 
-def test_a_concept_is_described_from_three_chunks_on(shelf: Shelf) -> None:
+def test_a_concept_has_a_profile_where_there_is_something_to_say(shelf: Shelf) -> None:
     shelf.document("More", {"third": "Async code in tests."}, chunk_type="example")
-    two = shelf.concept("event loop", "loop", "pool")
-    three = shelf.concept("async", "hang", "pool", "third")
+    silent = shelf.concept("event loop", "loop", "third")
+    used = shelf.concept("callback", "hang", "pool")
+    missed = shelf.concept("async", "third")
     shelf.ask("async error handling", only=("graph",))  # finds nothing
+    for at, name in enumerate(("hang", "pool", "hang", "pool", "hang")):
+        shelf.used(name, notes=f"the callback, time {at}")
     shelf.consolidate()
-    with shelf.library.reading() as connection:
-        concepts = rows.by_ids(connection, schema.concept, Concept, [two, three])
-    assert concepts[two].functional_profile is None and concepts[two].gap_notes == ""
-    assert "3 chunks of 2 documents" in str(concepts[three].functional_profile)
-    assert "no definition" in concepts[three].gap_notes and "no example" not in concepts[three].gap_notes
-    assert "async error handling" in concepts[three].gap_notes and "one source" in concepts[three].gap_notes
+
+    def concepts() -> dict[str, Concept]:
+        with shelf.library.reading() as connection:
+            return rows.by_ids(connection, schema.concept, Concept, [silent, used, missed])
+
+    assert (concepts()[silent].functional_profile, concepts()[silent].gap_notes) == (None, "")
+    profile = str(concepts()[used].functional_profile)
+    assert "Good for debugging (5 wins" in profile and all(f"time {at}" in profile for at in (4, 3, 2))
+    assert concepts()[missed].functional_profile is None and "async error handling" in concepts()[missed].gap_notes
+    shelf.ask("async error handling")
+    shelf.used("third", query="async error handling")
+    shelf.consolidate()
+    assert concepts()[missed].gap_notes == "", "it has been answered"
 
 
 def test_a_model_writes_profiles_once_for_the_same_traces(shelf: Shelf) -> None:
@@ -312,3 +324,41 @@ def test_success_needs_three_outcomes() -> None:
     assert success({"win": 2}) is None
     assert success({"misleading": 3}) == 0.0
     assert success({"win": 2, "partial": 2, "miss": 1, "misleading": 1}) == 3 / 6
+
+
+def test_one_that_led_astray_and_one_that_helped_contradict_each_other(shelf: Shelf) -> None:
+    shelf.used("hang", outcome="misleading", query="which call is right", session="s", notes="removed in 3.10")
+    shelf.used("loop", query="which call is right", session="s")
+    shelf.used("pool", query="another question", session="s")
+    done = shelf.consolidate()
+    assert [{one, other} for one, other, _ in done.contradictions] == [{shelf.chunks["hang"], shelf.chunks["loop"]}]
+    told = {shelf.names(found)[at]: one.beside for found in [shelf.ask("callback loop pool")]
+            for at, one in enumerate(found.dossiers)}  # fmt: skip
+    assert "contradicts" in told["hang"][0] and "contradicts" in told["loop"][0] and told["pool"] == ()
+    assert shelf.consolidate().changes == ()
+    with shelf.library.reading() as connection:
+        (wrong,) = [trace for trace in rows.traces(connection) if trace.outcome == "misleading"]
+    withdraw(shelf.library, wrong.id)
+    shelf.consolidate()
+    assert links(shelf, "contradicts") == []
+
+
+def test_a_model_reads_what_is_found_together_once_and_its_word_stays(shelf: Shelf) -> None:
+    prompts: list[str] = []
+
+    def model(prompt: str, schema: Any = None) -> Answer:
+        prompts.append(prompt)
+        number = next(row for row in prompt.split("--- pair ")[1:] if "executor" in row and "in order" in row)[0]
+        return Answer(json.dumps({"contradictions": [{"pair": int(number), "why": "order <b>or</b> not"}]}))
+
+    shelf.ask("callback loop pool")
+    made = shelf.consolidate(generate=model)
+    assert len(prompts) == 1 and [why for *_, why in made.contradictions] == [for_prompt("order <b>or</b> not")]
+    assert len(links(shelf, "contradicts")) == 1 and {link.weight for link in links(shelf, "related_to")} == {0.0}
+    for generate in (model, None):
+        assert shelf.consolidate(generate=generate).changes == () and len(links(shelf, "contradicts")) == 1
+    assert len(prompts) == 1, "what it has read is not read again"
+    assert undo(shelf.library, made.run_id, shelf.now).changed and links(shelf, "contradicts") == []
+    shelf.ask("callback loop pool")
+    failed = shelf.consolidate(generate=lambda prompt, schema=None: Answer("no idea"))
+    assert "names no pairs" in failed.warnings[0] and links(shelf, "contradicts") == []

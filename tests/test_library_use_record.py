@@ -136,6 +136,7 @@ def test_the_questions_of_the_seed_have_answers(shelf: Shelf) -> None:
     sources = {one.domain: one for one in found.sources}
     assert sources["noise.example"].verdict == "pulls its weight"
     assert sources["reddit.com/r/python"].outcomes == {"misleading": 4, "win": 4}
+    assert sources["reddit.com/r/python"].verdict == "good for debugging, not for factual lookup"
     assert [one.chunk_id for one in found.retire] == [shelf.chunks["pool"]]
     assert "executor" in {one.concept for one in found.gaps}
     assert {"which executor is the default", "zebra executor"} <= {query for query, _task, _at in found.unanswered}
@@ -144,7 +145,7 @@ def test_the_questions_of_the_seed_have_answers(shelf: Shelf) -> None:
     assert found.concept.documents == {"2026-11": 2} and found.concept.outcomes == {
         "2026-11": {"misleading": 5, "win": 4}
     }
-    assert len(found.concept.profiles) == 1 and "Covered by" in found.concept.profiles[0][1]
+    assert len(found.concept.profiles) == 1 and "Good for debugging (4 wins" in found.concept.profiles[0][1]
     assert found.to_json()["months"] == {"2026-11": {"misleading": 5, "win": 4}}
 
 
@@ -314,3 +315,12 @@ def test_what_was_learned_ranks_documents_that_nobody_used(library: Library) -> 
     after = [place(number) for number in tested]
     assert sum(after) < sum(before) and all(one <= other for one, other in zip(after, before, strict=True))
     assert shelf.consolidate().changes == ()
+
+
+def test_what_serves_one_kind_of_task_is_not_told_to_keep_failing(shelf: Shelf) -> None:
+    for _ in range(3):
+        shelf.used("hang")
+        for _ in range(5):
+            shelf.used("hang", task="factual_lookup", outcome="misleading")
+        shelf.used("pool", task="factual_lookup", outcome="miss")
+    assert [one.chunk_id for one in reflected(shelf).retire] == [shelf.chunks["pool"]]

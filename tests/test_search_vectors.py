@@ -17,10 +17,10 @@ from core.commands.search import build_vectors, check_embedder
 from core.commands.search import search as search_command
 from core.commands.workspace import open_workspace
 from core.llm.openai_compatible import connect_embeddings
-from core.search import store
+from core.search import kept_vectors, store
 from core.search.embedders import HUB, local_embedder
 from core.search.query import search
-from core.search.vectors import embed_one, open_vectors
+from core.search.vectors import embed_one
 from tests.search_shelf import Shelf, Topics
 
 pytest.importorskip("numpy")
@@ -37,9 +37,8 @@ def shelf(tmp_path: Path) -> Shelf:
 
 def meant(shelf: Shelf, query: str, embed: Topics) -> list[str]:
     index = shelf.open()
-    vectors = open_vectors(shelf.cache, index.database, "topics", embed)
-    vector = embed_one(query, embed)
-    hits = search(index, query, near=vectors.near(vector))
+    kept_vectors.build(shelf.cache, "topics", embed)
+    hits = search(index, query, near=kept_vectors.near(index.database, "topics", embed_one(query, embed)))
     index.close()
     return [f"{hit.entry.text} ({', '.join(hit.why)})" for hit in hits]
 
@@ -53,7 +52,7 @@ def test_what_says_the_same_in_other_words_is_found(shelf: Shelf) -> None:
 
 
 def test_a_text_is_embedded_once(shelf: Shelf) -> None:
-    """A server that asks money for each text is asked for new ones alone; a damaged file is made again."""
+    """A server that asks money for each text is asked for new ones alone, and what was deleted leaves no vector."""
     embed = Topics()
     meant(shelf, "car", embed)
     assert len(embed.texts) == 6
@@ -62,20 +61,18 @@ def test_a_text_is_embedded_once(shelf: Shelf) -> None:
     shelf.write("more", "A dark forest")
     assert meant(shelf, "night", embed)[0].startswith(("The moon", "A dark"))
     assert embed.texts.count("A dark forest") == 1 and len(embed.texts) == 9
-    [file] = shelf.cache.glob("vectors-*.bin")
-    whole = file.read_bytes()
-    before = meant(shelf, "car", embed)
-    file.write_bytes(whole[:-40])
-    assert meant(shelf, "car", embed) == before
-    file.write_bytes(whole[:-4] + b"\xff\xff\xff\x7f")
-    assert meant(shelf, "car", embed) == before
+    shelf.write("more", "A bright forest")
+    assert not any("dark" in hit for hit in meant(shelf, "night", embed))
+    index = shelf.open()
+    assert kept_vectors.counted(index.database) == (6, 0)
+    index.close()
 
 
 @pytest.mark.parametrize("answer", [[], [[1.0]], [[1.0], []], [["a"], ["b"]], [[float("nan")], [1.0]], None])
 def test_foreign_vectors_are_checked(shelf: Shelf, answer: object) -> None:
     """A server may answer anything."""
     index = shelf.open()
-    made = attempt(open_vectors, shelf.cache, index.database, "odd", lambda texts: answer)  # type: ignore[arg-type,return-value]
+    made = attempt(kept_vectors.build, shelf.cache, "odd", lambda texts: answer)  # type: ignore[arg-type,return-value]
     assert isinstance(made, KnowledgeError) and made.error.code == "bad-vectors"
     index.close()
 
@@ -84,8 +81,9 @@ def test_a_store_without_a_sealed_index_keeps_no_vectors(shelf: Shelf) -> None:
     """An index in memory has numbers that mean nothing tomorrow."""
     index = shelf.open()
     (shelf.cache / store.SEAL).unlink()
-    open_vectors(shelf.cache, index.database, "topics", Topics())
-    assert list(shelf.cache.glob("vectors-*")) == []
+    refused = attempt(kept_vectors.build, shelf.cache, "topics", Topics())
+    assert isinstance(refused, KnowledgeError) and refused.error.code == "no-index"
+    assert kept_vectors.counted(index.database).turns == 0
     index.close()
 
 
@@ -158,14 +156,13 @@ def test_words_wait_a_moment_for_meaning_and_what_was_made_is_kept(shelf: Shelf)
     embed, index = Topics(), shelf.open()
     waiting = []
     for _ in range(9):
-        vectors = open_vectors(shelf.cache, index.database, "topics", embed, 0.0)
-        waiting.append(vectors.waiting)
+        waiting.append(kept_vectors.build(shelf.cache, "topics", embed, seconds=0.0).waiting)
     index.close()
     assert waiting[0] > 0 == waiting[-1] and waiting == sorted(waiting, reverse=True)
     assert len(embed.texts) == len(set(embed.texts)) == 45, "no text twice"
 
 
-def test_what_an_embedder_made_before_it_failed_is_kept(shelf: Shelf) -> None:
+def test_what_an_embedder_made_before_it_failed_is_kept(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that goes away in the middle of a long build is not paid twice for the first half."""
     shelf.write("many", *(f"line {at} about soup" for at in range(100)))
     embed, index = Topics(), shelf.open()
@@ -173,12 +170,13 @@ def test_what_an_embedder_made_before_it_failed_is_kept(shelf: Shelf) -> None:
     def failing(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         return embed(texts) if len(embed.texts) < 60 else refuse(KnowledgeError("down", "the server is down"))
 
-    assert isinstance(attempt(open_vectors, shelf.cache, index.database, "topics", failing), KnowledgeError)
+    monkeypatch.setattr(kept_vectors, "BATCH", 20)
+    assert isinstance(attempt(kept_vectors.build, shelf.cache, "topics", failing), KnowledgeError)
     made = list(embed.texts)
     steps: list[tuple[int, int]] = []
-    found = attempt(open_vectors, shelf.cache, index.database, "topics", embed, step=lambda *at: steps.append(at))
+    found = attempt(kept_vectors.build, shelf.cache, "topics", embed, lambda *at: steps.append(at))
     index.close()
-    assert isinstance(found, Ok) and found.value.waiting == 0 and len(found.value.ids) == 105
+    assert isinstance(found, Ok) and found.value == (105, 0)
     assert made and len(embed.texts) == len(set(embed.texts)) == 105
     assert steps[-1] == (105 - len(made), 105 - len(made))
 

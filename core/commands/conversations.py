@@ -25,7 +25,7 @@ from core.conversation_index import Brought, look, place_of
 from core.harvest.report import Progress
 from core.knowledge.projects import here_in, known_projects
 from core.search import conversations as stored
-from core.search import store, turn_vectors
+from core.search import kept_vectors, store
 from core.search.candidates import Filters
 from core.search.conversation_query import (
     Found,
@@ -251,7 +251,7 @@ def build_vectors(
 
     if not build(workspace, cancelled=cancelled).turns:
         return 0, 0
-    made = turn_vectors.build(index_folder(workspace), name, embed, step, cancelled)
+    made = kept_vectors.build(index_folder(workspace), name, embed, step, cancelled)
     return made.turns, made.waiting
 
 
@@ -271,14 +271,14 @@ def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | 
         return None, ""
 
     name = embedder_name(workspace)
-    if not turn_vectors.are_there(database, name):
+    if not kept_vectors.are_there(database, name):
         return None, "conversations are searched by their words alone; 'knowledge vectors' adds their meaning"
     try:
         query = embed_one(text, embedder_of(workspace))
     except KnowledgeError as failed:
         return None, f"{failed.error} Words alone were searched."
-    near = turn_vectors.near(database, name, query)
-    waiting = turn_vectors.counted(database).waiting
+    near = kept_vectors.near(database, name, query)
+    waiting = kept_vectors.counted(database).waiting
     return near, f"{waiting} turns have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
 
 

@@ -103,6 +103,7 @@ def harvest(
         if request.unattended:
             _make_ready(workspace)
         report.notes += filter(None, [reader.record() if reader is not None else ""])
+        report.notes += _library_kept_up(workspace, now) if report.harvested else []
         try:
             report.lines = _new_lines(workspace, report.run)
             report.notes += _settled(workspace, report.run)
@@ -135,6 +136,15 @@ def _usage_reader(workspace: Workspace) -> UsageReader | None:
     from core.commands.library.use import UsageReader
 
     return UsageReader.of(workspace)
+
+
+def _library_kept_up(workspace: Workspace, now: Clock) -> list[str]:
+    """What the library of this computer learned after a harvest; its packages are loaded only where there is one."""
+    if workspace.config.library_url or not files.exists(workspace.paths.library):
+        return []
+    from core.commands.library.upkeep import keep_up
+
+    return keep_up(workspace, now)
 
 
 def _little_found(report: HarvestReport) -> list[str]:

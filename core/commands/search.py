@@ -8,6 +8,7 @@ belongs to the home too). It is brought up to date at every search; deleting it 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,20 +38,21 @@ from core.harvest.report import Progress
 from core.knowledge.check import Finding
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.removed import read_hidden
+from core.library.searched import is_gone
 from core.library.told import leaving_out
+from core.search import kept_vectors
 from core.search.candidates import Filters
 from core.search.embedders import LOCAL_MODELS, check_model
 from core.search.index import differences, open_index
 from core.search.query import remarks as of_reasons
 from core.search.query import search as find
 from core.search.store import COLUMNS, Row, counted
-from core.search.vectors import embed_one, open_vectors
+from core.search.vectors import embed_one
 from core.search.words import storable
 
 if TYPE_CHECKING:
-    from core.commands.conversations import BuildReport, ConversationFilters, ConversationHit, ConversationHits
+    from core.commands.conversations import ConversationFilters, ConversationHit, ConversationHits
     from core.commands.project import Scope
-    from core.knowledge.check import Finding
     from core.search.index import Index
     from core.search.query import Hit as Hit
 
@@ -184,7 +186,7 @@ def _not_removed(paths: Paths, keep: Callable[[Entry], bool] | None) -> Callable
 
 
 def _without_removed(workspace: Workspace, hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Parts of documents without what the user removed elsewhere."""
+    """Parts of documents without what the user removed elsewhere; what a deleted file said stands last."""
     if not any(hit.entry.kind == "document" for hit in hits):
         return hits
     try:
@@ -197,7 +199,11 @@ def _without_removed(workspace: Workspace, hits: Sequence[Hit]) -> Sequence[Hit]
         else hit
         for hit in hits
     ]
-    return [hit for hit in told if hit.entry.text.strip()]
+    there = [hit for hit in told if hit.entry.text.strip()]
+    away = [hit for hit in there if hit.entry.kind == "document" and is_gone(hit.entry.path)]
+    rows = [hit for hit in there if hit not in away]
+    least = rows[-1].score if rows else math.inf
+    return [*rows, *(replace(hit, score=min(hit.score, least), why=(*hit.why, "its file is gone")) for hit in away)]
 
 
 def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | None) -> str:
@@ -387,13 +393,17 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
 
     try:
         embed = embedder_of(workspace)
-        vectors = open_vectors(folder, index.database, embedder_name(workspace), embed, VECTOR_SECONDS)
+        name, waiting = embedder_name(workspace), kept_vectors.counted(index.database).waiting
+        if waiting or not kept_vectors.are_there(index.database, name):
+            made = attempt(kept_vectors.build, folder, name, embed, wait=0.0, seconds=VECTOR_SECONDS)
+            if isinstance(made, KnowledgeError) and made.error.code != "busy":
+                raise made
+            waiting = made.value.waiting if isinstance(made, Ok) else waiting
         query = embed_one(text, embed)
     except KnowledgeError as failed:
         return None, f"{failed.error} Words alone were searched."
-    waiting = vectors.waiting
     note = f"{waiting} entries have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
-    return vectors.near(query), note
+    return kept_vectors.near(index.database, name, query), note
 
 
 def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:
@@ -469,10 +479,9 @@ def build_vectors(
 
     folder, index, name = search_folder(workspace, asked), opened_search(workspace, asked), embedder_name(workspace)
     try:
-        made = open_vectors(folder, index.database, name, embed, step=partial(step, "entries"), cancelled=cancelled)
+        entries = kept_vectors.build(folder, name, embed, partial(step, "entries"), cancelled).turns
     finally:
         index.close()
-    entries = len(made.ids)
     if not workspace.config.search_conversations:
         return VectorsReport(workspace.config.embedder, entries)
     from core.commands.conversations import build_vectors as build_those_of_turns

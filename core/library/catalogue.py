@@ -13,6 +13,7 @@ from core.base.result import KnowledgeError
 from core.library import rows, schema
 from core.library.database import Library, version_of
 from core.library.fetch import is_address, shown, stored_name
+from core.library.places import standing_at
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
 from core.library.shelve import Shelved, counts_of, in_turn
 
@@ -42,7 +43,7 @@ def listed(library: Library, content_type: str, status: str, limit: int) -> tupl
 @dataclass(frozen=True)
 class Shown:
     """One document with its source, chunks, the concepts that it speaks of most (name, in how many chunks), where it
-    was found, and how its chunks were used, the latest first."""
+    was found, how its chunks were used, the latest first, and where each stands in it (`page 3`)."""
 
     document: Document
     profile: SourceProfile | None
@@ -50,13 +51,14 @@ class Shown:
     concepts: tuple[tuple[str, int], ...]
     places: tuple[str, ...]
     traces: tuple[UsageTrace, ...]
+    at: dict[str, str]
 
     def to_json(self) -> dict[str, Any]:
         """The document's fields, and the others beside them."""
         return {
             **asdict(self.document),
             "source_profile": None if self.profile is None else asdict(self.profile),
-            "chunks": [asdict(row) for row in self.chunks],
+            "chunks": [{**asdict(row), "place": self.at.get(row.id)} for row in self.chunks],
             "concepts": [{"name": name, "chunks": number} for name, number in self.concepts],
             "places": list(self.places),
             "traces": [row.to_json() for row in self.traces],
@@ -79,13 +81,15 @@ def shown_document(library: Library, document: Document) -> Shown:
     uses = select(used.trace_id).join(schema.chunk, c.id == used.chunk_id).where(c.document_id == document.id)
     with library.reading() as connection:
         profiles = rows.by_ids(connection, schema.source_profile, SourceProfile, [document.source_profile_id or ""])
+        chunks = rows.chunks_of(connection, document.id)
         return Shown(
             document,
             next(iter(profiles.values()), None),
-            tuple(rows.chunks_of(connection, document.id)),
+            tuple(chunks),
             tuple((row.name, row.number) for row in connection.execute(asked)),
             tuple(row.source for row in rows.locations_of(connection, document.id)),
             tuple(reversed(rows.traces(connection, uses))),
+            standing_at(connection, [chunk.id for chunk in chunks]),
         )
 
 

@@ -95,6 +95,14 @@ def _markdown(text: str) -> Iterator[Piece]:
         if token.level or token.nesting < 0 or token.map is None:
             continue
         begins, ends = lines[token.map[0] + shift], lines[min(token.map[1] + shift, len(lines) - 1)]
+        if token_count(text[begins:ends]) > FULL and (marks := list(_INLINE_HEADING.finditer(text, begins, ends))):
+            path = []
+            for mark, follows in zip(marks, [*(mark.start() for mark in marks[1:]), ends], strict=True):
+                level = len(mark[1])
+                path = [*(row for row in path if row[0] < level), (level, _first_words(text[mark.end() : follows]))]
+                yield Piece(begins, follows, _joined(path))
+                begins = follows
+            continue
         if token.type == "heading_open":
             level = int(token.tag[1:])
             path = [row for row in path if row[0] < level]
@@ -104,6 +112,15 @@ def _markdown(text: str) -> Iterator[Piece]:
             continue
         kind = "code" if token.type in ("fence", "code_block") else "data" if token.type == "table_open" else "prose"
         yield Piece(begins, ends, _joined(path), kind)
+
+
+_INLINE_HEADING = re.compile(r"(?<!\S)(#{1,6})[ \t]+(?=\S)")
+"""A heading in the middle of a line: of a text that lost its line breaks, which is long and would be one block."""
+
+
+def _first_words(text: str) -> str:
+    """How a section begins whose heading and text stand on one line."""
+    return " ".join(without_marks(text[:200], ticks=False).split()[:6])[:60]
 
 
 def _joined(path: Sequence[tuple[int, str]]) -> str:
@@ -119,7 +136,8 @@ def _paragraphs(document: Extracted) -> Iterator[Piece]:
     text, path = document.text, list[tuple[int, str]]()
     adornments: list[str] = []
     pages = {part.begins for part in document.parts}
-    for begins, ends in _runs(text, pages):
+    outline = _outline(text) if pages else {}
+    for begins, ends in _runs(text, {*pages, *outline, *outline.values()}):
         lines = text[begins:ends].rstrip().split("\n")
         level, words = 0, ""
         if len(lines) >= 2 and _ADORNED.match(lines[1]) and 2 < len(lines[0]) <= len(lines[1]) + 4:
@@ -129,7 +147,7 @@ def _paragraphs(document: Extracted) -> Iterator[Piece]:
             level, words = adornments.index(mark) + 1, lines[0].strip()
         elif len(lines) == 1:
             words = lines[0].strip()
-            if (numbered := _NUMBERED.match(words)) and not words.endswith("."):
+            if (numbered := _NUMBERED.match(words)) and (begins in outline if pages else not words.endswith(".")):
                 level = numbered[1].count(".") + 1
             elif 3 < len(words) < 60 and words.isupper():
                 level = 1
@@ -142,9 +160,26 @@ def _paragraphs(document: Extracted) -> Iterator[Piece]:
         yield Piece(begins, ends, _joined(path), "prose")
 
 
+def _outline(text: str) -> dict[int, int]:
+    """Where the numbered headings of a text without empty lines begin -> where they end. Each must follow the one
+    before it (2.1 after 2, 3 after 2.4), else it is the row of a list; what ends with a number is a table of
+    contents."""
+    found: dict[int, int] = {}
+    last: tuple[int, ...] = (0,)
+    for begins, ends in pairwise(line_starts(text)):
+        numbered = _NUMBERED.match(text[begins:ends].strip())
+        if numbered is None or numbered[2][-1] in ".,;:" or numbered[2][-1].isdigit():
+            continue
+        number = tuple(map(int, numbered[1].split(".")))
+        before, step = number[:-1], number[-1] - (last[len(number) - 1] if len(number) <= len(last) else 0)
+        if len(number) <= len(last) + 1 and before == last[: len(before)] and 1 <= step <= 2:
+            found[begins], last = ends, number
+    return found
+
+
 def _runs(text: str, borders: Iterable[int] = ()) -> Iterator[tuple[int, int]]:
     """Runs of lines between empty ones."""
-    stops = [found.end() for found in re.finditer(r"\n[ \t]*(?:\n[ \t]*)*\n", text)]
+    stops = [found.end() for found in re.finditer(r"\n[ \t\f]*(?:\n[ \t\f]*)*\n", text)]
     begins = 0
     for stop in sorted({*stops, *borders, len(text)} - {0}):
         if text[begins:stop].strip():

@@ -7,6 +7,7 @@ whatever their case; nothing is linked on likeness.
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -108,6 +109,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*(?:\(\))?\Z")
 _IMPORT = re.compile(
     r"^[ \t]*(?:import|from|use|require(?:_once)?|#include|using)\s+[<\"'({]*([A-Za-z_][\w.]*)", re.MULTILINE
 )
+_ARTICLE = re.compile(r"(?:the|an?) (?=\w)", re.IGNORECASE)
 _PHRASE = re.compile(r"[a-z][a-z'-]+")
 _COMMON = (
     "introduction overview summary conclusion conclusions background abstract references contents content context "
@@ -116,30 +118,82 @@ _COMMON = (
     "setup faq changelog getting-started index readme home none true false null yes no ok the and for user assistant "
     "tool system title date author self args kwargs str int list dict bool float any return main init test tests new "
     "get set add run name value data type key id url http https www com org html json api all make path text file "
-    "line done show edit use keep"
+    "line done show edit use keep motivation meaning diagnosis impact mitigation mapping drawbacks alternatives "
+    "prior-art unresolved-questions open-questions future-possibilities next-steps goals non-goals scope rationale "
+    "requirements prerequisites acceptance-criteria tasks attendees agenda minutes"
 )
 _GENERIC = frozenset(_COMMON.split())
 """Names that say nothing about what a text is about."""
-_WEIGHT = {"defined": 3.0, "heading": 2.5, "ticked": 2.0, "imported": 1.5, "named": 1.5, "mixed": 1.2, "phrase": 0.8}
+_BUILT_IN = frozenset(name.casefold() for name in dir(builtins)) | frozenset(
+    [
+        "abc",
+        "argparse",
+        "ast",
+        "builtins",
+        "collections",
+        "contextlib",
+        "copy",
+        "dataclasses",
+        "enum",
+        "functools",
+        "inspect",
+        "io",
+        "itertools",
+        "logging",
+        "math",
+        "operator",
+        "os",
+        "pathlib",
+        "random",
+        "re",
+        "shutil",
+        "string",
+        "struct",
+        "sys",
+        "tempfile",
+        "textwrap",
+        "time",
+        "traceback",
+        "types",
+        "typing",
+        "warnings",
+        "__future__",
+    ]
+)
+"""What every program in Python speaks of."""
+_OF_TESTS = re.compile(r"test_|tests?$|setup_|teardown_|Test[A-Z_]|\w+(?:_tests?|Tests?|TestCase)$")
+_WEIGHT = {
+    "defined": 3.0,
+    "heading": 2.5,
+    "ticked": 2.0,
+    "imported": 1.5,
+    "named": 1.5,
+    "mixed": 1.2,
+    "word": 0.8,
+    "phrase": 0.8,
+}
 
 
 def candidates(document: Extracted, pieces: Sequence[Piece]) -> list[Named]:
     """What a document speaks of by its own marks, the weightiest first."""
     found: dict[str, str] = {}  # folded -> kind of mark
     spelt: dict[str, Counter[str]] = {}
+    code = document.form == "code"
 
     def see(name: str, mark: str) -> None:
         name = " ".join(name.strip(" .,;:!?()[]{}\"'`*#").removesuffix("()").split())
+        name = _ARTICLE.sub("", name, count=1)
         key = folded(name)
         if not _is_name(key) or key.startswith(("_", "self.", "cls.")) or "._" in key:
             return
-        if mark == "ticked" and key.isalpha() and name == key:
-            mark = "phrase"  # a word in backticks that is a word of the language
+        if code and (key.rpartition(".")[2] in _BUILT_IN or _OF_TESTS.match(name.rpartition(".")[2])):
+            return
+        if mark in ("ticked", "defined") and key.isalpha() and name == key:
+            mark = "word"  # a name that may be a word of the language
         spelt.setdefault(key, Counter())[name] += 1
         if key not in found or _WEIGHT[mark] > _WEIGHT[found[key]]:
             found[key] = mark
 
-    code = document.form == "code"
     if not code:
         see(document.title, "heading")
     for piece in pieces:
@@ -155,7 +209,10 @@ def candidates(document: Extracted, pieces: Sequence[Piece]) -> list[Named]:
                     see(match[1], mark)
     for phrase in () if code else _phrases(document.text):
         see(phrase, "phrase")
-    return _weightiest(document, pieces, found, spelt)
+    kept = {
+        key: mark for key, mark in found.items() if mark not in ("named", "mixed") or not _shouted(document, spelt[key])
+    }
+    return _weightiest(document, pieces, kept, spelt)
 
 
 _MARKS = (
@@ -196,6 +253,17 @@ def _phrases(text: str) -> list[str]:
     return [phrase for phrase, number in counts.most_common(40) if number >= 3]
 
 
+_CODE = re.compile(r"[A-Z]\d{3,}")
+
+
+def _shouted(document: Extracted, spellings: Mapping[str, int]) -> bool:
+    """Whether what looks like a name is none: a word that the text mostly writes in small letters (`OUT`), three
+    letters of a pattern (`dEf`), the number of a rule (`E501`)."""
+    name = max(spellings, key=lambda spelling: spellings[spelling])
+    small = len(re.findall(rf"\b{re.escape(name.lower())}\b", document.text)) if name.isalpha() else 0
+    return small >= spellings[name] or (len(name) < 4 and not name.rstrip("s").isupper()) or bool(_CODE.fullmatch(name))
+
+
 def _weightiest(
     document: Extracted, pieces: Sequence[Piece], found: Mapping[str, str], spelt: Mapping[str, Counter[str]]
 ) -> list[Named]:
@@ -216,14 +284,16 @@ def _weightiest(
     named = []
     for _weight, key in best:
         spelling = spelt[key].most_common(1)[0][0]
-        named.append(Named(spelling, _type_of(spelling, found[key]), (), described.get(key, "")))
+        named.append(
+            Named(spelling, _type_of(spelling, found[key], document.form == "code"), (), described.get(key, ""))
+        )
     return named
 
 
-def _type_of(name: str, mark: str) -> str:
+def _type_of(name: str, mark: str, code: bool) -> str:
     if name.endswith("?"):
         return "question"
-    if mark == "defined":
+    if mark == "defined" or (mark == "word" and code):
         return "entity" if name.rpartition(".")[2][:1].isupper() else "method"
     if mark in ("imported", "named") or _MIXED.match(name):
         return "entity"

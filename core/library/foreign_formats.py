@@ -64,7 +64,7 @@ def _pdf(data: bytes) -> Foreign:
             unread += 1
             continue
         begins = len(text)
-        text += re.sub(r"(\w)-\n(?=[a-z])", r"\1", tidied(words)).strip() + "\n\n"
+        text += re.sub(r"(\w)-\n(?=[a-z])", r"\1", tidied(words)).strip() + "\n\f\n"
         parts.append((begins, len(text), f"page {number}"))
     title = str((reader.metadata.title if reader.metadata is not None else "") or "").strip()
     return Foreign(text, title, tuple(parts), (f"{unread} pages could not be read",) if unread else ())

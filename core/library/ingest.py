@@ -81,10 +81,10 @@ class Source:
 
 
 def sources_of(
-    names: Sequence[str], report: IngestReport, folder: Path, stored: Callable[[str], str] = stored_name
+    names: Sequence[str | Source], report: IngestReport, folder: Path, stored: Callable[[str], str] = stored_name
 ) -> list[Source]:
-    """The files and addresses behind what a user named, folders looked through, each once and in order. `stored`
-    says how one is named in the library."""
+    """The files and addresses behind what a user named, folders looked through, each once and in order; a source
+    stands for itself. `stored` says how one is named in the library."""
     found: dict[str, Source] = {}
 
     def taken(path: Path, otherwise: Path, *, named: bool) -> None:
@@ -92,6 +92,9 @@ def sources_of(
         found.setdefault(name, Source(name, stored(name), redact(project_of(path, otherwise)).text, named))
 
     for name in names:
+        if isinstance(name, Source):
+            found.setdefault(name.name, name)
+            continue
         if is_address(name):
             found.setdefault(shown(name), Source(name, stored(name), "", True))
             continue
@@ -204,7 +207,7 @@ def _read_file(source: Source, known: Sequence[Location], content_type: str) -> 
 
 def ingest(
     library: Library,
-    names: Sequence[str],
+    names: Sequence[str | Source],
     way: Way,
     *,
     now: Callable[[], datetime],

@@ -27,6 +27,8 @@ TASK_TYPES = (
 )  # fmt: skip
 OUTCOMES = ("win", "partial", "miss", "misleading")
 
+RELATIONS = ("related_to", "supports", "contradicts", "supersedes", "elaborates", "applies", "derived_from", "same_as",
+             "complements", "better_for")  # fmt: skip
 SYMMETRIC = frozenset(("related_to", "contradicts", "same_as", "complements"))
 """Relations that hold in both directions: one link is stored, from the smaller id to the larger."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -62,6 +63,12 @@ def entries(path: Path, begin: str, _data: bytes) -> Sequence[Entry]:
             ]
     except OSError as error:
         raise KnowledgeError("unreadable", f"the library cannot be searched: {error.strerror}", str(path)) from error
+
+
+def is_gone(source: str) -> bool:
+    """Whether the file that a document was read from is not there any more; a conversation may lie inside one."""
+    known = "://" in source or "[redacted:" in source  # a page, or a name in which a secret was replaced
+    return not (known or os.path.exists(source) or os.path.exists(source.rpartition("#")[0]))
 
 
 def titled(title: str, heading: str) -> str:

@@ -63,6 +63,7 @@ AllProjects = Annotated[
     bool,
     Field(description="Also conversations of other projects; refused unless the user allowed it in the settings."),
 ]
+Size = Literal["full", "compact", "minimal"]
 TaskType = Literal[
     "", "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
     "debugging", "exploratory_research", "creative_inspiration", "other",
@@ -406,6 +407,7 @@ def retrieve(
     limit: Limit = 8,
     session: Annotated[str, _text(200, "Any name for the work that you are at.")] = "",
     bullets: Annotated[bool, Field(description="Also what earlier conversations taught.")] = False,
+    size: Annotated[Size, Field(description="How much of each dossier.")] = "compact",
 ) -> dict[str, Any]:
     """Find pieces of the user's documents (papers, articles, manuals that they took into their library; not the
     project's own files), each with a dossier: what it was good and bad for, and why. No piece
@@ -414,7 +416,7 @@ def retrieve(
     its gaps."""
     here = settled(workspace)
     scope = told_in(here)
-    found = library_retrieve(here, query, task_type, limit, session=session, bullets=bullets, scope=scope)
+    found = library_retrieve(here, query, task_type, limit, session=session, size=size, bullets=bullets, scope=scope)
     rows = [_with_all_keys(row) for row in found.to_json()]
     shown, after = page_of(here, rows, dict, 0, limit * 2)
     warnings = [*scope.warnings, *found.warnings]

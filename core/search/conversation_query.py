@@ -6,16 +6,19 @@ conversation is a thread, its turns are the entries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from core.search import conversations as stored
+from core.search.answering import chosen
 from core.search.candidates import AT_PATHS, Filters
-from core.search.conversations import HEADING, Held
+from core.search.conversations import HEADING, Held, Piece
 from core.search.index import Index
 from core.search.query import rank_threads
+from core.search.store import Row
+from core.search.terms import Query, parse_query
 from core.search.words import Stems
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ Allowed = Callable[[str], bool]
 
 
 def answer(database: Database, text: str, filters: Filters, limit: int, near: Near | None = None) -> Answer:
-    """What words are about: turns and conversations, best first. `near` is what vectors say (`turn_vectors.near`)."""
+    """What words are about: turns and conversations, best first. `near` is what vectors say (`kept_vectors.near`)."""
 
     return rank_threads(Index(database, Stems()), text, filters, limit, near)
 
@@ -65,6 +68,8 @@ def conversations(
     filters = within(database, filters, allowed)
     if not text.strip():
         return _newest(database, filters, limit)
+    stems = Stems()
+    query = parse_query(text, database, stems)
     ranked = answer(database, text, filters, limit, near).threads
     known = stored.held(database, [int(hit.thread) for hit in ranked])
     made: list[Found] = []
@@ -76,11 +81,19 @@ def conversations(
         if best.position == HEADING:
             position, role, words, day = _opening(database, row)
         else:
-            words = excerpt(best.text, hit.best.seen.words)
+            words = _answer(query, stems, best)
             position, role, day = best.position, _role(database, best.id), best.date
         places = tuple(sorted(at for at in hit.positions if at != HEADING))
         made.append(Found(row, position, role, words, day, hit.why, hit.score, hit.best.score, places))
     return made
+
+
+def _answer(query: Query, stems: Stems, row: Row) -> str:
+    """A turn; of a long one the sentences that answer."""
+    if len(row.text) <= QUOTE_CHARACTERS or not query.terms:
+        return beginning(row.text)
+    told = chosen(query, stems, [Piece(row.position, "", "", row.text)], row.position)
+    return told.text if told is not None else beginning(row.text)
 
 
 def within(database: Database, filters: Filters, allowed: Allowed | None) -> Filters:
@@ -133,7 +146,7 @@ def _opening(
         " ORDER BY role <> 'user', role <> 'assistant', position LIMIT 1"
     )
     found = database.execute(sql, (row.id, *values)).fetchone()
-    return (found[0], found[1], excerpt(found[2]), found[3]) if found is not None else (HEADING, "", "", "")
+    return (found[0], found[1], beginning(found[2]), found[3]) if found is not None else (HEADING, "", "", "")
 
 
 def _role(database: Database, id: int) -> str:
@@ -141,21 +154,11 @@ def _role(database: Database, id: int) -> str:
     return str(found[0]) if found is not None else ""
 
 
-def excerpt(text: str, words: Collection[str] = ()) -> str:
-    """A part of a long text: around the place where the most of these words stand close together, else its beginning.
-    Cut between words, with marks where something is missing."""
+def beginning(text: str) -> str:
+    """The first words of a long text."""
     if len(text) <= QUOTE_CHARACTERS:
         return text
-    lower = text.lower()
-    places = sorted(at for word in words if (at := lower.find(word)) >= 0)
-    near = [sum(1 for other in places if at <= other < at + QUOTE_CHARACTERS * 2 // 3) for at in places]
-    first = places[near.index(max(near))] if places else 0
-    start = max(0, first - QUOTE_CHARACTERS // 4)
-    start = text.find(" ", start) + 1 if start else 0
-    end = min(len(text), start + QUOTE_CHARACTERS)
-    cut = text.rfind(" ", start, end) if end < len(text) else end
-    end = cut if cut > start else end
-    return f"{'… ' if start else ''}{text[start:end].strip()}{' …' if end < len(text) else ''}"
+    return f"{text[: text.rfind(' ', 0, QUOTE_CHARACTERS) + 1 or QUOTE_CHARACTERS].rstrip()} …"
 
 
 def known_project(database: Database, name: str) -> str:

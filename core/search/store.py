@@ -23,7 +23,7 @@ from core.search.words import TOKENIZER, spaced, storable
 if TYPE_CHECKING:
     import sqlite3
 
-VERSION = 2
+VERSION = 3
 """Raised whenever the tables, the tokenizer or what is put into it change: an index of another version is made
 again."""
 
@@ -38,6 +38,8 @@ CREATE TABLE entries(
     id INTEGER PRIMARY KEY, source INTEGER, kind TEXT, key TEXT, title TEXT, text TEXT, date TEXT, provenance TEXT,
     tags TEXT, project TEXT, path TEXT, thread TEXT, position INTEGER, role TEXT
 );
+CREATE TABLE vectors(turn INTEGER PRIMARY KEY, vector BLOB);
+CREATE TABLE known(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE counted(entries INTEGER);
 INSERT INTO counted VALUES (0);
 CREATE VIRTUAL TABLE words USING fts5(title, text, about, content='', tokenize="{TOKENIZER}");
@@ -45,6 +47,7 @@ CREATE VIRTUAL TABLE stems USING fts5vocab(words, row);
 """
 _INDICES = (
     "CREATE INDEX by_source ON entries(source)",
+    "CREATE INDEX by_kind ON entries(kind, role)",
     "CREATE INDEX by_thread ON entries(thread, position) WHERE thread <> ''",
 )
 COLUMNS = "id, kind, key, title, text, date, provenance, tags, project, path, thread, position, role"
@@ -221,6 +224,7 @@ def remove(database: sqlite3.Connection, rows: Iterable[Row]) -> None:
             (row.id, *searched(row[1:])),
         )
         database.execute("DELETE FROM entries WHERE id = ?", (row.id,))
+        database.execute("DELETE FROM vectors WHERE turn = ?", (row.id,))
 
 
 def change(database: sqlite3.Connection, old: Row, new: Sequence[object]) -> None:
@@ -256,12 +260,6 @@ def places_of(database: sqlite3.Connection, stems: Sequence[str]) -> tuple[int, 
     sql = f"SELECT entries, '' FROM counted UNION ALL SELECT doc, term FROM stems WHERE term IN ({marks})"
     places = {stem: number for number, stem in database.execute(sql, stems)}
     return places.pop(""), places
-
-
-def every_row(database: sqlite3.Connection) -> Iterator[Row]:
-    """All entries by id."""
-    for row in database.execute(f"SELECT {COLUMNS} FROM entries ORDER BY id"):
-        yield Row(*row)
 
 
 def texts_in(path: Path) -> list[str] | None:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.base.entry import Embed, Entry
 from core.base.result import Ok, attempt
-from core.search import turn_vectors
+from core.search import kept_vectors
 from core.search.candidates import EVERYTHING
 from core.search.conversation_query import answer
 from core.search.conversations import HEADING, Held, Piece, open_or_make, put, writing
@@ -107,7 +107,7 @@ def shelf(entries: Sequence[Entry], embed: Embed | None = None) -> Iterator[Shel
                 pieces = [Piece(turn.position, turn.role, turn.date, turn.text, turn.title) for turn in turns]
                 put(database, row, pieces)
         if embed is not None:
-            turn_vectors.build(folder, EMBEDDER, embed)
+            kept_vectors.build(folder, EMBEDDER, embed)
         yield Shelf(database, keys, threads)
         database.close()
 
@@ -115,7 +115,7 @@ def shelf(entries: Sequence[Entry], embed: Embed | None = None) -> Iterator[Shel
 def meaning(database: Database, text: str, embed: Embed | None) -> Mapping[int, float] | None:
     """What vectors say about a question."""
     query = attempt(embed_one, text, embed) if embed is not None else None
-    return turn_vectors.near(database, EMBEDDER, query.value) if isinstance(query, Ok) else None
+    return kept_vectors.near(database, EMBEDDER, query.value) if isinstance(query, Ok) else None
 
 
 @contextmanager

@@ -319,6 +319,7 @@ def show_text(shown: Shown) -> str:
     for row in shown.chunks:
         leans = ", needs its context" if row.needs_context else ""
         about = f"{row.chunk_type}, {row.rhetorical_mode}, {row.token_count} tokens{leans}"
+        about = f"{shown.at[row.id]}, {about}" if row.id in shown.at else about
         lines += ["", f"[{row.id[:8]}] {row.heading or '-'} ({about})", f"  {row.summary}"]
         lines += [f"  good for: {row.functional_profile}"] if row.functional_profile else []
     if shown.traces:

@@ -89,7 +89,7 @@ def library_ingest(
             stopped=cancelled,
             work=partial(_prepare_there, Travelling.of(workspace), asked) if far else prepare,
         )
-        return _ingested(report, library)
+        return ingested(report, library)
 
     return with_library(workspace, work, make=True)
 
@@ -145,7 +145,8 @@ def _named(source: str) -> str:
     return source if is_address(source) else Path(source).name
 
 
-def _ingested(report: IngestReport, library: Library) -> Ingested:
+def ingested(report: IngestReport, library: Library) -> Ingested:
+    """A report as the faces have it."""
     rows = tuple(row.to_json() for row in report.documents)
     return Ingested(
         rows, dict(report.counted()), report.unchanged, dict(report.skipped), sum(report.redacted.values()),

@@ -17,6 +17,7 @@ from core.commands.library.documents import (
     state_text,
 )
 from core.commands.library.ingest import ingested_text, library_ingest
+from core.commands.library.upkeep import library_link, library_refresh, linked_text, refreshed_text
 from core.commands.library.use import (
     answered_text,
     consolidated_text,
@@ -56,10 +57,19 @@ OUTCOMES = ("win", "partial", "miss", "misleading")
 STRATEGIES = ("keyword", "semantic", "concept", "usage", "graph", "temporal")
 
 
+SIZES = ("full", "compact", "minimal")
+
+
 SCOPES = ("all", "tasks", "sources", "gaps", "retire", "connections", "concept")
 
 
 CONTENT_TYPES = ("article", "paper", "note", "code", "conversation", "reference")
+
+
+RELATIONS = (
+    "related_to", "supports", "contradicts", "supersedes", "elaborates", "applies", "derived_from", "same_as",
+    "complements", "better_for",
+)  # fmt: skip
 
 
 STATUSES = ("active", "archived", "superseded", "all")
@@ -172,6 +182,11 @@ COMMANDS = (
             whole_number("--limit", "at most N (default: 10)", 10),
             repeated("--strategy", f"only {listed(STRATEGIES)} (repeatable)", "S", choices=STRATEGIES),
             _SESSION,
+            Argument(
+                ("--size",),
+                "of each dossier: full, compact, minimal (at most 400 characters); default: compact, in JSON full",
+                {"choices": ("", *SIZES), "default": "", "metavar": "SIZE"},
+            ),
             flag("--judge", "let the configured model read the dossiers and put them in order"),
             flag("--bullets", "also what the harvested files say"),
             flag("--unlogged", "do not remember that this was asked"),
@@ -207,6 +222,27 @@ COMMANDS = (
             consolidated_text,
             flag("--dry-run", "show what would change"),
             flag("--rules", "ask no model"),
+        ),
+        single(
+            "refresh",
+            "read changed files again, follow those that moved, name those that are gone",
+            "",
+            library_refresh,
+            refreshed_text,
+            option("--provider", "who describes them: 'offline' asks no model (default: the setting)", "P"),
+            long=True,
+            words=NAMED,
+        ),
+        single(
+            "link",
+            "say how two things stand to each other, such as that one contradicts the other",
+            "3f2a91c0 contradicts 77b0c1d2",
+            library_link,
+            linked_text,
+            needed("one", "a chunk or document by its id (its first letters are enough), a concept by its name", "ONE"),
+            Argument(("relation",), listed(RELATIONS), {"choices": RELATIONS, "metavar": "RELATION"}),
+            needed("other", "the same of the other end", "OTHER"),
+            option("--note", "why", "TEXT"),
         ),
         single(
             "reflect",

@@ -78,16 +78,18 @@ def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
 
 @dataclass(frozen=True)
 class Answered:
-    """What was retrieved: dossiers, and the bullets of the store that were asked for too, best first."""
+    """What was retrieved: dossiers, and the bullets of the store that were asked for too, best first. `size` is how
+    much of a dossier is told: "" for compact text and full JSON."""
 
     retrieved: Retrieved
     bullets: tuple[Hit, ...] = field(default=())
     warnings: tuple[str, ...] = field(default=())
+    size: str = ""
 
     def to_json(self) -> list[dict[str, Any]]:
         """The list of `--json`: each row with `kind`, `key`, `text`, `score`, `why`, `provenance`, and what a dossier
         has more."""
-        rows = [*self.retrieved.to_json(), *(hit.to_json() for hit in self.bullets)]
+        rows = [*self.retrieved.to_json(self.size or "full"), *(hit.to_json() for hit in self.bullets)]
         return rows if self.retrieved.reasoning else sorted(rows, key=lambda row: -float(row["score"]))
 
 
@@ -98,6 +100,7 @@ def library_retrieve(
     limit: int = LIMIT,
     strategy: Sequence[str] | None = None,
     session: str = "",
+    size: str = "",
     *,
     judge: bool = False,
     bullets: bool = False,
@@ -138,7 +141,7 @@ def library_retrieve(
                 notes.append(str(failed.error))
         found = leaving_out_removed(workspace, found)
         found, hits = _at_most(limit, found, hits)
-        return Answered(found, hits, (*notes, *found.warnings))
+        return Answered(found, hits, (*notes, *found.warnings), size)
 
     return with_library(workspace, work, told=_told(scope))
 
@@ -361,7 +364,13 @@ def _files(workspace: Workspace, names: Iterable[str], errors: list[ErrorInfo]) 
 
 
 def library_consolidate(
-    workspace: Workspace, *, dry_run: bool = False, rules: bool = False, now: Callable[[], datetime] = utc_now
+    workspace: Workspace,
+    *,
+    dry_run: bool = False,
+    rules: bool = False,
+    cancelled: Callable[[], bool] = lambda: False,
+    patience: float | None = None,
+    now: Callable[[], datetime] = utc_now,
 ) -> Consolidation:
     """Turn traces into profiles and patterns into links. `dry_run` shows what would change; with `rules` no model is
     asked, whatever the settings say. What usage confirmed is told to the digest where the settings want it."""
@@ -370,12 +379,12 @@ def library_consolidate(
     def work(library: Library) -> Consolidation:
         from core.library.use.consolidate import consolidate
 
-        done = consolidate(library, now=now(), generate=model, dry_run=dry_run)
+        done = consolidate(library, now=now(), generate=model, dry_run=dry_run, cancelled=cancelled)
         if not dry_run:
             _tell_digest(workspace, library)
         return done
 
-    return with_library(workspace, work)
+    return with_library(workspace, work, patience)
 
 
 def _tell_digest(workspace: Workspace, library: Library) -> None:
@@ -436,7 +445,9 @@ def answered_text(answer: Answered) -> str:
     guessed, asked = " (inferred)" * found.inferred, f"; retrieval {found.id}" if found.id else ""
     rows = [f"task: {found.task_type}{guessed}{asked}"]
     rows += [f"reasoning: {found.reasoning}"] if found.reasoning else []
-    rows += [as_text(dossier, number) for number, dossier in enumerate(found.dossiers, start=1)]
+    rows += [
+        as_text(dossier, number, answer.size or "compact") for number, dossier in enumerate(found.dossiers, start=1)
+    ]
     for hit in answer.bullets:
         rows.append(f"- {hit.entry.text} {hit.entry.provenance}\n  (bullet; {one_line(', '.join(hit.why))})")
     if not found.dossiers and not answer.bullets:

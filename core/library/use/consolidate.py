@@ -20,19 +20,20 @@ from core.base.result import Ok, attempt
 from core.library import schema
 from core.library.database import Library
 from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
-from core.library.rows import in_parts, read, traces
+from core.library.rows import by_ids, in_parts, read, traces
 from core.library.use.changes import Change, Values, apply, difference, plain, runs
-from core.library.use.gaps import Quiet, coverage_of, lonely_chunks, stale_chunks, standing
+from core.library.use.gaps import Quiet, asked_about, lonely_chunks, stale_chunks, standing
 from core.library.use.learning import LOOKED, learn, lessons_of
-from core.library.use.patterns import Pair, better_for, complements, contradictions
-from core.library.use.profiles import concept_by_rules, profile_by_model, profile_by_rules, strengths_of
+from core.library.use.opposites import READ_SO, contradictions, corrected, read_together
+from core.library.use.patterns import Pair, better_for, complements
+from core.library.use.profiles import gaps_by_rules, profile_by_model, profile_by_rules, strengths_of
 from core.library.use.retrieve import by_words, stems
 from core.library.use.tasks import Tally, merged, total
 from core.library.use.usage import OUTDATED, by_source, tallies
 from core.library.use.words import understand
 
 CHUNK_TRACES, SOURCE_TRACES = 5, 10
-"""From so many traces a chunk and a source get a profile; CONCEPT_CHUNKS is how many chunks a concept needs."""
+"""From so many traces a chunk or a concept, and a source, get a profile."""
 KIND = "consolidate"
 
 
@@ -98,13 +99,12 @@ def consolidate(
                 break
             progress(name)
             step(plan)
-        found = contradictions(*standing(connection))
         lonely, lonely_count = lonely_chunks(connection)
         stale, stale_count = stale_chunks(connection, now)
     stopped = cancelled()
     if stopped:
         plan.warnings.append("Cancelled before anything was written.")
-    surfaced = (tuple(found), tuple(lonely), lonely_count, tuple(stale), stale_count)
+    surfaced = (tuple(plan.against), tuple(lonely), lonely_count, tuple(stale), stale_count)
     if dry_run or stopped or not plan.changes:
         return Consolidation(True if stopped else dry_run, () if stopped else tuple(plan.changes), *surfaced,
                                 plan.archived, warnings=tuple(plan.warnings))  # fmt: skip
@@ -134,6 +134,7 @@ class _Plan:
                 self.of_chunk.setdefault(chunk, []).append(trace)
         self.changes: list[Change] = []
         self.warnings: list[str] = []
+        self.against: list[tuple[str, str, str]] = []
         self.archived = 0
 
     def written(self, what: str, about: str, tally: Tally, used: list[UsageTrace]) -> str:
@@ -231,30 +232,31 @@ def _sources(plan: _Plan) -> None:
 
 
 def _concepts(plan: _Plan) -> None:
-    """A concept that three chunks mention gets a profile and notes on what is missing."""
-    connection = plan.connection
-    covered = coverage_of(connection, plan.tallies)
-    table = {one.id: one for one in read(connection, schema.concept, Concept) if one.id in covered}
+    """From the fifth use of chunks that mention it on a concept has a profile; what was asked about it in vain, or went
+    badly, is told as its gaps. Of one that nobody used or missed nothing is said."""
+    connection, m, k = plan.connection, schema.mention.c, schema.concept.c
+    used: dict[str, dict[str, UsageTrace]] = {}
+    for part in in_parts(sorted(plan.of_chunk)):
+        for row in connection.execute(select(m.concept_id, m.chunk_id).where(m.chunk_id.in_(part))):
+            used.setdefault(row.concept_id, {}).update((trace.id, trace) for trace in plan.of_chunk[row.chunk_id])
+    asked = asked_about(connection)
+    due = {concept for concept, found in used.items() if len(found) >= CHUNK_TRACES} | asked.keys()
+    told = (k.functional_profile.is_not(None)) | (k.gap_notes != "")
+    table = {one.id: one for one in read(connection, schema.concept, Concept, told)}
+    for part in in_parts(sorted(due - table.keys())):
+        table |= by_ids(connection, schema.concept, Concept, part)
     for concept in sorted(table.values(), key=lambda one: one.id):
-        cover = covered[concept.id]
-        profile, gaps = concept_by_rules(cover)
-        number = total(cover.tally)
-        wanted: dict[str, Any] = {"functional_profile": profile, "gap_notes": gaps, "profiled_traces": number}
-        if plan.generate is not None and number >= CHUNK_TRACES:
-            if number == concept.profiled_traces and concept.functional_profile:
-                wanted["functional_profile"] = concept.functional_profile
-            else:
-                used = [trace for trace in reversed(plan.traces) if plan_mentions(plan, concept.id, trace)]
-                about = f"{concept.name}: {concept.description}\n{profile}"
-                wanted["functional_profile"] = plan.written("what is known about a concept", about, cover.tally, used)
-        plan.renew("concept", concept, wanted, f"{concept.name}: {wanted['functional_profile']}")
-
-
-def plan_mentions(plan: _Plan, concept: str, trace: UsageTrace) -> bool:
-    """Whether a use had a chunk that mentions a concept."""
-    m = schema.mention.c
-    asked = select(m.chunk_id).where(m.concept_id == concept, m.chunk_id.in_(trace.chunk_ids)).limit(1)
-    return plan.connection.execute(asked).first() is not None
+        found = sorted(used.get(concept.id, {}).values(), key=lambda trace: trace.timestamp, reverse=True)
+        tally = merged([{trace.task_type: {trace.outcome: 1}} for trace in found])
+        number, profile = len(found), concept.functional_profile
+        if number < CHUNK_TRACES:
+            profile = None
+        elif not profile or number != concept.profiled_traces:
+            about = f"{concept.name}: {concept.description}"
+            profile = plan.written("what is known about a concept", about, tally, found)
+        gaps = gaps_by_rules(tally, asked.get(concept.id, []))
+        wanted = {"functional_profile": profile, "gap_notes": gaps, "profiled_traces": number if profile else 0}
+        plan.renew("concept", concept, wanted, f"{concept.name}: {profile or gaps or 'nothing to say any more'}")
 
 
 def _links(plan: _Plan) -> None:
@@ -264,15 +266,24 @@ def _links(plan: _Plan) -> None:
 
 
 def _opposites(plan: _Plan) -> None:
-    """Chunks and documents that support opposite claims are linked, so that each dossier tells of the other."""
+    """What stands against each other is linked, so that each dossier tells of the other. A link that consolidation made
+    goes when nothing calls for it any more, but not what a model has read: that is not asked again."""
     links, opposite = standing(plan.connection)
-    stored = {(link.source_id, link.target_id) for link in links if link.relation == "contradicts"}
-    pairs = [
-        Pair(one, other, "contradicts", 1.0, note=why)
-        for one, other, why in contradictions(links, opposite)
-        if (one, other) not in stored and (other, one) not in stored
-    ]
-    _make_links(plan, pairs, ())
+    found = contradictions([link for link in links if link.created_by != "consolidated"], opposite)
+    read_so = [link for link in links if link.created_by == "consolidated" and link.weight == READ_SO]
+    pairs = [Pair(one, other, "contradicts", 1.0, note=why) for one, other, why in found]
+    pairs += corrected(plan.traces)
+    pairs += [Pair(link.source_id, link.target_id, link.relation, READ_SO, note=link.note) for link in read_so]
+    if plan.generate is not None:
+        made = attempt(read_together, plan.connection, plan.generate)
+        if isinstance(made, Ok):
+            pairs += [pair for pair in made.value if pair.relation == "contradicts"]
+            _make_links(plan, [pair for pair in made.value if pair.relation != "contradicts"], ())
+        else:
+            plan.warnings.append(f"{made.error} No passages were compared by the model.")
+    first = {(pair.one, pair.other): pair for pair in reversed(pairs)}
+    plan.against = [(one, other, pair.note) for (one, other), pair in sorted(first.items())]
+    _make_links(plan, first.values(), ("contradicts",))
 
 
 def _make_links(plan: _Plan, pairs: Iterable[Pair], kept_up: tuple[str, ...]) -> None:

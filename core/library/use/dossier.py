@@ -23,14 +23,19 @@ from core.library.use.tasks import Tally, outcomes_text, success, total
 FULL, COMPACT, MINIMAL = "full", "compact", "minimal"
 FULL_TRACES, COMPACT_TRACES = 8, 30
 """Up to so many traces the history is whole; up to so many its last uses are shown."""
+SIZES = (FULL, COMPACT, MINIMAL)
+"""How much of a dossier is told: all; what answers, with its record; a line or two, whatever it holds."""
 RECENT = 3
-TEXT_CHARACTERS = 4_000
+TEXT_CHARACTERS, COMPACT_CHARACTERS, MINIMAL_CHARACTERS = 4_000, 700, 400
+"""Characters of the text in a full and a compact dossier; of a minimal one as a whole."""
 
 
 @dataclass(frozen=True)
 class Dossier:
     """One retrieved chunk. `why` is strategy -> score; `traces` are those that are shown, newest first, of `used` in
-    all; `beside` are other chunks that it is linked to in a way one should know (`contradicts`, `better_for`)."""
+    all; `beside` are other chunks that it is linked to in a way one should know (`contradicts`, `better_for`); `place`
+    is where it stands in its document (`page 3`), "" where nobody can tell; `answer` are the sentences of it
+    that answer the question."""
 
     chunk: Chunk
     document: Document
@@ -43,6 +48,8 @@ class Dossier:
     level: str
     beside: tuple[str, ...] = field(default=())
     advice: str = ""
+    place: str = ""
+    answer: str = ""
 
     @property
     def used(self) -> int:
@@ -53,14 +60,29 @@ class Dossier:
         """How well it served this kind of task; None where too little is known."""
         return success(self.tally.get(self.task_type, {}))
 
+    def shortened(self, most: int) -> str:
+        """The text where it is short, else what of it answers."""
+        content = self.chunk.content.strip()
+        if len(content) <= most:
+            return content
+        said = self.answer or content
+        return said if len(said) <= most else f"{said[: said.rfind(' ', 0, most) + 1 or most].rstrip()} …"
+
     @property
     def origin(self) -> str:
         """Where it comes from, in a few words."""
         day = (self.document.written_at or self.document.ingested_at).date().isoformat()
         return f"[from: {self.document.title or self.document.source}, {day}]"
 
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
+    def to_json(self, size: str = FULL) -> dict[str, Any]:
+        """Stable keys for `--json`, of which smaller sizes leave some empty."""
+        if size != FULL:
+            text = self.shortened(COMPACT_CHARACTERS) if size == COMPACT else as_text(self, size=MINIMAL)
+            smaller: dict[str, Any] = {"text": text, "summary": "", "why": {}, "level": size}
+            profiled = size == COMPACT and self.source is not None and self.source.functional_profile
+            smaller |= {} if profiled else {"source_profile": None}
+            smaller |= {} if size == COMPACT else {"usage": [], "functional_profile": None, "beside": [], "counts": {}}
+            return {**self.to_json(), **smaller}
         source = self.source
         return {
             "kind": "document",
@@ -91,6 +113,7 @@ class Dossier:
                 **_fields(self.document, "id", "title", "source", "content_type"),
                 "summary": self.document.top_summary,
                 "position": self.chunk.position,
+                "place": self.place or None,
             },
         }  # fmt: skip
 
@@ -115,35 +138,54 @@ def shown_traces(history: Sequence[UsageTrace], task_type: str, level: str) -> t
     return tuple([trace for trace in history if trace.task_type == task_type][:RECENT])
 
 
-def as_text(dossier: Dossier, number: int = 0) -> str:
+def as_text(dossier: Dossier, number: int = 0, size: str = FULL) -> str:
     """A dossier for a user or a model to read. What it says of others is quoted: it is data."""
+    if size == MINIMAL:
+        return _minimal(dossier, number)
     chunk, document, source = dossier.chunk, dossier.document, dossier.source
-    begins = chunk.heading == document.title or chunk.heading.startswith(f"{document.title} > ")
-    place = chunk.heading if begins else " > ".join(part for part in (document.title, chunk.heading) if part)
-    lines = [f"{f'{number}. ' if number else ''}chunk {chunk.id[:8]}: {place}"]
-    lines.append(f"Document: {document.content_type} from {document.source} {dossier.origin}")
-    if document.top_summary:
+    lines = [f"{f'{number}. ' if number else ''}chunk {chunk.id[:8]}: {_way_to(dossier)}"]
+    at = f", {dossier.place}" if dossier.place else ""
+    lines.append(f"Document: {document.content_type} from {document.source}{at} {dossier.origin}")
+    if document.top_summary and size == FULL:
         lines.append(f"  About: {_line(document.top_summary)}")
-    content = chunk.content.strip()
-    if len(content) > TEXT_CHARACTERS:
-        content = f"{content[:TEXT_CHARACTERS]} …"
-    lines += ["Content:", *(f"  {line}" for line in content.split("\n"))]
-    if chunk.summary and chunk.summary.strip() not in content:
-        lines.append(f"Summary: {_line(chunk.summary)}")
-    manner = [chunk.chunk_type, chunk.rhetorical_mode] + ["needs what stands around it"] * chunk.needs_context
-    lines.append(f"Manner: {', '.join(part for part in manner if part)}")
+    content = dossier.shortened(TEXT_CHARACTERS if size == FULL else COMPACT_CHARACTERS)
+    lines += ["Content:", *(f"  {line}" for line in content.splitlines())]
+    if size == FULL:
+        if chunk.summary and chunk.summary.strip() not in content:
+            lines.append(f"Summary: {_line(chunk.summary)}")
+        manner = [chunk.chunk_type, chunk.rhetorical_mode] + ["needs what stands around it"] * chunk.needs_context
+        lines.append(f"Manner: {', '.join(part for part in manner if part)}")
     if chunk.functional_profile:
         lines.append(f"Functional profile: {_line(chunk.functional_profile)}")
-    lines += _history(dossier)
-    if source is not None:
+    lines += _history(dossier) if dossier.used or size == FULL else []
+    if source is not None and (source.functional_profile or size == FULL):
         profile = _line(source.functional_profile) if source.functional_profile else "nothing learned yet"
         lines.append(f"Source profile ({source.domain}, {source.source_type}): {profile}")
     lines += [f"Note: {_line(one)}" for one in dossier.beside]
     if dossier.advice:
         lines.append(f"Reasoning: {_line(dossier.advice)}")
-    why = ", ".join(f"{name} {score:.2f}" for name, score in dossier.why.items())
-    lines.append(f"Retrieved because: {why} (score {dossier.score:.2f})")
+    if size == FULL:
+        why = ", ".join(f"{name} {score:.2f}" for name, score in dossier.why.items())
+        lines.append(f"Retrieved because: {why} (score {dossier.score:.2f})")
     return "\n".join([lines[0], *(f"   {line}" for line in lines[1:])])
+
+
+def _way_to(dossier: Dossier) -> str:
+    """The headings above a chunk, that of its document first."""
+    heading, title = dossier.chunk.heading, dossier.document.title
+    begins = heading == title or heading.startswith(f"{title} > ")
+    return heading if begins else " > ".join(part for part in (title, heading) if part)
+
+
+def _minimal(dossier: Dossier, number: int) -> str:
+    """Where it stands, what warns of it or speaks for it, and as much of what answers as there is room for."""
+    counts = dossier.tally.get(dossier.task_type, {})
+    said = [f"{dossier.task_type}: {outcomes_text(counts)}"] if counts else []
+    said += [one.partition(" chunk ")[0] for one in dossier.beside[:1]]
+    place = ", ".join(filter(None, (_way_to(dossier)[:120], dossier.place)))
+    record = f" [{_line('; '.join(said))[:90]}]" if said else ""
+    head = f"{f'{number}. ' if number else ''}{dossier.chunk.id[:8]} {_line(place)}{record}: "
+    return head + _line(dossier.shortened(MINIMAL_CHARACTERS - len(head) - 2))
 
 
 def _history(dossier: Dossier) -> list[str]:

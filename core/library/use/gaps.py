@@ -1,26 +1,21 @@
-"""What is missing, left alone or in conflict: how well concepts are covered, questions without an answer of use, chunks
+"""What is missing, left alone or in conflict: questions without an answer of use, claims that deny each other, chunks
 that nobody has used, or not for long. Read by `consolidate` and `reflect`; nothing is changed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, func, select
 
 from core.library import schema
 from core.library.records import Concept, Link
-from core.library.rows import in_parts, read
-from core.library.use.patterns import contradictions, opposite_claims
-from core.library.use.profiles import Coverage
+from core.library.rows import read
+from core.library.use.opposites import opposite_claims
 from core.library.use.strategies import concepts_in
-from core.library.use.tasks import Tally, merged
 
-CONCEPT_CHUNKS = 3
-"""From so many chunks on a concept is covered."""
 STALE_DAYS = 90
 LISTED = 200
 """This many lonely and stale chunks are named; all are counted."""
@@ -55,47 +50,6 @@ def standing(connection: Connection) -> tuple[list[Link], list[tuple[str, str]]]
     links = read(connection, schema.link, Link, schema.link.c.relation.in_(("supports", "contradicts")))
     claims = read(connection, schema.concept, Concept, schema.concept.c.concept_type == "claim")
     return links, opposite_claims(claims)
-
-
-def coverage_of(
-    connection: Connection, of_chunk: Mapping[str, Tally], least: int = CONCEPT_CHUNKS
-) -> dict[str, Coverage]:
-    """What there is on each concept that so many chunks of active documents mention."""
-    m, k = schema.mention.c, schema.concept.c
-
-    def of_active(*columns: Any) -> Select[Any]:
-        joined = select(m.concept_id, *columns).join(schema.chunk, _c.id == m.chunk_id)
-        active = joined.join(schema.document, _d.id == _c.document_id).where(_d.status == "active")
-        return active.group_by(m.concept_id)
-
-    types: dict[str, dict[str, int]] = {}
-    typed = of_active(_c.chunk_type, func.count().label("number")).group_by(_c.chunk_type)
-    for row in connection.execute(typed):
-        types.setdefault(row.concept_id, {})[row.chunk_type] = row.number
-    wanted = {concept for concept, kinds in types.items() if sum(kinds.values()) >= least}
-    if not wanted:
-        return {}
-    wide = of_active(func.count(_d.id.distinct()), func.count(_d.source_profile_id.distinct()))
-    breadth = {concept: (documents, sources) for concept, documents, sources in connection.execute(wide)}
-    tally: dict[str, list[Tally]] = {}
-    for part in in_parts(sorted(of_chunk)):
-        for row in connection.execute(select(m.concept_id, m.chunk_id).where(m.chunk_id.in_(part))):
-            tally.setdefault(row.concept_id, []).append(of_chunk[row.chunk_id])
-    against: dict[str, int] = {}
-    conflicts = {one for pair in contradictions(*standing(connection)) for one in pair[:2]}
-    for part in in_parts(sorted(conflicts)):
-        asked = select(m.concept_id, func.count().label("number")).where(m.chunk_id.in_(part)).group_by(m.concept_id)
-        for row in connection.execute(asked):
-            against[row.concept_id] = against.get(row.concept_id, 0) + row.number
-    asked_for = asked_about(connection)
-    names = {row.id: row.name for row in connection.execute(select(k.id, k.name))}
-    return {
-        concept: Coverage(
-            names[concept], sum(types[concept].values()), *breadth[concept], types[concept],
-            merged(tally.get(concept, [])), against.get(concept, 0), asked_for.get(concept, []),
-        )
-        for concept in sorted(wanted)
-    }  # fmt: skip
 
 
 def asked_about(connection: Connection) -> dict[str, list[str]]:

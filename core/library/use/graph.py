@@ -1,8 +1,9 @@
-"""The graph of the library as one walks it: a concept, chunk or document, and what it is joined with."""
+"""The graph of the library as one walks it: a concept, chunk or document, and what it is joined with, by hand too."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -10,8 +11,10 @@ from sqlalchemy import Connection, func, select
 from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
-from core.library.records import folded
-from core.library.rows import in_parts, links_of
+from core.library.records import RELATIONS, SYMMETRIC, Link, folded, new_id
+from core.library.rows import in_parts, links_of, row_of
+from core.library.use.changes import Change, apply, plain
+from core.search.words import storable
 
 MAX_NODES = 40
 
@@ -67,14 +70,8 @@ def concepts(library: Library, text: str = "", limit: int = MAX_NODES) -> list[N
 
 def neighbourhood(library: Library, which: str) -> Neighbourhood:
     """What stands around an entity, named by its id or, for a concept, by its name."""
-    a = schema.concept_alias.c
     with library.reading() as connection:
-        centre = _nodes(connection, [which]).get(which)
-        if centre is None:
-            key = connection.execute(select(a.concept_id).where(a.folded == folded(which))).scalar()
-            centre = _nodes(connection, [key])[key] if key else None
-        if centre is None:
-            raise KnowledgeError("no-concept", f"there is nothing called {which!r} in the library")
+        centre = _chosen(connection, which)
         edges = _edges(connection, centre)
         around: dict[str, float] = {}
         for edge in edges:
@@ -86,6 +83,50 @@ def neighbourhood(library: Library, which: str) -> Neighbourhood:
     kept = [edge for edge in edges if {edge.source, edge.target} <= shown]
     found = tuple(nodes[one] for one in best if one in nodes)
     return Neighbourhood(centre, found, tuple(kept), len(around) - len(best))
+
+
+@dataclass(frozen=True)
+class Made:
+    """A link that somebody made: its ends, and the run that takes it back."""
+
+    run_id: str
+    source: Node
+    target: Node
+
+
+def link(library: Library, one: str, relation: str, other: str, note: str, now: datetime) -> Made:
+    """Write down how two entities stand to each other, each named by its id, the beginning of it, or the name of a
+    concept. Of a symmetric relation one direction is stored, and both ends tell it."""
+    if relation not in RELATIONS:
+        raise KnowledgeError("bad-relation", f"{relation!r} is no relation", hint=f"one of {', '.join(RELATIONS)}")
+    with library.writing() as connection:
+        source, target = _chosen(connection, one), _chosen(connection, other)
+        if source.id == target.id:
+            raise KnowledgeError("usage", "a link needs two different ends")
+        ends = sorted((source, target), key=lambda end: end.id) if relation in SYMMETRIC else [source, target]
+        kinds = [(ends[0].kind, ends[0].id), (ends[1].kind, ends[1].id)]
+        record = Link(new_id(), *kinds[0], *kinds[1], relation, now, created_by="manual", note=storable(note))
+        if any((row.source_id, row.target_id) == (ends[0].id, ends[1].id)
+               for row in links_of(connection, source.id, relation=relation)):  # fmt: skip
+            raise KnowledgeError("unchanged", f"it is linked so already: {source.name} {relation} {target.name}")
+        after = plain({name: value for name, value in row_of(record).items() if name != "id"})
+        change = Change("link", {"id": record.id}, None, after, f"{source.name} {relation} {target.name}")
+        done = apply(connection, "link", [change], {}, now, now)
+    return Made(done.run_id, source, target)
+
+
+def _chosen(connection: Connection, which: str) -> Node:
+    """The entity that somebody means."""
+    e, a = schema.entity.c, schema.concept_alias.c
+    wanted = which.strip()
+    keys = list(connection.execute(select(a.concept_id).where(a.folded == folded(wanted))).scalars())
+    if not keys and len(wanted) >= 4:
+        begins = e.id.startswith(wanted.lower(), autoescape=True)
+        keys = list(connection.execute(select(e.id).where(begins).limit(2)).scalars())
+    if len(keys) != 1:
+        what = "several things begin with" if keys else "there is nothing called"
+        raise KnowledgeError("no-match", f"{what} {which!r} in the library", hint="give more of its id")
+    return _nodes(connection, keys)[keys[0]]
 
 
 def _edges(connection: Connection, centre: Node) -> list[Edge]:

@@ -1,17 +1,16 @@
-"""Patterns in usage: what works together, what is better for a task, what stands against each other.
+"""Patterns in usage: what works together, and what is better for a task.
 
 Everything here is arithmetic on plain records, so that a pattern can be told with its numbers.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
-from core.library.records import Concept, Link, UsageTrace
+from core.library.records import UsageTrace
 from core.library.use.tasks import Tally, success
 from core.search.words import STOP_WORDS, Stems, words_of
 
@@ -103,53 +102,3 @@ def _alike(one: set[frozenset[str]], other: set[frozenset[str]]) -> bool:
         for left in sorted(one, key=sorted)[:50]
         for right in sorted(other, key=sorted)[:50]
     )
-
-
-# --- against each other -----------------------------------------------------------------------------------------------
-
-_NOT = frozenset(("not", "no", "never", "without", "neither"))
-_HELPING = frozenset(("do", "does", "did"))
-_SHORT = ((re.compile(r"\b(can't|cannot)\b"), "can not"), (re.compile(r"\bwon't\b"), "will not"),
-          (re.compile(r"\b(\w+)n't\b"), r"\1 not"))  # fmt: skip
-
-
-def opposite_claims(claims: Sequence[Concept]) -> list[tuple[str, str]]:
-    """Pairs of claims of which one says what the other denies: the same words but for a negation."""
-    sides: dict[tuple[str, ...], dict[bool, list[str]]] = {}
-    for claim in claims:
-        text = (claim.folded or claim.name.casefold()).replace("’", "'")
-        for pattern, long in _SHORT:
-            text = pattern.sub(long, text)
-        words = [word.strip(".,;:!?\"'()") for word in text.split()]
-        claimed = tuple(word.rstrip("s") for word in words if word not in _NOT and word not in _HELPING)
-        sides.setdefault(claimed, {}).setdefault(bool(_NOT.intersection(words)), []).append(claim.id)
-    return [
-        (min(one, other), max(one, other))
-        for claimed, both in sorted(sides.items())
-        if len(claimed) > 1
-        for one in sorted(both.get(False, ()))
-        for other in sorted(both.get(True, ()))
-    ]
-
-
-def contradictions(links: Iterable[Link], opposite: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
-    """Pairs (smaller id first) that stand against each other, with the reason: linked as such, or supporting claims of
-    which one contradicts the other. Whichever of the two one looks at, the other is found."""
-    links = list(links)
-    against = {(min(pair), max(pair)) for pair in opposite}
-    found: dict[tuple[str, str], str] = {}
-    for link in links:
-        if link.relation == "contradicts":
-            pair = (min(link.source_id, link.target_id), max(link.source_id, link.target_id))
-            found[pair] = link.note or "linked as contradicting"
-            against.add(pair)
-    supporters: dict[str, set[str]] = {}
-    for link in links:
-        if link.relation == "supports":
-            supporters.setdefault(link.target_id, set()).add(link.source_id)
-    for one, other in sorted(against):
-        for left in sorted(supporters.get(one, ())):
-            for right in sorted(supporters.get(other, ())):
-                if left != right:
-                    found.setdefault((min(left, right), max(left, right)), "they support opposite claims")
-    return [(one, other, why) for (one, other), why in sorted(found.items())]

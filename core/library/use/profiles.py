@@ -7,7 +7,6 @@ of those who recorded them. It is shown with the numbers in every dossier, so it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from core.base.answer import Generate
 from core.base.marks import for_prompt
@@ -16,7 +15,8 @@ from core.library.records import UsageTrace
 from core.library.use.tasks import Tally, outcomes_text, over_tasks, success, total
 
 CHARACTERS = 700
-NOTE_CHARACTERS = 160
+NOTE_CHARACTERS, NOTES = 120, 3
+"""Characters of a note in a profile, and how many are quoted for a kind of task."""
 READ_TRACES = 40
 GOOD, BAD = 0.6, 0.4
 """From so much success on a task is a strength; up to so much it is a weakness."""
@@ -63,13 +63,15 @@ def profile_by_rules(tally: Tally, traces: Sequence[UsageTrace]) -> str:
 
 
 def _why(traces: Sequence[UsageTrace], task: str, outcomes: Sequence[str]) -> str:
-    """What the newest telling trace of a task says, in quotation marks."""
+    """What the most telling traces of a task say, the newest first, each in quotation marks."""
+    notes: dict[str, str] = {}
     for outcome in outcomes:
         for trace in traces:
             if trace.task_type == task and trace.outcome == outcome and trace.notes.strip():
                 note = " ".join(trace.notes.split()).replace('"', "'")
-                return f': "{note if len(note) <= NOTE_CHARACTERS else note[:NOTE_CHARACTERS] + "…"}"'
-    return ""
+                short = note if len(note) <= NOTE_CHARACTERS else f"{note[:NOTE_CHARACTERS]}…"
+                notes.setdefault(note.casefold(), f'"{short}"')
+    return f": {', '.join(list(notes.values())[:NOTES])}" if notes else ""
 
 
 def _fitting(sentences: Sequence[str]) -> str:
@@ -85,53 +87,14 @@ def _fitting(sentences: Sequence[str]) -> str:
 # --- concepts ---------------------------------------------------------------------------------------------------------
 
 
-class Coverage(NamedTuple):
-    """What the library has on a concept: chunks, documents, sources; how many chunks of each type; outcomes of its
-    chunks; how many contradict each other; questions about it that found nothing of use."""
-
-    name: str
-    chunks: int
-    documents: int
-    sources: int
-    by_type: Mapping[str, int]
-    tally: Tally
-    contradictions: int
-    unanswered: Sequence[str]
-
-
-_EXPECTED = {"definition": "no definition", "example": "no example"}
-
-
-def concept_by_rules(coverage: Coverage) -> tuple[str, str]:
-    """The functional profile and the gap notes of a concept."""
-    kinds = sorted(coverage.by_type.items(), key=lambda row: (-row[1], row[0]))[:3]
-    said = [
-        f"Covered by {coverage.chunks} chunks of {_many(coverage.documents, 'document')} from "
-        f"{_many(coverage.sources, 'source')}: {', '.join(f'{number} {kind}' for kind, number in kinds)}."
-    ]
-    good, bad = strengths_of(coverage.tally)
-    said += [f"Serves {_listed(good)} well ({outcomes_text(_together(coverage.tally, good))})."] if good else []
-    said += [f"Serves {_listed(bad)} badly ({outcomes_text(_together(coverage.tally, bad))})."] if bad else []
-    said += [f"Conflicting: {_many(coverage.contradictions, 'contradiction')}."] if coverage.contradictions else []
-    missing = [words for kind, words in _EXPECTED.items() if not coverage.by_type.get(kind)]
-    gaps = [f"There is {' and '.join(missing)}."] if missing else []
-    gaps += ["All of it comes from one source."] if coverage.sources == 1 else []
-    gaps += [f"Weak on {_listed(bad)}."] if bad else []
-    asked = "; ".join(f'"{" ".join(query.split())[:100]}"' for query in coverage.unanswered[:3])
-    gaps += [f"Asked without an answer of use: {asked}."] if asked else []
-    return _fitting(said), _fitting(gaps)
-
-
-def _together(tally: Tally, tasks: Sequence[str]) -> dict[str, int]:
-    return over_tasks({task: tally[task] for task in tasks})
-
-
-def _listed(tasks: Sequence[str]) -> str:
-    return ", ".join(map(task_words, tasks))
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def gaps_by_rules(tally: Tally, unanswered: Sequence[str]) -> str:
+    """What is missing about a concept: what it serves badly, and the questions about it that found nothing of use; ""
+    where nobody missed anything."""
+    _, bad = strengths_of(tally)
+    said = [f"Weak on {', '.join(map(task_words, bad))}."] if bad else []
+    asked = "; ".join(f'"{" ".join(query.split())[:100]}"' for query in unanswered[:3])
+    said += [f"Asked without an answer of use: {asked}."] if asked else []
+    return _fitting(said)
 
 
 # --- by a model -------------------------------------------------------------------------------------------------------

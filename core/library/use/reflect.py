@@ -20,7 +20,8 @@ from core.library.concepts import definitions
 from core.library.database import Library
 from core.library.records import Concept, Link, UsageTrace, folded
 from core.library.rows import in_parts, read, traces
-from core.library.use.gaps import CONCEPT_CHUNKS, asked_about, coverage_of, lonely_chunks, stale_chunks, unanswered
+from core.library.use.gaps import asked_about, lonely_chunks, stale_chunks, unanswered
+from core.library.use.profiles import strengths_of, task_words
 from core.library.use.tasks import Tally, merged, over_tasks, success, total
 from core.library.use.usage import by_source, tallies
 
@@ -218,7 +219,9 @@ def _sources(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Pulli
         if rate is None and row.retrieved >= RETIRE_USES and not counts:
             verdict = "shown and never used"
         else:
-            verdict = _verdict(rate, "pulls its weight", "noise")
+            good, bad = (", ".join(map(task_words, some)) for some in strengths_of(counts))
+            both = f"good for {good}, not for {bad}" if good and bad else ""
+            verdict = both or _verdict(rate, "pulls its weight", f"good for {good}" if good else "noise")
         made.append(Pulling(row.domain, row.source_type, row.documents, row.chunks, int(row.retrieved), counts,
                             outcomes, rate, verdict))  # fmt: skip
     return tuple(sorted(made, key=lambda one: (-total(one.outcomes_by_task), -one.retrieved, one.domain)))
@@ -227,25 +230,29 @@ def _sources(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Pulli
 def _gaps(connection: Connection) -> tuple[Gap, ...]:
     """Concepts that questions without an answer of use name, and covered ones with a gap that are asked about."""
     asked = asked_about(connection)
-    cover = coverage_of(connection, tallies(connection), least=1) if asked else {}
-    k = schema.concept.c
+    k, m, c, d = schema.concept.c, schema.mention.c, schema.chunk.c, schema.document.c
+    active = select(c.id).join(schema.document, d.id == c.document_id).where(d.status == "active")
+    number = select(func.count()).where(m.concept_id == k.id, m.chunk_id.in_(active)).scalar_subquery()
     made = []
     for part in in_parts(sorted(asked)):
-        for row in connection.execute(select(k.id, k.name, k.gap_notes).where(k.id.in_(part))):
-            chunks = cover[row.id].chunks if row.id in cover else 0
-            known = "nothing mentions it" if not chunks else "covered, and not of use"
-            notes = row.gap_notes or ("hardly covered" if 0 < chunks < CONCEPT_CHUNKS else known)
+        for row in connection.execute(select(k.id, k.name, k.gap_notes, number.label("chunks")).where(k.id.in_(part))):
+            known = "nothing mentions it" if not row.chunks else "covered, and not of use"
             queries = asked[row.id]
-            made.append(Gap(row.name, len(queries), chunks, notes, tuple(queries[:3])))
+            made.append(Gap(row.name, len(queries), row.chunks, row.gap_notes or known, tuple(queries[:3])))
     return tuple(sorted(made, key=lambda one: (-one.questions, one.chunks, one.concept))[:SHOWN])
 
 
 def _retire(connection: Connection) -> tuple[Failing, ...]:
-    counts = {chunk: over_tasks(tally) for chunk, tally in tallies(connection).items()}
+    """Chunks that fail at whatever they are used for; one that serves a kind of task is not to go."""
+    of_chunk = tallies(connection)
+    counts = {chunk: over_tasks(tally) for chunk, tally in of_chunk.items()}
     failing = {
         chunk: rate
         for chunk, row in counts.items()
-        if sum(row.values()) >= RETIRE_USES and (rate := success(row)) is not None and rate <= RETIRE_SUCCESS
+        if sum(row.values()) >= RETIRE_USES
+        and (rate := success(row)) is not None
+        and rate <= RETIRE_SUCCESS
+        and all((success(one) or 0.0) <= BADLY for one in of_chunk[chunk].values())
     }
     c, d = schema.chunk.c, schema.document.c
     made = []

@@ -22,15 +22,18 @@ from core.base.answer import Generate
 from core.base.result import KnowledgeError, attempt
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
+from core.library.places import standing_at, without_file
 from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import strategies, words
-from core.library.use.dossier import Dossier, judged, level_of, shown_traces
+from core.library.use.dossier import FULL, Dossier, judged, level_of, shown_traces
 from core.library.use.learning import Weights, adjust, learned_weights
 from core.library.use.tasks import infer_task_type
 from core.library.use.usage import earlier_uses, histories, tallies
 from core.library.use.vectors import Embedder, Near, fill_vectors, near
+from core.search.answering import chosen
 from core.search.candidates import AROUND, SMALL, Candidates
+from core.search.conversations import Piece
 from core.search.query import BESIDE_IN_LARGE_INDEX, BESIDE_IN_SMALL_INDEX, Ranked, rank_found
 from core.search.rank import Features
 from core.search.store import Row
@@ -68,10 +71,10 @@ class Retrieved:
     reasoning: str = ""
     warnings: tuple[str, ...] = field(default=())
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self, size: str = FULL) -> list[dict[str, Any]]:
         """The list of `--json`; each row names the retrieval that it belongs to."""
         about = {"retrieval": self.id or None, "task_type": self.task_type}
-        return [{**dossier.to_json(), **about} for dossier in self.dossiers]
+        return [{**dossier.to_json(size), **about} for dossier in self.dossiers]
 
 
 @cache
@@ -127,7 +130,7 @@ def retrieve(
             else:
                 close = found.value
         order = _order(connection, query, task_type, only, close, limit, now)[:limit] if query else []
-        dossiers = _dossiers(connection, order, task_type)
+        dossiers = _dossiers(connection, order, task_type, query)
     reasoning = ""
     if generate is not None and dossiers:
         verdict = attempt(judged, query, task_type, dossiers, generate)
@@ -356,7 +359,8 @@ _DOCUMENTS = select(
 ).where(_d.id.in_(IDS))
 
 
-def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str) -> list[Dossier]:
+def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, query: str) -> list[Dossier]:
+    asked = words.understand(connection, query, stems())
     keys = [key for key, *_ in order]
     chunks = by_ids(connection, schema.chunk, Chunk, keys)
     documents = documents_without_content(connection, [chunk.document_id for chunk in chunks.values()])
@@ -365,19 +369,32 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str) -
     counts = tallies(connection, keys)
     used = histories(connection, counts)
     beside = _beside(connection, keys)
+    at = standing_at(connection, keys)
+    gone = without_file(connection, list(documents))
+    least = min((score for _, score, _ in order), default=0.0)
     made = []
-    for key, score, why in order:
+    for key, score, why in sorted(order, key=lambda row: chunks[row[0]].document_id in gone):
         chunk = chunks[key]
         document = documents[chunk.document_id]
+        notes = tuple(beside.get(key, ()))
+        if document.id in gone:
+            score, notes = min(score, least), ("the file that it was read from is not there any more", *notes)
         tally = counts.get(key, {})
         level = level_of(sum(sum(row.values()) for row in tally.values()), chunk.functional_profile)
         made.append(
             Dossier(
                 chunk, document, sources.get(document.source_profile_id or ""), score, why, task_type, tally,
-                shown_traces(used.get(key, []), task_type, level), level, tuple(beside.get(key, ())),
+                shown_traces(used.get(key, []), task_type, level), level, notes,
+                place=at.get(key, ""), answer=_answer(asked, chunk),
             )
         )  # fmt: skip
     return made
+
+
+def _answer(asked: Query, chunk: Chunk) -> str:
+    """The sentences of a chunk that answer a question, in their order; "" where nothing of it does."""
+    found = chosen(asked, stems(), [Piece(0, "", "", chunk.content)], 0) if asked.terms else None
+    return found.text if found is not None else ""
 
 
 def _beside(connection: Connection, keys: Sequence[str]) -> dict[str, list[str]]:
@@ -403,7 +420,8 @@ def _sentence(link: Link, forward: bool, other: str, text: str) -> str:
         "better_for": f"{'better' if forward else 'worse'} for {link.task_type or 'some tasks'} than",
         "supersedes": "newer than" if forward else "superseded by",
     }[link.relation]
-    return f'{said} chunk {other[:8]}: "{" ".join(text.split())}"'
+    why = f" ({' '.join(link.note.split())})" if link.note and link.created_by == "manual" else ""
+    return f'{said} chunk {other[:8]}: "{" ".join(text.split())}"{why}'
 
 
 # --- the log ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,152 @@
+"""`knowledge library refresh` and `link`, and what a harvest does for the library by itself when it is over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from core.base.result import KnowledgeError
+from core.commands.library.documents import with_library
+from core.commands.library.ingest import Ingested, ingested, ingested_text, way_of
+from core.commands.library.use import library_consolidate
+from core.commands.text import count, one_line
+from core.commands.workspace import Workspace, utc_now
+from core.harvest.report import Progress, Report
+
+if TYPE_CHECKING:
+    from core.library.database import Library
+
+BUDGET_SECONDS = 20.0
+"""For so long the library is kept up after a harvest; what is left then is done after the next one."""
+PATIENCE = 2.0
+"""For so many seconds a harvest waits at its end for somebody else who writes the library."""
+
+
+# --- refresh ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """What became of the files that the library has read. `moved` is old path -> new one, `gone` path -> the ids of
+    its documents, which stay."""
+
+    changed: Ingested
+    moved: dict[str, str]
+    gone: dict[str, tuple[str, ...]]
+    unchanged: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {**vars(self), "changed": self.changed.to_json()}
+
+
+def library_refresh(
+    workspace: Workspace,
+    provider: str = "",
+    *,
+    progress: Report = lambda _step: None,
+    cancelled: Callable[[], bool] = lambda: False,
+    patience: float | None = None,
+    now: Callable[[], datetime] = utc_now,
+) -> Refreshed:
+    """Look at the files that the library has read: changed ones are taken in again, moved ones followed, and those
+    that are gone are told. Only for a library on this computer: another one knows other files."""
+    if workspace.config.library_url:
+        raise KnowledgeError(
+            "server-library", "a library on a server does not know whose files it was read from", hint="ingest them"
+        )
+
+    def work(library: Library) -> Refreshed:
+        from core.library.refresh import refresh
+
+        found = refresh(
+            library,
+            way_of(workspace, provider or workspace.config.provider),
+            now=now,
+            progress=lambda done, of, name, what: progress(Progress(done, of, name, what)),
+            stopped=cancelled,
+        )
+        return Refreshed(ingested(found.changed, library), found.moved, found.gone, found.unchanged)
+
+    return with_library(workspace, work, patience)
+
+
+def refreshed_text(done: Refreshed) -> str:
+    rows = [f"{count(done.unchanged, 'file')} unchanged"]
+    rows += [f"moved: {one_line(old)} → {one_line(new)}" for old, new in sorted(done.moved.items())]
+    rows += [f"gone: {one_line(path)} ({', '.join(key[:8] for key in ids)})" for path, ids in sorted(done.gone.items())]
+    rows += ["'knowledge library remove ID' takes a document out"] if done.gone else []
+    looked = done.changed.documents or done.changed.errors or done.changed.stopped
+    return "\n".join(rows) + "\n" + (ingested_text(done.changed) if looked else "")
+
+
+# --- link -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Linked:
+    """A link that somebody made by hand: its two ends as the library names them; `run_id` takes it back."""
+
+    run_id: str
+    source: str
+    relation: str
+    target: str
+
+
+def library_link(
+    workspace: Workspace,
+    one: str,
+    relation: str,
+    other: str,
+    note: str = "",
+    *,
+    now: Callable[[], datetime] = utc_now,
+) -> Linked:
+    """Say how two things in the library stand to each other: chunks and documents by their ids, concepts by name."""
+
+    def work(library: Library) -> Linked:
+        from core.library.use.graph import link
+
+        made = link(library, one, relation, other, note, now())
+        return Linked(made.run_id, made.source.name, relation, made.target.name)
+
+    return with_library(workspace, work)
+
+
+def linked_text(made: Linked) -> str:
+    words = f"{one_line(made.source)!r} {made.relation.replace('_', ' ')} {one_line(made.target)!r}"
+    return f"{words}\n'knowledge library undo {made.run_id[:8]}' takes this back\n"
+
+
+# --- after a harvest --------------------------------------------------------------------------------------------------
+
+
+def keep_up(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> list[str]:
+    """What a harvest that read something does for the library of this computer when it is over: changed files are read
+    again, and what was recorded becomes profiles and links, all by rules, at most for `BUDGET_SECONDS`. Notes on what
+    came of it."""
+    ends = time.monotonic() + BUDGET_SECONDS
+
+    def late() -> bool:
+        return time.monotonic() > ends
+
+    try:
+        done = library_refresh(workspace, "offline", cancelled=late, patience=PATIENCE, now=now)
+        learned = library_consolidate(workspace, rules=True, cancelled=late, patience=PATIENCE, now=now)
+    except KnowledgeError as failed:
+        if failed.error.code in ("no-library-support", "no-library"):
+            return []
+        return [f"the library was not kept up: {failed.error}"]
+    notes = []
+    if read := sum(row["status"] == "changed" for row in done.changed.documents):
+        notes.append(f"the library read {count(read, 'changed file')} again")
+    if done.moved:
+        notes.append(f"{count(len(done.moved), 'file')} of the library moved, and it followed")
+    if done.gone:
+        notes.append(f"{count(len(done.gone), 'file')} of the library no longer there: 'knowledge library refresh'")
+    if learned.run_id:
+        changed = count(len(learned.changes), "change")
+        notes.append(f"the library learned ({changed}): 'knowledge library undo {learned.run_id[:8]}' takes it back")
+    return notes

@@ -1,0 +1,192 @@
+"""The vectors of an index, of entries or of turns: what is meant, where the words differ. Optional, and all by one
+embedder.
+
+They lie in the index's own database, a byte for each number, and leave it in the transaction in which their entry does,
+those of turns when their conversation leaves every answer (`conversations.forget`; the turn itself is erased later).
+What is embedded is what was put into the index: cleared of secrets and shortened. What tools gave back gets none: that
+would be two thirds of all, and means nothing by itself; nor do the parts of documents, whose library has its own. A
+build takes the lock only while it writes, so that neither a search nor a look waits for the embedder; one that is
+stopped loses a batch at most.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from core.base import locks
+from core.base.entry import Embed
+from core.base.installed import how_to_install
+from core.base.result import KnowledgeError
+from core.search import conversations, store
+from core.search.vectors import TEXT_CHARACTERS, Nearness, embed_all, nearness
+
+if TYPE_CHECKING:
+    from core.search.conversations import Database
+
+BATCH, SMALL_BATCH = 128, 8
+"""This many texts are embedded, then written; fewer where there is little time."""
+BLOCK = 32_768
+"""This many vectors are compared at once."""
+_LAST = ("9999", 1 << 62)
+
+
+class Made(NamedTuple):
+    """How many turns or entries can be found by meaning, and how many still cannot."""
+
+    turns: int
+    waiting: int
+
+
+def text_of(title: str, text: str) -> str:
+    """What of an entry is embedded; the title of a turn is who speaks."""
+    return (f"{title}: {text}" if title and title != text else text)[:TEXT_CHARACTERS]
+
+
+def build(
+    folder: Path,
+    name: str,
+    embed: Embed,
+    step: Callable[[int, int], None] = lambda done, total: None,
+    cancelled: Callable[[], bool] = lambda: False,
+    wait: float = 10.0,
+    seconds: float = math.inf,
+) -> Made:
+    """Make the vectors that the index in a folder lacks, for about so many `seconds`, the newest first. `name` says
+    whose they are: another embedder's are thrown away. `step` hears how many were made of how many. Raises
+    KnowledgeError when the embedder fails, when numpy is not there, or when another program writes the index for longer
+    than `wait` seconds."""
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        raise KnowledgeError("no-numpy", "numpy is not installed", hint=how_to_install("vectors")) from None
+    until, size = time.monotonic() + seconds, BATCH if seconds == math.inf else SMALL_BATCH
+    done, total, after = 0, 0, _LAST
+    ready: list[tuple[int, str, str, bytes]] = []
+    while True:
+        try:
+            with locks.locked(folder / store.LOCK, work="vectors", editor_wait=wait):
+                database = _sealed(folder)
+                try:
+                    if not done and not ready:
+                        _prepare(database, folder, name)
+                    if ready and not are_there(database, name):
+                        raise KnowledgeError("busy", "another program makes the vectors of another embedder")
+                    if ready:
+                        with conversations.writing(database, folder):
+                            _put(database, ready)
+                    made = counted(database)
+                    total = total or made.waiting
+                    over = cancelled() or (done > 0 and time.monotonic() > until)
+                    rows = [] if over else _missing(database, after, size)
+                    if not rows and made.waiting and ready and not over:  # what a look brought meanwhile
+                        rows = _missing(database, _LAST, size)
+                finally:
+                    database.close()
+        except Exception as error:
+            if not (isinstance(error, locks.LockHeldError | OSError) or conversations.is_trouble(error)):
+                raise
+            raise KnowledgeError("busy", f"the vectors cannot be written: {error}") from error
+        if not rows:
+            return made
+        vectors = embed_all([text_of(speaker, text) for _, _, speaker, text in rows], embed)
+        ready = [(row[0], row[2], row[3], packed(one)) for row, one in zip(rows, vectors, strict=True)]
+        after = (rows[-1][1], rows[-1][0])
+        done += len(rows)
+        step(min(done, total), total)
+
+
+def packed(vector: bytes) -> bytes:
+    """A unit vector of float32 as one scale and a byte for each number; its direction hardly moves."""
+    import numpy
+
+    row = numpy.frombuffer(vector, "<f4")
+    scale = max(float(numpy.abs(row).max(initial=0.0)), 1e-9) / 127
+    return numpy.float32(scale).tobytes() + numpy.rint(row / scale).astype(numpy.int8).tobytes()
+
+
+def _sealed(folder: Path) -> Database:
+    database = store.connect(folder / store.FILE) if store.is_sealed(folder) else None
+    if database is not None and (_holds_turns(database) or store.is_sound(database)):
+        return database
+    if database is not None:
+        database.close()
+    raise KnowledgeError(
+        "no-index", "there is no index whose vectors could be kept", hint="run 'knowledge search --build'"
+    )
+
+
+def _holds_turns(database: Database) -> bool:
+    return bool(database.execute("PRAGMA user_version").fetchone()[0] == conversations.VERSION)
+
+
+def _could(database: Database) -> str:
+    """The condition for an entry that may have a vector."""
+    spoken = "EXISTS (SELECT 1 FROM conversations WHERE conversations.id = thread)"
+    return f"role <> 'tool' AND {spoken if _holds_turns(database) else _NO_DOCUMENT}"
+
+
+_NO_DOCUMENT = "kind <> 'document'"
+
+
+def counted(database: Database) -> Made:
+    """How many turns or entries have a vector, and how many could."""
+    have = database.execute("SELECT count(*) FROM vectors").fetchone()[0]
+    could = database.execute(f"SELECT count(*) FROM entries WHERE {_could(database)}").fetchone()[0]
+    return Made(have, max(0, could - have))
+
+
+def are_there(database: Database, name: str) -> bool:
+    """Whether the vectors are of this embedder."""
+    return conversations.remembered(database, "embedder") == name
+
+
+def near(database: Database, name: str, vector: Sequence[float]) -> Nearness | None:
+    """How near each turn or entry is to a vector; None where none are of this embedder, or they say nothing of it."""
+    import numpy
+
+    if not are_there(database, name):
+        return None
+    query = numpy.asarray(vector, "<f4")
+    kind = numpy.dtype([("scale", "<f4"), ("row", "i1", len(query))])
+    ids: list[int] = []
+    parts: list[Any] = []
+    rows = database.execute("SELECT turn, vector FROM vectors ORDER BY turn")
+    while block := rows.fetchmany(BLOCK):
+        whole = [row for row in block if len(row[1]) == kind.itemsize]
+        held = numpy.frombuffer(b"".join(row[1] for row in whole), kind)
+        parts.append((held["row"].astype(numpy.float32) @ query) * held["scale"])
+        ids += [row[0] for row in whole]
+    return nearness(numpy.array(ids, numpy.int64), numpy.concatenate(parts)) if parts else None
+
+
+def _prepare(database: Database, folder: Path, name: str) -> None:
+    """No vectors of another embedder; of turns, the list of those that may have one."""
+    if are_there(database, name):
+        return
+    with conversations.writing(database, folder):
+        if _holds_turns(database):
+            database.execute("CREATE INDEX IF NOT EXISTS spoken ON turns(date DESC, id DESC) WHERE role <> 'tool'")
+        database.execute("DELETE FROM vectors")
+        conversations.remember(database, "embedder", name)
+
+
+def _missing(database: Database, after: tuple[str, int], most: int) -> list[tuple[int, str, str, str]]:
+    """The next ones without a vector: id, day, title, text."""
+    sql = (
+        f"SELECT id, date, title, text FROM entries WHERE {_could(database)} AND (date, id) < (?, ?)"
+        " AND NOT EXISTS (SELECT 1 FROM vectors WHERE turn = id) ORDER BY date DESC, id DESC LIMIT ?"
+    )
+    return [tuple(row) for row in database.execute(sql, (*after, most))]
+
+
+def _put(database: Database, rows: Sequence[tuple[int, str, str, bytes]]) -> None:
+    """Write vectors, each only while its entry says what was embedded: meanwhile a look may have taken it out."""
+    sql = (
+        "INSERT OR REPLACE INTO vectors SELECT id, ?4 FROM entries WHERE id = ?1 AND title = ?2 AND text = ?3"
+        f" AND {_could(database)}"
+    )
+    database.executemany(sql, rows)
