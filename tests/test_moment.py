@@ -183,6 +183,20 @@ def test_find_answers_in_a_line_with_the_place_the_state_and_what_is_gone(shop: 
     assert "a question open" in line and "gone from git since: docs/old.md" in line and "shop" in line
 
 
+def test_a_function_that_is_no_more_is_marked(shop: Path) -> None:
+    """By name, in any file of the repository; a name that git never had says nothing, and nor does a command."""
+    from core.give.still import gone
+
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    text = "Use `open_shelf()` of `shelf.ShelfPool`, never `close_shelf`, with `make check`"
+    for body in ("def open_shelf(): ...\nclass ShelfPool: ...\n", "class ShelfPool: ...\n"):
+        (shop / "shelf.py").write_text(body)
+        assert gone(str(shop), text) == (["open_shelf"] if "open" not in body else [])
+        for words in (["add", "."], ["commit", "-qm", "A shelf"]):
+            subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    assert gone(str(shop), text) == ["open_shelf"]
+
+
 def test_a_hand_off_tells_goal_state_and_what_was_tried(shop: Path) -> None:
     """Enough to go on in another tool, and short; by its command line the other tool starts with it."""
     code, out, err = call("handoff", "s1")
