@@ -1,4 +1,4 @@
-"""The keys of the panel as a table, and what can be done from everywhere by key, palette or button.
+"""The keys of the panel as a table, and what can be done from everywhere by key, search or button.
 
 No plain letter stands here: a letter that somebody types in the belief that a field has the keyboard must not change
 anything. The keys of a view or of the inspector stand in its class (`keys`) and are heard in its `press`; there a plain
@@ -18,6 +18,7 @@ from core.base.result import Ok, Result
 from core.commands.context import context
 from core.commands.doctor import doctor
 from core.commands.history.trash import PurgeReport, trash_purge
+from core.commands.moment.hints import hints
 from core.commands.sources import NAMES, title_of
 from core.commands.workspace import Workspace
 from gui.shell import RUN, Shell
@@ -25,7 +26,7 @@ from gui.state import HISTORY_KEYS
 from gui.toolkit.keys import Shortcut, label_of
 from gui.views.digest_switch import ask_delete, write_digest
 from gui.views.first_start import open_demo
-from gui.views.header import HARVEST
+from gui.views.state_line import HARVEST
 from gui.workbench import VIEWS, view_keys
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ if TYPE_CHECKING:
 # name -> what it does in words, icon; the shell or the panel does it
 ACTIONS: dict[str, tuple[str, str]] = {
     "harvest": (HARVEST.words, "wheat"),
-    "palette": ("Search everything, and all commands", "search"),
+    "search": ("Search everything, and all commands", "search"),
+    "search.leave": ("Back from the search", "arrow-left"),
     "digest.toggle": ("Digest in prompt on or off", "toggle-right"),
     "digest.delete": ("Delete the digest", "trash-2"),
     "digest.write": ("Write the digest again", "sparkles"),
     "refresh": ("Refresh: read everything again", "refresh-cw"),
-    "pane.rail": ("Hide or show the left column", "panel-left"),
-    "pane.inspector": ("Hide or show the inspector", "panel-right"),
+    "pane.side": ("Hide or show the left column", "panel-left"),
     "theme": ("Light or dark theme", "sun"),
     "scale.up": ("Zoom in", "arrow-up"),
     "scale.down": ("Zoom out", "arrow-down"),
@@ -51,19 +52,19 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "doctor": ("Check the store, and repair it", "shield-check"),
     "trash.purge": ("Empty the trash of what is past its time", "trash-2"),
     "context.copy": ("Copy what a new conversation would start with", "copy"),
+    "hints": ("Hints that agents were given, and how they went", "lightbulb"),
     "demo": ("Try the demo in a home of its own", "circle-play"),
     "config.open": ("Open the settings file", "external-link"),
     "home.open": ("Open the home folder", "folder-open"),
 }
 CTRL, CTRL_SHIFT = ("Ctrl",), ("Ctrl", "Shift")
 _KEYS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("K", CTRL, "palette"),
-    ("P", CTRL_SHIFT, "palette"),
+    ("K", CTRL, "search"),
+    ("P", CTRL_SHIFT, "search"),
     ("H", CTRL, "harvest"),
     ("D", CTRL_SHIFT, "digest.toggle"),
     ("F5", (), "refresh"),
-    ("B", CTRL, "pane.rail"),
-    ("I", CTRL, "pane.inspector"),
+    ("B", CTRL, "pane.side"),
     ("T", CTRL_SHIFT, "theme"),
     ("Plus", CTRL, "scale.up"),
     ("Minus", CTRL, "scale.down"),
@@ -72,7 +73,7 @@ _KEYS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 SHORTCUTS: tuple[Shortcut, ...] = (
     *HISTORY_KEYS,
-    *(Shortcut(key, name, ACTIONS[name][0], held, typing=name == "palette") for key, held, name in _KEYS),
+    *(Shortcut(key, name, ACTIONS[name][0], held, typing=name == "search") for key, held, name in _KEYS),
     *view_keys(),
 )
 
@@ -92,6 +93,7 @@ def add_actions(
         "doctor": partial(check, shell),
         "trash.purge": partial(purge, shell),
         "context.copy": partial(copy, shell),
+        "hints": partial(tell_hints, shell),
         "demo": partial(open_demo, shell),
         "config.open": shell.open_settings,
         "home.open": partial(open_home, shell),
@@ -192,6 +194,22 @@ def copy(shell: Shell) -> None:
             shell.toast("There is nothing to inject: no digest, or it is switched off", icon="info", color="accent")
 
     shell.submit("The prompt", lambda _job: context(workspace), finish)
+
+
+def tell_hints(shell: Shell) -> None:
+    """The newest hints that hooks handed out, and how each went."""
+    workspace = shell.workspace
+
+    def finish(result: Result[Any]) -> None:
+        if not isinstance(result, Ok):
+            shell.error(result.error)
+            return
+        rows = [f"• {row.text[:90]} ({row.tool}, {row.at[:10]}; {row.went or 'not known yet'})"
+                for row in result.value.hints]  # fmt: skip
+        on = f"Hints are given for: {', '.join(result.value.on)}." if result.value.on else "Hints are switched off."
+        shell.ask("Hints", "\n".join(rows or ["No hint was given yet."]) + f"\n\n{on}", "Close", lambda: None)
+
+    shell.submit("The hints", lambda _job: hints(workspace, limit=SHOWN), finish)
 
 
 def open_home(shell: Shell) -> None:

@@ -180,6 +180,7 @@ class HarvestRun:
         self._shell = shell
         self.now = Run()
         self.on_change: Callable[[], object] = lambda: None
+        self.on_end: Callable[[HarvestReport], object] = lambda _report: None
         self._job: Job | None = None
 
     def look(self, sources: tuple[str, ...] = ()) -> None:
@@ -332,6 +333,7 @@ class HarvestRun:
             words = ended_words(result.value)
             self._shell.change(activity=None, event=words)
             self._set(replace(self.now, phase=ENDED, report=result.value, took=took))
+            self._shell.look.jobs.attempt(self.on_end, result.value)
         self._shell.refresh()
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from weakref import WeakSet
 
@@ -24,7 +25,7 @@ from gui.actions import SHORTCUTS, add_actions
 from gui.gather import Gathered, Gatherer, Homes, Reader
 from gui.harvest_run import HarvestRun
 from gui.shell import Reading, Shell
-from gui.state import NOTHING, State
+from gui.state import NOTHING, Selection, State
 from gui.toolkit.jobs import Jobs, no_wake
 from gui.toolkit.keyboard import Keyboard
 from gui.toolkit.keys import MODIFIERS, KeyGate
@@ -32,18 +33,21 @@ from gui.toolkit.layout import Columns, Pane, box
 from gui.toolkit.styles import PALETTES
 from gui.toolkit.theme import Look
 from gui.views.first_start import FirstStart, is_first_start
-from gui.views.frame import STATUS_HEIGHT, Rail, StatusLine
 from gui.views.harvest_dialog import HarvestDialog
 from gui.views.header import HEADER_HEIGHT, Header
 from gui.views.inspector.view import Inspector
-from gui.views.looks import AGES
-from gui.views.palette import CommandPalette, KeysDialog
+from gui.views.keys_dialog import KeysDialog
+from gui.views.looks import AGES, STATUSES
 from gui.views.reader import ConversationReader
-from gui.workbench import VIEWS, Workbench
+from gui.views.state_line import STATE_HEIGHT, StateLine
+from gui.workbench import LIBRARY, TABS, VIEWS, Workbench, place_of
 
 GAP = 8
 SCALE_STEP = 0.125
-PANES = ("rail", "inspector")  # those that can be hidden
+SIDE, SIDE_LEAST, WORK_LEAST = 320, 264, 340
+EVIDENCE, MARGIN = 424, 12  # unscaled pixels
+COMPACT = 640
+"""In a panel narrower than this, in unscaled pixels, there is one column."""
 AGES_SECONDS = 60  # how often times like "5 min" are counted again
 _living: WeakSet[KnowledgePanel] = WeakSet()  # for whoever measures them
 
@@ -54,7 +58,8 @@ class KnowledgePanel:
     `core` is the home with its settings; `wake` is called from other threads when a frame is wanted; `palette` is dark
     or light. `places` and `choices` are what was remembered
     (`gui/geometry.py`); read `shell.places` and `shell.choices` at the end to remember it again. `own` is the home to
-    come back to where `core` is the demo's.
+    come back to where `core` is the demo's. `compact`: one column, however much room there is; `project` is the folder
+    whose knowledge comes first; `on_harvest(report)` hears of every harvest that this panel has applied.
     """
 
     def __init__(
@@ -67,6 +72,9 @@ class KnowledgePanel:
         places: Mapping[str, float] | None = None,
         choices: Mapping[str, str] | None = None,
         own: Workspace | None = None,
+        compact: bool = False,
+        project: str = "",
+        on_harvest: Callable[[Any], object] = lambda _report: None,
     ) -> None:
         self.jobs = Jobs(wake, self._fault)
         self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale)
@@ -74,12 +82,17 @@ class KnowledgePanel:
         self.shell = Shell(self.look, workspace, lambda: self.jobs.wake())  # the host's loop may set another
         self.shell.places.update(places or {})
         self.shell.choices.update(choices or {})
+        self._compact, self._on_harvest = compact, on_harvest
+        if project:
+            self.shell.choices["project"] = project
         self._own = own or workspace
+        self._left = ""
         self._minute = self._turned = 0
         self._first: bool | None = None
-        self._inspects: bool | None = None
+        self._evident: tuple[object, ...] = ()
         self._past_first = False
         self.root = 0
+        self._inside = (0.0, 0.0)
 
     # --- the host's three calls ---
 
@@ -90,41 +103,38 @@ class KnowledgePanel:
         look.bind(self.root)
         look.corner = int(dpg.add_drawlist(1, 1, parent=self.root, pos=[0, 0]))
         inside = look.theme(box(look, self.root, "root"), "root")
-        self.header = Header(look, shell, SHORTCUTS)
+        self.header = Header(look, shell, TABS, SHORTCUTS, self._compact)
         self.header.build(inside)
+        self.run = HarvestRun(shell)
+        self.run.on_end = self._on_harvest
+        self.status = StateLine(look, shell, SHORTCUTS, self.run.cancel, self.run.finish)
+        self.status.build(inside)
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
         panes = [
-            Pane("rail", shell.place("column.rail", 252), 214, scroll=True, own="column.rail" in shell.places),
-            Pane("work", 0, 340, good=460),
-            Pane("inspector", shell.place("column.inspector", 352), 240, own="column.inspector" in shell.places),
+            Pane("side", shell.place("column.side", SIDE), SIDE_LEAST, scroll=True, own="column.side" in shell.places),
+            Pane("work", 0, WORK_LEAST, good=460),
         ]
         self.columns = Columns(look, self._middle, panes, on_moved=self._moved)
-        rail, work, side = (pane.item for pane in self.columns.panes)
-        self.rail = Rail(look, shell)
-        self.rail.build(rail)
+        side, work = (pane.item for pane in self.columns.panes)
         self.workbench = Workbench(look, shell)
-        self.workbench.build(box(look, work, "pane"))
+        self.workbench.build(box(look, work, "clear"), side)
         self.inspector = Inspector(look, shell)
-        self.inspector.build(box(look, side, "pane"))
         self.first_start = FirstStart(look, shell)
         self.first_start.build(inside)
         self.reading = ConversationReader(look, shell, self._stand)
         self.reading.build(inside)
         shell.on_read = self._read
-        self.run = HarvestRun(shell)
-        self.status = StatusLine(look, shell, self.run.cancel, self.run.finish)
-        self.status.reads = lambda: self.reading.is_open
-        self.status.build(inside)
+        self.evidence = box(look, inside, "evidence", width=EVIDENCE, height=100)
+        self.inspector.build(self.evidence)
+        dpg.configure_item(self.evidence, show=False)
         # What lies over the rest, and takes the keys before it: the last one first.
         shell.layers.insert(0, self._view_key)
-        self.palette = CommandPalette(look, shell)
-        self.palette.build()
         self.harvest = HarvestDialog(look, shell, self.run)
         self.harvest.build()
         self.first_start.on_harvest = self.harvest.open
         self.keys = KeysDialog(look, shell, SHORTCUTS)
-        self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Inspector": self.inspector,
+        self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Evidence": self.inspector,
                          "Conversation": self.reading})  # fmt: skip
         shell.build()
         self.homes = Homes(
@@ -137,10 +147,12 @@ class KnowledgePanel:
         self.keyboard.layers = shell.layers
         shell.on_refused = self.keyboard.forget
         add_actions(shell, self._acts(), self._open_view, self.harvest.open)
-        shell.choices.setdefault("view", VIEWS[0].name)
+        for name, (action, wanted) in SHOWS.items():
+            shell.add_action(f"show.{name}", "", "eye", partial(self._show_only, action, wanted))
+        shell.add_action("show.waiting", "", "wheat", self.harvest.open)
+        if shell.choice("view") not in self.workbench.views:
+            shell.choices["view"] = VIEWS[0].name
         shell.change(view=shell.choices["view"], away=self.homes.away)
-        for name in PANES:
-            self._show_pane(name, shell.choice(f"pane.{name}") != "hidden")
         gatherers: dict[str, Gatherer] = {
             view.name: view.gather
             for view in (*self.workbench.views.values(), self.inspector)
@@ -198,13 +210,19 @@ class KnowledgePanel:
         first = state.snapshot is not None and is_first_start(state.snapshot) and not self._past_first
         if first != self._first:
             self._first = first
-            self.header.first = first  # one filled button at a time
+            self.status.first = first  # one filled button at a time
             self._stand()
         self._give_room(state)
-        parts: list[Any] = [self.header, self.status, self.run]
-        parts += [self.first_start] if first else [self.rail, self.workbench, self.inspector]
+        self.jobs.attempt(self.header.refresh, state, place_of(state.view), self._tabs(state))
+        parts: list[Any] = [self.status, self.run]
+        parts += [self.first_start] if first else [self.workbench, self.inspector]
         for part in (*parts, self.harvest):
             self.jobs.attempt(part.refresh, state)
+
+    def _tabs(self, state: State) -> tuple[str, ...]:
+        """The tabs that have something to show: the library's once there is one."""
+        there = state.view == LIBRARY or self.shell.workspace.paths.library.exists()
+        return tuple(row.name for row in TABS if row.name != LIBRARY or there)
 
     def _gathered(self, result: Result[Gathered]) -> None:
         if isinstance(result, KnowledgeError):
@@ -225,8 +243,10 @@ class KnowledgePanel:
         if self.root and dpg.does_item_exist(self.root):
             self.workbench.show_error(error)
 
-    def _fit(self, _width: float, height: float) -> None:
-        tall = int(height) - self.look.px(HEADER_HEIGHT) - self.look.px(STATUS_HEIGHT) - 2 * self.look.px(GAP)
+    def _fit(self, width: float, height: float) -> None:
+        self._inside = (width, height)
+        self._place_evidence()
+        tall = int(height) - self.look.px(HEADER_HEIGHT) - self.look.px(STATE_HEIGHT) - 3 * self.look.px(GAP)
         for item in (self._middle, self.first_start.item, self.reading.item):
             dpg.configure_item(item, height=max(tall, 50))
 
@@ -240,10 +260,10 @@ class KnowledgePanel:
         scale = self.set_scale
         return {
             "harvest": self.harvest.open,
-            "palette": self.palette.open,
-            "digest.toggle": self.header.digest.press,
-            "pane.rail": lambda: self.toggle_pane("rail"),
-            "pane.inspector": lambda: self.toggle_pane("inspector"),
+            "search": lambda: self._open_view("search"),
+            "search.leave": lambda: self._open_view(self._left or VIEWS[0].name),
+            "digest.toggle": self._switch_digest,
+            "pane.side": self.toggle_side,
             "theme": self.switch_theme,
             "scale.up": lambda: scale(self.look.scale + SCALE_STEP),
             "scale.down": lambda: scale(self.look.scale - SCALE_STEP),
@@ -274,10 +294,29 @@ class KnowledgePanel:
         is nothing yet, and so does a conversation that is read."""
         self.reading.close()
         self._past_first = self._past_first or self._first is True
-        self.shell.choices["view"] = name
+        if name == "search":
+            self._left = self.shell.state.view if self.shell.state.view != "search" else self._left
+        else:
+            self.shell.choices["view"] = name
         self.shell.show(name)
         self.workbench.open(name)  # at once: the next key is for this view already
         self.workbench.refresh(self.shell.state)
+
+    def _switch_digest(self) -> None:
+        """The other state of the digest, in the view that shows what that means."""
+        if self.shell.state.view != VIEWS[0].name:
+            self._open_view(VIEWS[0].name)
+        self.workbench.sides[VIEWS[0].name].digest.press()  # type: ignore[attr-defined]
+
+    def _show_only(self, view: str, wanted: Selection) -> None:
+        """Open a view that shows some of its rows alone."""
+        self.shell.put({"wanted": wanted})
+        self._open_view(view)
+
+    def show(self, path: str, line: int = 0) -> None:
+        """Show the notes of a source file, at a line where one is meant: for a host that has the file open."""
+        self._open_view("files")
+        self.shell.select("source", path, line)
 
     def _view_key(self, key: str, modifiers: frozenset[str], typing: bool) -> bool:
         if self._first and not self.reading.is_open:
@@ -285,6 +324,9 @@ class KnowledgePanel:
         label = "+".join([*(name for name in MODIFIERS if name in modifiers), key])
         if self.reading.is_open:
             return self.reading.press(label, typing)
+        if label == "Esc" and not typing and self.shell.state.selected != NOTHING and self._evident[:1] == (True,):
+            self.shell.select()
+            return True
         return self.workbench.press(label, typing) or self.inspector.press(label, typing)
 
     def switch_theme(self) -> None:
@@ -300,26 +342,43 @@ class KnowledgePanel:
         self.shell.places["scale"] = self.look.scale
         self.shell.change()
 
-    def toggle_pane(self, name: str) -> None:
-        """Hide one of `PANES`, or show it again; remembered."""
-        on = self.shell.choice(f"pane.{name}") == "hidden"
-        if name in self.columns.crowded:
+    def toggle_side(self) -> None:
+        """Hide the left column, or show it again; remembered."""
+        on = self.shell.choice("pane.side") == "hidden"
+        if "side" in self.columns.crowded:
             words = "Too narrow for this column: widen the window"
             self.shell.toast(words, icon="info", color="accent", seconds=4.0)
             return
-        self.shell.choices[f"pane.{name}"] = "shown" if on else "hidden"
-        self._show_pane(name, on)
-
-    def _show_pane(self, name: str, on: bool) -> None:
-        if name == "inspector":
-            self._give_room(self.shell.state)
-        else:
-            self.columns.show(name, on)
-        self.header.show_pane(name, on)
+        self.shell.choices["pane.side"] = "shown" if on else "hidden"
+        self._give_room(self.shell.state)
 
     def _give_room(self, state: State) -> None:
-        """The inspector is there while there is something to inspect, unless the user has hidden it."""
-        on = state.selected != NOTHING and self.shell.choice("pane.inspector") != "hidden"
-        if on != self._inspects:
-            self._inspects = on
-            self.columns.show("inspector", on)
+        """The left column is there where the view has one; the evidence lies over the list while something is
+        selected, but where the view itself shows it."""
+        side = state.view in self.workbench.sides and self.shell.choice("pane.side") != "hidden"
+        side = side and not self._compact
+        if side != self.columns.shows("side"):
+            self.columns.show("side", side)
+        kind = state.selected.kind
+        on = bool(kind) and not self._first and not self.reading.is_open
+        on = on and not (state.view == "files" and (kind == "source" or state.selected.key.startswith("files/")))
+        if self._evident[:1] != (on,):
+            self._evident = (on,)
+            dpg.configure_item(self.evidence, show=on)
+            self._place_evidence()
+
+    def _place_evidence(self) -> None:
+        """At the right, below the line of state; over the whole column where there is only one."""
+        look, (width, height) = self.look, self._inside
+        wide = min(look.px(EVIDENCE), int(width) - 2 * look.px(MARGIN))
+        top = look.px(HEADER_HEIGHT + STATE_HEIGHT + GAP)
+        place = [int(width) - wide - look.px(MARGIN), top]
+        tall = max(int(height) - top - look.px(MARGIN), 60)
+        dpg.configure_item(self.evidence, pos=place, width=wide, height=tall)
+
+
+SHOWS = {
+    "all": ("knowledge", Selection("category", "all")),
+    **{name: ("conversations", Selection("status", name)) for name in STATUSES},
+}
+"""What the figures of the line of state lead to."""

@@ -26,7 +26,8 @@ A view is a class with this shape (all on the interface thread, except `gather`)
         def dispose(self): ...               # let go of what lives outside of `parent` (most views: nothing; windows
                                              # made with `look.own` and dialogs are deleted with the look)
 
-The inspector has the same shape (its name is "inspector") and shows `state.selected`; it is always open.
+A view may have a `side`: an object with `build`, `refresh`, shown in the left column while the view is open. The
+evidence (`gui/views/inspector/`) has the same shape and shows `state.selected` over the list.
 
 **Reading.** `gather(workspace, before)` runs after every change on disk, after every edit and harvest; `before` is what
 it returned last (None at first): return that very object when nothing has changed, so that nothing is drawn again. An
@@ -85,7 +86,6 @@ class Shell:
         self.places: dict[str, float] = {}
         self.choices: dict[str, str] = {}
         self._chosen: dict[str, Selection] = {}  # view -> what was selected when it was left
-        self._rows: dict[str, tuple[int, int]] = {}  # view -> how many rows it shows, of how many
         self.on_refresh: Callable[[], object] = lambda: None
         self.on_home: Callable[[Workspace], object] = lambda _: None
         self.on_next_reading: list[Callable[[], object]] = []
@@ -117,7 +117,7 @@ class Shell:
         self.change(data={**self.state.data, **data})
 
     def select(self, kind: str = "", key: str = "", line: int = 0, raw: str = "") -> None:
-        """Show something in the inspector; see `Selection` for what the words mean."""
+        """Show the evidence of something; see `Selection` for what the words mean. Without words, none."""
         self.change(selected=Selection(kind, key, line, raw))
 
     def show(self, view: str) -> None:
@@ -128,19 +128,12 @@ class Shell:
             self._chosen[before] = selected
             if selected.home != view:
                 selected = self._chosen.get(view, NOTHING)
-        self.change(view=view, selected=selected, shown=self._rows.get(view, (0, 0)))
+        self.change(view=view, selected=selected)
 
     def forget_selections(self) -> None:
         """For another home, where none of them is; nor is what was done in this one."""
         self._chosen.clear()
         self.history.clear()
-
-    def rows_shown(self, shown: int, of: int, view: str = "") -> None:
-        """Tell the status line how many rows the open view shows; one that may be closed at the moment gives its name,
-        and the numbers are shown when it is opened."""
-        self._rows[view or self.state.view] = (shown, of)
-        if (shown, of) != self.state.shown and view in ("", self.state.view):
-            self.change(shown=(shown, of))
 
     def read(self, key: str = "", name: str = "", turn: int = 0, words: str = "") -> None:
         """Open the reader on a conversation; see `Reading`."""
@@ -511,9 +504,9 @@ class Reading:
 
 @dataclass(frozen=True)
 class Action:
-    """Something that a user can do anywhere in the panel: in the palette, by a shortcut, from a button.
+    """Something that a user can do anywhere in the panel: in the search, by a shortcut, from a button.
 
-    `name` is dotted (`harvest`, `view.ledger`, `digest.toggle`); `words` say what it does; `shortcut` is how its key is
+    `name` is dotted (`harvest`, `view.files`, `digest.toggle`); `words` say what it does; `shortcut` is how its key is
     written, "" for none.
     """
 

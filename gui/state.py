@@ -23,7 +23,7 @@ from gui.toolkit.keys import Shortcut
 
 @dataclass(frozen=True)
 class Selection:
-    """What the inspector shows. `kind` says what the other parts mean:
+    """What the evidence is of. `kind` says what the other parts mean:
 
     - "": nothing.
     - "conversation": `key` is the key of a ledger entry (a sha256, or `path:...` for what was pruned).
@@ -31,7 +31,6 @@ class Selection:
       the bullet counted from 1, `raw` that line as it was seen.
     - "file": `key` is a file of the store: its path below the knowledge folder (`digest.md`, `prompts/summarize.md`);
       `line` is a line to bring into sight (0: none).
-    - "fact": `key` is the id of a fact of the index.
     - "source": `key` is the absolute path of a source file that has notes, `line` a line to bring into sight (0: none).
     """
 
@@ -45,7 +44,7 @@ class Selection:
         """The view in which such a thing is seen, "" for none in particular."""
         if self.kind == "bullet":
             return "files" if self.key.startswith("files/") else "knowledge"
-        return {"conversation": "ledger", "source": "files", "fact": "facts"}.get(self.kind, "")
+        return {"conversation": "conversations", "source": "files"}.get(self.kind, "")
 
 
 NOTHING = Selection()
@@ -91,13 +90,12 @@ class State:
 
     `away` says that the home is not the user's own but the demo's. `data` holds what the `gather` function of each
     view returned, by the view's name; `view` names the view that is open; `event` is the last thing that happened, in
-    words; `problem` is why nothing could be gathered. `shown` is the number of rows that the open view shows and how
-    many there are. `first_rows` stand for a large ledger until there is a snapshot.
+    words; `problem` is why nothing could be gathered. `first_rows` stand for a large ledger until there is a snapshot.
     """
 
     home: str = ""
     away: bool = False
-    view: str = "timeline"
+    view: str = "knowledge"
     snapshot: Snapshot | None = None
     first_rows: FirstRows | None = None
     data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -105,7 +103,6 @@ class State:
     activity: Activity | None = None
     event: str = ""
     problem: ErrorInfo | None = None
-    shown: tuple[int, int] = (0, 0)
 
     def of(self, view: str) -> Any:
         """What that view's `gather` returned last, None before the first time."""

@@ -1,11 +1,11 @@
 """The views in the middle of the panel: one row each, in the order of their tabs and number keys.
 
 To add a view: write its class in a file of `gui/views/` (its shape is told at the top of `gui/shell.py`), and add a row
-here. Its tab, its number key, its line in the keys dialog, its entry in the palette, and its reading of the store
-(`gather`, where it has one) come from the row. What it shows is tested without a window, what it does with real clicks;
-`tests/panel_gallery.py` takes its picture.
+here. Its tab, its key, its line in the keys dialog, its command, and its reading of the store (`gather`, where it has
+one) come from the row; what stands in the left column while it is open is its `side`, where it has one. What it shows
+is tested without a window, what it does with real clicks; `tests/panel_gallery.py` takes its picture.
 
-Below, the middle itself: tabs for the views, a place for errors and questions of trust, and the view that is open.
+Below, the middle itself: a place for errors and questions of trust, and the view that is open.
 """
 
 from __future__ import annotations
@@ -19,38 +19,23 @@ from core.base.result import ErrorInfo
 from core.commands.settings import NOT_TRUSTED, WAITING, TrustRow, asked, trust_allow
 from gui.shell import Shell, View
 from gui.state import State
-from gui.toolkit.dialogs import Menu, MenuRow
-from gui.toolkit.keys import Shortcut, label_of
+from gui.toolkit.keys import Shortcut
 from gui.toolkit.layout import box
-from gui.toolkit.letters import LETTERS
 from gui.toolkit.messages import Banner, EmptyState
-from gui.toolkit.styles import FRAME, TIGHT, TIGHTEST
-from gui.toolkit.theme import ROLES, Look
-from gui.toolkit.widgets import Button, labelled
-from gui.views.facts import FactsView
+from gui.toolkit.theme import Look
+from gui.views.conversations import ConversationsView
 from gui.views.files import FilesView
 from gui.views.knowledge import KnowledgeView
-from gui.views.ledger import LedgerView
 from gui.views.library.view import LibraryView
-from gui.views.looks import capital
 from gui.views.memories import MemoriesView
 from gui.views.search import SearchView
 from gui.views.settings import SettingsView
-from gui.views.sources import SourcesView
-from gui.views.timeline.view import TimelineView
-
-WITH_CTRL = {"0": ","}
-"""Ctrl+0 brings letters back to their size everywhere, Ctrl+comma opens the settings."""
 
 
 @dataclass(frozen=True)
 class ViewRow:
     """One view: the name that `shell.show` and `State.view` know it by, its tab, what its tooltip says, its class, its
-    number key.
-
-    A view that lies `under` another has no tab and no number: the two are one place with two depths, and above both
-    stands a switch between them, with `depth` as its word.
-    """
+    number key with Ctrl. One that lies `under` another has no tab and no number of its own."""
 
     name: str
     label: str
@@ -59,7 +44,6 @@ class ViewRow:
     view: type[View]
     key: str = ""
     under: str = ""
-    depth: str = ""
 
     @property
     def action(self) -> str:
@@ -68,21 +52,19 @@ class ViewRow:
 
 
 VIEWS: tuple[ViewRow, ...] = (
-    ViewRow("timeline", "Timeline", "calendar", "conversations and what they taught, day by day", TimelineView, "1"),
-    ViewRow("ledger", "Ledger", "database", "what became of every conversation", LedgerView, "2"),
-    ViewRow("knowledge", "Knowledge", "lightbulb", "what was learned", KnowledgeView, "3", depth="Bullets"),
-    ViewRow("files", "Files", "file-code", "notes next to the source file", FilesView, "4"),
-    ViewRow("search", "Search", "search", "everything, ranked, and why it was found", SearchView, "5"),
-    ViewRow("library", "Library", "library", "documents, and what they were good for", LibraryView, "6"),
-    ViewRow("memories", "Memories", "bookmark", "context files and memories, for every conversation", MemoriesView,
-            "7"),
-    ViewRow("facts", "Fact index", "list-checks", "confidence, age and confirmations of what was learned", FactsView,
-            under="knowledge", depth="Fact index"),
-    ViewRow("sources", "Sources", "layers", "conversations of other tools on this disk", SourcesView, "8"),
-    ViewRow("settings", "Settings", "settings", "every setting and where it comes from", SettingsView, "0"),
+    ViewRow("knowledge", "Knowledge", "lightbulb", "What was learned, and what a conversation starts with",
+            KnowledgeView, "1"),
+    ViewRow("conversations", "Conversations", "messages-square", "What became of every conversation",
+            ConversationsView, "2"),
+    ViewRow("files", "Files", "file-code", "Notes next to the source file", FilesView, "3"),
+    ViewRow("library", "Library", "library", "Documents, and what they were good for", LibraryView, "4"),
+    ViewRow("settings", "Settings", "settings", "What most people change; the file has the rest", SettingsView, "5"),
+    ViewRow("memories", "Memories", "bookmark", "Context files and memories, for every conversation", MemoriesView,
+            under="knowledge"),
+    ViewRow("search", "Search", "search", "Everything, ranked, and why it was found", SearchView, under="search"),
 )  # fmt: skip
 TABS = tuple(row for row in VIEWS if not row.under)
-DEEPER, HIGHER = "Alt+Down", "Alt+Up"
+LIBRARY = "library"
 
 
 def place_of(name: str) -> str:
@@ -90,24 +72,16 @@ def place_of(name: str) -> str:
     return next((row.under or row.name for row in VIEWS if row.name == name), name)
 
 
-def depths_of(name: str) -> tuple[ViewRow, ...]:
-    """The views of one place, the highest first; empty where there is only one."""
-    rows = tuple(row for row in VIEWS if place_of(row.name) == place_of(name))
-    return rows if len(rows) > 1 else ()
-
-
 def view_keys() -> tuple[Shortcut, ...]:
-    """The number keys of the views; with Ctrl they open a view also out of a text field."""
+    """Ctrl with the number of a view opens it, also out of a text field; Ctrl+comma the settings."""
     numbered = [row for row in VIEWS if row.key]
     return (
-        *(Shortcut(row.key, row.action, row.label) for row in numbered),
-        *(Shortcut(WITH_CTRL.get(row.key, row.key), row.action, row.label, ("Ctrl",), typing=True) for row in numbered),
+        *(Shortcut(row.key, row.action, row.label, ("Ctrl",), typing=True) for row in numbered),
+        Shortcut(",", "view.settings", "Settings", ("Ctrl",), typing=True),
     )
 
 
 LOADING = "The store is being read"
-PADDED = {TIGHT: "-tight", TIGHTEST: "-tightest"}
-TAB_GAP = 6  # of the style "chips"
 ERROR_SECONDS = 3.0  # an error younger than that goes along to the view that is opened
 
 
@@ -117,37 +91,17 @@ class Workbench:
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
         self.views: dict[str, View] = {row.name: row.view(look, shell) for row in VIEWS}
+        self.sides: dict[str, View] = {name: view.side for name, view in self.views.items() if hasattr(view, "side")}
         self._holders: dict[str, int] = {}
         self._open = ""
         self._problems: tuple[ErrorInfo, ...] = ()
 
-    def build(self, parent: int) -> None:
-        """Make tabs, banner and the holders of the views inside `parent`."""
+    def build(self, parent: int, side: int) -> None:
+        """Make banner and the holders of the views inside `parent`, and of their left columns inside `side`."""
         look = self._look
-        line = look.theme(int(dpg.add_group(horizontal=True, parent=parent)), "chips")
-        keys = view_keys()
-        self.tabs = {
-            row.name: Button(look, line, row.label, self._opener(row.action), icon=row.icon, kind="tab",
-                             tip=f"{row.label}: {row.tip}", shortcut=label_of(keys, row.action))
-            for row in TABS
-        }  # fmt: skip
-        self._more = Button(look, line, "", self._show_more, icon="ellipsis", kind="tab-tight", tip="The other views")
-        self._more.show(False)
-        for style in ("tab-on-tight", "tab-tightest", "tab-on-tightest"):
-            look.theme_id(style)  # made now, so that another size of the window makes no item later
-        self._menu = Menu(look, most=len(TABS))
-        self._shell.layers.append(self._menu.key)
-        self._width, self._unsure = 0.0, False
-        look.follow(parent, self._fit)
-        look.on_change(self._name_tabs)
-        look.every_tick(self._sure)
-        self._depths = look.theme(int(dpg.add_group(horizontal=True, parent=parent, show=False)), "chips")
-        deep = [row for row in VIEWS if row.depth]
-        self.depths = {
-            row.name: Button(look, self._depths, row.depth, self._opener(row.action), icon=row.icon, kind="tab-tight",
-                             tip=f"{capital(row.tip)}", shortcut=DEEPER if row.under else HIGHER)
-            for row in deep
-        }  # fmt: skip
+        self._sides = {name: box(look, side, "clear", height=0) for name in self.sides}
+        for item in self._sides.values():
+            dpg.configure_item(item, show=False)
         for name in self.views:
             self._holders[name] = box(look, parent, "clear")
             dpg.configure_item(self._holders[name], show=False)
@@ -164,69 +118,6 @@ class Workbench:
         for holder in self._holders.values():
             dpg.configure_item(holder, height=-(high + gap) if high else -1)
 
-    def _opener(self, action: str) -> Callable[[], object]:
-        return lambda: self._shell.run(action)
-
-    def _fit(self, width: float, _height: float) -> None:
-        self._width = width
-        self._name_tabs()
-
-    def _name_tabs(self) -> None:
-        """Names with icons; where there is no room for both, small names; in a narrow window icons with tooltips, and
-        the name of the open view while that fits; in a very narrow one the last of them go into a menu."""
-        place = place_of(self._open)
-        names, room = [row.label for row in TABS], self._width or 9999.0
-        icons = [labelled("", row.icon) for row in TABS]
-        one = [labelled(row.label if row.name == place else "", row.icon) for row in TABS]
-        ways = (
-            ([labelled(row.label, row.icon) for row in TABS], "text", FRAME[0]),
-            (names, "small", FRAME[0]),
-            (names, "small", TIGHT),
-            (names, "tiny", TIGHTEST),
-            (one, "text", FRAME[0]),
-            (one, "text", TIGHT),
-            (icons, "text", TIGHT),
-        )
-        labels, role, padding = next((way for way in ways if sum(self._wide(*way)) <= room), ways[-1])
-        wide, more = self._wide(labels, role, padding), self._wide(icons[:1], role, padding)[0]
-        hidden: list[str] = []
-        while len(hidden) < len(TABS) - 1 and sum(wide) > room - (more if hidden else 0):
-            last = max(at for at, row in enumerate(TABS) if row.name not in (*hidden, place))
-            hidden.append(TABS[last].name)
-            wide[last] = 0
-        for row, label in zip(TABS, labels, strict=True):
-            tab, tight = self.tabs[row.name], PADDED.get(padding, "")
-            tab.set_label(label, "")
-            tab.set_kind(f"tab-on{tight}" if row.name == place else f"tab{tight}")
-            tab.show(row.name not in hidden)
-            self._look.font(tab.item, role)
-        self._more.show(bool(hidden))
-
-    def _wide(self, labels: list[str], role: str, padding: float) -> list[float]:
-        """How wide tabs are, in pixels of the screen, with the gap behind each."""
-        # The smallest letters are measured by the next larger ones: their font takes five megabytes, and few need it.
-        share = ROLES[role][1] / ROLES["small"][1] if role == "tiny" else 1.0
-        wide = LETTERS.wide(self._look.font_id("small" if role == "tiny" else role))
-        around = self._look.px(2 * padding + TAB_GAP)
-        self._unsure = self._unsure or wide is None  # a font that was never drawn tells no width yet
-        return [(share * wide(label) if wide is not None else 0) + around for label in labels]
-
-    def _sure(self) -> bool:
-        """Before each frame: name the tabs again once their letters can be measured."""
-        unsure, self._unsure = self._unsure, False
-        if unsure:
-            self._name_tabs()
-        return unsure
-
-    def _show_more(self) -> None:
-        self._menu.open(
-            [
-                MenuRow(row.label, row.icon, self._opener(row.action), label_of(view_keys(), row.action))
-                for row in TABS
-                if not dpg.is_item_shown(self.tabs[row.name].item)
-            ]
-        )
-
     def refresh(self, state: State) -> None:
         """Open the view that the state names, and let it show the state."""
         name = state.view if state.view in self.views else next(iter(self.views))
@@ -234,6 +125,9 @@ class Workbench:
             self.open(name)
         with self._look.fitting.inside(self._holders[name]):
             self.views[name].refresh(state)
+        if name in self.sides:
+            with self._look.fitting.inside(self._sides[name]):
+                self.sides[name].refresh(state)
         waits = self._waits(name)
         dpg.configure_item(self._holders[name], show=not waits)
         dpg.configure_item(self._loading, show=waits and state.problem is None)
@@ -257,12 +151,11 @@ class Workbench:
         if self._open:
             dpg.configure_item(self._holders[self._open], show=False)
         self._open = name
-        self._name_tabs()
-        here = [row.name for row in depths_of(name)]
-        dpg.configure_item(self._depths, show=bool(here))
-        for other, button in self.depths.items():
-            button.show(other in here)
-            button.set_kind("tab-on-tight" if other == name else "tab-tight")
+        for other, item in self._sides.items():
+            dpg.configure_item(item, show=other == name)
+        if name in self.sides and not dpg.get_item_children(self._sides[name], 1):
+            with self._look.fitting.inside(self._sides[name]):
+                self.sides[name].build(self._sides[name])
         holder = self._holders[name]
         dpg.configure_item(holder, show=not self._waits(name))
         if not dpg.get_item_children(holder, 1):
@@ -271,12 +164,6 @@ class Workbench:
 
     def press(self, key: str, typing: bool) -> bool:
         """A key for the open view."""
-        here = [row.name for row in depths_of(self._open)]
-        if here and key in (DEEPER, HIGHER):
-            at = here.index(self._open) + (1 if key == DEEPER else -1)
-            if 0 <= at < len(here):
-                self._shell.run(f"view.{here[at]}")
-            return True
         ready = self._open and not self._waits(self._open)
         return bool(ready) and self.views[self._open].press(key, typing)
 

@@ -59,7 +59,7 @@ class Seat:
         from gui.panel import KnowledgePanel
 
         self.desk, self.workspace = desk, workspace
-        options.setdefault("choices", {"view": "ledger"})  # most tests begin there, the user with the first view
+        options.setdefault("choices", {"view": "conversations"})  # most tests begin there, the user with the first view
         self.page = int(desk.dpg.add_child_window(parent=desk.page, border=False, width=width, height=-1))
         self.panel = KnowledgePanel(workspace, wake=desk.loop.wake, **options)
         self.panel.build(self.page)
@@ -109,17 +109,11 @@ class Seat:
         self.desk.dpg.delete_item(self.page)
 
 
-def number_of(view: str) -> str:
-    """The number key of a view."""
+def control_of(view: str) -> str:
+    """The key of a view, which is heard in a text field, too."""
     from gui.workbench import VIEWS
 
-    return next(row.key for row in VIEWS if row.name == view)
-
-
-def control_of(view: str) -> str:
-    """The key of a view that is heard in a text field, too."""
-    number = number_of(view)
-    return "ctrl+comma" if number == "0" else f"ctrl+{number}"
+    return f"ctrl+{next(row.key for row in VIEWS if row.name == view)}"
 
 
 @contextmanager

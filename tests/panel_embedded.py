@@ -47,7 +47,7 @@ class Host:
         """Put a panel into `parent`, its tasks shown."""
         page, self.desk.page = self.desk.page, parent
         workspace = self.workspaces[len(self.seats)]
-        choices = {"view": "knowledge", "pane.rail": "hidden"}
+        choices = {"view": "knowledge", "pane.side": "hidden"}
         self.seats.append(Seat(self.desk, workspace, width=width, hears=False, choices=choices))
         self.desk.page = page
 
@@ -177,7 +177,7 @@ def on_disk(host: Host) -> dict[str, bytes]:
 
 def shown(host: Host) -> list[Any]:
     """What each panel shows."""
-    return [(seat.state.view, seat.state.selected, seat.panel.palette.is_open) for seat in host.seats]
+    return [(seat.state.view, seat.state.selected, seat.panel.shell.state.selected.key) for seat in host.seats]
 
 
 def typed(host: Host, seconds: float, seed: int = 28) -> tuple[int, list[str]]:

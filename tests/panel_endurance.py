@@ -27,7 +27,7 @@ from core.commands.status import status
 from core.commands.workspace import Workspace
 from tests.chatty_model import ChattyModel, chatty_model
 from tests.gui_window import Desk, open_desk
-from tests.panel_desk import Seat, number_of, workspace_at
+from tests.panel_desk import Seat, control_of, workspace_at
 
 WORDS = """User: conversation {number}: why is the build slow today?
 
@@ -201,7 +201,7 @@ def person(seat: Seat, day: Day) -> Iterator[None]:
     """Look through the ledger, write a bullet, find it and change it, and so on; a step each time it is asked."""
     desk, ledger, view = seat.desk, *(seat.panel.workbench.views[name] for name in ("ledger", "knowledge"))  # type: ignore[misc]
     for number in count():
-        desk.press(number_of("ledger"))
+        desk.press(control_of("conversations"))
         if ledger.table.rows:
             desk.wheel(ledger.table._pool[3].texts[1], 3)
         desk.press("slash")
@@ -209,7 +209,7 @@ def person(seat: Seat, day: Day) -> Iterator[None]:
         desk.press("Escape")
         yield
         words = f"{number}qz"
-        desk.press(number_of("knowledge"))
+        desk.press(control_of("knowledge"))
         desk.press("n")
         seat.until(view._look.typing)
         desk.type_text(words)

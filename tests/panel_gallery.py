@@ -276,10 +276,10 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
 
     def views(seat: Seat) -> None:
         panel, shell = seat.panel, seat.panel.shell
-        ledger: Any = panel.workbench.views["ledger"]
+        ledger: Any = panel.workbench.views["conversations"]
         ledger._select(ledger.table.rows[1])
         seat.settle()
-        shot("ledger")
+        shot("conversations")
         ledger._context(ledger.table.rows[3])
         shot("menu")
         ledger._menu.close()
@@ -298,19 +298,15 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         )
         shot("failed")
         panel.workbench.banner.hide()
-        for view in ("knowledge", "files", "settings", "memories", "facts", "sources"):
+        for view in ("knowledge", "files", "settings", "memories"):
             opened(seat, view)
             shot(view)
         shell.run("view.settings")
         settings_of: Any = panel.workbench.views["settings"]
-        desk.dpg.set_value(settings_of.filter, "digest")
-        settings_of.typed("digest")
-        seat.settle()
         for _ in range(3):
             settings_of.press("Down", False)
         desk.frames(8)
-        shot("settings-filtered")
-        settings_of.press("Esc", False)
+        shot("settings-chosen")
         for name, words in (("search-begin", ""), ("search", "release tag"), ("search-none", "zzqq")):
             searching = opened(seat, "search")
             desk.press("ctrl+a")
@@ -338,18 +334,20 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         desk.frames(8)
         shot("memories-add")
         memories_of.session.cancel()
-        shell.run("view.ledger")
-        panel.toggle_pane("rail")
-        panel.toggle_pane("inspector")
+        shell.run("view.conversations")
+        panel.toggle_side()
         shot("one-column")
-        panel.toggle_pane("rail")
-        panel.toggle_pane("inspector")
-        shell.run("palette")
-        desk.frames(8)
-        shot("palette")
+        panel.toggle_side()
+        shell.run("search")
+        desk.press("ctrl+a")
         desk.type_text("retr")
-        shot("palette-found")
-        panel.palette.close()
+        seat.settle()
+        shot("search-typed")
+        desk.press("ctrl+a")
+        desk.press("greater")
+        seat.settle()
+        shot("commands")
+        shell.run("search.leave")
         shell.run("keys")
         shot("keys")
         panel.keys.dialog.close()
@@ -371,13 +369,12 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shot("result")
 
     def year(seat: Seat) -> None:
-        timeline_of = opened(seat, "timeline")
-        shot("timeline")
-        timeline_of.filter(project="shop", category="facts")
-        shot("timeline-filtered")
-        timeline_of.reset()
-        timeline_of._range(371)
-        shot("timeline-year")
+        of_year = opened(seat, "conversations")
+        shot("year")
+        of_year.strip._choose((40, 47))
+        seat.settle()
+        shot("year-filtered")
+        of_year.strip.clear()
 
     def middle(seat: Seat) -> None:
         from gui.state import Activity

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from core.base.result import ErrorInfo
 from core.commands.workspace import Workspace
-from gui.views.search import Asked
 from tests.panel_desk import Seat
 
 Shot = Callable[[str], object]
@@ -63,13 +61,13 @@ def leave_facts(workspace: Workspace) -> None:
 
 def opened(seat: Seat, name: str) -> Any:
     """A view of the panel, as it stands once it has been read."""
-    seat.panel.shell.run(f"view.{name}")
+    seat.panel.shell.run("search" if name == "search" else f"view.{name}")
     seat.settle()
     return seat.panel.workbench.views[name]
 
 
 def choose(seat: Seat, view: Any, row: Any) -> None:
-    """Choose a row; the inspector shows it."""
+    """Choose a row; its evidence is shown."""
     view.list.select(row.key)
     view.pick(row)
     seat.settle()
@@ -80,67 +78,32 @@ def _row(view: Any, words: str) -> Any:
 
 
 def lists(seat: Seat, shot: Shot) -> None:
-    """Every state of Facts, Knowledge and Sources in a home that is full."""
-    _facts(seat, shot)
-    _knowledge(seat, shot)
-    sources = opened(seat, "sources")
-    error = ErrorInfo("unreadable", "The conversations of Codex cannot be read: permission denied", "~/.codex/sessions")
-    seat.panel.shell.error(error, "Try again", sources.look)
-    shot("sources-error")
-    seat.panel.workbench.banner.hide()
-
-
-def _facts(seat: Seat, shot: Shot) -> None:
-    view = opened(seat, "facts")
-    choose(seat, view, _row(view, "検索は"))
-    shot("facts-selected")
-    view.act("edit", _row(view, "idempotent requests only"))
-    seat.settle()
-    shot("facts-edit")
-    place: Path = seat.panel.shell.workspace.paths.knowledge / "repos/session-store/facts.yaml"
-    text = place.read_text("utf-8")
-    place.write_text(text + "\n# changed in an editor\n", encoding="utf-8")
-    seat.desk.type_text("Twice ")
-    view.session.editor.press("Ctrl+Enter")
-    seat.settle()
-    shot("facts-refused")
-    view.session.cancel()
-    seat.settle()
-    view.act("edit", _row(view, "検索は"))
-    seat.desk.frames(4)
-    seat.desk.dpg.set_value(view.session.editor.small["tags"], "Search_Engine")
-    view.session.editor.press("Ctrl+Enter")
-    seat.settle()
-    shot("facts-not-allowed")
-    view.session.cancel()
-    for kind in ("alike", "wrong", "stale"):
-        view._kind(kind, True)
-        choose(seat, view, view.list.rows[0])
-        shot(f"facts-{kind}")
-    view.clear()
-    view.typed("no such word")
-    seat.settle()
-    shot("facts-nothing")
-    view.clear()
-
-
-def _knowledge(seat: Seat, shot: Shot) -> None:
+    """Knowledge with what wants a look, and a left column that could not be read, in a home that is full."""
     view = opened(seat, "knowledge")
     view.show("facts")
     choose(seat, view, _row(view, "circuit opens"))
     shot("knowledge-confirmed")
-    for name in ("outdated", "alike"):
-        view.show(name)
-        choose(seat, view, view.list.rows[0])
-        shot(f"knowledge-{name}")
-    seat.panel.shell.select("", "")
+    seat.panel.shell.select()
+    seat.until(lambda: view.looks.waiting)
+    view.show("all")
+    shot("wants")
+    for kind in {row.kind for row in view.looks.waiting}:
+        view.looks.begin(kind)
+        seat.settle()
+        shot(f"wants-{kind}")
+    view.looks.close()
+    conversations = opened(seat, "conversations")
+    error = ErrorInfo("unreadable", "The conversations of Codex cannot be read: permission denied", "~/.codex/sessions")
+    seat.panel.shell.error(error, "Try again", conversations.side.look)
+    shot("sources-error")
+    seat.panel.workbench.banner.hide()
 
 
 def nothing(seat: Seat, shot: Shot) -> None:
     """The same views before anything is there."""
-    for name in ("knowledge", "memories", "facts", "sources"):
+    for name in ("knowledge", "memories", "conversations"):
         opened(seat, name)
         shot(f"{name}-empty")
-    seat.panel.shell.put({"search": Asked("kettle")})
-    opened(seat, "search")
+    opened(seat, "search").typed("kettle")
+    seat.settle()
     shot("search-empty")

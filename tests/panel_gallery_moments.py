@@ -91,7 +91,7 @@ def _states(seat: Seat, shot: Shot) -> None:
     config.write_text(before, "utf-8")
     whole = paths.ledger.read_bytes()
     paths.ledger.write_bytes(whole[: len(whole) // 2])
-    shell.run("view.ledger")
+    shell.run("view.conversations")
     again("ledger-damaged")
 
 

@@ -119,11 +119,11 @@ def _long_names() -> Workspace:
 
 
 def _names(seat: Seat, shot: Shot) -> None:
-    ledger: Any = seat.panel.workbench.views["ledger"]
+    ledger: Any = seat.panel.workbench.views["conversations"]
     ledger._select(ledger.table.rows[0])
     seat.settle()
     shot("long-names")
-    for name in ("knowledge", "memories", "timeline"):
+    for name in ("knowledge", "memories", "conversations"):
         view = opened(seat, name)
         if name == "knowledge":
             choose(seat, view, view.list.rows[0])
@@ -144,11 +144,10 @@ def _large_ledger(workspace: Workspace) -> None:
 
 def _large(seat: Seat, shot: Shot) -> None:
     shot("large")
-    ledger: Any = seat.panel.workbench.views["ledger"]
-    seat.desk.dpg.set_value(ledger.filter, str(LARGE - 1))
-    ledger.typed(str(LARGE - 1))
+    ledger: Any = seat.panel.workbench.views["conversations"]
+    ledger._only("harvest-failed")
     seat.settle()
     shot("large-filtered")
-    seat.panel.shell.run("view.timeline")
+    seat.panel.shell.run("view.knowledge")
     seat.settle()
-    shot("large-timeline")
+    shot("large-knowledge")

@@ -137,7 +137,7 @@ def test_a_new_session_is_told_what_it_needs_to_go_on(disk: Tools) -> None:
     disk.harvest()
     path.unlink()
     text = disk.do("show", "claude_code/pump", "--resume")
-    assert "no longer has" in text and "Which port?" in text and SAID in text and TOKEN not in text
+    assert "Go on with this earlier session" in text and "Which port?" in text and SAID in text and TOKEN not in text
 
 
 def test_a_session_that_went_on_is_written_anew(disk: Tools) -> None:

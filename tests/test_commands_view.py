@@ -418,7 +418,7 @@ def test_a_demo_and_a_harvest_in_its_window_read_and_take_nothing_of_the_persons
     workspace, theirs = bold(tmp_path)
     shown = demo(workspace, into=str(tmp_path / "demo"))
     assert theirs.read_text() == LINE % SESSION and not (tmp_path / "own").exists()
-    assert shown.applied.harvested == 6 and shown.applied.reclaimed == 0
+    assert shown.applied.harvested == 4 and shown.applied.reclaimed == 0, "two are left to whoever tries it"
     told = "".join(path.read_text() for path in (tmp_path / "demo").rglob("*") if path.is_file())
     assert SESSION not in told and "jsonb" not in told
     inside = demo_home(workspace)

@@ -107,7 +107,7 @@ def test_it_opens_stays_quiet_and_closes_cleanly(tmp_path: Path) -> None:
         program.send_signal(signal.SIGINT)
         assert ended(program) == (0, "", [])
     kept = json.loads((tmp_path / "xdg_state_home" / "manual_slop" / "panel.json").read_text(encoding="utf-8"))
-    assert kept["width"] >= 640 and kept["choices"] == {"theme": "light", "view": "timeline"}
+    assert kept["width"] >= 640 and kept["choices"] == {"theme": "light", "view": "knowledge"}
 
 
 # --- homes that are not as they should be ----------------------------------------------------------------------------
@@ -213,15 +213,15 @@ def person():
         print("visible:", dpg.get_item_state(panel.header.mark)["visible"])
         print("waiting:", panel.shell.state.snapshot.overview.status.pending["conversations"])
         found = subprocess.run(["xdotool", "search", "--name", "^My program$"], capture_output=True, text=True)
-        subprocess.run(["xdotool", "windowfocus", "--sync", found.stdout.split()[-1], "key", "3"], check=True)
+        subprocess.run(["xdotool", "windowfocus", "--sync", found.stdout.split()[-1], "key", "ctrl+2"], check=True)
         told.append(time.monotonic() + 1)
     elif len(told) == 2 and time.monotonic() > told[1]:
         told.append("clicked")
         print("view:", panel.shell.state.view)
         (left, top), (x, y) = dpg.get_item_rect_min(panel.header.mark), dpg.get_viewport_pos()
         place = [str(int(left + x + 8)), str(int(top + y + 8))]
-        subprocess.run(["xdotool", "mousemove", *place, "click", "1", "sleep", "0.3", "key", "3"], check=True)
-    elif len(told) == 3 and panel.shell.state.view == "knowledge":
+        subprocess.run(["xdotool", "mousemove", *place, "click", "1", "sleep", "0.3", "key", "ctrl+2"], check=True)
+    elif len(told) == 3 and panel.shell.state.view == "conversations":
         told.append("key")
         print("view:", panel.shell.state.view, "mistakes:", panel.jobs.errors)
         dpg.stop_dearpygui()
@@ -248,4 +248,9 @@ def test_the_example_of_the_page_draws_answers_a_key_and_ends_cleanly(tmp_path: 
     )  # fmt: skip
     desk.focus()  # the other tests' window had the keyboard before
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ["visible: True", "waiting: 6", "view: timeline", "view: knowledge mistakes: []"]
+    assert done.stdout.splitlines() == [
+        "visible: True",
+        "waiting: 6",
+        "view: knowledge",
+        "view: conversations mistakes: []",
+    ]

@@ -32,12 +32,15 @@ def test_what_is_typed_into_a_host_stays_the_hosts(desk: Desk, at_home: Path, na
         host.select()
         seat, workspace = host.seats[-1], host.workspaces[len(host.seats) - 1]
         desk.press("ctrl+k")
-        assert seat.panel.palette.is_open
-        desk.press("Escape")
-        desk.press("2")
         seat.settle()
-        assert seat.state.view == "ledger"
-        desk.press("3")
+        assert seat.state.view == "search"
+        desk.press("Escape")
+        seat.settle()
+        assert seat.state.view == "knowledge"
+        desk.press("ctrl+2")
+        seat.settle()
+        assert seat.state.view == "conversations"
+        desk.press("ctrl+1")
         seat.settle()
         before = on_disk(host)
         desk.press("space")
@@ -47,7 +50,7 @@ def test_what_is_typed_into_a_host_stays_the_hosts(desk: Desk, at_home: Path, na
             str(workspace.paths.knowledge / "tasks.md")
         }
         for other in host.seats[:-1]:
-            assert other.state.view == "knowledge" and not other.panel.palette.is_open
+            assert other.state.view == "knowledge"
 
 
 def test_what_lies_over_the_panel_stays_inside_of_it(desk: Desk, at_home: Path) -> None:

@@ -13,14 +13,12 @@ from core.commands.panel.bullets import category_view
 from core.commands.panel.evidence import evidence
 from core.commands.workspace import Workspace
 from core.harvest.quotes import span_of
-from core.knowledge.same import mark_of_text
 from gui.state import Selection
 from gui.views.inspector.rows import load
 from gui.views.knowledge import KnowledgeView
-from gui.views.knowledge_rows import gather, held_chosen
-from tests.gui_stand import Stand, standing
+from tests.gui_stand import standing
 from tests.gui_window import desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import Clock, Model, converse, error, harvested, make_home, read, write
+from tests.made_home import Clock, Model, converse, error, harvested, make_home
 
 SECRET = "ghp_" + "k7Qd2Wx9" * 4 + "ab12"
 TALK = f"The kettle   needs descaling\nevery *month*, the token is {SECRET}. And お湯は100度 🔥 too"
@@ -103,20 +101,6 @@ def test_the_inspector_shows_evidence_and_copies_steps(home: Workspace) -> None:
     assert [row.text for row in page.tabs[1].rows] == STEPS
 
 
-def test_held_items_are_chosen_by_number_by_run_and_by_words(home: Workspace) -> None:
-    converse(home, "teapot", "The teapot leaks")
-    false = [{"statement": f"Teapots {word}", "quote": "seen by nobody at all"} for word in ("sing", "dance")]
-    harvested(home, Model(facts=false), Clock())
-    data = gather(home, None)
-    texts = [row.text for row in data.rows["quarantine"]]
-    assert texts[2] == "Kettles fly\n“kettles were seen in the air over there”" and len(texts) == 3
-    assert [row.meta.split("  ·  ")[0] for row in held_chosen(data, "2-3")] == ["#3", "#2"]
-    (fly,) = held_chosen(data, "1")
-    assert fly.text.startswith("Kettles fly") and [row.text for row in held_chosen(data, "kettles")] == [fly.text]
-    run = data.runs[data.held[data.rows["quarantine"][0].key].ref.raw]  # type: ignore[index]
-    assert len(held_chosen(data, f"run {run}")) == 2 and len(held_chosen(data, "run of luck")) == 0
-
-
 # --- in the window ---------------------------------------------------------------------------------------------------
 
 HELD = "# Quarantine\n\n" + "".join(
@@ -124,40 +108,3 @@ HELD = "# Quarantine\n\n" + "".join(
     for number in range(1, 6)
 )
 stand_fixture = standing(KnowledgeView)
-
-
-def test_what_is_chosen_by_number_is_let_in_at_once_and_taken_back_at_once(home: Workspace, stand: Stand) -> None:
-    write(home, "quarantine.md", HELD)
-    stand.read_again()
-    stand.view.show("quarantine")
-    stand.press("slash")
-    stand.type_text("2")
-    stand.press("comma", "4", "minus", "5")
-    assert [text.split("\n")[0] for text in stand.texts()] == [f"tea of kind {number}" for number in (5, 4, 2)]
-    stand.press("ctrl+Return")
-    assert stand.shell.asking
-    stand.press("Return")
-    facts = read(home, "facts.md")
-    assert [number for number in range(1, 6) if f"tea of kind {number}" in facts] == [2, 4, 5]
-    assert read(home, "quarantine.md").count("[quote-not-found]") == 2
-    stand.press("Escape", "ctrl+z")
-    assert read(home, "quarantine.md").count("[quote-not-found]") == 5 and "tea of kind" not in read(home, "facts.md")
-
-
-def test_a_finished_task_is_offered_and_one_key_decides(home: Workspace, stand: Stand) -> None:
-    tasks = "# Tasks\n\n## Open\n\n- buy tea\n- mend the lid\n\n## Done\n"
-    write(home, "tasks.md", tasks)
-    ledger = json.loads(home.paths.ledger.read_text())
-    entry = next(iter(ledger["entries"].values()))
-    entry["offers"] = [
-        {"kind": "finishes", "category": "tasks_open", "old": mark_of_text(words)}
-        for words in ("buy tea", "mend the lid")
-    ]
-    home.paths.ledger.write_text(json.dumps(ledger))
-    stand.read_again()
-    stand.view.show("outdated")
-    assert stand.texts() == ["buy tea", "mend the lid"] and read(home, "tasks.md") == tasks
-    stand.press("Down", "k")
-    assert stand.texts() == ["mend the lid"] and read(home, "tasks.md") == tasks, "what is dismissed stays as it was"
-    stand.press("space")
-    assert "## Done\n- mend the lid" in read(home, "tasks.md").replace("\n\n", "\n") and stand.texts() == []

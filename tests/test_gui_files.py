@@ -11,7 +11,7 @@ from core.base.result import Ok, attempt
 from core.commands import bullets
 from core.commands.workspace import Workspace
 from gui.toolkit.source_lines import KINDS, LONGEST, broken, colored, drawable, layers
-from gui.views.files import FilesView, cell, gather, headline, load, matching_notes, note_rows
+from gui.views.files import FilesView, cell, gather, headline, load, note_rows
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home
@@ -58,7 +58,6 @@ def test_notes_stand_in_the_order_of_their_lines(home: Workspace, tmp_path: Path
     loaded = load(home, data.notes[0])
     assert loaded.spans == (None, (4, 4), (300, 300)) and loaded.marks == {4, 300} and loaded.lines[7] == "LIMIT = 8"
     assert [row.meta.split("  ·  ")[0] for row in note_rows(loaded)] == ["whole file", "line 4", "line 300"]
-    assert matching_notes(data.notes, "設計") == [1] and matching_notes(data.notes, "doubles KETTLE") == [0]
     assert cell(data.notes[0], 1) == ("kettle.py", "text") and cell(data.notes[0], 3) == "3"
     assert headline(data.notes[0]) == ("", "hint")
     os.remove(data.notes[0].source)
@@ -73,15 +72,23 @@ def test_a_line_of_any_kind_can_be_drawn() -> None:
     assert len(drawable("x" * 5000)) == LONGEST + 1
 
 
-def test_a_click_on_a_note_goes_to_its_line(stand: Stand) -> None:
-    view = stand.view
+def test_a_note_stands_at_the_height_of_its_line_and_leads_there(stand: Stand) -> None:
+    """Beside another line it would explain what it is not about."""
+    view, dpg = stand.view, stand.desk.dpg
     assert shown_lines(stand)[4] == "def boil(water):" and 300 not in shown_lines(stand)
     rows = {row.text: row for row in view.list.rows}
-    stand.click(view.list.slot_of(rows["see line 300 for the odd number"].key).text)
-    assert shown_lines(stand)[300] == "line_300 = 300" and view.source.lit == (300, 300)
-    assert stand.shell.state.selected.kind == "bullet" and stand.shell.state.selected.key.startswith("files/")
     stand.click(view.list.slot_of(rows["boil() doubles the water"].key).text)
     assert shown_lines(stand)[4] == "def boil(water):" and view.source.lit == (4, 4)
+    assert stand.shell.state.selected.kind == "bullet" and stand.shell.state.selected.key.startswith("files/")
+    stand.press("End")
+    assert shown_lines(stand)[300] == "line_300 = 300" and view.source.lit == (300, 300)
+    assert stand.desk.until(lambda: view.list.scroll.at == view.source.scroll.at > 0)
+    stand.settle()
+    slot = view.list.slot_of(rows["see line 300 for the odd number"].key)
+    assert slot.place[0] == view.source.top_of(300)
+    view.source.scroll_by(-0.5)
+    stand.settle()
+    assert dpg.get_y_scroll(view.list.holder) == dpg.get_y_scroll(view.source.item), "both move as one"
 
 
 def test_a_file_renamed_outside_is_still_there_with_its_notes(stand: Stand, tmp_path: Path) -> None:

@@ -77,8 +77,7 @@ def test_in_a_narrow_window_the_one_button_stays_in_sight(desk: Desk, at_home: P
         seat.settle()
         assert not dpg.is_item_shown(page.begin.item) and "4 conversations" in page.foot.label
         assert dpg.is_item_visible(page.foot.item)
-        status = dpg.get_item_rect_min(seat.panel.status._icon)[1]
-        assert dpg.get_item_rect_max(page.foot.item)[1] < status
+        assert dpg.get_item_rect_max(page.foot.item)[1] < dpg.get_viewport_client_height()
         desk.click(page.foot.item)
         seat.until(lambda: seat.panel.harvest.dialog.is_open)
         desk.press("Escape")
@@ -142,7 +141,7 @@ def test_the_harvest_that_nobody_waited_for_tells_the_panel(desk: Desk, at_home:
         paths.autopilot.write_text(json.dumps(report))
         seat.panel.shell.refresh()
         seat.settle()
-        from gui.views.frame import resting_words
+        from gui.views.state_line import resting_words
 
         return resting_words(seat.state, 1795330000.0)[2]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,15 +12,12 @@ from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
 from core.commands.memories import save
 from core.commands.panel.bullets import bullet_view, category_view
-from core.commands.panel.confidence import NO_COURSE, Moment, course_of
 from core.commands.panel.conversations import conversation_key
 from core.commands.panel.overview import overview
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
-from core.factindex.record import decayed, history_of, unconfirmed
 from gui.state import NOTHING, Selection
 from gui.views.inspector.rows import CHUNK, Page, chunks, load, turn_rows
-from gui.views.inspector.web import ICON_ALONE, MAX_NODES, widths_of
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read
@@ -172,17 +168,15 @@ def test_a_change_from_outside_is_told_and_nothing_is_written(stand: Stand, home
     assert [error.code for error in stand.errors] == ["changed-outside"]
 
 
-def test_keys_move_in_the_inspector_and_nothing_selected_teaches(stand: Stand, home: Home) -> None:
-    assert stand.desk.dpg.is_item_shown(stand.view._teach.item)
+def test_keys_move_in_the_evidence(stand: Stand, home: Home) -> None:
     select(stand, "conversation", home.key)
-    assert not stand.desk.dpg.is_item_shown(stand.view._teach.item)
     stand.press("alt+Right")
     assert stand.view.tab == 1
     stand.press("alt+Down")
     assert stand.view.list.selected == ("turn", 0, 0)
     stand.shell.change(selected=NOTHING)
     stand.settle()
-    assert stand.desk.dpg.is_item_shown(stand.view._teach.item)
+    assert stand.view.page is None
 
 
 def test_a_title_as_long_as_a_message_leaves_room_for_the_rest(stand: Stand) -> None:
@@ -214,71 +208,3 @@ def test_a_memory_is_its_words_and_not_what_stands_above_them_in_its_file(home: 
 
 
 # --- the selection as a picture --------------------------------------------------------------------------------------
-
-
-def test_a_conversation_its_items_and_their_files_are_one_graph(home: Home) -> None:
-    """Where something came from, and where it went, at a glance."""
-    web = load(home.core, Selection("conversation", home.key)).web
-    talks, items, files = web.columns
-    assert [node.label for node in talks] == ["お湯は100度 🔥"]
-    assert {node.label for node in items} == {"water boils", "buy a red kettle", "task 1"}
-    assert {node.label for node in files} == {"facts.md", "decisions.md", "tasks.md"} and len(web.links) == 6
-    here = next(node for node in items if node.label == "water boils")
-    assert here.to == Selection("bullet", *fact(home))
-    back = load(home.core, here.to).web
-    gap, wide = widths_of(back, 210)
-    assert wide[1] == ICON_ALONE and min(wide[0], wide[2]) > 75, "in a narrow column the names have room for words"
-    assert sum(wide) + 2 * gap == 210 and widths_of(back, 340)[1][1] > 100
-    assert back.columns[0][0].to == Selection("conversation", home.key) and back.columns[1][0].to is None
-    assert [node.to for node in back.columns[2]] == [Selection("file", "facts.md")]
-
-
-def test_a_graph_of_many_items_stays_small_and_says_how_many_there_are(home: Home) -> None:
-    many = converse(home.core, "many", "x")
-    harvested(home.core, Model(facts=[f"item {at} of it" for at in range(20)]), Clock())
-    web = load(home.core, Selection("conversation", conversation_key(home.core, many.name))).web
-    assert len(web.columns[1]) == MAX_NODES and web.columns[1][-1].label == f"{21 - MAX_NODES + 1} more", (
-        "20 facts and a task"
-    )
-    assert {begin for column, begin, _ in web.links if column == 1} == set(range(MAX_NODES))
-
-
-def test_how_sure_a_fact_was_is_what_the_index_says_at_every_moment() -> None:
-    """A curve of made-up points would be worse than none: each is what the record says up to there."""
-    name = "global:fact:001"
-
-    def fed(at: int, *items: list[Any]) -> dict[str, Any]:
-        return {"t": "fed", "sha": f"{at:064x}", "run": f"run-{at}", "path": f"/c/talk-{at}",
-                "day": f"2026-01-{at % 28 + 1:02d}", "items": list(items)}  # fmt: skip
-
-    records: list[dict[str, Any]] = [{**fed(at), "day": "2026-02-01"} for at in range(130)]
-    records[3]["items"] = [["mark", name, "new", 0.5, "2026-02-01"]]
-    records[80]["items"] = [["mark", name, "same", 0.6, "2026-02-01"]]
-    course = course_of(records, name)
-    assert [one.sha256 for one in course.heard] == [f"{3:064x}", f"{80:064x}"]
-    assert [one.conversations for one in course.moments if one.heard] == [4, 81]
-    assert [one.confidence for one in course.moments if one.heard] == [0.5, 0.6]
-    for one in course.moments:
-        then = history_of(records[: one.conversations])
-        assert one.confidence == decayed(then.known[name][0], unconfirmed(name, then))
-    assert course.moments[-1] == Moment(130, decayed(0.6, 49), False)
-    assert min(one.confidence for one in course.moments if one.conversations < 81) == decayed(0.5, 76)
-    records.append(
-        {"t": "undone", "sha": f"{80:064x}", "run": "run-80", "kept": [], "known": {name: [0.5, "2026-02-01"]}}
-    )
-    assert len(course_of(records, name).heard) == 1 and course_of([], name) == NO_COURSE
-
-
-def test_a_click_on_a_node_goes_there(stand: Stand, home: Home) -> None:
-    select(stand, "conversation", home.key)
-    picture = stand.view.picture
-    x, y = picture.place_of("water boils")
-    left, top = stand.desk.dpg.get_item_rect_min(picture.drawing.item)
-    stand.desk.move(int(left + x), int(top + y))
-    stand.desk.frames(2)
-    stand.desk.hand.button(1, True)
-    stand.desk.frames(3)
-    stand.desk.hand.button(1, False)
-    stand.settle()
-    assert stand.shell.state.selected == Selection("bullet", *fact(home))
-    assert stand.view.page.title == "Fact" and stand.desk.dpg.is_item_shown(picture.drawing.holder)

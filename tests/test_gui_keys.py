@@ -12,10 +12,10 @@ from gui.actions import SHORTCUTS
 from gui.toolkit.keys import KEY_NAMES, MODIFIERS
 from gui.views.inspector.rows import BUTTONS
 from gui.views.inspector.view import Inspector
-from gui.views.palette import own_lines
-from gui.workbench import VIEWS, WITH_CTRL, depths_of, place_of, view_keys
+from gui.views.keys_dialog import own_lines
+from gui.workbench import VIEWS, place_of, view_keys
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import Seat, at_home_fixture, harvested_at, number_of, seated  # noqa: F401
+from tests.panel_desk import Seat, at_home_fixture, control_of, harvested_at, seated  # noqa: F401
 
 
 def test_no_two_commands_share_a_key_and_a_view_is_one_row() -> None:
@@ -24,12 +24,9 @@ def test_no_two_commands_share_a_key_and_a_view_is_one_row() -> None:
     assert len(set(places)) == len(places)
     assert all(key.key in KEY_NAMES and {*key.modifiers} <= {*MODIFIERS} for key in SHORTCUTS)
     numbers = [row.key for row in VIEWS if not row.under]
-    assert all(numbers) and [key.label for key in view_keys()] == [
-        *numbers,
-        *(f"Ctrl+{WITH_CTRL.get(number, number)}" for number in numbers),
-    ]
-    assert place_of("facts") == "knowledge" == place_of("knowledge") and depths_of("files") == ()
-    assert [row.name for row in depths_of("facts")] == ["knowledge", "facts"], "facts and knowledge are one place"
+    assert all(numbers) and [key.label for key in view_keys()] == [*(f"Ctrl+{key}" for key in numbers), "Ctrl+,"]
+    assert not any(key.key.isdigit() and not key.modifiers for key in SHORTCUTS), "a bare digit is a trap"
+    assert place_of("memories") == "knowledge" == place_of("knowledge") and len(numbers) == 5
     assert {row.name for row in VIEWS} == {row.view.name for row in VIEWS}
 
 
@@ -42,9 +39,9 @@ def test_every_button_of_the_inspector_is_told_in_the_keys_dialog() -> None:
 def sizes(seat: Seat) -> tuple[float, float, float]:
     """Height of a row of the ledger, width of the left column, height of the Harvest button."""
     dpg, panel = seat.desk.dpg, seat.panel
-    ledger: Any = panel.workbench.views["ledger"]
+    ledger: Any = panel.workbench.views["conversations"]
     rail = panel.columns.panes[0].item
-    return ledger.table.pitch, dpg.get_item_width(rail), dpg.get_item_rect_size(panel.header.harvest.item)[1]
+    return ledger.table.pitch, dpg.get_item_width(rail), dpg.get_item_rect_size(panel.status.harvest.item)[1]
 
 
 def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk, at_home: Path) -> None:
@@ -61,7 +58,7 @@ def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk,
         assert seat.panel.look.scale == 1.25 and seat.panel.shell.places["scale"] == 1.25
         large = sizes(seat)
         assert all(now == pytest.approx(before * 1.25, rel=0.08) for now, before in zip(large, usual, strict=True))
-        left = seat.panel.workbench.views["ledger"].table._pool.lefts()  # type: ignore[attr-defined]
+        left = seat.panel.workbench.views["conversations"].table._pool.lefts()  # type: ignore[attr-defined]
         assert left[2] - left[0] > 1.15 * 42  # the column of icons
         desk.press("ctrl+0")
         seat.settle()
@@ -83,7 +80,7 @@ def test_a_key_that_is_held_switches_once_and_moves_on(desk: Desk, at_home: Path
         assert seat.panel.look.palette.name != light
         desk.press("ctrl+shift+t")
         assert seat.panel.look.palette.name == light
-        table: Any = seat.panel.workbench.views["ledger"].table  # type: ignore[attr-defined]
+        table: Any = seat.panel.workbench.views["conversations"].table  # type: ignore[attr-defined]
         desk.press("Page_Down")
         desk.press("Page_Down")
         assert table.position(table.selected) == len(table.rows) - 1
@@ -91,29 +88,30 @@ def test_a_key_that_is_held_switches_once_and_moves_on(desk: Desk, at_home: Path
         assert table.position(table.selected) == 0
 
 
-def test_the_columns_at_the_sides_are_hidden_and_shown_by_key_and_by_button(desk: Desk, at_home: Path) -> None:
-    """On a small screen the work needs the room; what was hidden stays hidden with the next start."""
+def test_the_left_column_is_hidden_and_shown_by_key_and_evidence_moves_nothing(desk: Desk, at_home: Path) -> None:
+    """On a small screen the work needs the room; what opens over the list must not push it about."""
     workspace = harvested_at(at_home)
     with seated(desk, workspace) as seat:
         dpg, panes = desk.dpg, {pane.name: pane for pane in seat.panel.columns.panes}
+        wide = dpg.get_item_width(panes["work"].item)
+        row = seat.panel.workbench.views["conversations"].table._pool[1].texts[2]  # type: ignore[attr-defined]
+        place = dpg.get_item_rect_min(row)
         desk.press("Down")
         seat.settle()
-        wide = dpg.get_item_width(panes["work"].item)
+        assert dpg.is_item_shown(seat.panel.evidence) and dpg.get_item_width(panes["work"].item) == wide
+        assert dpg.get_item_rect_min(row) == place
+        desk.press("Escape")
+        desk.frames(3)
+        assert not dpg.is_item_shown(seat.panel.evidence) and seat.state.selected.kind == ""
         desk.press("ctrl+b")
         desk.frames(4)
-        assert not dpg.is_item_shown(panes["rail"].item)
-        without_rail = dpg.get_item_width(panes["work"].item)
-        assert without_rail == wide + dpg.get_item_width(panes["rail"].item) + 8
-        desk.click(seat.panel.header.panes["inspector"].item)
-        assert not dpg.is_item_shown(panes["inspector"].item)
-        assert dpg.get_item_width(panes["work"].item) > without_rail + 240
-        places, choices = dict(seat.panel.shell.places), dict(seat.panel.shell.choices)
-    with seated(desk, workspace, places=places, choices=choices) as seat:
+        assert not dpg.is_item_shown(panes["side"].item)
+        assert dpg.get_item_width(panes["work"].item) == wide + dpg.get_item_width(panes["side"].item) + 8
+        choices = dict(seat.panel.shell.choices)
+    with seated(desk, workspace, choices=choices) as seat:
         panes = {pane.name: pane for pane in seat.panel.columns.panes}
-        assert not dpg.is_item_shown(panes["rail"].item) and not dpg.is_item_shown(panes["inspector"].item)
+        assert not dpg.is_item_shown(panes["side"].item), "what was hidden stays hidden with the next start"
         desk.press("ctrl+b")
-        desk.press("ctrl+i")
-        desk.press("Down")
         seat.settle()
         assert dpg.get_item_width(panes["work"].item) == wide
 
@@ -150,7 +148,7 @@ def test_the_buttons_of_the_inspector_have_keys(desk: Desk, at_home: Path, monke
 def test_what_can_be_done_with_a_line_opens_beside_it_by_key(desk: Desk, at_home: Path) -> None:
     """The menu of the right mouse button is the only way to some things; it opens where the eyes are."""
     with seated(desk, harvested_at(at_home)) as seat:
-        ledger: Any = seat.panel.workbench.views["ledger"]
+        ledger: Any = seat.panel.workbench.views["conversations"]
         desk.press("Down")
         desk.press("m")
         desk.frames(3)
@@ -170,13 +168,13 @@ def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: P
         desk.press("Down")
         seat.settle()
         chosen = seat.state.selected
-        desk.press(number_of("settings"))
+        desk.press(control_of("settings"))
         seat.settle()
         assert seat.state.selected.kind == "" and seat.panel.inspector.page is None
-        desk.press(number_of("files"))
+        desk.press(control_of("files"))
         seat.settle()
         assert seat.state.selected.kind == "", "the notes stand beside the text already"
-        desk.press(number_of("ledger"))
+        desk.press(control_of("conversations"))
         seat.settle()
         assert seat.state.selected == chosen
 

@@ -13,9 +13,9 @@ import pytest
 from core.commands.panel.bullets import category_view
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
-from gui.toolkit.flow_rows import matching
+from gui.toolkit.flow_rows import FlowRow, coded_places
 from gui.views.knowledge import KnowledgeView
-from gui.views.knowledge_rows import found_again, gather, meta_of
+from gui.views.knowledge_rows import coded, found_again, gather, meta_of
 from gui.views.looks import short_name
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -58,11 +58,10 @@ def test_rows_are_newest_first_and_say_where_they_come_from(home: Workspace) -> 
         "Чайник стоит на плите", "The kettle is red", "お湯は100度で沸く\nmit Umlaut: ä", "The kettle boils at 100",
     ]  # fmt: skip
     metas = [row.meta for row in data.rows["facts"]]
-    assert metas == ["written by hand", "struck through  ·  colours  ·  3 May 2026", "kettle  ·  2 May 2026",
-                     "kettle  ·  1 May 2026"]  # fmt: skip
-    held = data.rows["quarantine"][1].meta
-    assert held.startswith("#1  ·  its quote is not in the conversation  ·  for decisions")
-    assert "accept" in data.rows["quarantine"][0].can and "edit" not in data.rows["quarantine"][0].can
+    assert metas == ["written by hand", "struck through  ·  3 May  ·  colours", "2 May  ·  kettle", "1 May  ·  kettle"]
+    whole = data.rows["all"]
+    assert whole[0].meta == f"{len(whole) - 1} bullets  ·  1 task done", "what is done does not flood the rest"
+    assert [row.text for row in whole[1:3]] == ["The kettle is red", "お湯は100度で沸く\nmit Umlaut: ä"]
     assert gather(home, data) is data
     write(home, "facts.md", FACTS + "- new\n")
     again = gather(home, data)
@@ -81,13 +80,6 @@ def test_a_key_stays_when_lines_above_come_and_go(home: Workspace) -> None:
     write(home, "facts.md", "# Facts\n\n- first\n- same\n  but in detail\n- other\n- same\n")
     moved = gather(home, data)
     assert moved.found[("facts", "- same", 2)].bullet.line == 7 and moved.key_of("facts.md", "- none") is None
-
-
-def test_a_filter_wants_every_word_anywhere(home: Workspace) -> None:
-    rows = gather(home, None).rows["facts"]
-    assert [row.text for row in matching(rows, "KETTLE boils")] == ["The kettle boils at 100"]
-    assert [row.text for row in matching(rows, "чайник")] == ["Чайник стоит на плите"]
-    assert len(matching(rows, "2026")) == 3 and matching(rows, "  ") is rows and not matching(rows, "nowhere")
 
 
 def test_an_edited_bullet_is_found_again(home: Workspace) -> None:
@@ -151,8 +143,8 @@ def test_strike_delete_and_undo_by_the_buttons_of_a_row(stand: Stand, home: Work
     assert read(home, "facts.md") == FACTS
 
 
-def test_the_keyboard_alone_ticks_off_adds_and_drops(stand: Stand, home: Workspace) -> None:
-    stand.press("Right", "Right", "Right", "Right")
+def test_the_keyboard_alone_ticks_off_and_adds(stand: Stand, home: Workspace) -> None:
+    stand.press("Right", "Right")
     assert stand.view.category == "tasks_open" and stand.texts() == ["clean the kettle\nwith vinegar", "buy tea"]
     stand.press("Down", "space")
     assert "## Done\n\n- boil water\n- clean the kettle\n  with vinegar\n" in read(home, "tasks.md")
@@ -163,21 +155,6 @@ def test_the_keyboard_alone_ticks_off_adds_and_drops(stand: Stand, home: Workspa
     stand.type_text("drink tea")
     stand.press("ctrl+Return")
     assert "- drink tea [from: by-hand," in read(home, "tasks.md").split("## Done")[1]
-    stand.press("Right", "Down", "Delete", "Down", "space")
-    assert read(home, "quarantine.md") == "# Quarantine\n\n"
-    assert "- green tea only [from: tea, 2026-05-01]" in read(home, "decisions.md")
-    stand.press("slash")
-    assert stand.look.typing()
-    stand.press("Escape")
-    assert not stand.look.typing()
-
-
-def test_plain_letters_are_only_letters_while_somebody_types(stand: Stand, home: Workspace) -> None:
-    stand.press("Down", "slash")
-    stand.type_text("s n")
-    stand.press("Delete", "space")
-    assert read(home, "facts.md") == FACTS and stand.view.session.target is None
-    assert stand.view.words.startswith("s n")
 
 
 @pytest.mark.parametrize("choice", ["again", "theirs", "copy"])
@@ -244,10 +221,10 @@ def test_a_bullet_that_is_gone_can_be_written_anew(stand: Stand, home: Workspace
     assert "- nothing of that kind is here now\n" in text and "- The kettle boils at 100 deg [from: by-hand" in text
 
 
-def test_a_selection_from_elsewhere_brings_its_category(stand: Stand) -> None:
+def test_a_selection_from_elsewhere_is_marked(stand: Stand) -> None:
     stand.shell.select("bullet", "tasks.md", 6, "- clean the kettle")
     stand.settle()
-    assert stand.view.category == "tasks_open" and stand.view.list.current.text.startswith("clean the kettle")
+    assert stand.view.list.current.text.startswith("clean the kettle")
     stand.click(stand.slot("buy tea"))
     assert stand.shell.state.selected.raw == "- buy tea"
 
@@ -262,9 +239,7 @@ def test_refreshing_makes_no_item_with_thousands_of_bullets(stand: Stand, home: 
         write(home, "facts.md", f"# Facts\n\n{lines}- one more {number}\n")
         stand.read_again()
     stand.press("End", "Home", "Down")
-    stand.view.typed("fact 77")
-    stand.settle()
-    assert len(stand.view.list.rows) == 38 and stand.desk.items() == before
+    assert len(stand.view.list.rows) > 2000 and stand.desk.items() == before
 
 
 def test_what_is_empty_teaches(stand: Stand) -> None:
@@ -272,12 +247,17 @@ def test_what_is_empty_teaches(stand: Stand) -> None:
     stand.settle()
     assert stand.desk.dpg.is_item_shown(stand.view._states["playbooks"].item)
     stand.view.show("facts")
-    stand.view.typed("no such word")
     stand.settle()
-    assert stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item)
-    stand.view.clear()
-    stand.settle()
-    assert not stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item) and len(stand.texts()) == 4
+    assert not stand.desk.dpg.is_item_shown(stand.view._states["playbooks"].item) and len(stand.texts()) == 4
+
+
+def test_code_is_shown_as_code_wherever_its_line_breaks() -> None:
+    """Backticks are for the file; without a ground nobody sees where a command ends."""
+    words, spans = coded("**Checks**: `make lint` → ``a ` b`` and *so* on")
+    assert words == "Checks: make lint → a ` b and *so* on" and [words[a:b] for a, b in spans] == ["make lint", "a ` b"]
+    row = FlowRow("x", words, code=spans)
+    assert coded_places(words, row) == ((0, 8, 17), (0, 20, 25))
+    assert coded_places("Checks: make\nlint → a ` b and *so* on", row) == ((0, 8, 12), (1, 0, 4), (1, 7, 12))
 
 
 # --- Ctrl+Z is of this window ----------------------------------------------------------------------------------------

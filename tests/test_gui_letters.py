@@ -7,9 +7,10 @@ import pytest
 from core.commands.history.ledger import LedgerRow
 from gui.geometry import Geometry, grown, least_size
 from gui.toolkit.letters import cells, cut, cut_path, tip_words, wrapped
+from gui.toolkit.typeset import lettered, visible
+from gui.views.conversations import COLUMNS, cell, row_of, tip
 from gui.views.files import TAUGHT, nothing_words
 from gui.views.inspector.rows import HERE, items_words, text_rows
-from gui.views.ledger import COLUMNS, cell, row_of, tip
 
 
 def wide(words: str) -> float:
@@ -93,3 +94,10 @@ def test_a_fact_is_brought_into_sight_in_its_file() -> None:
     rows = text_rows(text, 5)
     assert [row.text for row in rows if row.key == HERE] == ["- id: b\n  fact: two\n  tags: [x]"]
     assert len(rows) == 3 and len(text_rows(text)) == 1 and text_rows("") == ()
+
+
+def test_scripts_without_letters_are_named_and_not_shown_as_replacement_marks() -> None:
+    """Rows of replacement marks look like a damaged file."""
+    assert lettered("Mixed: שלום עולם, and שוב 2.4") == "Mixed: [Hebrew: open it in your editor], and [Hebrew] 2.4"
+    assert visible("مرحبا retry.log") == "[Arabic: open it in your editor] retry.log"
+    assert lettered("héllo, Привет, 日本語, 한국어") == "héllo, Привет, 日本語, 한국어"

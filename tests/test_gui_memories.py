@@ -67,15 +67,13 @@ def contents(workspace: Workspace, archived: bool = False) -> list[str]:
 # --- plain -----------------------------------------------------------------------------------------------------------
 
 
-def test_rows_are_newest_first_and_filtered_by_word_and_tag(home: Workspace) -> None:
+def test_rows_are_newest_first_and_filtered_by_tag(home: Workspace) -> None:
     book = gather(home, None)
     found = rows(book)
     assert [row.text for row in found] == [text for text, _ in reversed(TEXTS)]
     assert [row.meta for row in found] == [
         "#make  ·  3 May 2026", "#кухня  ·  2 May 2026", "#preference #make  ·  1 May 2026"
     ]  # fmt: skip
-    assert [row.text for row in rows(book, words="MAKEFILES tabs")] == [TEXTS[0][0]]
-    assert [row.text for row in rows(book, words="кухня 2026-05")] == [TEXTS[1][0]]
     assert len(rows(book, tags=["make"])) == 2 and not rows(book, tags=["make", "кухня"]) and not rows(book, True)
     assert tags_of(book.saved) == [("make", 2), ("preference", 1), ("кухня", 1)]
     assert tags_of(book.saved, 1) == [("make", 2)] and tags_in(" #make, two words,, ") == ["make", "two words"]
@@ -216,27 +214,6 @@ def test_esc_puts_the_words_aside_and_gives_them_back(stand: Stand, home: Worksp
     assert stand.view.session.editor.words == "half a thought"
     stand.press("ctrl+Return")
     assert contents(home)[-1] == "half a thought"
-
-
-def test_the_filter_takes_letters_and_a_tag_chip_narrows_the_list(stand: Stand, home: Workspace) -> None:
-    stand.press("Down", "slash")
-    stand.type_text("r n")
-    stand.press("Delete")
-    assert stand.view.words == "r n" and len(contents(home)) == 3
-    stand.press("Escape")
-    assert not stand.look.typing() and len(stand.texts()) == 3
-    chip = stand.view.tag_chips[0]
-    assert chip.name == "#make"
-    stand.click(chip.item)
-    assert stand.texts() == [TEXTS[2][0], TEXTS[0][0]]
-    stand.click(chip.item)
-    assert len(stand.texts()) == 3
-    items = []
-    for words in ("Use spaces", "Use tabs"):
-        memories_edit(home, "1", words)
-        stand.read_again()
-        items.append(stand.desk.items())
-    assert "Use tabs" in stand.texts() and items[0] == items[1], "no item is made for what is read again"
 
 
 def test_context_files_are_begun_and_opened(stand: Stand, home: Workspace) -> None:

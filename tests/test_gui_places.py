@@ -10,9 +10,9 @@ from core.commands.demo import demo_home
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from gui.toolkit.columns import Column, measured, remembered_widths, wide
-from gui.views import ledger
+from gui.views import conversations
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import at_home_fixture, number_of, seated, workspace_at  # noqa: F401
+from tests.panel_desk import at_home_fixture, control_of, seated, workspace_at  # noqa: F401
 
 COLUMNS = (Column("icon", "", 26), Column("name", "Name", 0, 2.0), Column("folder", "Folder", 0, 1.0),
            Column("size", "Size", 60), Column("why", "Why", 0, 1.0))  # fmt: skip
@@ -41,8 +41,8 @@ def test_a_column_that_was_dragged_is_as_wide_with_the_next_start(desk: Desk, at
     workspace = workspace_at(at_home)
     assert isinstance(attempt(harvest, workspace, HarvestRequest(apply=True)), Ok)
     with seated(desk, workspace) as seat:
-        table: Any = seat.panel.workbench.views["ledger"].table  # type: ignore[attr-defined]
-        day, items = ([column.key for column in ledger.COLUMNS].index(key) for key in ("day", "items"))
+        table: Any = seat.panel.workbench.views["conversations"].table  # type: ignore[attr-defined]
+        day, items = ([column.key for column in conversations.COLUMNS].index(key) for key in ("day", "items"))
         lefts = table._pool.lefts()
         left, top = desk.dpg.get_item_rect_min(table._pool[0].texts[day])
         x, y = desk.dpg.get_viewport_pos()
@@ -56,9 +56,9 @@ def test_a_column_that_was_dragged_is_as_wide_with_the_next_start(desk: Desk, at
         moved = table._pool.lefts()
         assert moved[day] - moved[items] > lefts[day] - lefts[items] + 30
         places = dict(seat.panel.shell.places)
-        assert remembered_widths(places, "ledger")["items"] > 62 + 30
+        assert remembered_widths(places, "conversations")["items"] > 62 + 30
     with seated(desk, workspace, places=places) as seat:
-        table = seat.panel.workbench.views["ledger"].table  # type: ignore[attr-defined]
+        table = seat.panel.workbench.views["conversations"].table  # type: ignore[attr-defined]
         again = table._pool.lefts()
         assert all(abs((again[at] - again[0]) - (moved[at] - moved[0])) <= 4 for at in moved)
 
@@ -79,7 +79,7 @@ def test_the_demo_has_settings_of_its_own_and_a_way_back(desk: Desk, at_home: Pa
         )  # where to look at its files; broken where it is long
         assert str(shell.workspace.paths.home) in tip
         assert b"sources" not in shell.workspace.loaded.file.read_bytes()  # what theirs says of other tools stays there
-        desk.press(number_of("settings"))
+        desk.press(control_of("settings"))
         seat.settle()
         editors = seat.panel.workbench.views["settings"].editors  # type: ignore[attr-defined]
         desk.click(editors["digest_enabled"].item)

@@ -282,11 +282,11 @@ def test_the_last_query_wins_however_slow_the_first_was(stand: Stand, monkeypatc
 
     gate, asked, real = threading.Event(), [], search.find
 
-    def slow(workspace: Workspace, wanted: Wanted) -> Any:
+    def slow(workspace: Workspace, wanted: Wanted, project: str) -> Any:
         asked.append(wanted.query)
         if wanted.query == "kettle":
             gate.wait(PATIENCE_SECONDS)
-        return real(workspace, wanted)
+        return real(workspace, wanted, project)
 
     monkeypatch.setattr(search, "find", slow)
     for words in ("kettle", "kettle b", "kettle bo", "retries"):
@@ -322,8 +322,8 @@ def test_searching_makes_no_item_once_the_list_is_full(stand: Stand, home: Works
     assert stand.texts() and stand.desk.items() == before
 
 
-def test_the_palette_hands_its_words_over_and_a_result_opens_its_view(desk: Desk, at_home: Path) -> None:
-    """In the whole panel: from Ctrl+K to the bullet in its category, by keyboard alone."""
+def test_a_result_opens_its_view(desk: Desk, at_home: Path) -> None:
+    """In the whole panel: from Ctrl+K to the bullet among its kind, by keyboard alone."""
     workspace = workspace_at(at_home)
     write(workspace, "decisions.md", DECISIONS)
     with seated(desk, workspace) as seat:
@@ -331,10 +331,6 @@ def test_the_palette_hands_its_words_over_and_a_result_opens_its_view(desk: Desk
         desk.press("ctrl+k")
         seat.until(seat.panel.look.typing)
         desk.type_text("green")
-        assert seat.panel.palette.found[-1].title == "Search everything for “green”"
-        for _ in seat.panel.palette.found[1:]:
-            desk.press("Down")
-        desk.press("Return")
         seat.until(lambda: seat.state.view == "search" and not searching.pending and searching.list.rows)
         seat.settle()
         assert desk.dpg.get_value(searching.filter) == "green"
@@ -343,7 +339,7 @@ def test_the_palette_hands_its_words_over_and_a_result_opens_its_view(desk: Desk
         seat.until(lambda: seat.state.view == "knowledge")
         seat.settle()
         knowledge = seat.panel.workbench.views["knowledge"]
-        assert knowledge.category == "decisions" and "Green tea" in knowledge.list.current.text
+        assert "Green tea" in knowledge.list.current.text
 
 
 def test_the_window_says_what_was_searched_and_what_is_left_as_the_command_line_does(
@@ -377,7 +373,7 @@ def test_a_warning_of_a_search_that_found_nothing_stands_before_what_was_searche
         notes = ("words alone were searched", "3 conversations were searched, and none says this")
         view.data = Findings(view.data.wanted, notes=notes, searched="Searched: 3 conversations")
         view._show()
-        assert desk.dpg.get_value(view.remark) == "Words alone were searched  (and 1 more)"
+        assert desk.dpg.get_value(view.remark) == "Words alone were searched  ·  Searched: 3 conversations"
         view.data = Findings(view.data.wanted, notes=notes[1:], searched="Searched: 3 conversations")
         view._show()
         assert desk.dpg.get_value(view.remark) == "Searched: 3 conversations"

@@ -13,7 +13,16 @@ import pytest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.sources import SourceFound, SourcesReport
 from core.commands.workspace import Workspace
-from gui.views.sources import SourcesView, expiry_words, named_paths, row_of, rows_of, summary, switch_source, switched
+from gui.views.sources import (
+    SourcesColumn,
+    expiry_words,
+    named_paths,
+    row_of,
+    rows_of,
+    summary,
+    switch_source,
+    switched,
+)
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home
@@ -23,6 +32,19 @@ SESSION = (
     '{{"type":"user","sessionId":"s{n}","uuid":"u{n}","parentUuid":null,"timestamp":"2026-01-02T03:04:05Z",'
     '"cwd":"/srv/code/app","message":{{"role":"user","content":"We decided to use port {n}"}}}}\n'
 )
+
+
+class Column(SourcesColumn):
+    """The column as a view of its own."""
+
+    name = "sources"
+
+    def press(self, _key: str, _typing: bool) -> bool:
+        """It has no keys."""
+        return False
+
+    def dispose(self) -> None:
+        """Nothing lives outside of it."""
 
 
 def leave(home: Path, number: int, days: float) -> Path:
@@ -44,7 +66,7 @@ def home_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     return replace(workspace, environment={**workspace.environment, "HOME": str(tmp_path)})
 
 
-stand_fixture = standing(SourcesView)
+stand_fixture = standing(Column)
 
 
 def setting(home: Workspace) -> list[str]:
@@ -59,12 +81,13 @@ def setting(home: Workspace) -> list[str]:
 def test_a_source_says_how_much_is_here_and_how_much_of_it_is_harvested() -> None:
     found = SourceFound("codex", "Codex", False, ["/srv/会議"], 12, 3 << 20, "2026-05-01T10:00:00Z", 7, 2, 3)
     row = row_of(found, True, 1_777_633_200.0)  # an hour after the newest
-    assert row.words == "12 conversations  ·  3.0MB  ·  the newest 1 h ago" and row.on and row.found
-    assert [(part.words, part.color) for part in row.parts] == [
-        ("7 harvested", "harvested"), ("2 grown since", "edited"), ("3 new", "accent")]  # fmt: skip
-    assert row.total == sum(part.value for part in row.parts) and row.warning == "" and row.place == "/srv/会議"
+    assert (
+        row.words == ("12 conversations  ·  3.0MB  ·  the newest 1 h ago  ·  7 harvested  ·  2 grown since  ·  3 new")
+        and row.on
+        and row.found
+    )
     found.new, found.too_large = 1, 2
-    assert [part.words for part in row_of(found, True, 0.0).parts][2:] == ["1 new", "2 too large"]
+    assert row_of(found, True, 0.0).words.endswith("1 new  ·  2 too large")
 
 
 def test_what_a_tool_will_delete_is_louder_the_more_would_be_lost() -> None:
@@ -114,78 +137,56 @@ def test_a_switch_is_set_in_the_settings_as_they_are_on_disk_now(home: Workspace
 
 
 def shown(stand: Stand) -> list[str]:
-    return [card.row.name for card in stand.view.cards if stand.desk.dpg.is_item_shown(card.item)]
+    return [card.row.name for card in stand.view.lines if stand.desk.dpg.is_item_shown(card.item)]
 
 
 def test_a_switch_is_written_at_once_and_back_again(stand: Stand, home: Workspace) -> None:
     assert shown(stand) == ["home", "claude_code"]
-    card = stand.view.cards[1]
+    card = stand.view.lines[1]
     assert "not harvested yet" in stand.desk.dpg.get_value(card.warning) and not card.toggle.on
     stand.click(card.toggle.item)
     assert setting(home) == ["home", "~/notes", "claude_code"] and card.toggle.on
     assert stand.toast()[0] == "Harvests read Claude Code from now on"
-    stand.press("Down", "Down", "space")
+    stand.click(card.toggle.item)
     assert setting(home) == ["home", "~/notes"] and not card.toggle.on
-    goose = next(line for line in stand.view.lines if line.row.name == "goose")
+    stand.click(stand.view.more.item)
+    goose = next(line for line in stand.view.rest if line.row.name == "goose")
     stand.click(goose.toggle.item)
     assert setting(home) == ["home", "~/notes", "goose"]
 
 
 def test_a_refused_switch_goes_back(stand: Stand, home: Workspace) -> None:
     home.loaded.file.write_text("[ai_settings.knowledge\n")
-    stand.click(stand.view.cards[1].toggle.item)
-    assert not stand.view.cards[1].toggle.on and stand.errors
+    stand.click(stand.view.lines[1].toggle.item)
+    assert not stand.view.lines[1].toggle.on and stand.errors
 
 
-def test_the_button_and_enter_ask_for_a_dry_run_of_this_source_alone(stand: Stand) -> None:
+def test_the_button_asks_for_a_dry_run_of_this_source_alone(stand: Stand) -> None:
     asked: list[str] = []
     for name in ("home", "claude_code"):
         stand.shell.add_action(f"harvest.{name}", "", "wheat", lambda name=name: asked.append(name))  # type: ignore[misc]
-    stand.click(stand.view.cards[1].harvest.item)
-    stand.press("Down", "Return", "Down", "Return")
-    assert asked == ["claude_code", "claude_code"], "the home folder is empty: nothing to harvest there"
+    stand.click(stand.view.lines[1].harvest.item)
+    assert asked == ["claude_code"] and not stand.view.lines[0].harvest.shown, (
+        "the home folder is empty: nothing to harvest there"
+    )
 
 
 def test_looking_again_sees_what_is_new_and_makes_no_item(stand: Stand, tmp_path: Path) -> None:
-    stand.press("Down")
     before = stand.desk.items()
     leave(tmp_path, 7, 0)
-    stand.press("r")
-    assert stand.view.cards[1].row.total == 4
+    stand.click(stand.view.again.item)
+    assert stand.view.lines[1].row.total == 4
     leave(tmp_path, 8, 0)
     stand.click(stand.view.again.item)
-    stand.press("Down", "Up")
-    assert stand.view.cards[1].row.total == 5 and stand.desk.items() == before
-
-
-def test_the_keys_bring_the_chosen_source_into_sight(desk: Desk, home: Workspace, tmp_path: Path) -> None:
-    """In a low window Space would switch a source that nobody sees."""
-    from gui.views.sources import SourcesView
-
-    history = tmp_path / "projects/app/.aider.chat.history.md"
-    history.parent.mkdir(parents=True)
-    history.write_text("# aider chat started at 2026-05-01 10:00:00\n\n#### Use port 8080\n\nDone.\n")
-    stand = Stand(desk, home, SourcesView, width=640, height=150)
-    try:
-        stand.settle()
-        found = [row.name for row in stand.view.rows if row.found]
-        assert len(found) == 3, "three cards are higher than this window"
-        for key, chosen in (("Down", 0), ("Down", 1), ("Down", 2), ("Up", 1), ("Home", 0), ("End", 2)):
-            desk.press(key)
-            desk.frames(8)
-            assert stand.view.chosen == found[chosen]
-            assert desk.dpg.is_item_visible(stand.view.cards[chosen].toggle.item), f"{key} chose what is out of sight"
-    finally:
-        stand.close()
+    assert stand.view.lines[1].row.total == 5 and stand.desk.items() == before
 
 
 def test_a_harvest_of_one_source_leaves_the_others_alone(desk: Desk, home: Workspace) -> None:
     """Its dry run and its Apply must mean the same conversations."""
     from gui.harvest_run import PLANNED, HarvestRun
     from gui.views.harvest_dialog import plan_title
-    from gui.views.sources import SourcesView
 
-    stand = Stand(desk, home, SourcesView, width=640)
+    stand = Stand(desk, home, Column, width=640)
     run = HarvestRun(stand.shell)
     run.look(("codex",))
     stand.settle()
@@ -199,5 +200,5 @@ def test_a_harvest_of_one_source_leaves_the_others_alone(desk: Desk, home: Works
     assert run.now.report is not None and run.now.report.harvested == 3
     stand.view.look()
     stand.settle()
-    assert stand.view.cards[1].row.parts[0].value == 3
+    assert "3 harvested" in stand.view.lines[1].row.words
     stand.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,8 @@ from core.commands.context import DigestState
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history.ledger import LedgerRow
-from core.commands.history.runs import Run
-from core.commands.panel.bullets import all_bullets
-from core.commands.panel.overview import FileState, last_days, overview
-from core.commands.panel.settings import explained, shipped_help
+from core.commands.panel.overview import overview
+from core.commands.panel.start import start_of
 from core.commands.settings import config_show
 from core.commands.workspace import Workspace
 from core.harvest.classify import fate_of
@@ -43,9 +40,10 @@ from gui.harvest_run import Run as HarvestWatched
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
+from gui.views.commands import action_entries, file_entries, run_entries, search
+from gui.views.conversations import Wish, arrange, chip_counts, items_of, row_of
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import NOTHING_SENT, begin_words, is_first_start
-from gui.views.frame import activity_words, day_words, digest_parts, digest_words, file_rows, resting_words
 from gui.views.harvest_dialog import (
     DIGEST_BEGINS,
     ended_lines,
@@ -58,10 +56,9 @@ from gui.views.harvest_dialog import (
     provider_line,
 )
 from gui.views.harvest_watch import best_rows, gained_rows
-from gui.views.header import home_words
-from gui.views.ledger import Wish, arrange, chip_counts, items_of, row_of
-from gui.views.palette import action_entries, bullet_entries, file_entries, run_entries, search
 from gui.views.settings import set_words, setting_rows
+from gui.views.start import digest_words, file_lines
+from gui.views.state_line import activity_words, harvest_button, links, resting_words
 from gui.watch import folders_of, matters
 from tests.cli_call import call
 from tests.harvest_world import says
@@ -117,8 +114,9 @@ def test_a_view_that_fails_to_read_hides_no_other_view(home: Workspace) -> None:
 def test_the_digest_is_told_by_section_and_whether_it_is_injected(home: Workspace) -> None:
     harvested(home)
     found = overview(home)
-    parts = digest_parts(found)
-    assert sum(part.value for part in parts) == found.status.digest.bytes == home.paths.digest.stat().st_size
+    start = start_of(home, "")
+    assert start.bytes == found.status.digest.bytes == home.paths.digest.stat().st_size and start.most == 4096
+    assert 0 < sum(amount for _, amount in start.sections) <= start.bytes and len(start.lines) > 5 and start.injected
     assert digest_words(found)[2] == "In every new conversation"
     home.paths.digest.unlink()
     gone = overview(home)
@@ -130,35 +128,13 @@ def test_the_digest_is_told_by_section_and_whether_it_is_injected(home: Workspac
 
 
 def test_files_show_what_they_hold_and_how_they_are(home: Workspace) -> None:
-    rows = file_rows(
-        [
-            FileState("facts.md", "/k/facts.md", "category", True, 900, 12, 100.0, 2, 1),
-            FileState("digest.md", "/k/digest.md", "digest", False),
-            FileState("prompts/summarize.md", "/k/prompts/summarize.md", "prompt", True, 12, None, 100.0),
-        ],
-        400.0,
-    )
-    assert [(row.name, row.amount, row.age, row.age_color) for row in rows] == [
-        ("facts.md", "12", "edited", "edited"),
-        ("digest.md", "", "none yet", "hint"),
-        ("summarize.md", "12B", "yours", "edited"),
-    ]
-    assert "2 lines of your own and 1 line of a harvest that you changed or took out" in rows[0].tip
-
-
-def test_the_last_days_count_harvests_that_stand(home: Workspace) -> None:
-    today = datetime.now().astimezone()
-    runs = [
-        Run("a", "harvest", today.isoformat(), 3, 0, 9),
-        Run("b", "harvest", today.isoformat(), 5, 0, 2, undone=True),
-        Run("c", "edit", today.isoformat(), 0, 0, 1),
-        Run("d", "harvest", (today - timedelta(days=40)).isoformat(), 7),
-        Run("e", "harvest", "not a time", 7),
-    ]
-    days = last_days(runs, today.date())
-    assert len(days) == 14 and days[-1].harvested == 3 and sum(day.harvested for day in days) == 3
-    assert "1 harvest, 3 conversations, 9 bullets added" in day_words(days)
-    assert day_words(last_days([], date(2026, 5, 1))) == "No harvest in the last 14 days"
+    harvested(home)
+    (home.paths.knowledge / "facts.md").write_text("# Facts\n\n- my own\n", encoding="utf-8")
+    lines = {line.words: (line.aside, line.aside_tone) for line in file_lines(overview(home), frozenset(), 0)}
+    assert lines["facts.md"] == ("edited", "edited") and lines["memories/"] == ("none", "hint")
+    assert lines["decisions.md"] == ("3", "hint")
+    damaged = frozenset({str(home.paths.knowledge / "tasks.md")})
+    assert ("damaged", "failed") in {(line.aside, line.aside_tone) for line in file_lines(overview(home), damaged, 2)}
 
 
 # --- the ledger ---
@@ -193,7 +169,6 @@ def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
         return [str(entries[at].entry["path"])[3:] for at in arrange(entries, wish)]
 
     assert names(Wish(frozenset({"too-large"}))) == ["b-12", "Ü-9", "b-6", "Ü-3"]
-    assert names(Wish(text="ü 1")) == ["Ü-11", "Ü-1"]
     assert names(Wish(sort="name", descending=False))[:3] == ["b-10", "b-12", "b-2"]
     by_items = arrange(entries, Wish(sort="items", descending=False))
     numbers = [items_of(entries[at].entry) for at in by_items]
@@ -317,32 +292,15 @@ def test_what_two_conversations_say_is_one_best_bullet() -> None:
 # --- settings, header, status line ---
 
 
-def test_every_setting_has_its_group_its_comment_and_its_origin(home: Workspace) -> None:
-    settings = config_show(home)
-    rows = {row.key: row for row in setting_rows(settings, shipped_help(), "nowhere")}
-    assert len(rows) == len(settings.settings)
-    assert all(row.group and row.help for row in rows.values())
-    assert rows["provider"].choices[0] == "offline" and rows["jobs"].value == "1"
-    assert rows["file_roots"].value.startswith('["')
+def test_the_settings_that_are_shown_have_words_a_value_and_their_choices(home: Workspace) -> None:
+    rows = {row.key: row for row in setting_rows(config_show(home), "nowhere")}
+    assert len(rows) == 7 and all(row.words and row.about for row in rows.values())
+    assert rows["provider"].choices[0] == "offline" and rows["digest_max_bytes"].value == "4096"
     assert set_words("text", "true") == '"true"' and set_words("int", "4") == "4"
 
 
-def test_a_comment_belongs_to_the_keys_under_it() -> None:
-    rows = explained(
-        "# about the file\n\n[ai_settings.knowledge]\n\n# --- Cost: what it takes ------\n\n# How many.\n# At once.\n"
-        "jobs = 4\nunknown = 1\n\nredact = true\n"
-    )
-    assert [(row.key, row.group, row.help) for row in rows] == [
-        ("jobs", "Cost: what it takes", "How many.\nAt once."), ("redact", "Cost: what it takes", ""),
-    ]  # fmt: skip
-
-
-def test_the_header_shortens_the_home_and_asks_before_it_deletes(home: Workspace) -> None:
-    assert home_words("/home/me/notes", "/home/me") == "~/notes"
-    assert len(home_words("/a/very/long/path" * 5, "/home/me")) <= 34
-    found = overview(home)
-    digest = found.status.digest
-    title, words = delete_words(replace(digest, exists=True, bytes=1234))
+def test_a_digest_is_not_deleted_without_being_told_how_it_comes_back(home: Workspace) -> None:
+    title, words = delete_words(replace(overview(home).status.digest, exists=True, bytes=1234))
     assert title.startswith("Delete") and "1,234 bytes" in words and "get it back" in words
 
 
@@ -355,12 +313,12 @@ def test_the_switch_is_green_only_where_conversations_get_the_digest(home: Works
         return switch_words(digest, DigestStands(state, "so it is"))[:2]
 
     assert words(absent, UNWRITTEN) == (False, "No digest yet")
-    assert words(absent, DELETED) == (False, "Digest in prompt")
+    assert words(absent, DELETED) == (False, "Digest")
     there = replace(absent, exists=True)
-    assert words(there, EMPTY) == (False, "Digest is empty")
-    assert words(replace(there, enabled=False), OFF) == (False, "Digest in prompt")
-    assert words(replace(there, injected=True), WRITTEN) == (True, "Digest in prompt")
-    assert words(replace(there, injected=True), UNREADABLE) == (False, "Digest in prompt")
+    assert words(there, EMPTY) == (False, "Digest, empty")
+    assert words(replace(there, enabled=False), OFF) == (False, "Digest")
+    assert words(replace(there, injected=True), WRITTEN) == (True, "Digest")
+    assert words(replace(there, injected=True), UNREADABLE) == (False, "Digest")
 
 
 def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -> None:
@@ -369,7 +327,9 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     assert "Harvesting 49 of 118 · 2 failed · 84 s left" in activity_words(replace(running, failed=2), 60.0)
     assert activity_words(replace(running, stopping=True), 60.0).endswith("stopping after this step")
     state = State(snapshot=gathered(home).snapshot)
-    assert resting_words(state, 0.0)[2] == "No harvest yet · 6 conversations waiting"
+    assert resting_words(state, 0.0)[2] == "No harvest yet"
+    assert [link.words for link in links(state)] == ["0 bullets", "6 waiting"] and links(State()) == []
+    assert harvest_button(state).label == "Harvest 6…" and harvest_button(State()).label == "Harvest…"
     assert resting_words(State(), 0.0)[2] == "Reading the store…"
     there = state.snapshot
     assert there is not None
@@ -379,10 +339,6 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     there = replace(there, overview=replace(there.overview, status=failed), ledger=rows)
     sign, _, line = resting_words(State(snapshot=there), 86460.0)
     assert (sign, line) == ("triangle-alert", "Last harvest 1 min ago · 2 failed"), "never green beside a failure"
-    newer = LedgerRow("9", {"status": "harvested", "run": "two", "at": "1970-01-02T00:01:00+00:00"})
-    sign, color, line = resting_words(State(snapshot=replace(there, ledger=(newer, *rows))), 86520.0)
-    words = "Nothing is waiting · last harvest 1 min ago · 2 of earlier harvests not read"
-    assert (sign, color, line) == ("circle-check", "muted", words), "amber for ever tells nothing"
     assert begin_words(state) == begin_words(State()) == NOTHING_SENT
     for run, words in (
         (RunState(ELSEWHERE, "harvest", 4711, 12, 41), "'knowledge harvest' is at work (process 4711): 12 of 41"),
@@ -396,20 +352,18 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
         )
 
 
-# --- the palette, the watcher, the keys ---
+# --- the commands, the watcher, the keys ---
 
 
-def test_the_palette_finds_commands_by_their_other_names_and_every_bullet(home: Workspace) -> None:
+def test_commands_are_found_by_their_other_names(home: Workspace) -> None:
     harvested(home)
     found = gathered(home).snapshot
     actions = [Action("view.settings", "Go to Settings", "settings", lambda: None, "4"),
                Action("doctor", "Check the store, and repair it", "shield-check", lambda: None)]  # fmt: skip
     rows = action_entries(actions) + file_entries(found.overview.files) + run_entries(found.overview.runs)
-    rows += bullet_entries(all_bullets(home))
     assert search(rows, "file system check")[0].key == "doctor"
     assert search(rows, "config")[0].key == "view.settings"
-    assert search(rows, "sqlite")[0].kind == "bullet"
-    assert search(rows, "sqilte decided")[0].kind == "bullet"  # letters that changed places
+    assert search(rows, "setitngs")[0].key == "view.settings"  # letters that changed places
     assert search(rows, "undo harvest")[0].kind == "run"
     assert search(rows, "qqqqq") == []
     assert [row.kind for row in search(rows, "", 3)] == ["action", "action", "file"]

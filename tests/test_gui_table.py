@@ -13,7 +13,7 @@ from core.knowledge import ledger_index
 from core.knowledge.ledger import write_ledger
 from gui import gather
 from gui.toolkit.columns import Column, moved_to
-from gui.views import ledger as ledger_view
+from gui.views import conversations as ledger_view
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import Seat, at_home_fixture, seated, workspace_at  # noqa: F401 - pytest finds the fixture by itself
 from tests.waiting import PATIENCE_SECONDS
@@ -234,7 +234,7 @@ def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
     write_ledger(workspace.paths, entries())
     seat = Seat(desk, workspace)
     try:
-        view = seat.panel.workbench.views["ledger"]
+        view = seat.panel.workbench.views["conversations"]
         seat.until(lambda: hasattr(view, "table") and len(view.table.rows) == 300)
         assert seat.state.snapshot is None and view.row(0).when == view.row(11).when > view.row(12).when
         assert view.chips["too-large"].count == 75 and view.all.count == 300
@@ -267,7 +267,7 @@ def test_what_is_wished_while_a_large_ledger_is_arranged_is_there_afterwards(
     write_ledger(workspace.paths, entries())
     seat = Seat(desk, workspace)
     try:
-        view = seat.panel.workbench.views["ledger"]
+        view = seat.panel.workbench.views["conversations"]
         seat.until(lambda: isinstance(view.entries, FirstRows))
         read_on.set()
         seat.until(begun.is_set)
@@ -301,7 +301,7 @@ def test_no_entry_of_a_large_ledger_is_read_to_find_a_selected_row(
     write_ledger(small.paths, dict(list(made.items())[:20]))
     write_ledger(other.paths, made)
     with seated(desk, small) as seat:
-        view = seat.panel.workbench.views["ledger"]
+        view = seat.panel.workbench.views["conversations"]
         view.table.select(5)
         view._select(5)
         desk.frames(3)

@@ -195,14 +195,14 @@ def test_a_toast_goes_away_by_itself_and_its_button_acts(desk: Desk) -> None:
 
 def test_updates_make_no_items(desk: Desk) -> None:
     """Items that are made and deleted again leak kilobytes each: a panel that is left open would grow."""
-    from gui.toolkit.charts import Bars, Legend, Part, Progress, SegmentBar
+    from gui.toolkit.charts import Legend, Part, Progress, SegmentBar
     from gui.toolkit.messages import EmptyState
     from gui.toolkit.styles import DARK, LIGHT
     from gui.toolkit.widgets import CopyText
 
     look = desk.look
     segments = SegmentBar(look, desk.page, desk.page)
-    legend, bars = Legend(look, desk.page), Bars(look, desk.page, desk.page)
+    legend = Legend(look, desk.page)
     progress, words = Progress(look, desk.page), CopyText(look, desk.page)
     empty = EmptyState(look, desk.page, desk.page, icon="leaf", title="Nothing", words="yet")
     empty.show(True)  # its font is read with the first one that somebody sees
@@ -212,7 +212,6 @@ def test_updates_make_no_items(desk: Desk) -> None:
         parts = [Part(f"p{n}", n + round_, f"ramp:{n}") for n in range(round_ + 1, 9)]
         segments.set(parts, 100, mark=50)
         legend.set(parts)
-        bars.set([1, 2, round_])
         progress.set(0.3 * round_)
         words.set(f"text {round_}")
         empty.show(round_ % 2 == 0)

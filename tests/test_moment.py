@@ -183,6 +183,83 @@ def test_find_answers_in_a_line_with_the_place_the_state_and_what_is_gone(shop: 
     assert "a question open" in line and "gone from git since: docs/old.md" in line and "shop" in line
 
 
+def test_a_function_that_is_no_more_is_marked(shop: Path) -> None:
+    """By name, in any file of the repository; a name that git never had says nothing, and nor does a command."""
+    from core.give.still import gone
+
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    text = "Use `open_shelf()` of `shelf.ShelfPool`, never `close_shelf`, with `make check`"
+    for body in ("def open_shelf(): ...\nclass ShelfPool: ...\n", "class ShelfPool: ...\n"):
+        (shop / "shelf.py").write_text(body)
+        assert gone(str(shop), text) == (["open_shelf"] if "open" not in body else [])
+        for words in (["add", "."], ["commit", "-qm", "A shelf"]):
+            subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    assert gone(str(shop), text) == ["open_shelf"]
+
+
+def test_a_hand_off_tells_goal_state_and_what_was_tried(shop: Path) -> None:
+    """Enough to go on in another tool, and short; by its command line the other tool starts with it."""
+    code, out, err = call("handoff", "s1")
+    assert code == 0 and len(out.encode()) <= 6000, err
+    assert "> How do we write the release notes for the shop?" in out and "## State" in out
+    assert FAILS in out and WORKS in out and "Shall I commit it?" in out and "## Verify" in out
+    assert 'codex "$(knowledge handoff ' in call("handoff", "s1", "--to", "codex")[1]
+    assert "no conversation of that name" in call("handoff", "s9")[2]
+
+
+def test_a_model_makes_the_hand_off_and_where_it_fails_the_rules_do(shop: Path, tmp_path: Path) -> None:
+    program = tmp_path / "model.py"
+    program.write_text(
+        "import sys\nread = sys.stdin.read()\nprint('Sure.\\n## Goal\\nNotes by ' + str('s1' in read))\n"
+    )
+    for key, value in (("provider", "command"), ("command", json.dumps([sys.executable, str(program)]))):
+        assert call("config", "set", key, value)[0] == 0, key
+    assert "## Goal\nNotes by " in call("handoff", "s1")[1]
+    assert "Notes by" not in call("handoff", "s1", "--rules")[1]
+    program.write_text("print('I cannot help with that')\n")
+    told = json.loads(call("handoff", "s1", "--json")[1])
+    assert told["made_by"] == "rules" and FAILS in told["text"] and "no hand-off" in told["warnings"][0]
+
+
+def test_why_names_the_commit_its_session_and_the_reason(shop: Path) -> None:
+    """By the hash that git answered in the session; a commit of nobody's is said to be so."""
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    (shop / "pool.py").write_text("SIZE = 4\n")
+    for words in (["add", "."], ["commit", "-qm", "Four workers"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    made = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=shop, capture_output=True, text=True, check=True)
+    edit = {
+        "type": "tool_use",
+        "id": "e1",
+        "name": "Write",
+        "input": {"file_path": str(shop / "pool.py"), "content": "x"},
+    }
+    rows = [
+        turn("user", "The pool dies on the small runner, make it smaller please", 0, "s2", shop),
+        turn(
+            "assistant",
+            [{"type": "text", "text": "Four workers, because the runner kills the pool at five."}, edit],
+            1,
+            "s2",
+            shop,
+        ),
+        turn("user", [{"type": "tool_result", "tool_use_id": "e1", "content": "written"}], 2, "s2", shop),
+        *ran("git commit -am 'Four workers'", f"[main {made.stdout.strip()}] Four workers", False, 3, "s2", shop),
+    ]
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    (kept / "s2.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    code, out, err = call("why", "pool.py:1")
+    assert code == 0, err
+    assert "Four workers" in out and "s2:" in out and "known by its hash" in out
+    assert "why: Four workers, because the runner kills the pool at five." in out and "asked: The pool dies" in out
+    (shop / "other.py").write_text("pass\n")
+    for words in (["add", "."], ["commit", "-qm", "Nobody said why"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    assert "no session that was read made this commit" in call("why", "other.py")[1]
+    assert "git tells nothing of line 9" in call("why", "other.py:9")[2]
+
+
 def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> None:
     assert "no project of that name is known" in call("find", "notes", "--project", "nowhere")[2]
     assert "never said" in call("find", "zeppelin", "--project", "shop")[1]

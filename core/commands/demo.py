@@ -36,6 +36,10 @@ _held: dict[Path, int] = {}
 """Folder -> the descriptor of its lock, open as long as this process lives."""
 
 
+LEFT = ("import-from-browsers", "release-steps")
+"""How the names of the conversations begin that a demo leaves to whoever tries it, so that a first harvest has work."""
+
+
 def demo_folder() -> Path:
     """A place for a demo home that is not there yet. Raises OSError."""
     # As long as the name of any other temporary folder, which stands in the samples: their sizes are always the same.
@@ -112,8 +116,14 @@ def demo(
     shipped = load_config(SHIPPED_FILE, {}, made)
     loaded = replace(shipped, config=replace(shipped.config, file_roots=(str(made),)))
     inside = Workspace(Paths(made), loaded, workspace.environment, made)
+    aside = [(path, made / path.name) for path in sorted(inside.paths.conversations.iterdir())
+             if path.name.startswith(LEFT)]  # fmt: skip
+    for path, away in aside:
+        path.rename(away)
     dry = harvest(inside, HarvestRequest(provider="offline"))
     applied = harvest(inside, HarvestRequest(apply=True, provider="offline"), progress=progress, cancelled=cancelled)
+    for path, away in aside:
+        away.rename(path)
     state = status(inside)
     digest = files.read_or_empty(inside.paths.digest).decode("utf-8", "replace")
     return Demo(str(made), dry, applied, state, digest, not no_panel)

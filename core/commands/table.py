@@ -45,6 +45,8 @@ LISTED = {
         "a line for each hit, your project first: what was said, where, how it was left",
     ),
     "worked": ("moment.worked", "say how something that was found served, and why; or ask how it has"),
+    "why": ("moment.why", "why a line or a file is so: its commit, the session that made it, and what was said there"),
+    "handoff": ("moment.handoff", "what a new session needs to go on with an earlier one, in this tool or another"),
     "search": ("search", "find anything in the store and in conversations, best first"),
     "vectors": (
         "search",

@@ -18,7 +18,7 @@ from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.row import NAMED, flag, listed, needed, option, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.text import count
-from core.commands.transcript_text import NO_LONGER, handed_over, markdown, readable
+from core.commands.transcript_text import NO_LONGER, markdown, readable
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
 from core.conversations.read import read_conversation, why_unread
@@ -125,12 +125,13 @@ def tool_of(row: Held) -> str:
 
 @dataclass(frozen=True)
 class Shown:
-    """A conversation for `knowledge show`. `style` is readable, markdown, resume, or hand-over: what a new session is
-    given to go on with one that its tool no longer has."""
+    """A conversation for `knowledge show`. `style` is readable, markdown, resume, or handoff: what a new session is
+    given to go on with one that its tool no longer has, in `handoff`."""
 
     conversation: ReadableConversation
     style: str = "readable"
     warnings: tuple[str, ...] = ()
+    handoff: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return self.conversation.to_json()
@@ -162,7 +163,8 @@ def show(
     else:
         conversation = read(workspace, called, first or 1, 1 if resume else limit)
     if resume and conversation.archived:
-        return Shown(read(workspace, called), "hand-over", conversation.warnings)
+        told = by_rules(workspace, locate(workspace, called))
+        return Shown(conversation, "handoff", conversation.warnings, told)
     if resume and not conversation.resume:
         raise KnowledgeError(
             "no-resume", f"nothing goes on with this conversation: {conversation.why_not}", conversation.name
@@ -251,12 +253,12 @@ def read_held(
     from core.rules.session import read_session
 
     try:
-        whole = _read(workspace, row)
+        cleared = whole_of(workspace, row)
     except KnowledgeError:
         if allowed is None or allowed(row.folder):
             raise
         raise _unknown(row.name) from None  # why it cannot be read is told of one that may be read alone
-    facts = whole.conversation
+    facts = cleared.conversation
     if allowed is not None and not allowed(facts.folder or row.folder):
         raise _unknown(row.name)
     turns = len(facts.turns)
@@ -264,7 +266,7 @@ def read_held(
         raise KnowledgeError("usage", f"there is no turn {first}", row.name, f"it has {count(turns, 'turn')}")
     items, warnings = harvested(workspace, row)
     end = _clear(read_end(read_session(facts)).text)
-    shown = page(whole, first, number, items)
+    shown = page(cleared, first, number, items)
     after = first + len(shown)
     gone = kept_of(workspace, row) is not None
     resume, why_not = ("", NO_LONGER) if gone else resume_of(row)
@@ -272,8 +274,23 @@ def read_held(
             row.name, facts.title or row.title, tool_of(row._replace(tool=facts.format)), row.source, row.path,
             facts.folder or row.folder, facts.repository, facts.branch, facts.model, row.ended[:10],
             facts.started or row.started, facts.ended or row.ended, turns, first, after if after <= turns else None,
-            shown, items, bool(row.trash), resume, why_not, whole.secrets.count, warnings, end, gone,
+            shown, items, bool(row.trash), resume, why_not, cleared.secrets.count, warnings, end, gone,
         )  # fmt: skip
+
+
+def by_rules(workspace: Workspace, row: Held) -> str:
+    """What a new session is given to go on with a conversation that was located: the hand-off that rules make. Raises
+    KnowledgeError where it cannot be read."""
+    from core.rules.handoff import handoff
+    from core.rules.session import read_session
+
+    talk = whole_of(workspace, row).conversation
+    items, _ = harvested(workspace, row)
+    about = {
+        "Session": row.name, "Tool": tool_of(row._replace(tool=talk.format)), "Day": row.ended[:10],
+        "Folder": talk.folder or row.folder, "Branch": talk.branch,
+    }  # fmt: skip
+    return handoff(read_session(talk), about, (item.text for item in items if item.category != "files"))
 
 
 def locate(
@@ -367,7 +384,7 @@ _kept: dict[str, tuple[str, Cleared]] = {}
 KEPT = 3
 
 
-def _read(workspace: Workspace, row: Held) -> Cleared:
+def whole_of(workspace: Workspace, row: Held) -> Cleared:
     """The whole conversation without secrets."""
     from core.conversations.readable import cleared
 
@@ -386,7 +403,7 @@ def _read(workspace: Workspace, row: Held) -> Cleared:
             data = files.read_file(row.path).data
     except OSError as error:
         if (kept := kept_of(workspace, row)) is not None:
-            return _read(workspace, row._replace(path=kept))
+            return whole_of(workspace, row._replace(path=kept))
         why = str(error.strerror or error)
         raise KnowledgeError(
             "unreadable", f"the conversation cannot be read: {why}", row.path, "was it moved or deleted?"
@@ -483,8 +500,8 @@ AT_END = 6
 def show_text(shown: Shown) -> str:
     """A conversation for a reader, as markdown, or the command that goes on with it."""
     conversation = shown.conversation
-    if shown.style == "hand-over":
-        return "\n".join(handed_over(conversation)) + "\n"
+    if shown.style == "handoff":
+        return shown.handoff
     if shown.style == "resume":
         return f"{conversation.resume}\n"
     return "\n".join(markdown(conversation) if shown.style == "markdown" else readable(conversation)) + "\n"

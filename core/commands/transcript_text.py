@@ -1,4 +1,4 @@
-"""A conversation in words: for a terminal, as markdown, and as a hand-over for a session that goes on with it."""
+"""A conversation in words: for a terminal, and as markdown."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ from typing import Any
 from core.base.markdown import split_lines
 from core.commands.text import count, one_line
 from core.conversations.readable import ReadableConversation
-from core.conversations.turns import cut
 
 NO_LONGER = "its tool no longer has it, the archive does"
 LINES = 6
 """This many lines of one hit are shown."""
-LAST_TURNS, LAST_CHARACTERS = 6, 1500
-"""A hand-over tells so many turns of the end, so much of the beginning and of the end of each."""
 WIDE = 320
 """So much of a line that a tool gave back."""
 SPEAKERS = {"user": "you", "assistant": "assistant", "tool": "tool", "system": "put in by the tool", "": ""}
@@ -48,25 +45,6 @@ def readable(talk: ReadableConversation) -> Iterator[str]:
         yield ""
         reads_on = f"'knowledge show {one_line(talk.name)}:{talk.next}' reads on"
         yield f"turns {talk.first} to {talk.next - 1} of {talk.count}; {reads_on}"
-
-
-def handed_over(talk: ReadableConversation) -> Iterator[str]:
-    """What a new session needs to go on: what was asked for, what was learned, and how it ended."""
-    yield f"Go on with an earlier session, which {talk.tool} no longer has ({NO_LONGER})."
-    about = (("Session", talk.name), ("Folder", talk.folder), ("Branch", talk.branch), ("Day", _period(talk)))
-    yield from (f"- {name}: {one_line(value)}" for name, value in about if value)
-    asked = next((turn for turn in talk.turns if turn.role == "user" and turn.text.strip()), None)
-    if asked is not None:
-        yield from ("", "It was asked for:", "", *(f"> {line}".rstrip() for line in split_lines(asked.text.strip())))
-    if talk.items:
-        yield from ("", "What it taught:", "", *(f"- {item.category}: {one_line(item.text)}" for item in talk.items))
-    said = [turn for turn in talk.turns if turn.role in ("user", "assistant") and turn.text.strip()][-LAST_TURNS:]
-    yield from ("", "How it ended:")
-    for turn in said:
-        yield from ("", f"{_speaker(turn)}:")
-        yield from (
-            f"> {line}".rstrip() for line in split_lines(cut(turn.text.strip(), LAST_CHARACTERS, LAST_CHARACTERS))
-        )
 
 
 def _body(turn: Any) -> Iterator[str]:

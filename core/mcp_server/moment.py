@@ -13,6 +13,7 @@ from core.commands.conversations import read as read_whole
 from core.commands.library.documents import library_part
 from core.commands.moment.find import find as find_everything
 from core.commands.moment.find import find_lines
+from core.commands.moment.handoff import handoff as handed_off
 from core.commands.moment.worked import CHUNK, worked_text
 from core.commands.moment.worked import worked as used
 from core.commands.text import count
@@ -131,6 +132,13 @@ def notes(
     found: Any = tools.get_file_notes(workspace, path, project, 20, 0)
     rows = [f"- {row['text']} {row['provenance']}".rstrip() for row in found["notes"]]
     return _told(now, [f"{found['path']}:", *(rows or ["no notes"]), *found["warnings"][:2]], PAGE)
+
+
+def handoff(workspace: Workspace, session: str) -> str:
+    """The hand-off of a session that may be told, by the rules: an agent's own model reads it."""
+    now = settled(workspace)
+    allowed = tools.allowed_in(now, all_projects=_everywhere(now)) or (lambda _folder: True)
+    return handed_off(now, session, rules=True, allowed=allowed).text
 
 
 def worked(

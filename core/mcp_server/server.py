@@ -170,8 +170,16 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False, everything
     )  # fmt: skip
     _add_tools(server, allow_writes)
     _add_resources(server)
+    _add_prompts(server)
     return server
 
+
+REFLECT = """Look back on this conversation.
+1. What find, read, notes or a hint told you and you used: say with `worked` how it served (win, partial, miss,
+   misleading) and why. What led you astray matters most.
+2. What cost time and will come again: a failure and its cure, a rule the user gave, a decision with its reason. Choose
+   at most three that are not known yet (ask `find`), in one sentence each, with the names and values that belong to it.
+3. Show these to the user, and save with `save_memory` those that they say yes to. Nothing worth it: say so."""
 
 LOOKS = ToolAnnotations(read_only_hint=True, idempotent_hint=True)
 SAVES = ToolAnnotations(read_only_hint=False, idempotent_hint=True)
@@ -353,6 +361,19 @@ def _add_resources(server: PlainServer) -> None:
     def whole_context() -> str:
         """Everything a new conversation begins with: context files and the digest."""
         return str(_run(lambda: tools.get_context(server.of_resources), ResourceError)["text"])
+
+
+def _add_prompts(server: PlainServer) -> None:
+    @server.prompt(title="Go on with an earlier session")
+    def handoff(session: str) -> str:
+        """What is needed to go on with a session, by its name as find prints it: goal, state, files, what was tried,
+        what is open, how to verify."""
+        return _run(lambda: moment.handoff(server.of_resources, session), ValueError)
+
+    @server.prompt(title="Look back on this session")
+    def reflect() -> str:
+        """Asks for what this session taught, and how what it was told has served."""
+        return REFLECT
 
 
 def _run(work: Callable[[], T], error: type[Exception] = ToolError) -> T:

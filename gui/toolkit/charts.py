@@ -10,7 +10,7 @@ import dearpygui.dearpygui as dpg
 from gui.toolkit.layout import trailing_row
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import hint, say_hint, text
+from gui.toolkit.widgets import text
 
 
 @dataclass(frozen=True)
@@ -100,58 +100,6 @@ class Legend:
                 self._look.tint(square, part.color)
                 dpg.set_value(name, part.label)
                 dpg.set_value(amount, part.words or f"{part.value:,.0f}")
-
-
-class Bars:
-    """Amounts of the last days as bars, as wide as `container`; the last one stands out."""
-
-    def __init__(self, look: Look, parent: int, container: int, *, count: int = 14, height: float = 46) -> None:
-        self._look, self._height = look, height
-        self._values: list[float] = [0.0] * count
-        self._width = 0.0
-        holder = int(dpg.add_group(parent=parent))  # a drawing takes no tooltip, a group does
-        self.item = int(dpg.add_drawlist(10, look.px(height), parent=holder))
-        self._bars = [int(dpg.draw_rectangle((0, 0), (0, 0), parent=self.item)) for _ in range(count)]
-        self._holder = holder
-        self._tip = hint(look, holder, "")
-        look.follow(container, self._fit)
-        look.on_change(self.draw)
-
-    def show(self, on: bool) -> None:
-        """Whether they are there at all."""
-        dpg.configure_item(self._holder, show=on)
-
-    def set(self, values: Sequence[float], tip: str = "") -> None:
-        """Show `values`, the oldest first; `tip` is the tooltip that gives them in words."""
-        wanted = list(values)[-len(self._bars) :]
-        self._values = [0.0] * (len(self._bars) - len(wanted)) + wanted
-        say_hint(self._tip, tip)
-        self.draw()
-
-    def _fit(self, width: float, _height: float) -> None:
-        self._width = width
-        self.draw()
-
-    def draw(self) -> None:
-        """Put every bar in its place."""
-        look, width, height = self._look, self._width, self._look.px(self._height)
-        if width <= 0:
-            return
-        dpg.configure_item(self.item, width=int(width), height=height)
-        count, gap, highest = len(self._bars), look.px(4), max(*self._values, 1e-9)
-        step = (width + gap) / count
-        for number, (item, value) in enumerate(zip(self._bars, self._values, strict=True)):
-            tall = max(look.px(2), (height - look.px(2)) * value / highest)
-            color = look.rgba("accent" if number == count - 1 and value else "accent@45" if value else "line")
-            x = number * step
-            dpg.configure_item(
-                item,
-                pmin=(x, height - tall),
-                pmax=(x + step - gap, height),
-                fill=color,
-                color=(0, 0, 0, 0),
-                rounding=look.px(2) if value else 0,
-            )
 
 
 class Progress:

@@ -41,9 +41,9 @@ class FlowList:
         on_action: Callable[[str, FlowRow], object] | None = None,
         role: str = "text",
         marks: int = 0,
-        shares: bool = False,
+        aside: bool = False,
     ) -> None:
-        self._look, self._role, self._marks, self._shares = look, role, marks, shares
+        self._look, self._role, self._marks, self._aside = look, role, marks, aside
         self._specs = tuple(actions)
         self._on_select, self._on_open, self._on_action = on_select, on_open, on_action
         self.rows: Sequence[FlowRow] = ()
@@ -55,6 +55,7 @@ class FlowList:
         self.width = self._tall = 0
         self._hovered: int | None = None
         self._last_click: tuple[Hashable, float] = (None, 0.0)
+        self._places: tuple[tuple[int, ...], int] = ((), 0)
 
     def build(self, parent: int, height: int = -1) -> int:
         """Make all items; once. Returns the scrolled child window."""
@@ -169,13 +170,38 @@ class FlowList:
 
     def _guess(self) -> None:
         """Heights of all rows, guessed where they were not measured before."""
-        self.heights.begin(guessed(self._look, self.rows, self.width))
+        self.heights.begin(guessed(self._look, self.rows, self.width, self._aside))
         covered = self._index.get(self._cover.key)
         if covered is not None:
             self.heights.fix(covered, self._cover.height)
+        self._stand()
+
+    def stand_at(self, tops: Sequence[int], total: int) -> None:
+        """Put each row at the height of something beside the list, in pixels of the screen, the first one first; one
+        that has no room there comes below the one before it. All of it is `total` high at the least."""
+        self._places = (tuple(tops), total)
+        self._guess()
+        self._layout()
+
+    @property
+    def scroll(self) -> Scroll:
+        """The scroll of the list, for whoever keeps another one beside it."""
+        return self._scroll
+
+    def _stand(self) -> None:
+        tops, total = self._places
+        if len(tops) != len(self.rows) or not tops:
+            self.heights.lead = 0
+            self.heights.sum_up()
+            return
+        self.heights.lead = top = tops[0]
+        for at, until in enumerate([*tops[1:], total]):
+            own = self._exactly(at) or self.heights.heights[at]
+            self.heights.fix(at, max(own, until - top))
+            top += self.heights.heights[at]
 
     def _exactly(self, at: int) -> int | None:
-        return measured(self._look, self.rows[at], self.width, self._role)
+        return measured(self._look, self.rows[at], self.width, self._role, self._aside)
 
     def _layout(self) -> None:
         """Put the rows in sight into their places; makes no item unless the window has grown."""
@@ -194,7 +220,7 @@ class FlowList:
         if end - start > len(self.slots):
             number = end - start + 2 * OVERSCAN - len(self.slots)
             self.slots += [
-                make_slot(self._look, self._pool, self._role, self._marks, self._shares) for _ in range(number)
+                make_slot(self._look, self._pool, self._role, self._marks, self._aside) for _ in range(number)
             ]
         dpg.configure_item(self._rest, height=max(1, heights.total))
         for slot in self.slots:
@@ -320,6 +346,7 @@ class Heights:
         self._exactly, self._name = exactly, name
         self.heights: list[int] = []
         self.tops: list[int] = [0]
+        self.lead = 0  # what is empty above the first row
         self._exact: set[int] = set()
         self._known: dict[Hashable, int] = {}
 
@@ -383,7 +410,7 @@ class Heights:
 
     def sum_up(self) -> None:
         """The tops, of heights that have changed."""
-        self.tops = list(accumulate(self.heights, initial=0))
+        self.tops = list(accumulate(self.heights, initial=self.lead))
 
 
 HEIGHT, MARGIN = 24, 6

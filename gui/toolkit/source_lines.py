@@ -167,6 +167,20 @@ class SourceLines:
             self._fill()
         return moved
 
+    @property
+    def scroll(self) -> Scroll:
+        """The scroll of the text, for whoever keeps another one beside it."""
+        return self._scroll
+
+    def top_of(self, line: int) -> int:
+        """Where a line (from 1; 0: the file) begins in the text as it is broken, in pixels of the screen."""
+        return self._row_of(line) * self._look.px(PITCH) if line else 0
+
+    @property
+    def length(self) -> int:
+        """How high the text is, in pixels of the screen."""
+        return self._length()
+
     def _length(self) -> int:
         return len(self.rows) * self._look.px(PITCH)
 

@@ -109,7 +109,6 @@ class Rule:
 CLEAR = "none@0"
 
 FRAME = (10.0, 6.0)
-TIGHT, TIGHTEST = 6.0, 3.0  # the padding of tabs in a narrow window
 
 PANEL_COLORS = {
     "Text": "text",
@@ -252,6 +251,8 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "settings": box("card", "line", (6, 5)),
     "setting": box(CLEAR, CLEAR, (6, 5), 6),
     "setting-on": box("selected", CLEAR, (6, 5), 6),
+    "wants": box("hit@9", "hit@40", (12, 8)),
+    "evidence": box("card", "handle", (14, 12)),
     "pane": box("panel", "line", (12, 10)),
     "bar": box("window", CLEAR, (14, 10), 0),
     "foot": box("window", CLEAR, (14, 5), 0),
@@ -276,19 +277,16 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "secondary": button("field", "hover", "pressed", "text", "line"),
     "danger": button("failed@16", "failed@28", "failed@40", "failed", "failed@45"),
     "ghost": button(CLEAR, "hover", "pressed", "muted"),
-    "ghost-off": button(CLEAR, "hover", "pressed", "edited"),
-    "ghost-lit": button(CLEAR, "hover", "pressed", "accent"),
     "tab": button(CLEAR, "hover", "pressed", "muted"),
     "tab-on": button("field", "field", "field", "text", "line"),
-    "tab-tight": button(CLEAR, "hover", "pressed", "muted", padding=TIGHT),
-    "tab-on-tight": button("field", "field", "field", "text", "line", padding=TIGHT),
-    "tab-tightest": button(CLEAR, "hover", "pressed", "muted", padding=TIGHTEST),
-    "tab-on-tightest": button("field", "field", "field", "text", "line", padding=TIGHTEST),
     "search-button": (*button("field", "hover", "pressed", "hint", "line"), *_LEFT),
     "menu-row": (*button(CLEAR, "hover", "pressed", "text"), *_LEFT),
     "menu-row-on": (*button("selected", "hover", "pressed", "text"), *_LEFT),
     "ghost-text": (Rule("mvButton", GHOST_TEXT, {"FramePadding": (0, 6)}),),
     "fold": (*button(CLEAR, "hover", "pressed", "edited"), *_LEFT),
+    "words": button(CLEAR, "hover@60", "pressed", "text", padding=4),
+    "words-lit": button(CLEAR, "hover@60", "pressed", "accent", padding=4),
+    "words-pale": button(CLEAR, "hover@60", "pressed", "muted", padding=4),
     "link": button(CLEAR, "accent@14", "accent@24", "accent"),
     "splitter": button(CLEAR, "accent@50", "accent", "hint", rounding=2),
     "pick": (Rule("mvSelectable", {"Header": "selected", "HeaderHovered": "hover", "HeaderActive": "hover"}),),

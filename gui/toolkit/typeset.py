@@ -37,7 +37,28 @@ def visible(text: str) -> str:
         text = _ESCAPES.sub("", text)
     if "\t" in text:
         text = text.expandtabs(4)
-    return _ODD.sub(_drawn, text)
+    return _ODD.sub(_drawn, lettered(text))
+
+
+SCRIPTS = {"Hebrew": "\u0590-\u05ff", "Arabic": "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufefc",
+           "Devanagari": "\u0900-\u097f", "Thai": "\u0e00-\u0e7f"}  # fmt: skip
+"""Scripts that the fonts of the panel have no letters for."""
+_LETTERLESS = re.compile(
+    "|".join(f"(?P<{name}>[{those}](?:[{those}\\s.,:;!?-]*[{those}])?)" for name, those in SCRIPTS.items())
+)
+
+
+def lettered(text: str) -> str:
+    """A text with words instead of what the fonts cannot show: nobody reads rows of replacement marks."""
+    told: set[str] = set()
+
+    def name(found: re.Match[str]) -> str:
+        script = str(found.lastgroup)
+        again = script in told
+        told.add(script)
+        return f"[{script}]" if again else f"[{script}: open it in your editor]"
+
+    return _LETTERLESS.sub(name, text)
 
 
 def _drawn(found: re.Match[str]) -> str:

@@ -16,8 +16,8 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, say_hint
 from gui.views.looks import capital
 
-LABEL, NONE, NOTHING_IN_IT = "Digest in prompt", "No digest yet", "Digest is empty"
-LOADING = "Digest: loading…"
+LABEL, NONE, NOTHING_IN_IT = "Digest", "No digest yet", "Digest, empty"
+LOADING = "Loading…"
 
 
 def switch_words(found: DigestState, stands: DigestStands) -> tuple[bool, str, str]:

@@ -40,7 +40,7 @@ from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, CopyText, text
 from gui.views.knowledge_rows import act_of, change, meta_of
-from gui.views.list_view import MOVES, FilteredView, has_words
+from gui.views.list_view import FilteredView
 from gui.views.looks import capital, joined, short_folder
 from gui.watch import SourceWatch
 
@@ -109,12 +109,6 @@ def cell(note: NoteView, column: int) -> Cell:
     return short_folder(folder) if column == 2 else str(len(note.rows))
 
 
-def matching_notes(notes: Sequence[NoteView], words: str) -> list[int]:
-    """Positions of the notes in whose path or text every word stands."""
-    texts = ("\n".join([note.source, note.recorded, *(row.bullet.text for row in note.rows)]) for note in notes)
-    return [at for at, text in enumerate(texts) if has_words(text, words)]
-
-
 def note_rows(loaded: Loaded) -> list[FlowRow]:
     """The notes in the order of the lines that they speak of; those about the whole file first."""
     order = sorted(range(len(loaded.note.rows)), key=lambda at: (loaded.spans[at] or (0, 0), -at))
@@ -177,9 +171,6 @@ class FilesView(FilteredView):
         ("Ctrl+C", "Copy a note"),
     )
 
-    FILTER = "Filter by path or note"
-    TYPING_KEYS = (*MOVES, "Enter")
-
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell)
         self.notes: tuple[NoteView, ...] = ()
@@ -187,6 +178,8 @@ class FilesView(FilteredView):
         self.chosen = ""  # the note file of the source that is shown
         self.in_notes = False  # whether the keys move through the notes instead of the files
         self._line = 0
+        self._stood: tuple[object, ...] = ()
+        self._scrolled = (0.0, 0.0)
         self._seen: object = None
         self._selected: object = None
         self._ticket = 0
@@ -196,7 +189,6 @@ class FilesView(FilteredView):
         """Make list, text, notes and what teaches."""
         look = self._look
         self._full = box(look, parent, "clear")
-        self.add_filter(self._full)
         listing = box(look, self._full, "clear", height=LIST_HEIGHT)
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._pick, on_open=lambda _row: self.open_file(),
@@ -233,11 +225,32 @@ class FilesView(FilteredView):
         self.source.build(self._source_box)
         self.list = FlowList(look, actions=ACTIONS, on_select=self._jump, on_action=self._shell.in_order(self.act))
         self.list.build(notes)
+        look.every_tick(self.tick)
         self._none = EmptyState(
             look, parent, parent, icon="file-code", title="No notes on files yet",
             words=TAUGHT, command="knowledge add files TEXT --file PATH",
         )  # fmt: skip
         self._teaching = Teaching(self._full, {"none": self._none})
+
+    def tick(self) -> bool:
+        """Keep each note at the height of its line, and both scrolls at one place; true when something moved."""
+        loaded = self.loaded
+        if loaded is None or not self.list.rows or loaded.problem is not None:
+            return False
+        places = (loaded, self.list.width, self.source.length, self._look.scale, tuple(self.list.rows))
+        if places != self._stood:
+            self._stood = places
+            spans = (loaded.spans[cast(int, row.key)] for row in self.list.rows)
+            self.list.stand_at([self.source.top_of(span[0] if span else 0) for span in spans], self.source.length)
+            return True
+        source, notes = self.source.scroll, self.list.scroll
+        now = (source.at, notes.at)
+        if now[0] == now[1] or now == self._scrolled:
+            return False
+        leader, other = (notes, source) if now[0] == self._scrolled[0] else (source, notes)
+        other.go(leader.at)
+        self._scrolled = (source.at, notes.at)
+        return True
 
     def refresh(self, state: State) -> None:
         """Take over which notes there are, follow a selection made elsewhere, read the text again."""
@@ -339,11 +352,10 @@ class FilesView(FilteredView):
         return cell(self.notes[row], column)
 
     def arrange(self, keep: bool) -> None:
-        """Show the files that have all the words."""
-        rows = matching_notes(self.notes, self.words)
+        """Show the files that have notes."""
+        rows = range(len(self.notes))
         self.table.selected = next((at for at, row in enumerate(self.notes) if row.note == self.chosen), None)
         self.table.set_rows(rows, keep_place=keep)
-        self._shell.rows_shown(len(rows), len(self.notes), self.name)
 
     # --- its text ---
 

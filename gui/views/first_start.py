@@ -204,7 +204,7 @@ class FirstStart:
         dpg.add_separator(parent=found)
         left, right = spread(look, found, 7)
         self.sources = Button(look, left, "Add a folder, or an export of ChatGPT",
-                              lambda: self._shell.run("view.sources"), icon="plus", kind="link",
+                              lambda: self._shell.run("view.conversations"), icon="plus", kind="link",
                               tip="Each tool with its folders and a switch; exports of ChatGPT")  # fmt: skip
         self._each = text(look, right, "", "small", "hint")
         space(look, parent, 2)

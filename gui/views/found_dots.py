@@ -13,7 +13,7 @@ from gui.toolkit.drawing import Layer
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS
 from gui.toolkit.theme import Look
-from gui.views.ledger import day_words
+from gui.views.looks import day_words
 
 COLUMNS, STACK = 40, 7
 """This many columns the axis has, and so many dots stand over each other at the most."""

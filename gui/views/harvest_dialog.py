@@ -32,9 +32,9 @@ from gui.toolkit.layout import ChipRow, Fold, Line, Lines, box, space
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
+from gui.views.conversations import NAMELESS
 from gui.views.harvest_watch import GainPart, WatchPart, stay_words, took_words
-from gui.views.ledger import NAMELESS, day_words
-from gui.views.looks import capital, joined, plain_name, tile
+from gui.views.looks import capital, day_words, joined, plain_name, tile
 
 # what happens to a conversation -> (group, icon, colour, in words)
 ACTIONS: dict[str, tuple[str, str, str, str]] = {

@@ -26,8 +26,7 @@ from gui.toolkit.messages import begun
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
-from gui.views.ledger import day_words
-from gui.views.looks import CATEGORIES, category_parts, joined, tile
+from gui.views.looks import CATEGORIES, category_parts, day_words, joined, tile
 
 TALL = 436
 PIECES = 240

@@ -1,4 +1,4 @@
-"""The view of the bullets: by category, newest first; edited, struck, ticked off and deleted where they stand.
+"""The view of the bullets: by project, newest first; edited, struck, ticked off and deleted where they stand.
 
 First the editor: what stands in the file, what is written, and what when both went on. Then the view.
 """
@@ -8,51 +8,44 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 from typing import Any, cast
 
 import dearpygui.dearpygui as dpg
 
-from core.base.figures import count
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands import bullets
 from core.commands.bullets import change_all
 from core.commands.panel.bullets import CategoryView, category_view
-from core.commands.quarantine import ReleasedMany, accept_seen
-from core.commands.review.alike import Superseding
+from core.commands.panel.evidence import say_how_it_served
 from core.commands.statements import Found, Said, said_with
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
+from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.editor import EditorKind, Typed, shortened
-from gui.toolkit.flow_rows import FlowRow, matching
-from gui.toolkit.layout import ChipRow, lowered
-from gui.toolkit.letters import END
+from gui.toolkit.flow_rows import FlowRow
+from gui.toolkit.layout import ChipRow
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, text
 from gui.views import knowledge_rows
 from gui.views.knowledge_rows import (
     ACTIONS,
+    ALL,
     EMPTY,
-    OF_RUN,
-    PAIR_ACTIONS,
-    PAIR_EMPTY,
-    PAIR_KEYS,
-    Act,
     BulletKey,
-    Comparison,
     Knowledge,
     act_of,
     change,
     copied,
     found_again,
-    held_chosen,
-    pair_act,
-    says_so,
+    is_group,
+    own_first,
     select_added,
-    stands,
 )
 from gui.views.list_view import OTHER_WORDS, SIDEWAYS, Editing, ListView, Teach, beside, insisting
-from gui.views.looks import CATEGORIES, OF_FILE, PAIRS
+from gui.views.look_card import LookCard
+from gui.views.looks import CATEGORIES, Looks
+from gui.views.start import StartColumn
 
 ADDING: BulletKey = ("", "", 0)
 STAYS = "Where it came from stays with it"
@@ -164,172 +157,194 @@ def said_of(target: BulletTarget) -> str:
     return "Changed the bullet" if target.found is not None else f"Added to {CATEGORIES[target.category].name}"
 
 
-HIDDEN = ("quarantine", *PAIRS)
-TABS = {**{name: CATEGORIES[name] for name in EMPTY}, **PAIRS}
-KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy", "R": "same-run"}
-MAX_ITEMS_LISTED = 8
-"""At most this many held items are named one by one in a question about all of them."""
+KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
+WITHOUT_GROUPS = {"Up": "Up", "Down": "Down", "Home": "Down", "Page up": "Down", "Page down": "Down", "End": "Up"}
+"""A key that came to the head of a group goes on to a bullet with another."""
+SERVED = {"win": ("It helped", "thumbs-up"), "partial": ("It helped in part", "check"),
+          "miss": ("It was beside the point", "x"), "misleading": ("It misled", "triangle-alert")}  # fmt: skip
+"""How a bullet may have served, as it is asked."""
+NAMES = {ALL: Looks("All", "layers", "accent"), **{name: CATEGORIES[name] for name in EMPTY if name != ALL}}
 TEACH = {
-    **{
-        name: Teach(TABS[name].icon, *words, command="" if name in HIDDEN else "knowledge harvest --apply")
-        for name, words in (EMPTY | PAIR_EMPTY).items()
-    },
-    "nothing": Teach(
-        "funnel", "Nothing matches", "No bullet of this category has these words.",
-        action="Clear the filter", act="clear",
-    ),
+    name: Teach(NAMES[name].icon, *words, command="knowledge harvest --apply") for name, words in EMPTY.items()
 }  # fmt: skip
 
 
 class KnowledgeView(ListView[Knowledge]):
-    """Bullets by category with a filter, an editor in the place of a row, and undo."""
+    """All bullets by project, or those of a category, with an editor in the place of a row; above them what waits for
+    the user's word."""
 
     name = "knowledge"
     gather = staticmethod(knowledge_rows.gather)
     keys = (
+        ("W", "What wants a look, one by one"),
         ("Left, Right", "Another category"),
-        ("Alt+Down", "The fact index: how sure each is, and since when"),
-        ("N", "Write a bullet"),
+        ("N, +", "Write a bullet"),
         ("F2, E, Enter", "Edit the bullet"),
         ("Ctrl+Enter", "Save what is written"),
-        ("Space", "Done, open again, or let in what is held"),
+        ("Space", "Done, or open again"),
         ("S", "Strike through, or take the line away"),
-        ("Delete", "Delete, or drop what is held"),
-        ("Space, O, K, Enter", "To decide: keep the new one, the old one, both; read the conversation that says so"),
-        ("M, Shift+M", "Two that are alike: keep the first, or the second"),
+        ("Delete", "Delete it"),
+        ("U", "Say how it served"),
         ("Ctrl+C", "Copy the bullet; of a playbook its steps, one a line"),
-        ("R", "Held: only what the same harvest has held back"),
-        ("Ctrl+Enter, Shift+Delete", "Held: let in, or drop, all that are shown; 3 5-9 in the filter chooses"),
+        *LookCard.keys,
     )
     DATA = Knowledge
-    FILTER = "Filter by word or conversation"
-    ACTIONS = (*PAIR_ACTIONS, *ACTIONS)
+    ACTIONS = ACTIONS
     ACTION_KEYS = KEYS
     TEACH = TEACH
-    ADD = "Write a bullet by hand"
+    MARKS, ASIDE = 8, True
     session: BulletSession
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, Knowledge())
-        self.category = "facts"
+        self.category = ALL
         self.session = BulletSession(look, shell, self.list, on_arrange=self.rearrange,
                                      on_saved=lambda _target, value: select_added(shell, value))  # fmt: skip
         self.session.on_show = self.show
-        self.comparison = Comparison(shell, self._compared)
+        self.looks = LookCard(look, shell)
+        self._menu = Menu(look, most=len(SERVED))
+        self.side = StartColumn(look, shell)
+        self._wanted: object = None
 
     def build(self, parent: int) -> None:
         super().build(parent)
+        self._shell.layers.append(self._menu.key)
         self.show(self.category)
 
     def above(self, parent: int, view: int) -> None:
-        """A chip a category."""
-        tabs = ChipRow(self._look, parent, view)
-        self.tabs = {name: tabs.add(looks.name, looks.color, partial(self._tab, name)) for name, looks in TABS.items()}
-
-    def below(self, parent: int) -> None:
-        """What can be done with all held items that are shown; hidden for every other category."""
-        look = self._look
-        self._all = int(dpg.add_group(horizontal=True, parent=parent, show=False))
-        let_in, drop = partial(self._ask_all, drop=False), partial(self._ask_all, drop=True)
-        tip = "Let in all that are shown, each into its file; one Undo takes it back"
-        self.let_in = Button(look, self._all, "", self._shell.in_order(let_in), icon="check", tip=tip,
-                             shortcut="Ctrl+Enter")  # fmt: skip
-        self.drop = Button(look, self._all, "", self._shell.in_order(drop), icon="trash-2", kind="ghost",
-                           tip="Drop all that are shown; Undo brings them back", shortcut="Shift+Delete")  # fmt: skip
-        text(look, lowered(look, self._all, 7), "To choose some, filter: 3 5-9", "small", "hint", fit=END)
+        """What wants a look; a chip a category."""
+        self.looks.build(parent, view)
+        chips = ChipRow(self._look, parent, view)
+        self.tabs = {
+            name: chips.add(looks.name, looks.color, partial(self._tab, name)) for name, looks in NAMES.items()
+        }
+        self.memories = chips.add("Memories", "ramp:3", lambda _on: self._shell.run("view.memories"))
+        self.plus = chips.add(
+            "+", "muted", lambda _on: self._shell.in_order(self.begin_add)(), "Write a bullet by hand"
+        )
+        self.at_rest = self.plus.item
 
     def refresh(self, state: State) -> None:
-        """Show what was read; compare it while somebody looks."""
+        """Show what was read, and what was asked for elsewhere; look for what waits while somebody looks."""
         super().refresh(state)
+        book = state.of("memories")
+        number = len(book.of(False)) if book is not None else 0
+        self.memories.set_count(number)
+        dpg.configure_item(self.memories.item, show=number > 0)
+        wanted = state.of("wanted")
+        if isinstance(wanted, Selection) and wanted is not self._wanted:
+            self._wanted = wanted
+            self._go(wanted)
         if state.view == self.name:
-            self.comparison.ask(self.data, state.snapshot.ledger if state.snapshot is not None else None)
+            self.looks.ask(self.data, state.snapshot)
+
+    def _go(self, wanted: Selection) -> None:
+        """A category, or the bullet with the words of a line of the digest."""
+        if wanted.kind == "category":
+            self.show(wanted.key)
+            return
+        begun = wanted.key.rstrip("…")
+        row = next(
+            (row for row in self.data.rows.get(ALL, ()) if row.text.startswith(begun) and not is_group(row)), None
+        )
+        if row is None:
+            self._shell.select("file", "digest.md")
+        else:
+            self.show(ALL)
+            self.list.select(row.key)
+            self.pick(row)
 
     # --- what is shown ---
 
     def take(self, data: Knowledge) -> None:
-        """Count what the chips stand for."""
+        """Count what the chips stand for; one without a bullet is not there."""
+        done = len(data.rows.get("tasks_done", ()))
         for name, chip in self.tabs.items():
-            chip.set_count(len(data.rows.get(name, ())))
-        self._show_held()
+            number = len(data.found) - done if name == ALL else len(data.rows.get(name, ()))
+            chip.set_count(number)
+            dpg.configure_item(chip.item, show=name in (ALL, self.category) or number > 0)
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
-        """The bullets of the category, newest first."""
-        rows = (self.comparison.lists if self.category in PAIRS else self.data).rows.get(self.category, ())
-        held = self.category == "quarantine"
-        shown = held_chosen(self.data, self.words) if held else matching(rows, self.words)
-        dpg.configure_item(self._all, show=held and bool(shown))
-        if held and shown:
-            some = "all" if len(shown) == len(rows) else "these"
-            self.let_in.set_label(f"Let in {some} {len(shown):,}")
-            self.drop.set_label(f"Drop {some} {len(shown):,}")
-        return shown, len(rows)
+        """All bullets by project, the chosen one first; or those of the category."""
+        rows = self.data.rows.get(self.category, ())
+        if self.category == ALL:
+            rows = tuple(own_first(rows, PurePath(self._shell.choice("project")).name))
+        return rows, len(rows)
 
     def teach(self, total: int) -> str:
-        return "nothing" if self.words and total else self.category
+        return self.category
 
     def stands(self, key: Hashable, shown: Sequence[FlowRow]) -> int:
         """Where a row that is gone stood: newest first, so lines count downwards."""
         target = self.session.target
-        if target is None or target.category != self.category:
+        if target is None or self.category not in (ALL, target.category):
             return -1
-        if target.found is None:
+        if target.found is None or self.category == ALL:
             return 0
         lines = [found.bullet.line for row in shown if (found := self._found(row)) is not None]
         return sum(line > target.found.bullet.line for line in lines)
 
     def show(self, category: str) -> None:
-        """Show another category, from its newest bullet."""
-        self.category = category
+        """Show another category, or all, from the newest bullet."""
+        self.category = category if category in self.tabs else ALL
         for name, chip in self.tabs.items():
-            chip.set_on(name == category)
-        self._show_held()
+            chip.set_on(name == self.category)
+        self.take(self.data)
         self.arrange(keep=False)
-
-    def _show_held(self) -> None:
-        """What is held back, outdated or alike has a tab only while something is."""
-        for name in HIDDEN:
-            dpg.configure_item(self.tabs[name].item, show=self._has_tab(name))
-
-    def _has_tab(self, name: str) -> bool:
-        return name not in HIDDEN or name == self.category or self.tabs[name].count > 0
-
-    def _compared(self) -> None:
-        """What seems outdated, and what is alike, was found out."""
-        for name in PAIRS:
-            self.tabs[name].set_count(len(self.comparison.lists.rows.get(name, ())))
-        self._show_held()
-        if self.category in PAIRS:
-            self.arrange(keep=True)
 
     def _tab(self, name: str, _on: bool) -> None:
         self.show(name)
 
+    def press(self, key: str, typing: bool) -> bool:
+        """What wants a look has its keys first, while it is open."""
+        editing = self.session.target is not None
+        return (not typing and not editing and self.looks.press(key)) or super().press(key, typing)
+
     def do(self, key: str) -> bool:
         """Another category; a new bullet."""
-        if key == "N":
+        if key in ("N", "Plus"):
             self.begin_add()
-        elif self.category == "quarantine" and key in ("Ctrl+Enter", "Shift+Delete"):
-            self._ask_all(drop=key == "Shift+Delete")
+        elif key == "U" and self.list.current is not None and not is_group(self.list.current):
+            self._ask_served(self.list.current)
         elif key in SIDEWAYS:
-            there = [name for name in self.tabs if self._has_tab(name)]
+            there = [name for name in self.tabs if dpg.is_item_shown(self.tabs[name].item)]
             self.show(beside(there, self.category, SIDEWAYS[key]))
         else:
             return False
         return True
 
+    def _ask_served(self, row: FlowRow) -> None:
+        """How a bullet served, in a menu beside it."""
+        found, slot = self._found(row), self.list.slot_of(row.key)
+        if found is None or slot is None:
+            return
+        words = found.bullet.text
+
+        def say(outcome: str) -> None:
+            self._shell.write("How it served", lambda workspace: say_how_it_served(workspace, words, outcome),
+                              done=lambda said: self._shell.toast(f"Written down. So far: it {said}"))  # fmt: skip
+
+        x, y = dpg.get_item_rect_min(slot.text)
+        self._menu.open([MenuRow(name, sign, partial(say, outcome)) for outcome, (name, sign) in SERVED.items()],
+                        (x, y + self._look.px(20)))  # fmt: skip
+
+    def move(self, key: str) -> bool:
+        """The keys go from bullet to bullet; the head of a group is none."""
+        used = super().move(key)
+        row = self.list.current
+        if used and row is not None and is_group(row) and key in WITHOUT_GROUPS:
+            on = WITHOUT_GROUPS[key] if self.list.rows[0].key != row.key else "Down"
+            self.list.press(on)
+        return used
+
     def select(self, row: FlowRow) -> None:
-        """The inspector shows the bullet, of a pair the one that it is about."""
-        found, pair = self._found(row), self.comparison.lists.pairs.get(cast(BulletKey, row.key))
-        one = found if found is not None else stands(pair) if pair is not None else None
-        if one is not None:
-            self._shell.select("bullet", one.file, one.bullet.line, one.bullet.raw)
+        """Its evidence, over the list."""
+        found = self._found(row)
+        if found is not None:
+            self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
 
     def follow(self, chosen: Selection) -> bool:
-        """Mark a bullet that was chosen elsewhere, in its category; of a file show the category."""
-        if chosen.kind == "file" and chosen.key in OF_FILE:
-            category = OF_FILE[chosen.key]
-            if not self.category.startswith(category.partition("_")[0]):
-                self.show(category)
+        """Mark a bullet that was chosen elsewhere; in all, or in its category."""
         if chosen.kind != "bullet":
             self.list.select(None, scroll=False)
             return True
@@ -337,10 +352,8 @@ class KnowledgeView(ListView[Knowledge]):
         if key is None:
             return False  # what was just written has not been read back
         if key != self.list.selected:
-            if key[0] != self.category:
+            if self.list.row(key) is None:
                 self.show(key[0])
-            if self.list.row(key) is None and self.words:
-                self.clear()
             self.list.select(key)
         return True
 
@@ -353,81 +366,32 @@ class KnowledgeView(ListView[Knowledge]):
 
     # --- single changes ---
 
-    def press(self, key: str, typing: bool) -> bool:
-        """The keys of the view; what was just filtered can be let in out of the field."""
-        if key == "Ctrl+Enter" and typing and self.category == "quarantine" and self.session.target is None:
-            self._ask_all(drop=False)
-            return True
-        return super().press(key, typing)
-
     def action_of(self, key: str, row: FlowRow) -> str:
-        """Pairs have keys of their own; Space does what there is to be done with a bullet."""
-        if self.category in PAIRS and key in PAIR_KEYS:
-            return next((name for name in PAIR_KEYS[key] if name in row.can), "")
+        """Space does what there is to be done with a bullet."""
         if key == "Space":
-            return next(iter(row.can & {"done", "reopen", "accept"}), "")
+            return next(iter(row.can & {"done", "reopen"}), "")
         return super().action_of(key, row)
 
     def act(self, name: str, row: FlowRow) -> None:
-        key = cast(BulletKey, row.key)
-        found, pair = self._found(row), self.comparison.lists.pairs.get(key)
+        key, found = cast(BulletKey, row.key), self._found(row)
+        if found is None:
+            return
         if name == "copy":
-            self._shell.copy(*copied(found) if found is not None else (row.text, "Copied both"))
-        elif name == "same-run":
-            run = self.data.runs.get(found.bullet.raw, "") if found is not None else ""
-            if run:
-                dpg.set_value(self.filter, OF_RUN + run)
-                self.typed(OF_RUN + run)
-            else:
-                self._shell.toast("It is not known which harvest held it back", icon="info", color="accent")
-        elif name == "read":
-            wanted = says_so(pair) if isinstance(pair, Superseding) else None
-            if wanted is not None:
-                self._shell.on_read(wanted)
-        elif pair is not None:
-            said, act = pair_act(name, pair, self._sha(stands(pair).category))
-            # It is no longer a pair, also where no file has changed.
-            self._write(row, said, act, lambda _value: self.comparison.ask(self.data, again=True), leaves=True)
+            self._shell.copy(*copied(found))
         elif name == "edit":
             self.begin_edit(row)
-        elif found is not None:
+        else:
             said, act = act_of(name, found, self._sha(found.category), self.data.others.get(key, ()))
             strike = name == "strike"
-            self._write(row, said, act, partial(select_added, self._shell) if strike else None, leaves=not strike)
+            if not strike:
+                self.list.leave(row.key)  # the row goes, so the selection moves on to its neighbour
+            change(self._shell, said, act, f"{said}: {shortened(row.text)}",
+                   partial(select_added, self._shell) if strike else None)  # fmt: skip
 
     def open(self, row: FlowRow) -> None:
-        """Enter, or a double click: edit a bullet; of what is to be decided read the conversation that says so."""
-        if "read" in row.can:
-            self.act("read", row)
-        else:
-            super().open(row)
-
-    def _write(self, row: FlowRow, said: str, act: Act, done: Callable[[Any], object] | None, *, leaves: bool) -> None:
-        """Run a command for a row; `leaves`: the row goes, so the selection moves on to its neighbour."""
-        if leaves:
-            self.list.leave(row.key)
-        change(self._shell, said, act, f"{said}: {shortened(row.text)}", done)
-
-    def _ask_all(self, *, drop: bool) -> None:
-        """Ask, then let in or drop all held items that are shown, in one edit."""
-        items = [self.data.held[key] for row in self.list.rows if (key := cast(BulletKey, row.key)) in self.data.held]
-        if not items or self.category != "quarantine":
-            return
-        number = count(len(items), "item")
-        words = "\n".join(f"#{item.number}  {shortened(item.text)}" for item in reversed(items[:MAX_ITEMS_LISTED]))
-        words += f"\nand {len(items) - MAX_ITEMS_LISTED:,} more" if len(items) > MAX_ITEMS_LISTED else ""
-
-        def done(value: ReleasedMany) -> None:
-            if value.errors:
-                more = f" (and {len(value.errors) - 1} more)" if len(value.errors) > 1 else ""
-                first = value.errors[0]
-                self._shell.error(ErrorInfo(first.code, first.message + more, first.path, first.hint))
-
-        name, said = ("Dropping held items", "Dropped") if drop else ("Letting held items in", "Let in")
-        title, yes = (f"Drop {number}?", "Drop") if drop else (f"Let {number} in?", "Let in")
-        command = partial(accept_seen, items=items, drop=drop)
-        self._shell.ask(title, words, yes, lambda: change(self._shell, name, command, f"{said} {number}", done),
-                        kind="danger" if drop else "primary")  # fmt: skip
+        """Enter, or a double click: edit the bullet."""
+        if not is_group(row):
+            self.begin_edit(row)
 
     def edit(self, row: FlowRow) -> None:
         found, key = self._found(row), cast(BulletKey, row.key)
@@ -435,8 +399,6 @@ class KnowledgeView(ListView[Knowledge]):
             self.session.edit(key, found, self._sha(found.category), self.data.others.get(key, ()))
 
     def begin_add(self) -> None:
-        if self.session.target is not None:
-            return
-        if self.category in HIDDEN:
-            self.show("facts")
-        self.session.add(self.category, self._sha(self.category))
+        if self.session.target is None:
+            category = "facts" if self.category == ALL else self.category
+            self.session.add(category, self._sha(category))

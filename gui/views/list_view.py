@@ -49,12 +49,6 @@ def visible(words: str) -> str:
     return without_invisible(BREAKS.sub("\n", words))
 
 
-def has_words(text: str, words: str) -> bool:
-    """Whether every one of the words stands somewhere in a text, in small or capital letters."""
-    low = text.casefold()
-    return all(word in low for word in words.casefold().split())
-
-
 def beside(names: Sequence[T], now: T, by: int) -> T:
     """The name so many places after another one, round again at the ends; an unknown one counts as the first."""
     at = names.index(now) if now in names else 0
@@ -229,12 +223,14 @@ class Editing(Generic[T]):
 
 
 class FilteredView:
-    """A view with a field that filters what it shows. `at_rest` is the item that the keyboard goes to out of the field.
+    """A view that may have a field. `at_rest` is the item that the keyboard goes to out of it.
 
-    `/` goes to the field, Esc leaves and empties it, and the arrows move through the rows meanwhile.
+    `/` goes to the field, or where there is none to the one search; Esc leaves and empties it, and the arrows move
+    through the rows meanwhile.
     """
 
-    FILTER = "Filter by word"
+    FILTER = ""
+    """What stands in the empty field; "" for a view without one: the one search looks into everything."""
     TYPING_KEYS: tuple[str, ...] = MOVES
 
     def __init__(self, look: Look, shell: Shell) -> None:
@@ -262,7 +258,9 @@ class FilteredView:
     # --- the same for all ---
 
     def add_filter(self, parent: int) -> None:
-        """Make the field."""
+        """Make the field, where there is one."""
+        if not self.FILTER:
+            return
         placeholder = f"{icon('funnel')}  {self.FILTER}      /"
         self.filter = text_field(self._look, parent, placeholder=placeholder, on_change=self.typed)
 
@@ -273,20 +271,24 @@ class FilteredView:
 
     def clear(self) -> None:
         """Show everything again."""
-        dpg.set_value(self.filter, "")
+        if self.filter:
+            dpg.set_value(self.filter, "")
         self.typed("")
 
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; see `keys`."""
         if key == "Esc" and (typing or self.filtered):
             self.clear()
-            dpg.focus_item(self.at_rest)  # the field must not keep the keys
+            if self.at_rest:
+                dpg.focus_item(self.at_rest)  # the field must not keep the keys
             return True
         if typing:
             return key in self.TYPING_KEYS and self.move(key)
         if key in ("/", "Ctrl+F"):
-            self._look.keys_to(self.filter)
-            return True
+            if self.filter:
+                self._look.keys_to(self.filter)
+                return True
+            return self._shell.run("search")
         return self.do(key) or self.move(key)
 
     def dispose(self) -> None:
@@ -320,12 +322,13 @@ class ListView(FilteredView, Generic[T]):
     TEACH: Mapping[str, Teach] = {}
     ADD = ""
     """What the tooltip of the button says that writes a new one; "" for a list without."""
-    SHARES, MARKS = False, 0
+    MARKS, ASIDE = 0, False
+    """How many parts of a text may be shaded; whether the small line stands at the right where there is room."""
 
     def __init__(self, look: Look, shell: Shell, data: T) -> None:
         super().__init__(look, shell)
         self.data = data
-        self.list = FlowList(look, actions=self.ACTIONS, shares=self.SHARES, marks=self.MARKS, on_select=self.pick,
+        self.list = FlowList(look, actions=self.ACTIONS, aside=self.ASIDE, marks=self.MARKS, on_select=self.pick,
                              on_open=shell.in_order(self.open), on_action=shell.in_order(self.act))  # fmt: skip
         self.session: Any = None  # an Editing, where there is something to edit
         self._seen: T | None = None
@@ -442,7 +445,7 @@ class ListView(FilteredView, Generic[T]):
     def arrange(self, keep: bool) -> None:
         """Show the rows that are wanted. An open editor never loses its place."""
         wanted, total = self.rows()
-        shown, found = list(wanted), len(wanted)
+        shown = list(wanted)
         target = self.session.target if self.session is not None else None
         if target is not None:
             key = self.session.key_of(target)
@@ -453,7 +456,6 @@ class ListView(FilteredView, Generic[T]):
         if self.session is not None:
             self.session.cover()
         self._teaching.show("" if shown else self.teach(total))
-        self._shell.rows_shown(found, total, self.name)
 
     def _fit(self, _width: float, height: float) -> None:
         self._short = height < self._look.px(SHORT)
@@ -468,7 +470,7 @@ class ListView(FilteredView, Generic[T]):
         """The editor was opened, or closed."""
         self._make_room()
         self.arrange(keep=True)
-        if self.session.target is None:
+        if self.session.target is None and self.at_rest:
             dpg.focus_item(self.at_rest)  # the field must not keep the keys
 
     def pick(self, row: FlowRow) -> None:

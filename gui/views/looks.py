@@ -9,14 +9,13 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
 from core.base.figures import age, count
 from core.base.project import is_below
 from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.titles import NO_TOOL, Called
-from core.knowledge.categories import CATEGORIES as STORED
 from gui.toolkit.charts import Part
 from gui.toolkit.flow_rows import SEPARATOR
 
@@ -50,8 +49,6 @@ STORE_FILES: Mapping[str, Looks] = {
     "digest.md": Looks("Digest", "sparkles", "accent"),
     "ledger.json": Looks("Ledger", "database", "muted"),
 }
-SECTIONS: Mapping[str, Looks] = {row.digest_title: CATEGORIES[row.name] for row in STORED if row.digest_title}
-"""Sections of the digest, by their heading."""
 PAIRS: Mapping[str, Looks] = {
     "outdated": Looks("To decide", "history", "edited"),
     "alike": Looks("Alike", "link", "accent"),
@@ -150,6 +147,12 @@ def short_name(source: str) -> str:
     return "written by hand" if source == "by-hand" else plain_name(source)
 
 
+def project_of(source: str) -> str:
+    """The project that a conversation was held in, by its last folder; "" where nobody knows."""
+    known = _called.get(source)
+    return known.project_name if known is not None else ""
+
+
 def plain_name(source: str) -> str:
     """A conversation's own name without the long number that makes it unique."""
     return _UNIQUE.sub("", source) or source
@@ -196,6 +199,15 @@ def ago(when: float, now: float | None = None) -> str:
     """The same in a sentence: `just now`, `5 min ago`."""
     words = since(when, now)
     return "just now" if words == "now" else f"{words} ago" if words else ""
+
+
+def day_words(day: str) -> str:
+    """A day as a table has room for it: `17 Dec`, of another year `12.2024`."""
+    try:
+        at = date.fromisoformat(day)
+    except ValueError:
+        return ""
+    return f"{at.day} {at:%b}" if at.year == date.today().year else f"{at:%m.%Y}"
 
 
 def capital(sentence: str) -> str:

@@ -40,7 +40,7 @@ from gui.toolkit.layout import ChipRow
 from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
 from gui.views.context_cards import ContextCards
-from gui.views.list_view import CHANGED, SIDEWAYS, Editing, ListView, Teach, has_words
+from gui.views.list_view import CHANGED, SIDEWAYS, Editing, ListView, Teach
 from gui.views.looks import MEMORY_CATEGORIES, Looks, joined, tags_words
 
 SHOWN_LINES, SHOWN_LETTERS = 12, 900
@@ -95,14 +95,9 @@ def gather(workspace: Workspace, before: MemoryBook | None) -> MemoryBook:
     return before if before == now and before is not None else now
 
 
-def rows(book: MemoryBook, archived: bool = False, words: str = "", tags: Sequence[str] = ()) -> list[FlowRow]:
-    """The memories that have all the words (in text, tags or date) and all the tags, newest first."""
-    return [
-        row_of(memory, archived)
-        for memory in book.of(archived)
-        if set(tags) <= {*memory.tags}
-        and has_words("\n".join([memory.content, *memory.tags, memory.created[:10]]), words)
-    ]
+def rows(book: MemoryBook, archived: bool = False, tags: Sequence[str] = ()) -> list[FlowRow]:
+    """The memories that have all the tags, newest first."""
+    return [row_of(memory, archived) for memory in book.of(archived) if set(tags) <= {*memory.tags}]
 
 
 def row_of(memory: Memory, archived: bool) -> FlowRow:
@@ -293,7 +288,6 @@ class MemoriesView(ListView[MemoryBook]):
         ("Ctrl+O, Ctrl+Shift+O", "Open or begin the context.md of the home, of the project"),
     )
     DATA = MemoryBook
-    FILTER = "Filter by word, tag or date"
     ACTIONS = ACTIONS
     ACTION_KEYS = KEYS
     TEACH = TEACH
@@ -348,7 +342,7 @@ class MemoriesView(ListView[MemoryBook]):
     def rows(self) -> tuple[Sequence[FlowRow], int]:
         """The saved memories or those in the archive, with the tags that are chosen."""
         self._name_tags()
-        return rows(self.data, self.archived, self.words, self.tags), len(self.data.of(self.archived))
+        return rows(self.data, self.archived, self.tags), len(self.data.of(self.archived))
 
     def teach(self, total: int) -> str:
         return "nothing" if total else "no-archived" if self.archived else "none"
@@ -380,7 +374,7 @@ class MemoriesView(ListView[MemoryBook]):
 
     @property
     def filtered(self) -> bool:
-        return bool(self.words or self.tags)
+        return bool(self.tags)
 
     def clear(self) -> None:
         """Show all of this list again."""

@@ -1,9 +1,9 @@
-"""The view that searches everything: results as you type, ranked, marked, and with the reason for each."""
+"""The one search: results as you type, ranked, marked, with the reason for each and what it is beside the list; behind
+`>` the commands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from core.commands.conversations import ConversationHit, build
 from core.commands.sources import title_of
 from gui.shell import INDEX, Shell
 from gui.state import State
-from gui.toolkit.flow_rows import FlowRow, RowAction, wrap_of
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction, wrap_of
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
 from gui.toolkit.keys import LETTERS
@@ -24,6 +24,7 @@ from gui.toolkit.layout import Chip, ChipRow, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
+from gui.views.commands import Entry, action_entries, file_entries, run_entries, search
 from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside, the_same
 from gui.views.looks import ENTRY_KINDS, capital, short_folder
 from gui.views.reader_rows import one_line_of
@@ -59,13 +60,9 @@ ACTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A wish from elsewhere (the palette) to search for these words; each is a new object, so that it is heard."""
-
-    words: str
-
-
+HIDDEN = ("search", "show.")
+"""How the names of actions begin that need no line of their own."""
+FITTING = 40  # commands that are shown
 FILTERS = 16
 """This many chips of filters there are at the most."""
 
@@ -80,7 +77,8 @@ def filter_words(name: str, value: str, tools: Mapping[str, str]) -> str:
 
 
 PARTS = ("knowledge", "files", "memories")
-HOMES = {"bullet": "knowledge", "note": "files", "memory": "memories", "context": "memories", "fact": "facts"}
+HOMES = {"bullet": "knowledge", "note": "files", "memory": "memories"}
+COMMANDS, COMMAND = ">", "command"
 
 
 KEYS = {"Ctrl+C": "copy", "Ctrl+O": "open"}
@@ -104,7 +102,7 @@ TEACH = {
         "search",
         "Nothing found so far",
         "What was searched has none of these words, nor anything like them.\n"
-        "“Read them now” searches the conversations that are left.",
+        "“Index the rest” searches the conversations that are left.",
         action="Clear the search",
         act="clear",
     ),
@@ -128,19 +126,22 @@ class SearchView(ListView[Findings]):
     keys = (
         ("/, any letter", "Search"),
         ("Up, Down", "Choose, also while you type"),
+        (">", "Commands, files and runs to take back"),
+        ("Ctrl+I", "Index the rest: read what is not searched yet"),
         ("Enter", "Show it where it stands; read a conversation at its best turn"),
         ("Left, Right", "Another kind"),
         ("Ctrl+Left, Ctrl+Right", "To the filters: project, time, tool, who said it"),
         ("Ctrl+Enter", "Switch the filter on or off"),
         ("Ctrl+C", "Copy it"),
         ("Ctrl+O", "Open its file in the editor"),
-        ("Esc", "Clear the search"),
+        ("Esc", "Clear the search; again: back to where you were"),
     )
     DATA = Findings
     ACTIONS = ACTIONS
     ACTION_KEYS = KEYS
     TEACH = TEACH
     MARKS = MARKS
+    FILTER = "Search everything"
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, Findings())
@@ -153,7 +154,7 @@ class SearchView(ListView[Findings]):
         self._tools: dict[str, str] = {}
         self._projects: tuple[str, ...] = ()
         self._hits: Mapping[Any, Hit | ConversationHit] = {}
-        self._asked: object = None
+        self._commands: dict[str, Entry] = {}
         self._entered = False  # Enter was pressed before the answer came
         self._read: tuple[object, ...] = ()
         self._width = 0
@@ -186,7 +187,8 @@ class SearchView(ListView[Findings]):
         line = int(dpg.add_group(horizontal=True, parent=parent))
         self._waits = line
         self.build_all = Button(self._look, line, "", self._build, icon="messages-square", kind="secondary",
-                                tip="Read every conversation that is not searched yet, in the background")  # fmt: skip
+                                tip="Read every conversation that is not searched yet, in the background",
+                                shortcut="Ctrl+I")  # fmt: skip
         self._built = text(self._look, lowered(self._look, line, 7), "", "small", "muted", fit=END)
         dpg.configure_item(line, show=False)
 
@@ -195,13 +197,7 @@ class SearchView(ListView[Findings]):
         return False
 
     def refresh(self, state: State) -> None:
-        """Search again when the store has changed, or somebody asked elsewhere."""
-        asked = state.of(self.name)
-        if isinstance(asked, Asked) and asked is not self._asked:
-            self._asked = asked
-            dpg.set_value(self.filter, asked.words)
-            self.chosen = Wanted()
-            self.typed(asked.words)
+        """Search again when the store has changed."""
         read = (state.home, state.snapshot, *(state.of(part) for part in PARTS))
         if not the_same(read, self._read):
             self._read = read
@@ -213,7 +209,18 @@ class SearchView(ListView[Findings]):
 
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; Enter and the arrows also while somebody types."""
+        if key == "Ctrl+I" and self.data.waits:
+            self._build()
+            return True
+        if key == "Esc" and not self.filtered:
+            self._shell.run("search.leave")
+            return True
         if key in ENTER:
+            if self.commands:
+                row = self.list.current or next(iter(self.list.rows), None)
+                if row is not None:
+                    self.open(row)
+                return row is not None
             if self.pending or both(written(str(dpg.get_value(self.filter))), self.chosen) != self.data.wanted:
                 self._entered = True  # the rows are still those of other words
                 return True
@@ -250,7 +257,23 @@ class SearchView(ListView[Findings]):
 
     def typed(self, words: str) -> None:
         self.words = words
-        self._ask()
+        if self.commands:
+            self._show()
+        else:
+            self._ask()
+
+    @property
+    def commands(self) -> bool:
+        """Whether commands are looked for, not knowledge."""
+        return self.words.lstrip().startswith(COMMANDS)
+
+    def _entries(self) -> list[Entry]:
+        """The commands that fit what is typed, the best first."""
+        shell = self._shell
+        rows = action_entries(one for one in shell.actions.values() if not one.name.startswith(HIDDEN))
+        if shell.state.snapshot is not None:
+            rows += file_entries(shell.state.snapshot.overview.files) + run_entries(shell.state.snapshot.overview.runs)
+        return search(rows, self.words.lstrip()[1:], FITTING)
 
     @property
     def filtered(self) -> bool:
@@ -314,10 +337,10 @@ class SearchView(ListView[Findings]):
     def _ask(self, again: bool = False) -> None:
         """Search for what is wanted now; one question at a time, and only the answer to the last one is shown."""
         wanted = self.wanted
-        if self.pending or (not again and wanted == self.data.wanted):
+        if self.pending or self.commands or (not again and wanted == self.data.wanted):
             return
         self.pending = True
-        workspace = self._shell.workspace
+        workspace, project = self._shell.workspace, self._shell.choice("project")
 
         def done(result: Result[Findings]) -> None:
             self.pending = False
@@ -333,7 +356,7 @@ class SearchView(ListView[Findings]):
                 self._entered = False
                 self.press("Enter", True)
 
-        self._shell.submit("The search", lambda _job: find(workspace, wanted), done)
+        self._shell.submit("The search", lambda _job: find(workspace, wanted, project), done)
 
     def _build(self) -> None:
         """Read all conversations that are not searched yet, on a worker of its own; or stop that."""
@@ -366,8 +389,8 @@ class SearchView(ListView[Findings]):
     def _show_waiting(self) -> None:
         """The button that reads what is not searched yet, while there is something."""
         going = self._building is not None
-        dpg.configure_item(self._waits, show=going or bool(self.data.waits))
-        self.build_all.set_label("Stop" if going else "Read them now", "circle-stop" if going else "messages-square")
+        dpg.configure_item(self._waits, show=going or (bool(self.data.waits) and not self.commands))
+        self.build_all.set_label("Stop" if going else "Index the rest", "circle-stop" if going else "messages-square")
         if not going:
             dpg.set_value(self._built, self.data.waits)
 
@@ -376,16 +399,21 @@ class SearchView(ListView[Findings]):
     def _show(self, keep: bool = False) -> None:
         self._name_chips()
         self._show_waiting()
-        scope = [self.data.searched] if self.data.searched and not self.data.hits else []
+        scope = [self.data.searched] if self.data.searched else []
         notes = [capital(note) for note in self.data.notes if not (scope and any(one in note for one in SEARCHED))]
-        self.tell([*notes, *scope], calm=not notes and not self.data.waits)
+        told = [] if self.commands else [*notes, *scope]
+        self.tell([SEPARATOR.join(told)] if told else [], calm=not notes and not self.data.waits)
         self._hits = {key_of(hit): hit for hit in self.data.hits}
         if not keep or self.list.selected not in self._hits:
             self.list.selected = None
         self.arrange(keep)
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
-        """What was found, in lines that fit, of all that could be."""
+        """What was found, in lines that fit, of all that could be; or the commands that fit."""
+        if self.commands:
+            self._commands = {f"{one.kind}:{one.key}": one for one in self._entries()}
+            return [FlowRow((COMMAND, key), one.title, one.aside, one.icon, one.color) for key, one
+                    in self._commands.items()], len(self._commands)  # fmt: skip
         room, font = wrap_of(self._look, self.list.width) - 2, self._look.font_id("text")
 
         def fits(line: str) -> bool:
@@ -396,6 +424,8 @@ class SearchView(ListView[Findings]):
         return shown, self.data.entries or len(shown)
 
     def teach(self, total: int) -> str:
+        if self.commands:
+            return "nothing"
         if not self.data.wanted.asks:
             return "begin"
         if self.data.wanted.filters.keys() - {"kind"}:
@@ -404,7 +434,7 @@ class SearchView(ListView[Findings]):
 
     def _name_chips(self) -> None:
         found, kinds = self.data, chip_kinds(self.data)
-        asks = found.wanted.asks
+        asks = found.wanted.asks and not self.commands
         dpg.configure_item(self.all.item, show=asks)
         among = sum(found.counts.values())
         self.all.name = "Best" if among >= LIMIT else "All"  # there are more, and these are said to be the best
@@ -433,7 +463,7 @@ class SearchView(ListView[Findings]):
             *(("role", name) for name in dict.fromkeys(filter(None, [*ROLES, wanted.role]))),
         ]
         kept = self._offers[self._at] if 0 <= self._at < len(self._offers) else None
-        self._offers = offers[:FILTERS]
+        self._offers = offers[:FILTERS] if wanted.asks and not self.commands else []
         self._at = self._offers.index(kept) if kept in self._offers else -1
         self._tools.update(found.tools)
         for at, chip in enumerate(self.filters):
@@ -463,7 +493,10 @@ class SearchView(ListView[Findings]):
             self.open(row)
 
     def open(self, row: FlowRow) -> None:
-        """Open the view in which it stands, with it selected."""
+        """Do a command; open the view in which something stands, with it selected."""
+        if isinstance(row.key, tuple) and row.key[0] == COMMAND:
+            self._do(self._commands[row.key[1]])
+            return
         hit = self._hits.get(row.key)
         if hit is None:
             return
@@ -476,8 +509,22 @@ class SearchView(ListView[Findings]):
             return
         self._look_at(row, lambda: self._shell.run(f"view.{view}"))
 
+    def _do(self, entry: Entry) -> None:
+        shell = self._shell
+        shell.run("search.leave")
+        if entry.kind == "action":
+            shell.run(entry.key)
+        elif entry.kind == "file":
+            found = shell.state.snapshot.overview.file(entry.key) if shell.state.snapshot is not None else None
+            if found is not None:
+                shell.open_path(found.path)
+        else:
+            words = "Its lines leave the files and its conversations come back from the trash."
+            words = f"{entry.title[5:]}\n\n{words} What you changed since stays."
+            shell.ask("Undo this run?", words, "Undo it", lambda: shell.undo(entry.key), kind="danger")
+
     def select(self, row: FlowRow) -> None:
-        """Show a hit in the inspector."""
+        """Show what was found beside the list."""
         self._look_at(row)
 
     def _look_at(self, row: FlowRow, then: Callable[[], object] | None = None) -> None:

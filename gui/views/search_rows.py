@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from core.base.choices import ENTRY_KINDS as ENTRIES
@@ -27,7 +28,7 @@ from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.letters import broken
 from gui.toolkit.typeset import visible
-from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, joined, short_folder, short_name
+from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, joined, project_of, short_folder, short_name
 from gui.views.reader_rows import one_line_of
 
 if TYPE_CHECKING:
@@ -161,9 +162,9 @@ def kind_of(hit: Hit | ConversationHit) -> str:
     return "conversation" if isinstance(hit, ConversationHit) else hit.entry.kind
 
 
-def find(workspace: Workspace, wanted: Wanted) -> Findings:
+def find(workspace: Workspace, wanted: Wanted, project: str = "") -> Findings:
     """Search, as `knowledge search` does; on a worker. With a kind, the best of that kind, and beside them the counts
-    of all kinds."""
+    of all kinds. What is of `project` (a folder) comes first."""
     if not wanted.asks:
         return Findings(wanted)
     report = search_everything(workspace, **wanted.arguments, limit=LIMIT)
@@ -181,10 +182,20 @@ def find(workspace: Workspace, wanted: Wanted) -> Findings:
     waits = next((waiting_words(one) for one in report.warnings if one.startswith(NOT_YET)), "")
     number = report.entries + report.conversations
     hits: dict[str, Hit | ConversationHit] = {}
-    for hit in report.hits:
+    for hit in sorted(report.hits, key=lambda hit: not is_of(hit, project)):
         hits.setdefault(key_of(hit), hit)
     return Findings(wanted, tuple(hits.values()), dict(counts), number, notes, waits, dict(sources), dict(projects),
                        {hit.source: hit.tool for hit in talks}, searched_words(report))  # fmt: skip
+
+
+def is_of(hit: Hit | ConversationHit, project: str) -> bool:
+    """Whether a hit is of a project; nothing is of no project."""
+    if not project:
+        return False
+    if isinstance(hit, ConversationHit):
+        return hit.project == project
+    _, came = split_provenance(f"x {hit.entry.provenance}")
+    return came is not None and project_of(came.source) == PurePath(project).name
 
 
 def searched_words(report: FoundReport) -> str:

@@ -1,4 +1,4 @@
-"""The settings: every key in the groups of the shipped config.toml, with its comment, value and where that is from.
+"""What most people change, in plain words: a line a setting, saved at once. The settings file has the rest.
 
 First the settings as rows, as plain functions; then one of them (a switch, a choice or a field), then the view.
 """
@@ -9,96 +9,82 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from core.base.config import SHIPPED_FILE
+from core.base.figures import count
 from core.base.result import ErrorInfo
-from core.commands.panel.settings import Explained, shipped_help
-from core.commands.settings import Settings, SettingValue
+from core.base.settings import SETTINGS
+from core.commands.settings import Settings
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import Sight, box, card, lowered, space, spread
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, Toggle, hint, say_hint, section, text, text_field
-from gui.views.list_view import MOVES, FilteredView, has_words, stepped
+from gui.toolkit.widgets import Button, Toggle, text, text_field
+from gui.views.list_view import MOVES, stepped
 from gui.views.looks import short_folder
+
+WIDTH, FIELD = 760, 130  # unscaled pixels
+NAMED: dict[str, tuple[str, str]] = {
+    "digest_enabled": ("Every new conversation starts with the digest",
+                       "Off: it starts with your own words in context.md only."),
+    "digest_max_bytes": ("The digest has at most so many bytes",
+                         "What is newest and confirmed most often comes first; the files keep the rest."),
+    "digest_scope": ("A conversation gets what was learned in",
+                     "its own project, in all of them, or in its own and what is the user's everywhere."),
+    "provider": ("Who reads the conversations",
+                 "offline: fixed rules on this computer, free; a model finds more."),
+    "max_month_price": ("A model may cost so many US dollars a month",
+                        "A harvest stops before it would cost more; 0 is no limit."),
+    "redact": ("Passwords and keys are replaced before anyone reads",
+               "In what is kept, in what is searched and in what is sent."),
+    "reclaim": ("What was harvested goes to the trash",
+                "never, when a model has read it, or always; it stays there for two weeks."),
+}  # fmt: skip
+"""The settings that are shown, with a sentence and what it means; the look of the window is one more."""
+_CHOICE = re.compile(r'"([^"]*)"')
 
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One setting as it is shown: `value` as it is typed, `origin` in a word or two, `own` when somebody has set it."""
+    """One setting: its key, the sentence and what it means, its kind, its choices, and the value as it is typed; `own`
+    when somebody has set it."""
 
     key: str
-    group: str
-    help: str
+    words: str
+    about: str
     kind: str
     choices: tuple[str, ...]
     value: str
-    origin: str
-    origin_path: str
-    own: bool
+    own: bool = False
 
 
-def setting_rows(settings: Settings, help_rows: Sequence[Explained], shipped: str) -> list[SettingRow]:
-    """Every setting in the order of the shipped file; one without an explanation comes last."""
+def setting_rows(settings: Settings, shipped: str) -> list[SettingRow]:
+    """The settings that are shown, in their order. `shipped` is the file with the values of a new store."""
+    known = {row.key: row for row in SETTINGS}
     values = {row.key: row for row in settings.settings}
-    rows = [_row(values[one.key], one, shipped) for one in help_rows if one.key in values]
-    known = {row.key for row in rows}
-    plain = (Explained(row.key, "Others", "", "text", row.accepted, ()) for row in settings.settings)
-    return rows + [_row(values[one.key], one, shipped) for one in plain if one.key not in known]
-
-
-def _row(value: SettingValue, one: Explained, shipped: str) -> SettingRow:
-    own = value.origin != shipped
-    origin = origin_words(value.origin) if own else "default"
-    shown = typed(value.value, one.kind)
-    return SettingRow(value.key, one.group, one.help, one.kind, one.choices, shown, origin, value.origin, own)
+    rows = []
+    for key, (words, about) in NAMED.items():
+        kind, value = known[key].kind, values[key]
+        choices = tuple(_CHOICE.findall(known[key].accepted)) if kind == "text" else ()
+        rows.append(SettingRow(key, words, about, kind, choices, typed(value.value, kind), value.origin != shipped))
+    return rows
 
 
 def typed(value: Any, kind: str) -> str:
     """A value as a user types it into its field."""
     if kind == "bool":
         return "true" if value else "false"
-    if kind == "list":
-        return json.dumps(list(value), ensure_ascii=False)
-    if kind == "number":
-        return f"{value:g}"
-    return str(value)
-
-
-def origin_words(path: str) -> str:
-    """The file that a value comes from, from the user's home where that is short, else its folder and name."""
-    place, near = Path(path), short_folder(path)
-    return near if near.startswith("~") and near.count("/") < 4 else f"{place.parent.name}/{place.name}"
+    return f"{value:g}" if kind == "number" else str(value)
 
 
 def set_words(kind: str, words: str) -> str:
     """What was typed, as `config_set` reads it: a text in quotes, so that none is taken for something else."""
     return json.dumps(words, ensure_ascii=False) if kind == "text" else words
-
-
-def help_words(words: str) -> str:
-    """The comment of a setting as a paragraph; indented lines stay lines of their own, with what goes on further in.
-
-    A full stop after a straight quote could be wrapped alone to the next line, so quotes are curly where they are not
-    part of a list."""
-    lines: list[str] = []
-    before = 0  # how far in the line before begins
-    for line in words.splitlines():
-        far = len(line) - len(line.lstrip())
-        listed, goes_on = far >= 2, bool(lines) and (far > before >= 2 or far == before < 2)
-        if goes_on and line.strip():
-            lines[-1] += f" {line.strip()}"
-        else:
-            lines.append(("    " if listed else "") + re.sub(r"\s{2,}", "  –  ", line.strip()))
-            before = far
-    return "\n".join(re.sub(r'"([^"\n]*)"', "“\\1”", line) if "[" not in line else line for line in lines)
 
 
 def next_choice(row: SettingRow, step: int) -> str:
@@ -107,57 +93,45 @@ def next_choice(row: SettingRow, step: int) -> str:
     return row.choices[min(max(at, 0), len(row.choices) - 1)]
 
 
-FIELD_WIDTH = 250
-FIELD_WIDTHS = {"int": 130.0, "number": 130.0, "list": 330.0, "text": 250.0}
-
-
 class Editor:
     """One setting with its field: built once, changed by `show`."""
 
     def __init__(self, look: Look, parent: int, row: SettingRow, change: Callable[[str, str, str], object]) -> None:
-        self._look, self._change = look, change
-        self.key, self.kind = row.key, row.kind
-        self.row = row
+        self._look, self._change, self.row = look, change, row
         self.box = box(look, parent, "setting", height=0)
-        holder = look.theme(int(dpg.add_group(parent=self.box)), "tight")
-        left, right = spread(look, holder)
-        text(look, lowered(look, left, 6), row.key, "strong", fit=END)
-        origin = lowered(look, right, 7)
-        self._origin = text(look, origin, "", "small", "hint")
-        self._origin_tip = hint(look, self._origin, "")
-        text(look, holder, help_words(row.help), "small", "hint", True)
-        line = int(dpg.add_group(horizontal=True, parent=holder))
+        left, right = spread(look, self.box)
+        words = look.theme(int(dpg.add_group(parent=left)), "tight")
+        text(look, words, row.words, fit=END)
+        text(look, words, row.about, "small", "hint", fit=END)
+        self._problem = text(look, words, "", "small", "failed", wrap=True)
+        dpg.configure_item(self._problem, show=False)
+        side = lowered(look, right, 4)
         self.toggle: Toggle | None = None
-        self.item = 0
         if row.kind == "bool":
-            self.toggle = Toggle(look, line, "", self._switched)
+            self.toggle = Toggle(look, side, "", self._switched)
             self.item = self.toggle.item
         elif row.choices:
-            self.item = int(dpg.add_combo(list(row.choices), parent=line, callback=self._chosen))
-            look.size(self.item, width=170)
+            self.item = int(dpg.add_combo(list(row.choices), parent=side, callback=self._chosen))
+            look.size(self.item, width=FIELD)
         else:
-            self.item = text_field(look, line, width=FIELD_WIDTHS.get(row.kind, FIELD_WIDTH), placeholder="empty")
+            self.item = text_field(look, side, width=FIELD, placeholder="empty")
             left_handler = look.own(int(dpg.add_item_handler_registry()))
-            dpg.add_item_deactivated_after_edit_handler(parent=left_handler, callback=self._left)
+            dpg.add_item_deactivated_after_edit_handler(
+                parent=left_handler, callback=lambda: look.jobs.post(self._typed)
+            )
             dpg.bind_item_handler_registry(self.item, left_handler)
-        self._problem = text(look, lowered(look, line, 6), "", "small", "failed", wrap=True)
-        dpg.configure_item(self._problem, show=False)
 
     def show(self, row: SettingRow) -> None:
-        """Show value and origin as they are on disk."""
+        """Show the value as it is on disk."""
         self.row = row
         if self.toggle is not None:
             self.toggle.set_on(row.value == "true")
-            self.toggle.set_label("on" if row.value == "true" else "off")
         elif not dpg.is_item_active(self.item):
             dpg.set_value(self.item, row.value)
-        dpg.set_value(self._origin, f"{icon('file-pen')}  {row.origin}" if row.own else row.origin)
-        say_hint(self._origin_tip, row.origin_path)
-        self._look.tint(self._origin, "accent" if row.own else "hint")
         self.refuse(None)
 
     def refuse(self, error: ErrorInfo | None) -> None:
-        """A sentence beside the field that says why a value was not taken; None takes it away."""
+        """A sentence below that says why a value was not taken; None takes it away."""
         dpg.set_value(self._problem, f"{icon('circle-alert')}  {error}" if error is not None else "")
         dpg.configure_item(self._problem, show=error is not None)
 
@@ -175,25 +149,23 @@ class Editor:
         """One of the choices, by a key."""
         if words != str(dpg.get_value(self.item)):
             dpg.set_value(self.item, words)
-            self._change(self.key, self.kind, words)
+            self._change(self.row.key, self.row.kind, words)
 
     def _switched(self, on: bool) -> None:
-        self._change(self.key, self.kind, "true" if on else "false")
+        self._change(self.row.key, self.row.kind, "true" if on else "false")
 
     def _chosen(self, _sender: int, words: str) -> None:
-        self._look.jobs.post(self._change, self.key, self.kind, words)
-
-    def _left(self) -> None:
-        self._look.jobs.post(self._typed)
+        self._look.jobs.post(self._change, self.row.key, self.row.kind, words)
 
     def _typed(self) -> None:
         words = str(dpg.get_value(self.item))
         if words != self.row.value:
-            self._change(self.key, self.kind, words)
+            self._change(self.row.key, self.row.kind, words)
 
 
-class SettingsView(FilteredView):
-    """All settings. A value is written when its field is left or Enter is pressed; Esc takes back what was typed."""
+class SettingsView:
+    """The settings as a page. A value is written when its field is left or Enter is pressed; Esc takes back what was
+    typed."""
 
     name = "settings"
     keys = (
@@ -201,114 +173,77 @@ class SettingsView(FilteredView):
         ("Space", "Turn a switch"),
         ("Left, Right", "Another choice"),
         ("Enter", "Type a value; in its field, write it"),
-        ("/", "Only settings with some words"),
+        ("O", "Open the settings file, which has all of them"),
     )
 
-    FILTER = "Filter by name or comment"
-    TYPING_KEYS = (*MOVES, "Enter")
-
     def __init__(self, look: Look, shell: Shell) -> None:
-        super().__init__(look, shell)
+        self._look, self._shell = look, shell
         self.editors: dict[str, Editor] = {}
-        self.rows: list[SettingRow] = []
-        self.shown: list[SettingRow] = []
+        self.rows: Sequence[SettingRow] = ()
         self.chosen = ""
-        self._parts: dict[str, int] = {}
-        self._cards: dict[str, int] = {}
         self._seen: object = None
-        self._page = 0
 
     def build(self, parent: int) -> None:
         """Make the page; the fields come with the first settings that are read, once."""
         look = self._look
-        left, right = spread(look, parent)
-        self.add_filter(left)
-        self.open = Button(look, right, "Open file", self._shell.open_settings, icon="external-link", kind="ghost",
-               tip="Open the settings file in the system's editor")  # fmt: skip
-        self.at_rest = self.open.item
-        self._file = text(look, parent, "", "small", "hint", fit=PATH)
-        space(look, parent, 2)
         self._page = box(look, parent, "clear", scroll=True)
         self._sight = Sight(look, self._page)
-        self._nothing = text(look, self._page, "No setting has these words. Esc shows all of them.", "text", "muted")
+        self._card = card(look, self._page, kind="settings").item
+        look.follow(parent, self._fit)
+        left, right = spread(look, self._page)
+        self.open = Button(look, left, "", self._shell.open_settings, icon="external-link", kind="link", shortcut="O",
+                           tip="Open the settings file in the system's editor")  # fmt: skip
+        self._file = text(look, lowered(look, right, 7), "", "small", "hint", fit=PATH)
+
+    def _fit(self, width: float, _height: float) -> None:
+        dpg.configure_item(self._card, width=min(int(width), self._look.px(WIDTH)))
 
     def refresh(self, state: State) -> None:
         """Show the settings of the snapshot."""
         settings = state.snapshot.settings if state.snapshot is not None else None
-        if settings is None:
+        if settings is None or settings is self._seen:
             return
-        if settings is not self._seen:
-            self._seen = settings
+        from core.base.config import SHIPPED_FILE
 
-            self.rows = setting_rows(settings, shipped_help(), str(SHIPPED_FILE))
-            if not self.editors:
-                self._make(self.rows)
-            for row in self.rows:
-                self.editors[row.key].show(row)
-            dpg.set_value(self._file, f"Changes go to {short_folder(str(settings.writable))}")
-            self.arrange(keep=True)
-        self._shell.rows_shown(len(self.shown), len(self.rows))
+        self._seen = settings
+        self.rows = setting_rows(settings, str(SHIPPED_FILE))
+        if not self.editors:
+            look = self._look
+            holder = look.theme(int(dpg.add_group(parent=self._card)), "no-gap")
+            self.editors = {row.key: Editor(look, holder, row, self._change) for row in self.rows}
+            space(look, holder, 4)
+            row, right = spread(look, holder)
+            text(look, lowered(look, row, 8), "   It looks")
+            for name, words, sign in (("theme", "Light or dark", "sun"), ("scale.down", "Smaller", "minus"),
+                                      ("scale.reset", "100 %", ""), ("scale.up", "Larger", "plus")):  # fmt: skip
+                Button(look, right, words, partial(self._shell.run, name), icon=sign,
+                       shortcut=self._shell.actions[name].shortcut if name in self._shell.actions else "")  # fmt: skip
+        for one in self.rows:
+            self.editors[one.key].show(one)
+        rest = count(len(settings.settings) - len(self.rows), "more setting")
+        self.open.set_label(f"{rest}, in {short_folder(str(settings.writable)).rpartition('/')[2]}")
+        dpg.set_value(self._file, f"kept in {short_folder(str(settings.writable))}")
 
-    def _make(self, rows: Sequence[SettingRow]) -> None:
-        look = self._look
-        for group, members in groupby(rows, key=lambda row: row.group):
-            part = self._parts[group] = int(dpg.add_group(parent=self._page))
-            title, _, words = group.partition(": ")
-            section(look, part, title, words)
-            self._cards[group] = card(look, part, kind="settings").item
-            holder = look.theme(int(dpg.add_group(parent=self._cards[group])), "no-gap")
-            for row in members:
-                self.editors[row.key] = Editor(look, holder, row, self._change)
-            space(look, part, 2)
+    def press(self, key: str, typing: bool) -> bool:
+        """The keys of the view; while a value is typed, its field has all of them."""
+        if typing:
+            return False
+        if key in (*MOVES, "Home", "End") and self.rows:
+            self._choose(stepped([row.key for row in self.rows], self.chosen, key))
+            return True
+        if key == "O":
+            self._shell.open_settings()
+            return True
+        return bool(self.chosen) and self._act(key, self.editors[self.chosen])
 
-    # --- which are shown, and which one the keys are for ---
-
-    def typed(self, words: str) -> None:
-        if words != self.words:
-            super().typed(words)
-            self._shell.change()
-
-    def arrange(self, keep: bool) -> None:
-        """Show the settings that have all the words: in the name, the group, the comment or the value."""
-        self.shown = [row for row in self.rows
-                      if has_words(" ".join((row.key, row.group, row.help, row.value)), self.words)]  # fmt: skip
-        keys, groups = {row.key for row in self.shown}, {row.group for row in self.shown}
-        for key, editor in self.editors.items():
-            dpg.configure_item(editor.box, show=key in keys)
-        for group, part in self._parts.items():
-            dpg.configure_item(part, show=group in groups)
-        dpg.configure_item(self._nothing, show=bool(self.rows) and not self.shown)
-        if self.chosen not in keys:
-            self._choose("")
+    def dispose(self) -> None:
+        """Nothing lives outside of the parent."""
 
     def _choose(self, key: str) -> None:
         for name in {self.chosen, key} - {""}:
             self.editors[name].mark(name == key)
         self.chosen = key
-        if key:
-            self._show_chosen()
-
-    def _show_chosen(self) -> None:
-        one = self.editors[self.chosen]
-        self._sight.show(self._cards[one.row.group], one.box)
-
-    def press(self, key: str, typing: bool) -> bool:
-        """The keys of the view; see `keys`. While a value is typed, its field has all of them."""
-        return (not typing or bool(dpg.is_item_active(self.filter))) and super().press(key, typing)
-
-    def do(self, key: str) -> bool:
-        return bool(self.chosen) and self._act(key, self.editors[self.chosen])
-
-    def move(self, key: str) -> bool:
-        """Another setting; Enter leaves the field that filters."""
-        if key in (*MOVES, "Home", "End"):
-            if self.shown:
-                self._choose(stepped([row.key for row in self.shown], self.chosen, key))
-            return True
-        if key == "Enter" and dpg.is_item_active(self.filter):
-            dpg.focus_item(self.at_rest)
-            return True
-        return False
+        self._sight.show(self._card, self.editors[key].box)
 
     def _act(self, key: str, editor: Editor) -> bool:
         if editor.toggle is not None:
@@ -320,19 +255,15 @@ class SettingsView(FilteredView):
                 editor.choose(next_choice(editor.row, 1 if key == "Right" else -1))
             return key in ("Left", "Right")
         if key == "Enter":
-            self._show_chosen()
             self._look.keys_to(editor.item)
         return key == "Enter"
 
     def _change(self, key: str, kind: str, words: str) -> None:
-        """Write one value, with the sha256 of the file that was seen; a refusal stands beside its field."""
+        """Write one value, with the sha256 of the file that was seen; a refusal stands below its sentence."""
         editor = self.editors[key]
 
         def failed(error: ErrorInfo) -> None:
-            if editor.toggle is not None:
-                editor.toggle.set_on(editor.row.value == "true")
-            elif editor.row.choices:
-                dpg.set_value(editor.item, editor.row.value)
+            editor.show(editor.row)
             editor.refuse(error)
 
         self._shell.change_setting(

@@ -1,13 +1,12 @@
-"""The view of the sources: where other tools keep conversations, what of them is harvested, what will be deleted.
+"""What a harvest reads: where other tools keep conversations, how many, and what those tools will delete.
 
-First what it shows as rows, and the one thing it changes, as plain functions; then the card of one tool, then the
-view.
+First what it shows as rows, and the one thing it changes, as plain functions; then the line of one tool, then the
+column, at the left of the conversations.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,13 +22,10 @@ from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, Sour
 from core.commands.workspace import Workspace, reopened, utc_now
 from gui.shell import RUN, Shell
 from gui.state import State
-from gui.toolkit.charts import Part, SegmentBar
-from gui.toolkit.icons import icon
-from gui.toolkit.layout import Sight, box, card, lowered, space, spread
-from gui.toolkit.letters import END
+from gui.toolkit.layout import card, lowered, spread
+from gui.toolkit.letters import PATH
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, ButtonRow, Toggle, hint, say_hint, section, text
-from gui.views.list_view import stepped
+from gui.toolkit.widgets import Button, Toggle, hint, say_hint, text
 from gui.views.looks import ago, joined, seconds_of, short_folder
 
 KEY = "sources"
@@ -37,7 +33,7 @@ KEY = "sources"
 
 @dataclass(frozen=True)
 class SourceRow:
-    """One tool. `on`: a harvest reads it. `parts` divide its conversations for the bar; `warning` says what its tool
+    """One tool. `on`: a harvest reads it. `total` conversations, `words` tell of them; `warning` says what its tool
     will delete, in `color`. `found`: it left something here (the home folder always counts as found)."""
 
     name: str
@@ -45,7 +41,6 @@ class SourceRow:
     on: bool
     found: bool
     words: str = ""
-    parts: tuple[Part, ...] = ()
     total: int = 0
     warning: str = ""
     color: str = "hint"
@@ -70,17 +65,13 @@ def row_of(found: SourceFound, on: bool, now: float) -> SourceRow:
     row = SourceRow(found.name, title, on, bool(found.conversations) or found.name == HOME)
     if not found.conversations:
         return replace(row, words="nothing waits here", folders=tuple(found.places)) if row.found else row
-    parts: tuple[Part, ...] = (
-        Part("harvested", found.harvested, "harvested", f"{found.harvested:,} harvested"),
-        Part("grown", found.grown, "edited", f"{found.grown:,} grown since"),
-        Part("new", found.new, "accent", f"{found.new:,} new"),
-    )
-    if found.too_large:
-        parts = (*parts, Part("too large", found.too_large, "hint", f"{found.too_large:,} too large"))
     newest = f"the newest {ago(seconds_of(found.newest), now)}" if found.newest else ""
-    words = joined(count(found.conversations, "conversation"), size(found.bytes), newest)
+    parts = ((found.harvested, "harvested"), (found.grown, "grown since"), (found.new, "new"),
+             (found.too_large, "too large"))  # fmt: skip
+    words = joined(count(found.conversations, "conversation"), size(found.bytes), newest,
+                   *(f"{number:,} {what}" for number, what in parts if number))  # fmt: skip
     warning, color = expiry_words(found)
-    return replace(row, words=words, parts=parts, total=found.conversations, warning=warning, color=color,
+    return replace(row, words=words, total=found.conversations, warning=warning, color=color,
                    folders=tuple(found.places))  # fmt: skip
 
 
@@ -131,23 +122,23 @@ def switch_source(workspace: Workspace, name: str, on: bool) -> tuple[str, ...]:
     return next((tuple(row.value) for row in settings if row.key == KEY), ())
 
 
-PARTS = 3
-
-
 class SourceLine:
-    """A source of which nothing is here: its switch alone. `on_switch(name, on)` hears of it."""
+    """A source with its switch, how many conversations it has, where they lie, and what its tool will delete.
+    `on_switch(name, on)` hears of the switch, `on_harvest(name)` of the button that harvests it alone."""
 
-    READ = ("looked for by every harvest", "")
-    """What stands beside the switch that is on, or off."""
-
-    def __init__(self, look: Look, parent: int, on_switch: Callable[[str, bool], object]) -> None:
-        self.item = look.theme(int(dpg.add_group(horizontal=True, parent=parent, show=False)), "beside")
-        self._add_switch(look, self.item, on_switch, tip="Whether a harvest looks for it")
-
-    def _add_switch(self, look: Look, parent: int, on_switch: Callable[[str, bool], object], **of: Any) -> None:
-        self.row = SourceRow("", "", False, False)
-        self.toggle = Toggle(look, parent, "", lambda on: on_switch(self.row.name, on), **of)
-        self._read = text(look, lowered(look, parent, 7), "", "small", "hint", fit=END)
+    def __init__(
+        self, look: Look, parent: int, on_switch: Callable[[str, bool], object], on_harvest: Callable[[str], object]
+    ) -> None:
+        self._look, self.row = look, SourceRow("", "", False, False)
+        self.item = look.theme(int(dpg.add_group(parent=parent, show=False)), "row-lines")
+        left, right = spread(look, self.item)
+        self.toggle = Toggle(look, left, "", lambda on: on_switch(self.row.name, on), tip="Whether a harvest reads it")
+        self._number = text(look, lowered(look, right, 7), "", "small", "hint")
+        self.harvest = Button(look, right, "", lambda: on_harvest(self.row.name), icon="wheat", kind="ghost",
+                              tip="A dry run of this source alone: nothing is written")  # fmt: skip
+        self._place = text(look, self.item, "", "small", "hint", fit=PATH)
+        self._tip = hint(look, self._place, "")
+        self.warning = text(look, self.item, "", "small", "edited", wrap=True)
 
     def show(self, row: SourceRow | None) -> None:
         """Fill it; None hides it."""
@@ -158,158 +149,60 @@ class SourceLine:
         self.toggle.set_label(row.title)
         if self.toggle.on != row.on:
             self.toggle.set_on(row.on)
-        dpg.set_value(self._read, self.READ[not row.on])
-
-
-class SourceCard(SourceLine):
-    """A card for a source that was found; `on_harvest(name)` and `on_folder(row)` hear of it, too."""
-
-    READ = ("read by every harvest", "read only if you ask")
-
-    def __init__(
-        self,
-        look: Look,
-        parent: int,
-        on_switch: Callable[[str, bool], object],
-        on_harvest: Callable[[str], object],
-        on_folder: Callable[[SourceRow], object],
-    ) -> None:
-        self._look = look
-        self.item = box(look, parent, "card", height=0)
-        left, right = spread(look, self.item)
-        self._add_switch(look, left, on_switch, tip="Whether a harvest reads it", shortcut="Space")
-        self.folder = Button(look, right, "", lambda: on_folder(self.row), icon="folder-open", kind="ghost",
-                             tip="Open its folder", shortcut="O")  # fmt: skip
-        self.harvest = Button(look, right, "Harvest this…", lambda: on_harvest(self.row.name), icon="wheat",
-                              tip="A dry run of this source alone: nothing is written", shortcut="Enter")  # fmt: skip
-        ButtonRow(look, self.item, (self.folder, self.harvest), taken=210)
-        body = look.theme(int(dpg.add_group(parent=self.item)), "row-lines")
-        self._words = text(look, body, "", "text", "muted", wrap=True)
-        self._bar = SegmentBar(look, body, self.item, height=6, most=PARTS)
-        line = int(dpg.add_group(horizontal=True, parent=body))
-        self._legend = line
-        self._parts = [text(look, line, "", "small", fit=END) for _ in range(PARTS)]
-        self.warning = text(look, body, "", "text", "edited", wrap=True)
-        self._place = text(look, body, "", "small", "hint", wrap=True)
-        self._tip = hint(look, self._place, "")
-        dpg.configure_item(self.item, show=False)
-
-    def show(self, row: SourceRow | None) -> None:
-        super().show(row)
-        if row is None:
-            return
-        dpg.set_value(self._words, row.words)
-        self._bar.set(row.parts, row.total or 1)
-        for item in (self._bar.item, self._legend):
-            dpg.configure_item(item, show=bool(row.parts))
-        for number, item in enumerate(self._parts):
-            part = row.parts[number] if number < len(row.parts) else None
-            dpg.configure_item(item, show=part is not None and part.value > 0)
-            if part is not None:
-                dpg.set_value(item, f"{part.words}   ")
-                self._look.tint(item, part.color)
-        sign = icon("clock" if row.color == "hint" else "triangle-alert")
-        dpg.set_value(self.warning, f"{sign}  {row.warning}")
+        dpg.set_value(self._number, f"{row.total:,}" if row.total else "")
+        place = row.place if row.on or not row.found else "switched off: no harvest reads it"
+        dpg.set_value(self._place, place)
+        dpg.configure_item(self._place, show=bool(place))
+        say_hint(self._tip, "\n".join((*row.folders, row.words)))
+        dpg.set_value(self.warning, row.warning)
         self._look.tint(self.warning, row.color)
         dpg.configure_item(self.warning, show=bool(row.warning))
-        dpg.set_value(self._place, row.place)
-        say_hint(self._tip, "\n".join(row.folders))
-        dpg.configure_item(self._place, show=bool(row.folders))
-        self.harvest.enable(bool(row.total))
-
-    def mark(self, on: bool) -> None:
-        """Whether the keys mean this one."""
-        self._look.theme(self.item, "card-on" if on else "card")
+        self.harvest.show(row.total > 0)
 
 
-class SourcesView:
-    """Tools that were found as cards, the others as a list of switches.
+class SourcesColumn:
+    """What a harvest reads, by tool: those that were found, and behind a line the others.
 
-    The disk is looked at when the view is opened, when the ledger has changed, and when it is wished: looking walks
+    The disk is looked at when it is first shown, when the ledger has changed, and when it is wished: looking walks
     through the project folders, which may take seconds, so it is not a part of the gathering of the store.
     """
-
-    name = "sources"
-    keys = (
-        ("Up, Down", "Another source"),
-        ("Space", "Read it with every harvest, or not"),
-        ("Enter", "A dry run of this source alone"),
-        ("O", "Open its folder"),
-        ("R", "Look at the disk again"),
-    )
 
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
         self.report: SourcesReport | None = None
         self.rows: tuple[SourceRow, ...] = ()
         self.picked: tuple[str, ...] = ()
-        self.chosen = ""
+        self.unfolded = False
         self._config: object = None
         self._ledger: object = None
         self._looking = False
-        self._minute = 0
 
     def build(self, parent: int) -> None:
-        """Make a card and a line for every source there can be."""
+        """Make a line for every source there can be."""
         look = self._look
-        left, right = spread(look, parent)
-        self._summary = text(look, lowered(look, left, 7), "", "text", "muted", wrap=True)
-        self.again = Button(look, right, "Look again", self.look, icon="refresh-cw", kind="ghost",
-                            tip="Look at the disk again; nothing is opened or written", shortcut="R")  # fmt: skip
-        self._page = box(look, parent, "clear", scroll=True)
-        self._sight = Sight(look, self._page)
-        self.cards: Sequence[SourceCard] = [
-            SourceCard(look, self._page, self.switch, self.harvest, self._open) for _ in NAMES
-        ]
-        self._rest = int(dpg.add_group(parent=self._page, show=False))
-        space(look, self._rest, 2)
-        section(look, self._rest, "Not on this disk", "switch one on to read it once it is there")
-        holder = look.theme(int(dpg.add_group(parent=card(look, self._rest).item)), "no-gap")
-        self.lines: Sequence[SourceLine] = [SourceLine(look, holder, self.switch) for _ in NAMES]
-        self._paths = text(look, self._page, "", "small", "hint", wrap=True)
-        self._notes = text(look, self._page, "", "small", "edited", wrap=True)
-
-    def waits(self, _state: State) -> bool:
-        """Never: it reads by itself what it shows."""
-        return False
+        self._card = card(look, parent).item
+        left, right = spread(look, self._card)
+        text(look, lowered(look, left, 6), "What a harvest reads", "strong")
+        self.again = Button(look, right, "", self.look, icon="refresh-cw", kind="ghost",
+                            tip="Look at the disk again; nothing is opened or written")  # fmt: skip
+        self._summary = text(look, self._card, "", "small", "muted", wrap=True)
+        self.lines = [SourceLine(look, self._card, self.switch, self.harvest) for _ in NAMES]
+        self.more = Button(look, self._card, "", self._unfold, icon="chevron-right", kind="link")
+        self.rest = [SourceLine(look, self._card, self.switch, self.harvest) for _ in NAMES]
+        self.add = Button(look, self._card, "Add a folder or an export…", self._shell.open_settings, icon="plus",
+                          kind="link", tip="Name its folder under sources in the settings file")  # fmt: skip
+        self._paths = text(look, self._card, "", "small", "hint", wrap=True)
+        self._notes = text(look, self._card, "", "small", "edited", wrap=True)
 
     def refresh(self, state: State) -> None:
-        """Take over other settings, look again after a harvest, count ages again."""
+        """Take over other settings, look again after a harvest."""
         ledger = state.snapshot.ledger if state.snapshot is not None else None
-        config, minute = self._shell.workspace.config, int(time.time() // 60)
+        config = self._shell.workspace.config
         if config is not self._config:
             self._config, self.picked = config, config.sources
             self._show()
-        elif minute != self._minute:
-            self._show()
-        self._minute = minute
         if not self._looking and (self.report is None or ledger is not self._ledger):
             self.look()
-        if self.report is not None:
-            found = sum(row.found for row in self.rows)
-            self._shell.rows_shown(found, found)
-
-    def press(self, key: str, typing: bool) -> bool:
-        if typing:
-            return False
-        if key == "R":
-            self.look()
-            return True
-        found = [row for row in self.rows if row.found]
-        if key in ("Up", "Down", "Home", "End") and found:
-            self._choose(stepped([row.name for row in found], self.chosen, key))
-            return True
-        row = next((row for row in found if row.name == self.chosen), None)
-        if row is not None and key == "Space":
-            self.switch(row.name, not row.on)
-        elif row is not None and key == "Enter" and row.total:
-            self.harvest(row.name)
-        elif row is not None and key == "O":
-            self._open(row)
-        return row is not None and key in ("Space", "Enter", "O")
-
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent."""
 
     # --- what is shown ---
 
@@ -342,17 +235,22 @@ class SourcesView:
 
         self._shell.submit("Looking for conversations", lambda _job: sources(workspace, now=utc_now()), done, lane=RUN)
 
+    def _unfold(self) -> None:
+        self.unfolded = not self.unfolded
+        self._show()
+
     def _show(self) -> None:
         report = self.report
         if report is None:
             return
         self.rows = rows_of(report, self.picked, time.time())
         found, missing = ([row for row in self.rows if row.found is here] for here in (True, False))
-        for rows, places in ((found, self.cards), (missing, self.lines)):
+        for rows, places in ((found, self.lines), (missing if self.unfolded else [], self.rest)):
             for number, place in enumerate(places):
                 place.show(rows[number] if number < len(rows) else None)
-        dpg.configure_item(self._rest, show=bool(missing))
-        self._mark()
+        self.more.show(bool(missing))
+        self.more.set_label(f"{count(len(missing), 'more tool')}, not on this disk",
+                            "chevron-down" if self.unfolded else "chevron-right")  # fmt: skip
         dpg.set_value(self._summary, summary(self.rows, report))
         paths = named_paths(self.picked)
         dpg.set_value(self._paths, "Every harvest also reads " + ", ".join(paths) if paths else "")
@@ -360,17 +258,6 @@ class SourcesView:
         notes = [*(str(error) for error in report.errors), *report.notes]
         dpg.set_value(self._notes, "\n".join(notes[:8]))
         dpg.configure_item(self._notes, show=bool(notes))
-
-    def _mark(self) -> None:
-        for one in self.cards:
-            one.mark(one.row.name == self.chosen and bool(self.chosen))
-
-    def _choose(self, name: str) -> None:
-        self.chosen = name
-        self._mark()
-        one = next((one for one in self.cards if one.row.name == name), None)
-        if one is not None:
-            self._sight.show(one.item)
 
     # --- what the user does ---
 
@@ -393,8 +280,3 @@ class SourcesView:
             self._shell.error(error)
 
         self._shell.write(title, lambda workspace: switch_source(workspace, name, on), done=done, failed=failed)
-
-    def _open(self, row: SourceRow) -> None:
-        there = [folder for folder in row.folders if os.path.isdir(folder)]
-        if row.folders:
-            self._shell.open_path((there or [*row.folders])[0])

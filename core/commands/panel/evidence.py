@@ -21,12 +21,13 @@ from core.base.secrets.redact import redact
 from core.commands.panel.bullets import Event, events_of
 from core.commands.panel.conversations import conversation_key, place_of_entry
 from core.commands.row import NAMED, flag, needed, single
-from core.commands.statements import bullets_of, resolve_bullet
+from core.commands.statements import resolve_bullet
 from core.commands.table import SUMMARY
 from core.commands.text import one_line
-from core.commands.workspace import Workspace
+from core.commands.workspace import Workspace, utc_now
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
+from core.experience import record
 from core.harvest.freeze import mark_of_text
 from core.harvest.playbook import steps_in as steps_in
 from core.harvest.quotes import reduce_to_words
@@ -169,22 +170,6 @@ def _whole(value: object) -> int:
     return value if isinstance(value, int) else -1
 
 
-def told_by(workspace: Workspace, words: str) -> tuple[str, int]:
-    """The ledger's key of the newest conversation that said something in these words, and the turn (from 1, 0 for not
-    known); "" for none. For a fact of the index, which keeps no conversation of its own."""
-    mark = mark_of_text(words)
-    try:
-        rows = [row for row in bullets_of(workspace.paths, FACTUAL) if mark_of_text(row.bullet.text) == mark]
-    except OSError:
-        return "", 0
-    for row in reversed(rows):
-        events = events_of(workspace, row.file, row.bullet.raw)
-        kept = evidence_of(workspace, row.file, row.bullet.line, row.bullet.raw, events)
-        if kept.sha256:
-            return kept.sha256, kept.turn
-    return "", 0
-
-
 def _plan(workspace: Workspace, run: str, sha: str) -> FrozenPlan | None:
     try:
         return read_plans(workspace.paths.plans, run).get(sha)
@@ -290,3 +275,17 @@ COMMANDS = (
         words=NAMED,
     ),
 )
+
+
+def how_it_served(workspace: Workspace, text: str) -> str:
+    """`helped 3×, misled 1×`: how a line went where it was handed out; "" while nobody has said."""
+    known = record.served(workspace.paths.experience, [text]).get(text, record.Served())
+    return record.in_words(known.counts())
+
+
+def say_how_it_served(workspace: Workspace, text: str, outcome: str) -> str:
+    """Write down how a line served, one of `OUTCOMES`; what all said of it by then. Raises KnowledgeError where it
+    cannot be written."""
+    use = record.Use(text, outcome, utc_now().isoformat(), by="user")
+    record.record(workspace.paths.experience, [use])
+    return how_it_served(workspace, text)

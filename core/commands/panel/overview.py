@@ -1,11 +1,11 @@
-"""What the panel's rail shows: the status with the digest by section, every file of the store, and the last days."""
+"""The store at a glance, for a window: the status with the digest by section, every file, and the runs."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from core.base import files
@@ -19,8 +19,6 @@ from core.knowledge.changes import Change, read_changes
 from core.knowledge.digest import section_sizes
 from core.knowledge.journal import read_journal
 from core.knowledge.run_state import changed_lines, harvested_lines, owed_lines
-
-DAYS = 14
 
 
 @dataclass(frozen=True)
@@ -50,26 +48,14 @@ class FileState:
 
 
 @dataclass(frozen=True)
-class Day:
-    """One day (local time): harvests that ran, conversations they harvested, lines they added."""
-
-    date: date
-    runs: int = 0
-    harvested: int = 0
-    added: int = 0
-
-
-@dataclass(frozen=True)
 class Overview:
     """The store at a glance, for a window. `sections` are the bytes of digest.md by title, in its order, or what they
-    would be while there is none; `dropped` is how many bullets do not fit. `days` ends with today; `runs` are newest
-    first."""
+    would be while there is none; `dropped` is how many bullets do not fit. `runs` are newest first."""
 
     status: Status
     files: tuple[FileState, ...]
     sections: tuple[tuple[str, int], ...]
     dropped: int
-    days: tuple[Day, ...]
     runs: tuple[Run, ...]
 
     def file(self, name: str) -> FileState | None:
@@ -92,8 +78,7 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
     shown, digest = state.digest, state.made
     sizes = section_sizes(shown.text) if shown.exists else digest.bytes if digest else {}
     sections = tuple((CATEGORY[name].digest_title, size) for name, size in sizes.items())
-    days = last_days(listed, now().astimezone().date())
-    return Overview(state, rows, sections, digest.dropped if digest else 0, days, tuple(listed))
+    return Overview(state, rows, sections, digest.dropped if digest else 0, tuple(listed))
 
 
 def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...]:
@@ -132,23 +117,3 @@ def _file(paths: Paths, name: str, kind: str, lines: tuple[set[str], set[str]] |
     number = sum(not row.struck for row in bullets_in(text, "facts"))
     yours, gone = changed_lines(text, *lines) if kind != "quarantine" else (0, 0)
     return FileState(name, str(path), kind, True, found.st_size, number, found.st_mtime, yours, gone)
-
-
-def last_days(listed: Sequence[Run], today: date, count: int = DAYS) -> tuple[Day, ...]:
-    """The harvests of the last days, the oldest first; what was undone is not counted."""
-    days = {day: Day(day) for day in (today - timedelta(days=back) for back in range(count - 1, -1, -1))}
-    for run in listed:
-        seconds = _seconds(run.when) if run.kind == "harvest" and not run.undone else 0.0
-        when = datetime.fromtimestamp(seconds).astimezone().date() if seconds else None
-        if when in days:
-            day = days[when]
-            days[when] = Day(day.date, day.runs + 1, day.harvested + run.harvested, day.added + run.added)
-    return tuple(days.values())
-
-
-def _seconds(when: str) -> float:
-    """ISO 8601 as seconds since 1970; 0 for what cannot be read."""
-    try:
-        return datetime.fromisoformat(when).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return 0.0

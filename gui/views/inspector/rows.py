@@ -16,12 +16,10 @@ from core.base.figures import count, size, tokens
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import KnowledgeError
 from core.commands.context import GLOBAL, PROJECT
-from core.commands.fact_edits import FactRow
 from core.commands.memories import Memory, read_memory
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
-from core.commands.panel.confidence import NO_COURSE, Course, confidence_over_time
 from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
-from core.commands.panel.evidence import ELSEWHERE, GONE, LONG, Evidence, evidence_of, told_by
+from core.commands.panel.evidence import ELSEWHERE, GONE, LONG, Evidence, evidence_of, how_it_served
 from core.commands.panel.files import NoteView, notes_overview, source_text
 from core.commands.panel.overview import FileState
 from core.commands.statements import Found, Said
@@ -32,15 +30,11 @@ from core.conversations.readable import HarvestedItem, ReadableConversation, Rea
 from gui.shell import Reading
 from gui.state import Selection
 from gui.toolkit.flow_rows import FlowRow
-from gui.views.facts import sure_words
+from gui.views.conversations import counted
 from gui.views.files import headline
-from gui.views.frame import hand_words
-from gui.views.inspector.web import NO_WEB, Web, web_of
 from gui.views.knowledge_rows import CAN, USUAL, copied, meta_of, row_of
-from gui.views.ledger import counted
 from gui.views.looks import (
     CATEGORIES,
-    FACT_CATEGORIES,
     MEMORY_CATEGORIES,
     OTHER,
     STATUSES,
@@ -55,6 +49,7 @@ from gui.views.looks import (
     tags_words,
 )
 from gui.views.reader_rows import clock
+from gui.views.start import hand_words
 
 CHUNK = 1200
 """This many characters of a text stand in one row; a long one is several."""
@@ -66,12 +61,26 @@ HERE = ("text", "here")
 """The row of a file's text that is brought into sight."""
 # name -> (row, label, icon, kind, tooltip, key). The first of a row is always there: a hidden one would shift the row.
 BUTTONS: dict[str, tuple[int, str, str, str, str, str]] = {
-    "open": (0, "Open", "external-link", "secondary", "Open it in the program that the system has for it", "Alt+O"),
+    "open": (
+        0,
+        "Open file",
+        "external-link",
+        "secondary",
+        "Open it in the program that the system has for it",
+        "Alt+O",
+    ),
     "restore": (0, "Restore", "archive-restore", "secondary", "Put it back where it was", "Alt+R"),
-    "read": (0, "Read", "book-open", "secondary", "Read the whole conversation, at this place", "Alt+E"),
+    "read": (0, "Read it", "book-open", "secondary", "Read the whole conversation, at this place", "Alt+E"),
     "harvest": (0, "Harvest…", "wheat", "secondary", "Harvest what waits: a dry run first", "Alt+H"),
-    "show": (0, "Show", "eye", "secondary", "Show it in its view", "Alt+V"),
-    "from": (0, "Conversation", "message-square", "secondary", "The conversation that it came from", "Alt+F"),
+    "show": (0, "In its view", "eye", "secondary", "Show it in its view", "Alt+V"),
+    "from": (
+        0,
+        "What else it gave",
+        "message-square",
+        "secondary",
+        "The conversation that it came from, and all that it gave",
+        "Alt+F",
+    ),
     "copy": (1, "Copy", "copy", "ghost", "Put it on the clipboard", "Alt+C"),
     "done": (1, "Done", "check", "ghost", "Mark done", "Alt+D"),
     "reopen": (1, "Open again", "undo-2", "ghost", "Bring it back to the open tasks", "Alt+D"),
@@ -110,8 +119,6 @@ class Page:
     copied: str = "Copy"
     at: Any = None  # the key of the row that is brought into sight
     reading: Reading | None = None  # what the reader opens
-    web: Web = NO_WEB
-    course: Course = NO_COURSE
 
 
 def chunks(text: str, limit: int = CHUNK) -> list[str]:
@@ -175,7 +182,8 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
         view = bullet_view(workspace, selected.key, selected.raw, selected.line)
         line = view.found.bullet.line if view.found is not None else 0
         kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
-        return bullet_page(view, kept)
+        used = how_it_served(workspace, view.found.bullet.text) if view.found is not None else ""
+        return bullet_page(view, kept, used)
     if selected.kind == "talk":
         part = read_conversation(workspace, selected.key, max(1, selected.line - BEFORE), TURNS, seconds=0.0)
         return talk_page(part, selected.line)
@@ -227,7 +235,7 @@ def conversation_page(view: ConversationView) -> Page:
         frozenset(name for name, on in can.items() if on), tabs,
         str(view.problem) if view.problem is not None else warning, view,
         copy=view.key.removeprefix("path:"), copied="Copy path" if view.key.startswith("path:") else "Copy hash",
-        reading=Reading(view.key), web=web_of(view),
+        reading=Reading(view.key),
     )  # fmt: skip
 
 
@@ -329,8 +337,8 @@ def _clock(when: str) -> str:
 # --- a bullet, a source file, a file of the store --------------------------------------------------------------------
 
 
-def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
-    """A bullet: its words, where it came from, what showed it to be true, what became of it."""
+def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") -> Page:
+    """A bullet: its words, where it came from, what showed it to be true, what became of it, how it served."""
     events = tuple(event_row(at, event) for at, event in enumerate(view.events))
     came = view.found is not None and view.found.bullet.provenance is not None
     by_hand = "You wrote it in an editor, or long ago: nothing else is known of it."
@@ -345,9 +353,10 @@ def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
     row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category != "files" else None
     body = row.text if row is not None else without_emphasis(found.bullet.text)
     facts = [row.meta if row is not None else meta_of(found), f"{view.file}:{found.bullet.line}"]
+    facts += [f"{capital(used)} (U says how it served)"] if used else []
     if view.by_tool:
         facts.append("only a tool's output said it")
-    can = set(CAN.get(found.category, USUAL)) - {"edit", "same-run"} | {"show", "open"}
+    can = set(CAN.get(found.category, USUAL)) - {"edit"} | {"show", "open"}
     if view.conversation:
         can |= {"from", "read"}
     said = tuple(said_row(at, one) for at, one in enumerate(view.others))
@@ -364,7 +373,7 @@ def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
     turn = (kept.passage.turn if kept.passage is not None else kept.turn) if kept is not None else 0
     return Page(picture, color, noun.capitalize(), "", body, tuple(facts), frozenset(can), tabs, "", view,
                 "\n".join(steps) or words, "Copy steps" if steps else "Copy",
-                web=web_of(view), reading=Reading(view.conversation, turn=turn))  # fmt: skip
+                reading=Reading(view.conversation, turn=turn))  # fmt: skip
 
 
 NO_PASSAGE = {
@@ -446,7 +455,7 @@ def source_page(note: NoteView) -> Page:
     picture, color = ("file-code", "accent") if note.exists else ("file-x", "failed")
     facts = (count(len(rows), "note"), f"kept in {note.note}")
     return Page(picture, color, os.path.basename(note.source), short_folder(note.source), "", facts, can, tabs,
-                sentence, note, note.source, "Copy path", web=web_of(note))  # fmt: skip
+                sentence, note, note.source, "Copy path")  # fmt: skip
 
 
 def memory_page(memory: Memory, path: str) -> Page:
@@ -479,8 +488,6 @@ def leads_to(subject: Any, key: Any) -> Selection | None:
     if not isinstance(key, tuple):
         return None
     at = key[1]
-    if key[0] == "heard":
-        return Selection("conversation", key[2])
     if key[0] == "given" and isinstance(subject, ConversationView) and subject.given[at].line:
         given = subject.given[at]
         return Selection("bullet", given.file, given.line, given.raw)
@@ -489,33 +496,3 @@ def leads_to(subject: Any, key: Any) -> Selection | None:
     found = subject.others[at] if key[0] == "said" and isinstance(subject, BulletView) else None
     found = subject.rows[at] if key[0] == "note" and isinstance(subject, NoteView) else found
     return Selection("bullet", found.file, found.bullet.line, found.bullet.raw) if found is not None else None
-
-
-def fact_page(workspace: Workspace, row: FactRow) -> Page:
-    """One fact with all that is known of it. Reads its file."""
-    fact = row.fact
-    kind, sign, color, _ = FACT_CATEGORIES.get(fact.category, Looks(fact.category.capitalize(), "circle", "accent"))
-    days = [(word, day) for word, day in (("first seen", fact.first_seen), ("last confirmed", fact.last_confirmed),
-                                          ("expired" if fact.stale else "expires", fact.expires)) if day]  # fmt: skip
-    heard = f"heard in {count(fact.source_count, 'conversation')}" if fact.source_count else ""
-    about = (
-        joined(fact.id, tags_words(fact.tags)),
-        joined(f"confidence {sure_words(row)}", heard),
-        joined(*(f"{word} {local_day(day)}" for word, day in days), f"{row.file}:{row.line}"),
-    )
-    path = os.path.join(workspace.paths.knowledge, row.file)
-    text = _text_of(workspace, path)
-    tab = Tab("In its file", text_rows(text, row.line), "The file is not there, or cannot be read.", counted=False)
-    course = NO_COURSE
-    with suppress(KnowledgeError):
-        course = confidence_over_time(workspace, fact.id)
-    heard_in = tuple(
-        FlowRow(("heard", at, one.sha256), short_name(one.name), local_day(one.day), "messages-square", can=COPY)
-        for at, one in enumerate(reversed(course.heard))
-    )
-    tabs = (*((Tab("Heard in", heard_in),) if heard_in else ()), tab)
-    title = kind.removesuffix("s")
-    key, turn = told_by(workspace, fact.fact)
-    body, now = without_emphasis(fact.fact), frozenset({"open", "show", *(("read",) if key else ())})
-    return Page(sign, color, title, "", body, about, now, tabs, subject=row, copy=fact.fact, at=HERE,
-                course=course, web=web_of(row, course), reading=Reading(key, turn=turn) if key else None)  # fmt: skip

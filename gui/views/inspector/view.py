@@ -1,4 +1,5 @@
-"""The inspector: whatever is selected, what became of it, and what can be done with it."""
+"""The evidence of whatever is selected: what became of it, and what can be done with it. It lies over the list, at the
+right; nothing moves when it opens."""
 
 from __future__ import annotations
 
@@ -10,7 +11,6 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
-from core.commands.fact_edits import FactRow
 from core.commands.history.trash import trash_restore
 from core.commands.panel.bullets import BulletView
 from core.commands.panel.conversations import ConversationView
@@ -23,13 +23,10 @@ from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.jobs import Job
-from gui.toolkit.layout import ChipRow, box, lowered
-from gui.toolkit.messages import EmptyState
+from gui.toolkit.layout import ChipRow, box, lowered, spread
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say_hint, text
-from gui.views.facts import Facts
-from gui.views.inspector.rows import BUTTONS, Page, fact_page, leads_to, load
-from gui.views.inspector.web import SelectionPicture
+from gui.views.inspector.rows import BUTTONS, Page, leads_to, load
 from gui.views.knowledge_rows import act_of, change, select_added
 from gui.views.list_view import the_same
 
@@ -37,7 +34,7 @@ FACTS, TABS = 3, 4
 
 
 class Inspector:
-    """Always open, at the right. Shows `state.selected`."""
+    """Shows `state.selected`, while something is."""
 
     name = "inspector"
     keys = (
@@ -68,7 +65,8 @@ class Inspector:
         """Make everything once: every kind of thing uses the same items."""
         look = self._look
         self._full = box(look, parent, "clear")
-        head = int(dpg.add_group(horizontal=True, parent=self._full))
+        head, close = spread(look, self._full)
+        self.close = Button(look, close, "", self._shell.select, icon="x", kind="ghost", tip="Close", shortcut="Esc")
         self._icon = text(look, head, "", "heading", "accent")
         self._title = text(look, head, "", "heading", wrap=True)
         self._title_tip = hint(look, self._title, "")
@@ -88,7 +86,6 @@ class Inspector:
             ButtonRow(look, self._full, [self.buttons[name] for name, one in BUTTONS.items() if one[0] == number])
             for number in range(2)
         ]
-        self.picture = SelectionPicture(look, self._full, self._go)
         chips = ChipRow(look, self._full, self._full)
         self.tabs = [chips.add("", "accent", self._turned(number)) for number in range(TABS)]
         below = box(look, self._full, "clear")
@@ -98,13 +95,7 @@ class Inspector:
             on_action=lambda _name, row: self._shell.copy(row.text),
         )  # fmt: skip
         self.list.build(below)
-        self._teach = EmptyState(
-            look, parent, parent, icon="panel-right", title="Nothing selected",
-            words="Choose a conversation, a bullet or a file,\nand everything known about it stands here:\n"
-            "where it came from, what became of it,\nand the way back.",
-        )  # fmt: skip
         dpg.configure_item(self._full, show=False)
-        self._teach.show(True)
 
     def refresh(self, state: State) -> None:
         """Read what is selected when that, or the store, is another one than before."""
@@ -154,11 +145,8 @@ class Inspector:
             self._shown = selected
             self._show(page, same)
 
-        facts = state.of("facts")
-        fact = facts.found.get(selected.key) if isinstance(facts, Facts) and selected.kind == "fact" else None
-
         def work(_job: object) -> Page:
-            return load(core, selected, file) if fact is None else fact_page(core, fact)
+            return load(core, selected, file)
 
         if self._job is not None:
             self._job.cancel()  # whoever walks through a list waits for the last row alone
@@ -170,7 +158,6 @@ class Inspector:
         before, self.page = self.page, page
         if (page is None) != (before is None):
             dpg.configure_item(self._full, show=page is not None)
-            self._teach.show(page is None)
         if page is None:
             return
         look = self._look
@@ -191,7 +178,6 @@ class Inspector:
         self.buttons["copy"].set_label(page.copied)
         for row in self._rows:
             row.fit()
-        self.picture.show(page.web, page.course)
         for number, chip in enumerate(self.tabs):
             tab = page.tabs[number] if number < len(page.tabs) else None
             dpg.configure_item(chip.item, show=tab is not None)
@@ -277,9 +263,7 @@ class Inspector:
     def _open(self, subject: Any) -> None:
         """Open its file, that of a fact at its line."""
         knowledge, shell = self._shell.workspace.paths.knowledge, self._shell
-        if isinstance(subject, FactRow):
-            shell.open_path(str(knowledge / subject.file), subject.line)
-        elif isinstance(subject, ReadableConversation):
+        if isinstance(subject, ReadableConversation):
             shell.open_path(subject.path.partition("#")[0])
         elif isinstance(subject, ConversationView):
             shell.open_path(subject.now)

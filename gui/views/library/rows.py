@@ -146,13 +146,11 @@ def reflect_rows(state: LibraryPage) -> list[FlowRow]:
         unanswered = f"{task.unanswered} without an answer" if task.unanswered else ""
         words = f"{capital(named(task.task_type))}: {task.verdict}"
         meta = joined(served_words(task.success), count(task.questions, "question"), unanswered)
-        made.append(FlowRow(("task", task.task_type), words, meta, "target", color_of(task.success),
-                            share=task.success))  # fmt: skip
+        made.append(FlowRow(("task", task.task_type), words, meta, "target", color_of(task.success)))
     for source in report.sources:
         words, shown = f"{source.domain}: {source.verdict}", f"shown {source.retrieved:,} times"
         meta = joined(served_words(source.success), count(source.documents, "document"), shown)
-        made.append(FlowRow(("source", source.domain), words, meta, "globe", color_of(source.success),
-                            share=source.success))  # fmt: skip
+        made.append(FlowRow(("source", source.domain), words, meta, "globe", color_of(source.success)))
     for gap in report.gaps:
         words = f"Gap: {plain(gap.concept)}. {capital(plain(gap.notes))}"
         meta = joined(count(gap.questions, "question"), count(gap.chunks, "chunk"))

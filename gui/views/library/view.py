@@ -66,7 +66,7 @@ class LibraryView(ListView[LibraryPage]):
     ACTIONS = ACTIONS
     ACTION_KEYS = ACTION_KEYS
     TEACH = TEACH
-    SHARES = True
+    FILTER = "Ask the library"
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, LibraryPage())

@@ -1,4 +1,5 @@
-"""The view of the ledger: what became of every conversation, filtered by chips and words, sorted by any column.
+"""The view of the conversations: what became of each, over a strip of the last year; filtered by weeks and by chips,
+sorted by any column. At its left, what a harvest reads.
 
 First the entries as rows that can be filtered and sorted, as plain functions, fit for a hundred thousand; then the
 view.
@@ -10,8 +11,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -31,8 +31,22 @@ from gui.toolkit.layout import ChipRow, box
 from gui.toolkit.messages import EmptyState
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
-from gui.views.list_view import MOVES, FilteredView
-from gui.views.looks import OTHER, STATUSES, capital, joined, plain_name, seconds_of, short_folder, since, tile
+from gui.toolkit.widgets import Button
+from gui.views.list_view import SIDEWAYS, FilteredView, beside
+from gui.views.looks import (
+    OTHER,
+    STATUSES,
+    capital,
+    day_words,
+    joined,
+    plain_name,
+    seconds_of,
+    short_folder,
+    since,
+    tile,
+)
+from gui.views.sources import SourcesColumn
+from gui.views.strip import Strip
 
 NAMELESS: Mapping[str, Called] = {}
 
@@ -78,10 +92,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Wish:
-    """What the user wants to see: statuses (none: all), a text, and an order."""
+    """What the user wants to see: statuses (none: all), days from `first` to `last` (ISO dates, "" for all), and an
+    order."""
 
     statuses: frozenset[str] = frozenset()
-    text: str = ""
+    first: str = ""
+    last: str = ""
     sort: str = "when"
     descending: bool = True
 
@@ -149,28 +165,23 @@ def place_of(entry: Mapping[str, Any]) -> str:
     return "in trash" if entry.get("trash") else "removed"
 
 
-def arrange(
-    entries: Sequence[LedgerRow], wish: Wish, texts: Sequence[str] = (), names: Mapping[str, Called] = NAMELESS
-) -> list[int]:
+def arrange(entries: Sequence[LedgerRow], wish: Wish, names: Mapping[str, Called] = NAMELESS) -> list[int]:
     """The numbers of the entries that are wanted, in the order wanted. Equal ones keep the order of the ledger, which
-    comes with the newest first. `texts` are what `text_of` says of each, where that is known."""
+    comes with the newest first."""
     wanted: Iterable[int] = range(len(entries))
     if wish.statuses:
         wanted = [at for at in wanted if status_of(entries[at].entry) in wish.statuses]
-    if words := wish.text.lower().split():
-        texts = texts or [text_of(row, names) for row in entries]
-        wanted = [at for at in wanted if all(word in texts[at] for word in words)]
+    if wish.first:
+        wanted = [at for at in wanted if wish.first <= day_of(entries[at], names) <= wish.last]
     if (wish.sort, wish.descending) in (("", False), ("", True), ("when", True)):
         return list(wanted)
     key = sorts(names)[wish.sort]
     return sorted(wanted, key=lambda at: key(entries[at]), reverse=wish.descending)
 
 
-def text_of(row: LedgerRow, names: Mapping[str, Called] = NAMELESS) -> str:
-    """What the field looks into: title, path, project, tool, name of the model and hash, in small letters."""
-    known, entry = called(row.entry, names.get(row.key)), row.entry
-    parts = (known.title, entry.get("path") or "", known.project, known.tool_title, model_of(entry), row.key)
-    return "\n".join(map(str, parts)).lower()
+def day_of(row: LedgerRow, names: Mapping[str, Called] = NAMELESS) -> str:
+    """The day of a conversation as an ISO date, "" where nobody knows."""
+    return called(row.entry, names.get(row.key)).day[:10]
 
 
 def sorts(names: Mapping[str, Called]) -> dict[str, Callable[[LedgerRow], Any]]:
@@ -215,15 +226,6 @@ def _kinds(entries: Sequence[LedgerRow], names: Mapping[str, Called]) -> Collect
         except TypeError:  # a list where a text belongs: foreign values are a kind of their own
             found[(row.key,)] = row
     return found.values()
-
-
-def day_words(day: str) -> str:
-    """A day as a table has room for it: `17 Dec`, of another year `12.2024`."""
-    try:
-        at = date.fromisoformat(day)
-    except ValueError:
-        return ""
-    return f"{at.day} {at:%b}" if at.year == date.today().year else f"{at:%m.%Y}"
 
 
 def cell(row: Row, column: int, now: float) -> Cell:
@@ -285,18 +287,34 @@ def teaching(run: RunState | None) -> tuple[str, str]:
     if run is not None and run.state == INTERRUPTED:
         return (
             "The first harvest was cut off",
-            f"{capital(run.words)}.\n“Finish now” below writes that, and asks no model.",
+            f"{capital(run.words)}.\n“Finish now” above writes that, and asks no model.",
         )
     return TEACH
 
 
-class LedgerView(FilteredView):
-    """All entries of the ledger. Selecting one shows it in the inspector; Enter opens the reader."""
+@dataclass(frozen=True)
+class Arranged:
+    """What the worker answers: the order, and of another ledger also the counts by status, those by day, and the
+    columns that say one thing on every row; `here` are those of the rows that are wanted."""
 
-    name = "ledger"
-    keys = (("Enter", "Read the conversation"), ("M", "What can be done with a line"))
-    FILTER = "Filter by title, project, tool or model"
-    TYPING_KEYS = (*MOVES, "Enter")
+    order: list[int]
+    here: frozenset[str] = frozenset()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    days: Mapping[str, int] = field(default_factory=dict)
+    same: frozenset[str] = frozenset()
+
+
+class ConversationsView(FilteredView):
+    """All entries of the ledger. Enter opens the reader."""
+
+    name = "conversations"
+    keys = (
+        ("Enter", "Read the conversation"),
+        ("M", "What can be done with a line"),
+        ("Left, Right", "Another status"),
+        ("Comma, point", "The week before, the week after"),
+        ("Esc", "All weeks again"),
+    )
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell)
@@ -304,17 +322,20 @@ class LedgerView(FilteredView):
         self.wish = Wish()
         self._seen: Sequence[LedgerRow] = []  # what was read last
         self._names: Mapping[str, Called] = {}
-        self._texts: list[str] = []  # what the field looks into, made when it is first wanted
         self._rows: dict[int, Row] = {}
         self._same: frozenset[str] = frozenset()
         self._empty: bool | None = None
         self._ticket = 0
         self._now = time.time()
         self._minute = 0
+        self._wanted: object = None
+        self.side = SourcesColumn(look, shell)
 
     def build(self, parent: int) -> None:
         look = self._look
-        self._chip_row = ChipRow(look, parent, parent)
+        self._top = int(dpg.add_group(parent=parent))
+        self.strip = Strip(look, self._top, self._weeks)
+        self._chip_row = ChipRow(look, self._top, parent)
         self.all = self._chip_row.add("All", "muted", self._all)
         self.chips = {
             status: self._chip_row.add(name, color, partial(self._toggle, status))
@@ -322,7 +343,9 @@ class LedgerView(FilteredView):
         }
         self.all.set_on(True)
         self.at_rest = self.all.item
-        self.add_filter(parent)
+        self._span = Button(look, self._top, "", self.strip.clear, icon="x", kind="link", tip="All weeks again",
+                            shortcut="Esc")  # fmt: skip
+        self._span.show(False)
         self._full = box(look, parent, "clear")
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._select, on_open=self._open, on_context=self._context,
@@ -332,6 +355,10 @@ class LedgerView(FilteredView):
         )  # fmt: skip
         self.table.build(self._full)
         self._teach = EmptyState(look, parent, parent, icon="database", title=TEACH[0], words=TEACH[1])
+        self._none = EmptyState(
+            look, self._full, self._full, icon="funnel", title="No conversation is of these weeks and statuses",
+            words="Esc shows all of them again.", action="Show all", on_action=self.clear,
+        )  # fmt: skip
         self._taught = TEACH
         self._menu = Menu(look)
         self._shell.layers.append(self._menu.key)
@@ -347,10 +374,15 @@ class LedgerView(FilteredView):
             if state.first_rows is not None and state.first_rows is not self.entries:
                 self._begin(state.first_rows)
             return
+        wanted = state.of("wanted")
+        if isinstance(wanted, Selection) and wanted is not self._wanted:
+            self._wanted = wanted
+            if wanted.kind == "status":
+                self.strip.clear()
+                self._only(wanted.key)
         if snapshot.ledger is not self._seen or snapshot.titles.by_key is not self._names:
-            self._seen, self._names, self._texts = snapshot.ledger, snapshot.titles.by_key, []
+            self._seen, self._names = snapshot.ledger, snapshot.titles.by_key
             self._order(fresh=True)
-        self._shell.rows_shown(len(self.table.rows), len(self.entries), self.name)
         self._teach_state(state)
         minute = int(time.time() // 60)
         if minute != self._minute:
@@ -364,11 +396,30 @@ class LedgerView(FilteredView):
         elif selected.kind != "conversation" and self.table.selected is not None:
             self.table.select(None)
 
+    @property
+    def filtered(self) -> bool:
+        """Whether something is left out."""
+        return bool(self.wish.first or self.wish.statuses)
+
+    def clear(self) -> None:
+        """All weeks, and every status."""
+        self._only()
+        self.strip.clear()
+
     def do(self, key: str) -> bool:
         at = self.table.selected
         if key == "M" and at is not None:
             self._context(at, self.table.place_of(at))
-        return key == "M" and at is not None
+        elif key in (",", "."):
+            self.strip.step(1 if key == "." else -1)
+        elif key in SIDEWAYS:
+            there = ["", *(status for status, chip in self.chips.items() if dpg.is_item_shown(chip.item))]
+            now = next(iter(self.wish.statuses), "")
+            status = beside(there, now, SIDEWAYS[key])
+            self._only(*([status] if status else []))
+        else:
+            return False
+        return True
 
     def move(self, key: str) -> bool:
         return self.table.press(key)
@@ -399,7 +450,7 @@ class LedgerView(FilteredView):
 
     def _begin(self, rows: FirstRows) -> None:
         """Show a large ledger at once. Until it has been read whole, the order stays the usual one."""
-        self._seen, self._texts, self._names = [], [], rows.names
+        self._seen, self._names = [], rows.names
         self._ticket += 1  # what is arranged at the moment is of another home
         self.table.leave_out(says_the_same(rows[:FIRST], rows.names) | {"why"})
         self._show(rows, range(len(rows)), chip_counts(rows.counts), fresh=True)
@@ -409,34 +460,35 @@ class LedgerView(FilteredView):
         if isinstance(self.entries, FirstRows) and not self._seen and not fresh:
             return  # with the whole ledger comes what is wished by then
         self._ticket += 1
-        ticket, wish, entries, texts, names = self._ticket, self.wish, self._seen, self._texts, self._names
+        ticket, wish, entries, names = self._ticket, self.wish, self._seen, self._names
         fresh = fresh or entries is not self.entries
 
-        def work() -> tuple[list[int], dict[str, int], frozenset[str], frozenset[str]]:
-            if wish.text and not texts:
-                texts[:] = [text_of(row, names) for row in entries]
-            order = arrange(entries, wish, texts, names)
-            # Of one status many columns say one thing (the failed have no tool); while somebody types, none goes.
+        def work() -> Arranged:
+            order = arrange(entries, wish, names)
+            # Of one status many columns say one thing (the failed have no tool).
             here = says_the_same([entries[at] for at in order], names) if wish.statuses else frozenset[str]()
             if not fresh:
-                return order, {}, frozenset(), here
+                return Arranged(order, here)
             counts = chip_counts(Counter(status_of(row.entry) for row in entries))
-            return order, counts, says_the_same(entries, names), here
+            days = Counter(day_of(row, names) for row in entries)
+            return Arranged(order, here, counts, days, says_the_same(entries, names))
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
                 self._shell.error(result.error)
             elif ticket == self._ticket:
-                order, counts, same, here = result.value
-                self._same = same if fresh else self._same
+                found: Arranged = result.value
+                if fresh:
+                    self._same = found.same
+                    self.strip.set(found.days)
                 reasons = bool(wish.statuses) and wish.statuses <= UNREAD
-                self.table.leave_out(self._same | here | (READ_BY if reasons else {"why"}))
-                self._show(entries, order, counts, fresh)
+                self.table.leave_out(self._same | found.here | (READ_BY if reasons else {"why"}))
+                self._show(entries, found.order, found.counts, fresh)
 
         if len(entries) <= AT_ONCE:
             done(Ok(work()))
         else:
-            self._shell.submit("Arranging the ledger", lambda _job: work(), done, lane=GATHER)
+            self._shell.submit("Arranging the conversations", lambda _job: work(), done, lane=GATHER)
 
     def _show(self, entries: Sequence[LedgerRow], order: Sequence[int], counts: Mapping[str, int], fresh: bool) -> None:
         self._now = time.time()
@@ -444,17 +496,18 @@ class LedgerView(FilteredView):
             self.entries = entries
             self._rows.clear()
             self.all.set_count(len(entries))
-            for status, number in counts.items():
-                if status in self.chips:
-                    self.chips[status].set_count(number)
+            for status, chip in self.chips.items():
+                chip.set_count(counts.get(status, 0))
+                dpg.configure_item(chip.item, show=counts.get(status, 0) > 0 or status in self.wish.statuses)
             self.table.selected = self._place_of(self._shell.state.selected)
         self.table.set_rows(order, keep_place=fresh)
-        self._shell.rows_shown(len(order), len(entries), self.name)
+        self._none.show(not order and bool(entries))
+        dpg.configure_item(self.table.item, show=bool(order) or not entries)
         self._teach_state(self._shell.state)
         empty = not entries
         if empty != self._empty:
             self._empty = empty
-            for item in (self._full, self._chip_row.item, self.filter):
+            for item in (self._full, self._top):
                 dpg.configure_item(item, show=not empty)
             self._teach.show(empty)
 
@@ -468,6 +521,13 @@ class LedgerView(FilteredView):
 
     # --- what the user does ---
 
+    def _weeks(self, first: str, last: str) -> None:
+        """Only the conversations of these days; "" for all."""
+        words = f"{day_words(first)} to {day_words(last)}" if first else ""
+        self._span.show(bool(words))
+        self._span.set_label(words)
+        self._wish(first=first, last=last)
+
     def _toggle(self, status: str, _on: bool) -> None:
         self._only(*(self.wish.statuses ^ {status}))
 
@@ -478,11 +538,10 @@ class LedgerView(FilteredView):
         """Entries of these statuses; of all without one."""
         for status, chip in self.chips.items():
             chip.set_on(status in statuses)
+            if status in statuses:
+                dpg.configure_item(chip.item, show=True)
         self.all.set_on(not statuses)
         self._wish(statuses=frozenset(statuses))
-
-    def arrange(self, keep: bool) -> None:
-        self._wish(text=self.words)
 
     def _sort(self, key: str, descending: bool) -> None:
         usual = Wish()

@@ -1,0 +1,78 @@
+"""What the next conversation in a project starts with: its context files and the digest as it gets them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.base.markdown import split_provenance, without_emphasis
+from core.base.result import KnowledgeError, attempt
+from core.commands.context import GLOBAL, PROJECT, ContextFile, context, digest_show
+from core.commands.history.ledger import LedgerRow
+from core.commands.panel.titles import Called, called
+from core.commands.workspace import Workspace
+from core.knowledge.categories import CATEGORY
+from core.knowledge.digest import section_sizes
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a conversation in `project` (a folder, "" for none) starts with: the `words` of the context files (of which
+    `file`, in `scope`, is the one to write in), the lines of the digest as it gets it, each behind its category, its
+    bytes of `most`, and those of each section by category. `problem` is why nothing is known of it."""
+
+    project: str = ""
+    words: str = ""
+    file: str = ""
+    scope: str = GLOBAL
+    lines: tuple[tuple[str, str], ...] = ()
+    bytes: int = 0
+    most: int = 0
+    sections: tuple[tuple[str, int], ...] = ()
+    injected: bool = False
+    why: str = ""
+    problem: str = ""
+
+
+def start_of(workspace: Workspace, project: str) -> Start:
+    """Read it."""
+    found = attempt(context, workspace, project)
+    if isinstance(found, KnowledgeError):
+        return Start(project, problem=str(found.error))
+    asked = attempt(digest_show, workspace, project or found.value.project)
+    if isinstance(asked, KnowledgeError):
+        return Start(project, problem=str(asked.error))
+    digest = asked.value
+    words, file, scope = words_of(found.value.prefix.context.files)
+    return Start(
+        project, words, file, scope, tuple(digest_lines(digest.text)), digest.bytes, digest.max_bytes,
+        tuple(section_sizes(digest.text).items()), digest.injected, digest.why,
+    )  # fmt: skip
+
+
+def words_of(found: Sequence[ContextFile]) -> tuple[str, str, str]:
+    """The person's own words, the file that they are in (that of the project where it has one) and its scope."""
+    there = [one for one in found if one.exists]
+    chosen = next((one for one in there if one.scope == PROJECT), there[0] if there else None)
+    words = " ".join(" ".join(one.body.split()) for one in there)
+    return words, str(chosen.path) if chosen is not None else "", chosen.scope if chosen is not None else GLOBAL
+
+
+def digest_lines(digest: str) -> list[tuple[str, str]]:
+    """The lines of a digest with the category of each, by the heading above it."""
+    titles = {row.digest_title: row.name for row in CATEGORY.values()}
+    lines, category = [], "facts"
+    for line in digest.splitlines():
+        if line.startswith("#"):
+            category = titles.get(line.lstrip("# ").strip(), category)
+        elif line.startswith("- "):
+            words = split_provenance(line[2:].removeprefix("[ ] "))[0]
+            lines.append((category, without_emphasis(words)))
+    return lines
+
+
+def projects_of(rows: Sequence[LedgerRow], names: Mapping[str, Called]) -> list[str]:
+    """The folders that conversations were held in, those with the most first."""
+    folders = Counter(called(row.entry, names.get(row.key)).project for row in rows)
+    return [folder for folder, _ in folders.most_common() if folder]

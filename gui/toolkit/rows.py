@@ -1,0 +1,134 @@
+"""Short lines, drawn: an icon, words, and what stands at the right, in one column or two; a click tells which."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+import dearpygui.dearpygui as dpg
+
+from gui.toolkit.drawing import Drawing
+from gui.toolkit.icons import icon as icon_of
+from gui.toolkit.letters import LETTERS, cut
+from gui.toolkit.theme import Look
+
+PITCH, GAP, ICON = 24, 24, 24  # unscaled pixels: a line, what is between two columns, the room of an icon
+DOUBLE_SECONDS = 0.4
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: `aside` at the right, in `tone`. `key` is what a click tells; None: the line leads nowhere. `tip` is
+    shown beside the mouse where the words were cut, or there is more to say."""
+
+    words: str
+    icon: str = ""
+    color: str = "hint"
+    tone: str = "muted"
+    aside: str = ""
+    aside_tone: str = "hint"
+    key: Hashable = None
+    tip: str = ""
+
+
+class Rows:
+    """Lines in `parent`. `on_pick(key)` hears a click, `on_open(key)` a double click."""
+
+    def __init__(
+        self,
+        look: Look,
+        parent: int,
+        on_pick: Callable[[Hashable], object],
+        *,
+        on_open: Callable[[Hashable], object] | None = None,
+        columns: int = 1,
+    ) -> None:
+        self._look, self._on_pick, self._on_open, self._columns = look, on_pick, on_open, columns
+        self.lines: Sequence[Line] = ()
+        self._over: int | None = None
+        self._picked: tuple[Hashable, float] = (None, 0.0)
+        self.drawing = Drawing(look, parent, PITCH, self._draw)
+        clicks = look.own(int(dpg.add_handler_registry()))
+        dpg.add_mouse_click_handler(
+            dpg.mvMouseButton_Left, parent=clicks, callback=lambda: look.jobs.post(self._clicked, time.monotonic())
+        )
+        look.every_tick(self.tick)
+
+    def set(self, lines: Sequence[Line]) -> None:
+        """Show these lines."""
+        if lines == self.lines:
+            return
+        self.lines, self._over = tuple(lines), None
+        dpg.configure_item(self.drawing.holder, show=bool(lines))
+        self.drawing.set_height(PITCH * max(1, self._down))
+        self.drawing.redraw()
+
+    @property
+    def _down(self) -> int:
+        return -(-len(self.lines) // self._columns)
+
+    def _box(self, at: int) -> tuple[float, float, float]:
+        """Left, top and width of a line in pixels; columns are filled one after the other."""
+        column, row = divmod(at, max(1, self._down))
+        gap = self._look.px(GAP) if self._columns > 1 else 0
+        wide = (self.drawing.width - gap * (self._columns - 1)) / self._columns
+        return column * (wide + gap), row * self._look.px(PITCH), wide
+
+    def place_of(self, key: Hashable) -> tuple[int, int]:
+        """The middle of a line on the screen, for whoever points at it."""
+        at = next(at for at, line in enumerate(self.lines) if line.key == key)
+        left, top = dpg.get_item_rect_min(self.drawing.item)
+        x, y, wide = self._box(at)
+        view_x, view_y = dpg.get_viewport_pos()
+        return int(view_x + left + x + wide / 2), int(view_y + top + y + self._look.px(PITCH) / 2)
+
+    def _draw(self, drawing: Drawing) -> None:
+        px, cuts = self._look.px, []
+        for at, line in enumerate(self.lines):
+            x, y, wide = self._box(at)
+            if at == self._over and line.key is not None:
+                drawing.below.rect(x - px(4), y, wide + px(8), px(PITCH), "hover@45", px(4))
+            inside = x
+            if line.icon:
+                drawing.below.words(x, y + px(5), icon_of(line.icon), line.color, "small")
+                inside += px(ICON)
+            long = drawing.below.words(x + wide, y + px(5), line.aside, line.aside_tone, "small", right=True)
+            room = x + wide - inside - (long + px(8) if line.aside else 0)
+            drawing.below.words(inside, y + px(5), line.words, line.tone, "small", room=max(room, 1))
+            cuts.append(room)
+        over = self._over
+        if over is not None and over < len(self.lines):
+            line, wide_of = self.lines[over], LETTERS.wide(self._look.font_id("small"))
+            if line.tip and wide_of is not None:
+                drawing.bubble(cut(line.tip, drawing.width - px(24), wide_of))
+
+    def _at_mouse(self) -> int | None:
+        place = self.drawing.mouse()
+        if place is None:
+            return None
+        for at in range(len(self.lines)):
+            x, y, wide = self._box(at)
+            if x <= place[0] <= x + wide and y <= place[1] < y + self._look.px(PITCH):
+                return at
+        return None
+
+    def tick(self) -> bool:
+        """Follow the mouse; true when the line under it is another one."""
+        if not self.lines:
+            return False
+        over = self._at_mouse()
+        if over == self._over:
+            return False
+        self._over = over
+        self.drawing.redraw()
+        return True
+
+    def _clicked(self, when: float) -> None:
+        at = self._at_mouse()
+        key = self.lines[at].key if at is not None else None
+        if key is None:
+            return
+        twice = self._picked[0] == key and when - self._picked[1] < DOUBLE_SECONDS
+        self._picked = (key, when)
+        (self._on_open if twice and self._on_open is not None else self._on_pick)(key)

@@ -1,0 +1,291 @@
+"""What the next conversation in a project starts with, and how the files of the store and its ledger stand: the left
+column of Knowledge.
+
+First the lines, as plain data; then the column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+import dearpygui.dearpygui as dpg
+
+import core.knowledge.run_state as run_state
+from core.base.figures import count, size
+from core.base.result import KnowledgeError, Result
+from core.commands.context import GLOBAL, begin_context
+from core.commands.panel.overview import FileState, Overview
+from core.commands.panel.start import Start, projects_of, start_of
+from gui.shell import Shell
+from gui.state import Selection, State
+from gui.toolkit.charts import Part, SegmentBar
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import card, space, spread
+from gui.toolkit.rows import Line, Rows
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, hint, say_hint, text
+from gui.views.digest_switch import DigestSwitch
+from gui.views.looks import CATEGORIES, OF_FILE, STATUSES, STORE_FILES, Looks, ago, capital, category_of
+
+SHOWN, SHORT = 8, 3
+"""So many lines of the digest are shown, and in a low window."""
+WORDS = 220  # letters of context.md that are shown
+LOW, WIDE_BAR = 640, 4
+YOURS = Looks("", "file-pen", "edited")
+NO_PROJECT = "any project"
+MORE = ("more", "")
+COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
+"""Statuses that are always named; others while there are any."""
+
+
+def hand_words(row: FileState) -> str:
+    """How a file differs from what harvests wrote."""
+    parts = [f"{count(row.yours, 'line')} of your own"] if row.yours else []
+    parts += [f"{count(row.gone, 'line')} of a harvest that you changed or took out"] if row.gone else []
+    return " and ".join(parts)
+
+
+def file_lines(found: Overview, damaged: frozenset[str], memories: int) -> list[Line]:
+    """Every file of the store with its state: how many bullets, `edited`, `damaged`, `none`; those that are there."""
+    lines = []
+    for row in found.files:
+        _, sign, color, _ = STORE_FILES.get(row.file, YOURS)
+        name = "files/" if row.file == "files" else row.file
+        facts = [count(row.bullets, "bullet") if row.bullets is not None else "", size(row.bytes),
+                 f"changed {ago(row.modified)}", hand_words(row) if row.by_hand else "",
+                 "your own prompt, used instead of the default" if row.kind == "prompt" else ""]  # fmt: skip
+        state, tone = state_of(row, row.path in damaged, found.status.stands.digest.state)
+        tip = ", ".join(filter(None, facts)) if row.exists else f"not there: {ABSENT.get(row.kind, WRITES)}"
+        lines.append(Line(name, sign, color if row.exists else "hint", "text" if row.exists else "hint", state, tone,
+                          ("file", row.file), tip))  # fmt: skip
+    lines.append(Line("memories/", "bookmark", "ramp:3" if memories else "hint", "text" if memories else "hint",
+                      f"{memories:,}" if memories else "none", key=("view", "memories")))  # fmt: skip
+    return lines
+
+
+ABSENT = {
+    "digest": "nothing is put into prompts; the switch or the next harvest writes it",
+    "ledger": "the first harvest writes it",
+}
+WRITES = "the first harvest that needs it writes it"
+
+
+def state_of(row: FileState, damaged: bool, digest: str) -> tuple[str, str]:
+    """How a file stands in a word or a figure, and the colour of that."""
+    if damaged:
+        return "damaged", "failed"
+    if not row.exists:
+        return ("deleted", "edited") if row.kind == "digest" and digest == run_state.DELETED else ("none", "hint")
+    if row.by_hand or row.kind == "prompt":
+        return ("yours" if row.kind == "prompt" else "edited"), "edited"
+    return f"{row.bullets:,}" if row.bullets is not None else size(row.bytes), "hint"
+
+
+def ledger_lines(counts: Mapping[str, int]) -> list[Line]:
+    """What became of the conversations: the statuses that the user's card names, and others while there are any."""
+    named = [*COUNTED, *(name for name in STATUSES if name not in COUNTED and counts.get(name))]
+    return [
+        Line(STATUSES[name].name, aside=f"{counts.get(name, 0):,}", key=("status", name),
+             aside_tone=STATUSES[name].color if counts.get(name) else "hint")
+        for name in named
+    ]  # fmt: skip
+
+
+DIGEST_LOOKS = {
+    run_state.WRITTEN: ("eye", "harvested"),
+    run_state.DIFFERENT: ("file-pen", "edited"),
+    run_state.DELETED: ("eye-off", "edited"),
+    run_state.MISSING: ("eye-off", "edited"),
+    run_state.OFF: ("eye-off", "edited"),
+    run_state.UNREADABLE: ("circle-alert", "failed"),
+    run_state.EMPTY: ("circle-alert", "edited"),
+    run_state.UNWRITTEN: ("circle-dashed", "hint"),
+}
+"""Icon and colour of each way in which the digest can stand."""
+
+
+def digest_words(found: Overview) -> tuple[str, str, str]:
+    """Icon, colour and sentence: whether new conversations get the digest, and why not."""
+    stands, state = found.status.stands.digest, found.status.digest
+    sign, color = DIGEST_LOOKS[stands.state]
+    words = capital(stands.words)
+    if stands.state in (run_state.DELETED, run_state.MISSING) and found.sections:
+        words += f". It would hold {sum(amount for _, amount in found.sections):,} B"
+    if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
+        return "circle-alert", "edited", f"Nothing is put into prompts: {state.why.removeprefix('not injected: ')}"
+    if stands.state == run_state.WRITTEN and found.dropped:
+        words += f". {count(found.dropped, 'older bullet')} did not fit; the files keep them"
+    return sign, color, words
+
+
+class StartColumn:
+    """The left column of Knowledge. `pick` is the project whose start is shown; it is remembered."""
+
+    def __init__(self, look: Look, shell: Shell, project: str = "") -> None:
+        self._look, self._shell = look, shell
+        self.start = Start(shell.choice("project", project))
+        self._seen: tuple[object, ...] = ()
+        self._projects: dict[str, str] = {}
+        self._ticket = 0
+        self._most = SHOWN
+        self.digest = DigestSwitch(look, shell, "Ctrl+Shift+D")
+
+    def build(self, parent: int) -> None:
+        """Make the card of the next conversation, and the two lists below it."""
+        look = self._look
+        self._card = card(look, parent).item
+        text(look, self._card, "Your next conversation in", "strong")
+        row = int(dpg.add_group(horizontal=True, parent=self._card))
+        self.project = int(dpg.add_combo([NO_PROJECT], default_value=NO_PROJECT, parent=row, callback=self._chosen))
+        look.size(self.project, width=140)
+        text(look, row, "starts with", "strong")
+        self._words = text(look, self._card, "", "small", "text", wrap=True)
+        self.write = Button(look, self._card, "", self.write_context, icon="pencil", kind="link",
+                            tip="Open your own words in the editor; every conversation begins with them",
+                            shortcut="Ctrl+Shift+O")  # fmt: skip
+        left, right = spread(look, self._card)
+        self.digest.build(left)
+        self._bytes = text(look, right, "", "strong")
+        self._of = text(look, right, "", "small", "hint")
+        self._bar = SegmentBar(look, self._card, self._card, height=WIDE_BAR, most=8)
+        self.lines = Rows(look, self._card, self._picked)
+        self._why = text(look, self._card, "", "small", "muted", wrap=True)
+        self._why_tip = hint(look, self._why, "")
+        space(look, parent, 2)
+        text(look, parent, "Files", "strong", "muted")
+        self.files = Rows(look, parent, self._picked, on_open=self._opened, columns=2)
+        space(look, parent, 2)
+        text(look, parent, "Ledger", "strong", "muted")
+        self.ledger = Rows(look, parent, self._picked, columns=2)
+
+    def refresh(self, state: State) -> None:
+        """Show the snapshot; read the start again when the store or the project is another one."""
+        self.digest.refresh(state)
+        snapshot = state.snapshot
+        if snapshot is None:
+            return
+        book = state.of("memories")
+        memories = len(book.of(False)) if book is not None else 0
+        seen = (snapshot, memories, self._look.scale, self._look.place()[3])
+        self._most = SHORT if self._look.place()[3] < self._look.px(LOW) else SHOWN
+        if seen != self._seen:
+            again = not self._seen or self._seen[0] is not snapshot
+            self._seen = seen
+            damaged = frozenset(one.path for one in snapshot.problems if one.path)
+            self.files.set(file_lines(snapshot.overview, damaged, memories))
+            self.ledger.set(ledger_lines(snapshot.overview.status.ledger))
+            if again:
+                self._read()
+            else:
+                self._show()
+
+    # --- the start of a conversation ---
+
+    def _read(self) -> None:
+        """Read it again, on a worker; only the last answer counts."""
+        snapshot, workspace, project = self._shell.state.snapshot, self._shell.workspace, self.start.project
+        if snapshot is None:
+            return
+        self._ticket += 1
+        ticket = self._ticket
+
+        def work(_job: object) -> tuple[Start, list[str]]:
+            return start_of(workspace, project), projects_of(snapshot.ledger, snapshot.titles.by_key)
+
+        def done(result: Result[Any]) -> None:
+            if ticket != self._ticket:
+                return
+            if isinstance(result, KnowledgeError):
+                self.start = Start(project, problem=str(result.error))
+            else:
+                self.start, folders = result.value
+                if project and project not in folders:
+                    folders.append(project)
+                self._projects = {NO_PROJECT: ""}
+                for folder in folders:
+                    name = PurePath(folder).name
+                    self._projects[name if name not in self._projects else folder] = folder
+                dpg.configure_item(self.project, items=list(self._projects))
+            self._show()
+
+        self._shell.submit("What a conversation starts with", work, done)
+
+    def choose(self, folder: str) -> None:
+        """Show what a conversation in another project starts with."""
+        self._shell.choices["project"] = folder
+        self.start = Start(folder)
+        self._read()
+
+    def _chosen(self, _sender: int, name: str) -> None:
+        self._look.jobs.post(lambda: self.choose(self._projects.get(name, "")))
+
+    def _show(self) -> None:
+        start, snapshot = self.start, self._shell.state.snapshot
+        if snapshot is None:
+            return
+        named = {folder: name for name, folder in self._projects.items()}
+        dpg.set_value(self.project, named.get(start.project, NO_PROJECT))
+        words = start.words if len(start.words) <= WORDS else f"{start.words[:WORDS].rstrip()}…"
+        dpg.set_value(self._words, words)
+        dpg.configure_item(self._words, show=bool(words))
+        self.write.set_label("context.md, your words" if start.file else "Write a few words of your own")
+        on = start.injected
+        dpg.set_value(self._bytes, f"{start.bytes:,}" if on else "0")
+        dpg.set_value(self._of, f"of {start.most:,} bytes")
+        self._look.tint(self._bytes, "text" if on else "hint")
+        parts = [Part(CATEGORIES[name].name, amount, CATEGORIES[name].color) for name, amount in start.sections]
+        self._bar.set(parts if on else (), start.most or 1)
+        shown = [Line(words, CATEGORIES[name].icon, CATEGORIES[name].color, "muted" if on else "hint",
+                      key=("line", words), tip=words) for name, words in start.lines[: self._most]]  # fmt: skip
+        more = len(start.lines) - len(shown)
+        left_out = f"{snapshot.overview.dropped:,} older did not fit" if snapshot.overview.dropped and on else ""
+        if more > 0 or left_out:
+            shown.append(Line(f"{count(more, 'more line')}" if more > 0 else "", tone="accent", aside=left_out,
+                              key=("file", "digest.md")))  # fmt: skip
+        self.lines.set(shown)
+        sign, color, sentence = digest_words(snapshot.overview)
+        quiet = on and color == "harvested"
+        say = start.problem or ("" if quiet else f"{icon(sign)}  {sentence}")
+        dpg.set_value(self._why, say)
+        self._look.tint(self._why, "failed" if start.problem else color)
+        dpg.configure_item(self._why, show=bool(say))
+        say_hint(self._why_tip, start.why)
+
+    def write_context(self) -> None:
+        """Open the context file in the editor; begin it where there is none."""
+        shell, file = self._shell, self.start.file
+        if file:
+            shell.open_path(file)
+        else:
+            shell.write("context.md", lambda workspace: begin_context(workspace, GLOBAL),
+                        done=lambda path: shell.open_path(str(path)))  # fmt: skip
+
+    # --- what a click does ---
+
+    def _picked(self, key: Hashable) -> None:
+        if not isinstance(key, tuple):
+            return
+        kind, name = key
+        shell = self._shell
+        if kind == "line":
+            shell.put({"wanted": Selection("words", name)})
+        elif kind == "view":
+            shell.run(f"view.{name}")
+        elif kind == "status":
+            shell.run(f"show.{name}")
+        elif name in ("ledger.json", "files"):
+            shell.run("view.conversations" if name == "ledger.json" else "view.files")
+        elif name in OF_FILE and name != "quarantine.md":
+            shell.put({"wanted": Selection("category", category_of(name))})
+        else:
+            shell.select("file", name)
+
+    def _opened(self, key: Hashable) -> None:
+        """A double click on a file opens it in the editor."""
+        snapshot = self._shell.state.snapshot
+        if isinstance(key, tuple) and key[0] == "file" and snapshot is not None:
+            found = snapshot.overview.file(key[1])
+            if found is not None and found.exists:
+                self._shell.open_path(found.path)

@@ -1,1 +1,0 @@
-"""The timeline: a year of conversations and what they taught."""

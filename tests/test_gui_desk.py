@@ -1,0 +1,166 @@
+"""What the first screen answers, and what is decided on it: if these fail, a user sees a wrong start of their next
+conversation, or lets something in that they wanted to drop."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.commands.panel.start import digest_lines, start_of
+from core.commands.workspace import Workspace
+from core.knowledge.same import mark_of_text
+from gui.state import State
+from gui.toolkit.rows import Line, Rows
+from gui.views.knowledge import KnowledgeView
+from gui.views.strip import WEEKS, Strip, shades
+from tests.gui_stand import Stand, standing
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import Clock, Model, converse, harvested, make_home, read, write
+from tests.panel_desk import at_home_fixture, harvested_at, seated  # noqa: F401
+
+HELD = "# Quarantine\n\n" + "".join(
+    f'- [quote-not-found] facts: tea of kind {number} (quote: "nobody said {number}") [from: tea, 2026-05-0{number}]\n'
+    for number in range(1, 5)
+)
+TASKS = "# Tasks\n\n## Open\n\n- buy tea\n- mend the lid\n\n## Done\n"
+
+
+@pytest.fixture(name="home")
+def home_fixture(tmp_path: Path) -> Workspace:
+    workspace = make_home(tmp_path)
+    converse(workspace, "kettle", "The kettle needs descaling")
+    harvested(workspace, Model(facts=["Descale the kettle monthly"]), Clock())
+    write(workspace, "quarantine.md", HELD)
+    write(workspace, "tasks.md", TASKS)
+    ledger = json.loads(workspace.paths.ledger.read_text())
+    entry = next(iter(ledger["entries"].values()))
+    entry["offers"] = [{"kind": "finishes", "category": "tasks_open", "old": mark_of_text("buy tea")}]
+    workspace.paths.ledger.write_text(json.dumps(ledger))
+    return workspace
+
+
+stand_fixture = standing(KnowledgeView, width=860)
+
+
+def looked(stand: Stand) -> Any:
+    """The card, once it has found what waits."""
+    card = stand.view.looks
+    card.ask(stand.view.data, object())
+    stand.settle()
+    return card
+
+
+def test_what_wants_a_look_is_decided_one_by_one_by_keys(home: Workspace, stand: Stand) -> None:
+    card = looked(stand)
+    assert stand.desk.dpg.is_item_shown(card.item) and not card.is_open
+    assert stand.desk.dpg.get_item_label(card.kinds["held"].item) == "4 held"
+    stand.press("w")
+    assert card.row is not None and card.row.kind == "held" and "tea of kind" in card.row.text
+    first = card.row.text
+    stand.press("y")
+    assert first in read(home, "facts.md") and first not in read(home, "quarantine.md")
+    second = card.row.text
+    stand.press("n")
+    assert second not in read(home, "facts.md") + read(home, "quarantine.md")
+    stand.press("ctrl+z", "ctrl+z")
+    assert read(home, "quarantine.md").count("[quote-not-found]") == 4 and first not in read(home, "facts.md")
+
+
+def test_all_of_a_kind_are_let_in_after_one_question_and_taken_back_at_once(home: Workspace, stand: Stand) -> None:
+    card = looked(stand)
+    stand.press("w", "ctrl+Return")
+    assert stand.shell.asking and "tea of kind" not in read(home, "facts.md")
+    stand.press("Return")
+    assert read(home, "facts.md").count("tea of kind") == 4 and "[quote" not in read(home, "quarantine.md")
+    assert card.row is None or card.row.kind != "held"
+    stand.press("Escape", "ctrl+z")
+    assert read(home, "quarantine.md").count("[quote-not-found]") == 4
+
+
+def test_a_click_on_a_kind_and_on_no_leaves_the_task_open(home: Workspace, stand: Stand) -> None:
+    """What a model offers changes nothing before somebody says yes."""
+    card = looked(stand)
+    stand.click(card.kinds["finished"].item)
+    assert card.row is not None and card.row.text == "buy tea" and read(home, "tasks.md") == TASKS
+    stand.click(card.answers["no"].item)
+    assert read(home, "tasks.md") == TASKS
+    assert all(row.kind != "finished" for row in looked(stand).waiting)
+
+
+def test_the_start_is_what_a_conversation_gets_to_the_byte(desk: Desk, at_home: Path) -> None:
+    workspace = harvested_at(at_home)
+    (workspace.paths.knowledge / "context.md").write_text("---\nversion: 1\n---\nAnswer briefly.\n", encoding="utf-8")
+    start = start_of(workspace, "")
+    assert start.bytes == len(workspace.paths.digest.read_bytes()) and start.injected
+    assert start.words == "Answer briefly." and start.file.endswith("context.md")
+    assert start.lines == tuple(digest_lines(workspace.paths.digest.read_text(encoding="utf-8"))) != ()
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        side: Any = seat.panel.workbench.sides["knowledge"]
+        assert desk.dpg.get_value(side._bytes) == f"{start.bytes:,}" and desk.dpg.get_value(side._of).startswith(
+            "of 4,096"
+        )
+        assert desk.dpg.get_value(side._words) == "Answer briefly."
+        words = side.lines.lines[0].key
+        desk.click_at(*side.lines.place_of(words))
+        seat.settle()
+        assert seat.state.selected.kind == "bullet", "a line of the digest selects its bullet"
+        desk.click_at(*side.ledger.place_of(("status", "harvested")))
+        seat.settle()
+        view: Any = seat.panel.workbench.views["conversations"]
+        assert seat.state.view == "conversations" and view.wish.statuses == {"harvested"} and len(view.table.rows) == 6
+
+
+def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_home: Path) -> None:
+    from tests.panel_desk import workspace_at
+
+    heard: list[Any] = []
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace, compact=True, project=str(at_home), on_harvest=heard.append) as seat:
+        assert not seat.panel.columns.shows("side") and seat.panel.shell.choice("project") == str(at_home)
+        desk.press("ctrl+h")
+        seat.until(lambda: seat.panel.run.now.phase == "planned")
+        desk.press("Return")
+        seat.until(lambda: seat.panel.run.now.phase == "ended")
+        desk.press("Return")
+        seat.settle()
+        assert [report.harvested for report in heard] == [6]
+        note = seat.state.of("files").notes[0]
+        seat.panel.show(note.source, 3)
+        seat.settle()
+        view: Any = seat.panel.workbench.views["files"]
+        assert seat.state.view == "files" and view.chosen == note.note
+
+
+def test_a_click_and_a_drag_on_the_strip_choose_weeks(desk: Desk) -> None:
+    spans: list[tuple[str, str]] = []
+    strip = Strip(desk.look, desk.page, lambda first, last: spans.append((first, last)))
+    strip.set({date.today().isoformat(): 4})
+    desk.frames(4)
+    left, top = desk.dpg.get_item_rect_min(strip.drawing.item)
+    x, y = (int(part) for part in desk.dpg.get_viewport_pos())
+    week = strip.drawing.width / WEEKS
+    desk.click_at(int(x + left + week * (WEEKS - 0.5)), int(y + top + 10))
+    monday = date.today() - timedelta(days=date.today().weekday())
+    assert spans[-1] == (monday.isoformat(), (monday + timedelta(days=6)).isoformat())
+    desk.move(int(x + left + week * 10.5), int(y + top + 10))
+    desk.button(1, True)
+    desk.move(int(x + left + week * 13.5), int(y + top + 10))
+    desk.button(1, False)
+    desk.frames(4)
+    assert strip.chosen == (10, 13)
+    strip.clear()
+    assert spans[-1] == ("", "") and shades(9) == (1, 3, 6) and State().view == "knowledge"
+
+
+def test_drawn_lines_in_two_columns_tell_which_one_was_clicked(desk: Desk) -> None:
+    picked: list[object] = []
+    rows = Rows(desk.look, desk.page, picked.append, columns=2)
+    rows.set([Line(f"line {number}", aside=str(number), key=number) for number in range(5)])
+    desk.frames(4)
+    for number in (4, 0, 3):
+        desk.click_at(*rows.place_of(number))
+    assert picked == [4, 0, 3]
