@@ -613,14 +613,14 @@ def test_dossiers_come_in_three_sizes_the_smallest_in_400_characters(home: Path,
     run(home, "ingest", str(tmp_path / "notes"))
     ask = ("retrieve", "why does the relay wait forever", "--task", "debugging", "--limit", "8", "--unlogged")
     best = run(home, *ask)[0]["key"]
-    for _ in range(2):
-        run(home, "record", "--chunk", best, "--task", "debugging", "--outcome", "misleading", "--notes", "of 2019")
+    for _ in range(3):
+        run(home, "record", "--chunk", best, "--task", "debugging", "--outcome", "miss", "--notes", "of 2019")
     texts = {size: text(home, *ask, "--size", size) for size in ("full", "compact", "minimal")}
     rows = texts["minimal"].split("\n\n")[1:]
     assert len(rows) == 8 and all(len(row.strip()) <= 400 for row in rows)
     assert all("lock is not reentrant" in row for row in rows), "what answers is told, not how the text begins"
-    assert "debugging: 2 misleading" in texts["minimal"] and "of 2019" in texts["compact"]
-    assert len(texts["minimal"]) < len(texts["compact"]) < 4_000 < 7_500 < len(texts["full"])
+    assert "debugging: 3 misses" in texts["minimal"] and "of 2019" in texts["compact"]
+    assert len(texts["minimal"]) < len(texts["compact"]) < 4_000 < 8_000 < len(texts["full"])
     assert text(home, *ask) == texts["compact"]
     sizes = [len(json.dumps(run(home, *ask, "--size", size))) for size in ("minimal", "compact", "full")]
     assert sizes[0] < sizes[1] < sizes[2] / 2
