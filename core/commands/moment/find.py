@@ -34,7 +34,7 @@ from core.search.answering import CHARACTERS, answering, chosen
 from core.search.conversation_query import known_project, unread
 from core.search.query import WEAK
 from core.search.terms import parse_query, phrases_in
-from core.search.words import Stems, folded
+from core.search.words import STOP_WORDS, Stems, folded, words_of
 
 if TYPE_CHECKING:
     from core.search.conversations import Database, Held
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 LIMIT, MAX_LIMIT = 5, 50
 LOOKED = 20
 """So many of each kind are looked at before what is said twice is left out."""
+SESSIONS = 6
+"""Of so many conversations the passage is read."""
+ROOMS = (1100, 420, 260)
+"""So many characters the first, the second and each further conversation has."""
 WEAK_SHOWN, OTHERS_SHOWN = 2, 2
 """So many weak hits of the own project, and so many hits of others where it has any."""
 LEAST_SHARE = 0.2
@@ -72,6 +76,8 @@ class FoundRow:
     """Paths in the text that the repository tracked once and has no more."""
     called: str = ""
     """The session by the end of its name, where no other has it."""
+    places: tuple[int, ...] = ()
+    """The positions of the turns that match, of a conversation, best first."""
     misled: str = ""
     """A warning, where it led astray too often at this kind of task: it stands last then."""
 
@@ -137,17 +143,10 @@ def find(
             rows += look.rows(wide, is_own=False)
             entries, spoken = look.entries, look.searched(wide)
             of = spoken + brought.waiting
+        firm_rows, shown = _shown(rows, infer_task_type(text), limit)
+        shown = [_as_it_stands(row, own.folder) if row.own else row for row in _given_room(shown, look)]
         missing = look.missing_phrases()
         unreadable = unread(database) if database is not None else 0
-    task = infer_task_type(text)
-    told = [replace(row, misled=row.served.warning(task)) for row in _without_repeats(rows)]
-    firm_rows = [row for row in told if not row.weak]
-    few = sum(row.own for row in firm_rows) < WEAK_SHOWN
-    weak_rows = [row for row in told if row.weak and ((row.own and few) or not firm_rows)][:WEAK_SHOWN]
-    ranked = sorted((*firm_rows, *weak_rows), key=lambda row: (not row.own, row.weak, bool(row.misled)))
-    elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
-    shown = [*filter(_is_own, ranked), *[row for row in ranked if not row.own][:elsewhere]][:limit]
-    shown = [_as_it_stands(row, own.folder) if row.own else row for row in shown]
     notes = [f"the phrase {phrase!r} stands nowhere; its words were searched" for phrase in missing]
     where = os.path.basename(own.folder) if own.folder and wide.narrow else ""
     if own.folder or wide.everything or firm_rows:
@@ -225,7 +224,7 @@ class _Look:
             allowed = None if scope.everything else scope.tells_conversation
             spoken = find_in(self._workspace, self._database, self._text, wanted, LOOKED, allowed)
             self._texts += [hit.text for hit in spoken]
-            found += [self._conversation(hit, is_own) for hit in spoken[: LOOKED // 2]]
+            found += [self._conversation(hit, is_own) for hit in spoken[:SESSIONS]]
         return sorted(found, key=lambda row: (row.weak, -row.score))
 
     def _of_a_team(self, scope: Scope, is_own: bool) -> list[FoundRow]:
@@ -269,11 +268,10 @@ class _Look:
         if entry.kind == "document":
             words = f"{entry.title}: {self._best(entry.text)}"
         text = f"{entry.title}: {words}" if entry.kind == "note" and entry.title else " ".join(words.split())
-        turn = self._turn(held, words) if held is not None else 0
         folder = held.project if held is not None else entry.project
-        named = (entry.key,) if entry.kind == "document" else (words, text, f"{name}:{turn}")
+        named = (entry.key,) if entry.kind == "document" else (words, text)
         return FoundRow(
-            entry.kind, _name_of(entry.kind, entry.key), text, entry.date, _short(folder), name, turn,
+            entry.kind, _name_of(entry.kind, entry.key), text, entry.date, _short(folder), name, 0,
             self._served(*named), held.state_end if held is not None else "", hit.score,
             _is_weak(hit.why), is_own, held.branch if held is not None else "", (), self._called(name),
         )  # fmt: skip
@@ -281,17 +279,29 @@ class _Look:
     def _conversation(self, hit: ConversationHit, is_own: bool) -> FoundRow:
         assert self._database is not None
         held = self._held(hit.name)
-        text, turn, share = hit.text, hit.turn, 1.0
-        if held is not None:
-            made = answering(self._database, self._text, self._stems, held.id, max(0, hit.turn - 1))
-            if made is not None:
-                text, turn, share = made.text, made.position + 1, made.share
-        weak = _is_weak(hit.why) or share < LEAST_SHARE
-        return FoundRow(
-            "conversation", f"{hit.name}:{turn}", " ".join(text.split()), hit.day, _short(hit.project), hit.name, turn,
-            self._served(f"{hit.name}:{turn}"), held.state_end if held is not None else "", hit.rank,
-            weak, is_own, hit.branch, (), self._called(hit.name),
+        places = tuple(dict.fromkeys(max(0, place - 1) for place in (hit.turn, *hit.places)))
+        row = FoundRow(
+            "conversation", f"{hit.name}:{hit.turn}", " ".join(hit.text.split()), hit.day, _short(hit.project),
+            hit.name, hit.turn, Served(), held.state_end if held is not None else "", hit.rank,
+            _is_weak(hit.why), is_own, hit.branch, (), self._called(hit.name), places=places,
         )  # fmt: skip
+        return self.told(row, CHARACTERS)
+
+    def told(self, row: FoundRow, room: int) -> FoundRow:
+        """A hit of a conversation with the passage of its session that answers, in so many characters; any other with
+        the turn that it is from."""
+        held = self._held(row.session)
+        if held is None or self._database is None:
+            return row
+        if not row.places:
+            turn = self._turn(held, row.text)
+            served = self._served(row.text, f"{row.session}:{turn}")
+            return replace(row, turn=turn, served=served)
+        made = answering(self._database, self._text, self._stems, held.id, row.places, room)
+        if made is None:
+            return row
+        key, turn = f"{row.session}:{made.position + 1}", made.position + 1
+        return replace(row, text=made.text, turn=turn, key=key, served=self._served(key), weak=made.share < LEAST_SHARE)
 
     def _best(self, words: str) -> str:
         """The sentences of a piece of a document that answer."""
@@ -318,14 +328,13 @@ class _Look:
         return short if len(stored.named_like(self._database, short, 2)) < 2 else name
 
     def _turn(self, held: Held, words: str) -> int:
-        """The turn of a session that says best what a line says, from 1; 0 where none does."""
+        """The turn of a session that has most of the words of a line, from 1; 0 where none has half of them."""
         assert self._database is not None
+        wanted = frozenset(words_of(words)) - STOP_WORDS
         pieces = stored.texts(self._database, held.id, 0, held.turns)
-        query = parse_query(words, self._database, self._stems)
-        if not query.terms or not pieces:
-            return 0
-        best = chosen(query, self._stems, pieces, pieces[0].position)
-        return best.position + 1 if best is not None and best.share >= LEAST_SHARE else 0
+        shared = [(len(wanted.intersection(words_of(one.text))), -one.position) for one in pieces]
+        most, position = max(shared, default=(0, 0))
+        return 1 - position if most * 2 >= max(1, len(wanted)) else 0
 
 
 def _as_it_stands(row: FoundRow, root: str) -> FoundRow:
@@ -334,6 +343,24 @@ def _as_it_stands(row: FoundRow, root: str) -> FoundRow:
     if row.branch and never_merged(root, row.branch):
         state = f"{state}, " * bool(state) + f"on {row.branch}, which is not merged"
     return replace(row, gone=tuple(gone(root, row.text)), state=state)
+
+
+def _shown(rows: Sequence[FoundRow], task: str, limit: int) -> tuple[list[FoundRow], list[FoundRow]]:
+    """The firm ones of these hits, and those that are shown: the own project's first, of others few, weak ones only
+    where little else is there."""
+    told = [replace(row, misled=row.served.warning(task)) for row in _without_repeats(rows)]
+    firm = [row for row in told if not row.weak]
+    few = sum(row.own for row in firm) < WEAK_SHOWN
+    weak = [row for row in told if row.weak and ((row.own and few) or not firm)][:WEAK_SHOWN]
+    ranked = sorted((*firm, *weak), key=lambda row: (not row.own, row.weak, bool(row.misled)))
+    elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
+    return firm, [*filter(_is_own, ranked), *[row for row in ranked if not row.own][:elsewhere]][:limit]
+
+
+def _given_room(rows: Sequence[FoundRow], look: _Look) -> list[FoundRow]:
+    """The first conversation with most of what it says, those behind it in a line."""
+    rooms = iter(ROOMS)
+    return [look.told(row, next(rooms, ROOMS[-1]) if row.places else 0) for row in rows]
 
 
 def _is_own(row: FoundRow) -> bool:
