@@ -26,16 +26,22 @@ PLACES = 8
 """The exchanges around so many matches are read."""
 BEHIND = 8
 """So many turns behind a match are read."""
+MATCHES, READ = 400, 4000
+"""Of so many matches at the most, and of so many characters of each, it is told which are the best."""
 LONG_SENTENCE, SHORT_SENTENCE = 300, 24
-OF_ITS_TURN = 0.6
+AT_END = 0.15
+"""So much more speaks for the message that closes an exchange, so much less for the request that began it."""
+OF_ITS_TURN = 0.9
 """So much of what its turn has counts for a sentence."""
-NEAR = 0.3
+NEAR = 0.4
 """So much speaks for the exchange around the best match, half of it for that around the second."""
-AGAIN = 0.25
+AGAIN = 0.4
 """A word that an earlier sentence had counts so much."""
+CONCLUDES, CODE = 0.1, 0.1
+"""So much speaks for the last lines of a long message, and against a line of code in it."""
 BESIDE = 0.15
 """So much speaks for a sentence right behind one that was chosen, half of it for the one before."""
-ALIKE = 0.75
+ALIKE = 0.6
 """A sentence with so many of its words in one that was chosen says it again."""
 LEAST = 0.3
 """A sentence with a lower score fills no room."""
@@ -74,26 +80,39 @@ def answering(
     database: Database, question: str, stems: Stems, thread: int, places: Sequence[int], room: int = CHARACTERS
 ) -> Excerpt | None:
     """The sentences of a conversation that answer a question, at most `room` characters; `places` are the positions of
-    the turns that match it, best first. None where the question has no words."""
+    the turns that match it, the best one first. None where the question has no words."""
     query = parse_query(question, database, stems)
     if not query.terms:
         return None
     spoken = stored.spoken(database, thread)
     ends = _ends_of_exchanges(spoken)
+    best = _best_places(database, query, stems, thread, places[0], {at for at, _ in spoken}.intersection(places))
     wanted: dict[int, float] = {}
-    for rank, place in enumerate(places[:PLACES]):
-        after = next((at for at, role in spoken if at > place and role == "user"), place + BEHIND + 1)
+    for rank, place in enumerate(best):
         near = NEAR / (1 + rank)
+        after = next((at for at, role in spoken if at > place and role == "user"), place + BEHIND + 1)
         for at in range(place, min(after, place + BEHIND + 1)):
             wanted[at] = max(wanted.get(at, 0.0), near)
         if (end := max((at for at in ends if place <= at < after), default=None)) is not None:
-            wanted[end] = max(wanted.get(end, 0.0), near) + 0.1
+            wanted[end] = max(wanted.get(end, 0.0), near + AT_END)
         if (asked := max((at for at, role in spoken if at < place and role == "user"), default=None)) is not None:
-            wanted.setdefault(asked, -0.1)
+            wanted.setdefault(asked, -AT_END)
     if ends:
-        wanted[max(ends)] = wanted.get(max(ends), 0.0) + 0.1
-    pieces = stored.turns_at(database, thread, sorted(wanted))
-    return chosen(query, stems, pieces, places[0], room, wanted)
+        wanted[max(ends)] = wanted.get(max(ends), 0.0) + AT_END
+    return chosen(query, stems, stored.turns_at(database, thread, sorted(wanted)), best[0], room, wanted)
+
+
+def _best_places(
+    database: Database, query: Query, stems: Stems, thread: int, first: int, others: set[int]
+) -> list[int]:
+    """The match that was found, then those of the others with most of what is asked, of equals the later one."""
+    mass: dict[int, float] = {}
+    for one in stored.turns_at(database, thread, sorted(others - {first})[-MATCHES:]):
+        words = set(words_of(one.text[:READ]))
+        known = stems.learn(words)
+        has = {known[word] for word in words}
+        mass[one.position] = sum(term.worth for term in query.terms if not has.isdisjoint(term.stems))
+    return [first, *sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - 1]]
 
 
 def _ends_of_exchanges(spoken: Sequence[tuple[int, str]]) -> set[int]:
@@ -120,10 +139,15 @@ def chosen(
     rows: list[_Sentence] = []
     for one, texts in told.values():
         made = [_Sentence(one.position, at, text, _terms(text, known, wanted), 0.0) for at, text in enumerate(texts)]
+        code = _in_fences(texts)
         apart = one.position - position
         near = worth.get(one.position, 0.0) if worth is not None else -0.25 if apart < 0 else min(0.2, 0.02 * apart)
         whole = near + OF_ITS_TURN * _mass(shares, frozenset().union(*(row.terms for row in made)))
-        rows += [row._replace(base=whole + _manner(query, one, row.text)) for row in made if row.text.strip("#*-_=`| \t")]
+        for row in made:
+            if row.text.strip("#*-_=`| \t"):
+                last = CONCLUDES * (one.role == "assistant" and row.at >= len(made) - 4 and len(made) > 8)
+                manner = _manner(query, one, row.text) - CODE * (row.at in code)
+                rows.append(row._replace(base=whole + last + manner))
     picked = _picked(shares, rows, room)
     if not picked:
         return None
@@ -187,6 +211,17 @@ def sentences(text: str) -> list[str]:
             words = words[end:].lstrip()
         made.append(words)
     return [*made, heading] if heading else made
+
+
+def _in_fences(texts: Sequence[str]) -> set[int]:
+    """Which of these lines are code between fences."""
+    inside, found = False, set[int]()
+    for at, text in enumerate(texts):
+        fence = text.lstrip().startswith("```") or text.rstrip().endswith("```")
+        if inside or fence:
+            found.add(at)
+        inside ^= fence and not (text.count("```") > 1)
+    return found
 
 
 def _terms(text: str, known: Mapping[str, str], wanted: Mapping[str, int]) -> frozenset[int]:
