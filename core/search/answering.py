@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.search import conversations as stored
@@ -80,13 +81,14 @@ def answering(
     database: Database, question: str, stems: Stems, thread: int, places: Sequence[int], room: int = CHARACTERS
 ) -> Excerpt | None:
     """The sentences of a conversation that answer a question, at most `room` characters; `places` are the positions of
-    the turns that match it, the best one first. None where the question has no words."""
+    the turns that match it, the best one first, () where nobody looked. None where the question has no words."""
     query = parse_query(question, database, stems)
     if not query.terms:
         return None
     spoken = stored.spoken(database, thread)
     ends = _ends_of_exchanges(spoken)
-    best = _best_places(database, query, stems, thread, places[0], {at for at, _ in spoken}.intersection(places))
+    others = {at for at, _ in spoken}.intersection(places) if places else {at for at, _ in spoken}
+    best = _best_places(database, query, stems, thread, places[:1], others)
     wanted: dict[int, float] = {}
     for rank, place in enumerate(best):
         near = NEAR / (1 + rank)
@@ -99,25 +101,22 @@ def answering(
             wanted.setdefault(asked, -AT_END)
     if ends:
         wanted[max(ends)] = wanted.get(max(ends), 0.0) + AT_END
-    return chosen(query, stems, stored.turns_at(database, thread, sorted(wanted)), best[0], room, wanted)
+    return chosen(query, stems, stored.turns_at(database, thread, sorted(wanted)), 0, room, wanted)
 
 
 def _best_places(
-    database: Database, query: Query, stems: Stems, thread: int, first: int, others: set[int]
+    database: Database, query: Query, stems: Stems, thread: int, first: Sequence[int], others: set[int]
 ) -> list[int]:
     """The match that was found, then those of the others with most of what is asked, of equals the later one."""
     mass: dict[int, float] = {}
-    for one in stored.turns_at(database, thread, sorted(others - {first})[-MATCHES:]):
-        words = set(words_of(one.text[:READ]))
-        known = stems.learn(words)
-        has = {known[word] for word in words}
-        mass[one.position] = sum(term.worth for term in query.terms if not has.isdisjoint(term.stems))
-    return [first, *sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - 1]]
+    for one in stored.turns_at(database, thread, sorted(others.difference(first))[-MATCHES:]):
+        mass[one.position] = share_of(query, stems, one.text[:READ])
+    return [*first, *sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]]
 
 
 def _ends_of_exchanges(spoken: Sequence[tuple[int, str]]) -> set[int]:
     """The last thing that the assistant said before the user spoke again: there it stands what came of it."""
-    ends = {at for (at, role), (_, then) in zip(spoken, spoken[1:], strict=False) if (role, then) == ("assistant", "user")}
+    ends = {at for (at, role), (_, then) in pairwise(spoken) if (role, then) == ("assistant", "user")}
     return ends | {at for at, role in spoken[-1:] if role == "assistant"}
 
 
@@ -155,7 +154,7 @@ def chosen(
     of: dict[int, int] = {}
     for row in picked:
         of[row.position] = of.get(row.position, 0) + len(row.text)
-    return Excerpt(_joined(picked), max(of, key=lambda at: of[at]), _mass(shares, seen))
+    return Excerpt(_joined(picked, numbered=worth is not None), max(of, key=lambda at: of[at]), _mass(shares, seen))
 
 
 def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> list[_Sentence]:
@@ -213,6 +212,14 @@ def sentences(text: str) -> list[str]:
     return [*made, heading] if heading else made
 
 
+def share_of(query: Query, stems: Stems, text: str) -> float:
+    """How much of what is asked for has its words in a text, 0 to 1."""
+    words = set(words_of(text))
+    known = stems.learn(words)
+    has = {known[word] for word in words}
+    return sum(term.worth for term in query.terms if not has.isdisjoint(term.stems)) / query.worth
+
+
 def _in_fences(texts: Sequence[str]) -> set[int]:
     """Which of these lines are code between fences."""
     inside, found = False, set[int]()
@@ -253,10 +260,13 @@ def _manner(query: Query, one: Piece, text: str) -> float:
     return score
 
 
-def _joined(rows: Sequence[_Sentence]) -> str:
+def _joined(rows: Sequence[_Sentence], *, numbered: bool) -> str:
+    """In one line: what stands apart behind an ellipsis, and of several turns each with its number, from 1."""
+    numbered = numbered and len({row.position for row in rows}) > 1
     text, before = "", None
     for row in rows:
         near = before is not None and (before.position, before.at + 1) == (row.position, row.at)
-        text += ("" if not text else " " if near else " … ") + row.text
+        mark = f"[{row.position + 1}] " if numbered and (before is None or before.position != row.position) else ""
+        text += ("" if not text else " " if near else " … ") + mark + row.text
         before = row
     return text
