@@ -29,10 +29,11 @@ class Palette:
 
 
 _COLORS = {
-    "window": ("#0E1116", "#E9EDF2"),
-    "panel": ("#13171D", "#F5F7FA"),
+    "window": ("#0E1116", "#F5F7FA"),
+    "panel": ("#13171D", "#FFFFFF"),
     "card": ("#181D24", "#FFFFFF"),
     "field": ("#1F2630", "#E6EBF2"),
+    "code-ground": ("#1F2630", "#DFE5EE"),
     "hover": ("#27303C", "#D9E1EB"),
     "pressed": ("#2F3A49", "#CBD6E3"),
     "line": ("#262E39", "#D5DCE5"),

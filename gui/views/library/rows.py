@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.figures import count
@@ -125,8 +125,9 @@ def answer_rows(state: LibraryPage) -> list[FlowRow]:
         meta = joined(f"you said: {said}" if said else served or "never used yet", one.document.content_type,
                       f"score {one.score:.2f}")  # fmt: skip
         sign, color = (looks.icon, looks.color) if looks else (TYPES.get(one.document.content_type, "file"), "accent")
-        made.append(coded_row(one.chunk.id, f"{place_of(one)}\n{quoted(one.chunk.content)}", meta, sign, color,
-                              SERVES | ({"undo"} if said else set())))  # fmt: skip
+        row = coded_row(one.chunk.id, f"{place_of(one)}\n{quoted(one.chunk.content)}", meta, sign, color,
+                        SERVES | ({"undo"} if said else set()))  # fmt: skip
+        made.append(replace(row, strong=row.text.index("\n")))
     return made
 
 

@@ -11,10 +11,11 @@ import dearpygui.dearpygui as dpg
 
 from core.commands.panel.library import OUTCOMES
 from gui.toolkit.drawing import Drawing, Layer
+from gui.toolkit.flow_rows import draw_lines
 from gui.toolkit.layout import box
 from gui.toolkit.letters import LETTERS, wrapped
 from gui.toolkit.theme import ROLES, Look
-from gui.toolkit.typeset import ROLE_OF, lines_of_words
+from gui.toolkit.typeset import lines_of_words
 from gui.views.library import rows
 from gui.views.reader_rows import inline
 
@@ -133,12 +134,6 @@ def coded_words(
         wide = LETTERS.wide(look.font_id(role))
         return wide(said) if wide is not None else 0.0
 
-    for line in lines_of_words(text, styles, room, measure):
-        for run in line:
-            said, role = text[run.begin : run.end], ROLE_OF[run.style]
-            if run.style == "code" and said.strip():
-                layer.rect(x + run.x - look.px(3), y - look.px(1), measure(said, role) + look.px(6), look.px(20),
-                           "field", look.px(3))  # fmt: skip
-            layer.words(x + run.x, y + (look.px(1) if role == "mono" else 0), said, color, role)
-        y += pitch
-    return y
+    lines = lines_of_words(text, styles, room, measure)
+    draw_lines(look, layer.pen, lines, text, x, y, pitch, color)
+    return y + pitch * len(lines)

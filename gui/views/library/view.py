@@ -113,7 +113,6 @@ class LibraryView(ListView[LibraryPage]):
     ACTIONS = ACTIONS
     ACTION_KEYS = ACTION_KEYS
     TEACH = TEACH
-    MARKS = 8
     FILTER = "Ask the library"
 
     def __init__(self, look: Look, shell: Shell) -> None:
