@@ -114,6 +114,9 @@ def test_a_click_selects_the_row_under_the_mouse_also_after_scrolling(desk: Desk
     assert heard[-1] == ("open", 69_990) or ("open", 69_990) in heard
     assert table.press("Down") and table.selected == 69_991
     assert table.press("Enter") and heard[-1] == ("open", 69_991)
+    table.set_rows(range(10))
+    assert not table.press("Enter") and heard[-1] == ("open", 69_991), "what is filtered away is not opened"
+    table.set_rows(range(COUNT))
     assert table.press("End") and table.selected == COUNT - 1
     desk.frames(4)
     assert f"row {COUNT - 1}" in seen(desk, table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -302,3 +303,36 @@ def test_a_hidden_button_says_nothing_over_its_neighbour(desk: Desk) -> None:
     assert desk.until(lambda: seen("the old one stays"))
     desk.frames(5)
     assert not seen("mark it done")
+
+
+def test_a_tooltip_goes_with_the_next_key_and_with_the_mouse(desk: Desk) -> None:
+    """It lay over what the arrow keys had gone to, and over the button beside the one that it was of."""
+    from gui.toolkit.keyboard import Keyboard
+    from gui.toolkit.widgets import TOOLTIP_SECONDS, Button
+
+    dpg = desk.dpg
+    keyboard = Keyboard(desk.look, [], lambda _name: None)
+    keyboard.hear(desk.gate)
+    one, other = (Button(desk.look, desk.page, name, lambda: None, tip=f"What {name} does") for name in ("One", "Two"))
+    other.show(False)
+    desk.frames(3)
+
+    def rests(seconds: float = 3 * TOOLTIP_SECONDS) -> bool:
+        end = time.monotonic() + seconds
+        return desk.until(lambda: dpg.is_item_visible(one._hint) or time.monotonic() > end) and bool(
+            dpg.is_item_visible(one._hint)
+        )
+
+    desk.point(one.item)
+    assert not dpg.is_item_visible(one._hint) and rests()
+    desk.press("Down")
+    assert not dpg.is_item_visible(one._hint) and not rests(), "the mouse rests still: nobody asks again"
+    x, y = desk.middle(one.item)
+    desk.move(x + 3, y)
+    assert rests(), "whoever comes back to it is told again"
+    desk.press("x")
+    other.show(True)
+    desk.point(other.item)
+    desk.frames(2)
+    assert not dpg.is_item_visible(one._hint) and dpg.is_item_shown(one._tip)
+    keyboard.dispose()

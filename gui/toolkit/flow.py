@@ -242,7 +242,8 @@ class FlowList:
         """Follow the scroll and the mouse; before each frame. True when something moved."""
         if self.width <= 0:
             return False
-        moved = self._scroll.tick()
+        unread = any(slot.index is not None and slot.row is None for slot in self.slots)  # its fonts were not there yet
+        moved = self._scroll.tick() or unread
         if moved:
             self._layout()
         over = self._under_mouse()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import dearpygui.dearpygui as dpg
 
@@ -11,7 +11,7 @@ from gui.toolkit.drawing import Pen
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
-from gui.toolkit.typeset import ROLE_OF, Line, lines_of_words
+from gui.toolkit.typeset import ROLE_OF, Line, lettered, lines_of_words
 
 LEFT, ICON, RIGHT, TOP, GAP, BOTTOM = 12, 24, 14, 8, 2, 8
 PITCH, THIN_PITCH, SMALL = 20, 18, 16
@@ -44,6 +44,11 @@ class FlowRow:
     marks: tuple[tuple[int, int], ...] = ()
     code: tuple[tuple[int, int], ...] = ()
     strong: int = 0
+
+    def drawn(self) -> FlowRow:
+        """The row as the fonts can show it: scripts without letters are named, and then nothing of it is marked."""
+        text = lettered(self.text)
+        return self if text == self.text else replace(self, text=text, marks=(), code=(), strong=0)
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,7 @@ class Slot:
     def _draw(self, look: Look, row: FlowRow) -> bool:
         """False while the fonts are not there to measure with."""
         px, pen, (_, tall, width) = look.px, self.pen, self.place
+        row = row.drawn()
         lines = lines_of(look, row, width, self.role, self.aside)
         pen.begin()
         if lines is not None:
@@ -111,7 +117,7 @@ class Slot:
         beside = aside_of(look, self.place[2], self.aside)
         left = self.place[2] - beside if beside else look.px(LEFT + ICON)
         room = self.place[2] - left - look.px(RIGHT) - self.crowded
-        words, wide = row.meta, LETTERS.wide(look.font_id("small"))
+        words, wide = lettered(row.meta), LETTERS.wide(look.font_id("small"))
         if wide is None:
             return
         while not beside and wide(words) > room and SEPARATOR in words:
@@ -209,13 +215,13 @@ def guessed(look: Look, rows: Sequence[FlowRow], width: int, role: str, aside: b
 
 def measured(look: Look, row: FlowRow, width: int, role: str, aside: bool = False) -> int | None:
     """The height of one row; None while its font is not there to measure with."""
-    lines = lines_of(look, row, width, role, aside)
+    lines = lines_of(look, row.drawn(), width, role, aside)
     return height_of(look, row, len(lines), width, role, aside) if lines is not None else None
 
 
 def lines_of(look: Look, row: FlowRow, width: int, role: str, aside: bool = False) -> tuple[Line, ...] | None:
     """The text of a row in lines that fit into a list so wide; None while its fonts are not there to measure with."""
-    fonts = {name: LETTERS.wide(look.font_id(name)) for name in {role, *ROLE_OF.values()} - {"text"} | {role}}
+    fonts = {name: LETTERS.wide(look.font_id(name)) for name in {role, "small", "strong", "mono"}}
     if any(wide is None for wide in fonts.values()):
         return None
     styles = [(begin, end, "code") for begin, end in row.code]

@@ -112,7 +112,6 @@ class Pool:
         self._seen: PoolRow | None = None  # a row that was in sight
         self._looked = -1
         self._index: dict[int, int | None] = {}  # slot -> what it shows
-        self._hushed: tuple[int, object] = (0, None)  # a tooltip that rests, and where the mouse was
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -135,7 +134,7 @@ class Pool:
         other, changed = self._index.get(slot) != index, False
         self._index[slot] = index
         if other and row.tip and dpg.is_item_hovered(row.selectable):
-            self._hush(row.tip)
+            self._look.hush()  # it is of the row that was under the mouse
         if index is None:
             if shown:
                 self._shown[slot] = []
@@ -156,19 +155,6 @@ class Pool:
             shown[number], changed = (words, color), True
         if self._tip is not None and (other or changed):
             say_hint(row.tip, self._tip(index))
-
-    def _hush(self, words: int) -> None:
-        """A tooltip is of the row that was under the mouse: when another one comes there, it waits for the mouse."""
-        tooltip = dpg.get_item_parent(dpg.get_item_parent(words) or 0) or 0
-        self._hushed = (tooltip, dpg.get_mouse_pos(local=False))
-        dpg.configure_item(tooltip, show=False)
-
-    def wake_tooltip(self) -> None:
-        """Before each frame: the mouse has moved on."""
-        tooltip, place = self._hushed
-        if tooltip and dpg.get_mouse_pos(local=False) != place:
-            self._hushed = (0, None)
-            dpg.configure_item(tooltip, show=True)
 
     def _cut(self, number: int, words: str) -> str:
         """What fits into a column of the words of a cell; figures are never cut."""
@@ -336,11 +322,13 @@ class BigTable:
 
     def press(self, key: str) -> bool:
         """Move the selection: Up, Down, Page up, Page down, Home, End; Enter opens. True when the key was used."""
+        now = self.position(self.selected)
         if key == "Enter" and self.selected is not None:
-            self._tell("open", self.selected)
-            return True
+            if now is not None:  # one that is filtered away is not opened
+                self._tell("open", self.selected)
+            return now is not None
         page = max(1, self.visible_rows() - 1)
-        target = moved_to(key, self.position(self.selected), len(self.rows), page)
+        target = moved_to(key, now, len(self.rows), page)
         if target is None:
             return False
         self._choose(self.rows[target])
@@ -370,7 +358,6 @@ class BigTable:
         # Its rows scroll in a window that Dear PyGui tells nothing of: after a click there the holder has the keyboard.
         if any(map(dpg.is_mouse_button_released, MOUSE)) and any(map(dpg.is_item_hovered, self._column_items)):
             dpg.focus_item(self.holder)
-        self._pool.wake_tooltip()
         self._widths.tick()
         needed = self.visible_rows() + 2 * OVERSCAN
         if needed > len(self._pool) < len(self.rows):

@@ -25,9 +25,11 @@ def labelled(label: str, icon: str = "") -> str:
 
 
 def hint(look: Look, item: int, text: str, shortcut: str = "") -> int:
-    """A tooltip for `item` after 350 ms that also names the shortcut. Returns the text's item, for `say_hint`."""
-    tip = dpg.add_tooltip(item, delay=TOOLTIP_SECONDS, hide_on_activity=True)
-    row = dpg.add_group(horizontal=True, parent=look.theme(int(tip), "tip"))
+    """A tooltip for `item` after 350 ms that also names the shortcut, gone when the mouse moves or a key is pressed.
+    Returns the text's item, for `say_hint`."""
+    tip = int(dpg.add_tooltip(item, delay=TOOLTIP_SECONDS, hide_on_activity=True))
+    look.tips[tip] = item
+    row = dpg.add_group(horizontal=True, parent=look.theme(tip, "tip"))
     words = int(dpg.add_text(tip_words(text), parent=row))
     if shortcut:
         look.tint(look.font(int(dpg.add_text(shortcut, parent=row)), "small"), "hint")

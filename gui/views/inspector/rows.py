@@ -180,6 +180,9 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
         return conversation_page(conversation_view(workspace, selected.key))
     if selected.kind == "bullet":
         view = bullet_view(workspace, selected.key, selected.raw, selected.line)
+        if view.found is None and view.went is not None and view.went.what == "undone" and view.went.after:
+            again = bullet_view(workspace, selected.key, view.went.after, 0)  # the line as it was before that step
+            view = again if again.found is not None else view
         line = view.found.bullet.line if view.found is not None else 0
         kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
         used = how_it_served(workspace, view.found.bullet.text) if view.found is not None else ""
