@@ -365,7 +365,15 @@ def test_nothing_is_counted_before_it_is_known(desk: Desk, at_home: Path, monkey
 
     def words() -> str:
         texts = [item for item in dpg.get_all_items() if dpg.get_item_type(item).endswith("mvText")]
-        return "\n".join(str(dpg.get_value(item)) for item in texts if dpg.get_item_state(item).get("visible"))
+        said = [str(dpg.get_value(item)) for item in texts if dpg.get_item_state(item).get("visible")]
+        for item in dpg.get_all_items():
+            if dpg.get_item_type(item).endswith("mvDrawText") and dpg.get_item_configuration(item)["show"]:
+                drawn = item
+                while not dpg.get_item_type(drawn).endswith("mvDrawlist"):
+                    drawn = dpg.get_item_parent(drawn)
+                if dpg.get_item_state(drawn).get("visible"):
+                    said.append(dpg.get_item_configuration(item)["text"])
+        return "\n".join(said)
 
     try:
         for view in ("conversations", "files", "memories", "settings", "knowledge"):
