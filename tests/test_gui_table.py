@@ -12,7 +12,8 @@ from core.commands.panel.titles import FirstRows
 from core.knowledge import ledger_index
 from core.knowledge.ledger import write_ledger
 from gui import gather
-from gui.toolkit.columns import Column, moved_to
+from gui.toolkit.keys import moved_to
+from gui.toolkit.table import Column
 from gui.views import conversations as ledger_view
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import Seat, at_home_fixture, seated, workspace_at  # noqa: F401 - pytest finds the fixture by itself

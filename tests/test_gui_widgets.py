@@ -143,22 +143,6 @@ def test_a_letter_typed_into_a_field_is_no_shortcut(desk: Desk) -> None:
     assert commands == ["search", "digest"]
 
 
-def test_columns_can_be_dragged_and_are_remembered(desk: Desk) -> None:
-    from gui.toolkit.layout import Columns, Pane
-
-    moved: list[dict[str, float]] = []
-    columns = Columns(
-        desk.look, desk.page, [Pane("rail", 240), Pane("work", 0), Pane("side", 300)], on_moved=moved.append
-    )
-    desk.frames(4)
-    desk.drag(columns._handles[0], 60)
-    assert moved and abs(moved[-1]["rail"] - 300) <= 2 and moved[-1]["side"] == 300
-    desk.drag(columns._handles[1], -40)
-    assert abs(moved[-1]["side"] - 340) <= 2
-    columns.set_widths({"rail": 20, "nobody": 5})
-    assert columns.widths()["rail"] == 160  # never too small to be grabbed again
-
-
 def test_errors_stand_where_they_happen_with_the_way_out(desk: Desk) -> None:
     from gui.toolkit.messages import Banner
 

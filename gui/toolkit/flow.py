@@ -17,8 +17,8 @@ from itertools import accumulate
 
 import dearpygui.dearpygui as dpg
 
-from gui.toolkit.columns import moved_to
 from gui.toolkit.flow_rows import BUTTON, FlowRow, RowAction, Slot, guessed, make_slot, measured
+from gui.toolkit.keys import moved_to
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button
 

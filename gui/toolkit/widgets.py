@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.icons import icon as icon_of
-from gui.toolkit.letters import END, FIELD, LETTERS, LINES, tip_words
+from gui.toolkit.letters import FIELD, LETTERS, LINES, tip_words
 from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 
@@ -195,13 +195,6 @@ def text(
     if role != "text":
         look.font(item, role)
     return look.tint(item, color)
-
-
-def section(look: Look, parent: int, words: str, aside: str = "") -> tuple[int, int]:
-    """The heading of a part, with a pale word after it. Returns both text items."""
-    row = int(dpg.add_group(horizontal=True, parent=parent))
-    name = text(look, row, words, "strong", "muted")
-    return name, text(look, row, aside, "text", "hint", fit=END)
 
 
 class CopyText:

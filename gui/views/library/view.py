@@ -137,13 +137,7 @@ class LibraryView(ListView[LibraryPage]):
             page: chips.add(name, "accent", partial(self._page_clicked, page)) for page, name in PAGES.items()
         }
         holder = box(look, parent, "clear")
-        columns = Columns(
-            look, holder, [Pane("list", 0, least=250, good=330), Pane("sheet", 470, least=230)],
-            on_moved=lambda widths: self._shell.places.update({"library:sheet": widths["sheet"]}),
-        )  # fmt: skip
-        width = self._shell.place("library:sheet")
-        if width:
-            columns.set_widths({"sheet": width})
+        columns = Columns(look, holder, [Pane("list", 0, least=250, good=330), Pane("sheet", 470, least=230)])
         self.columns = columns
         super().build(columns.panes[0].item)
         self.at_rest = int(dpg.get_item_parent(self.list.holder) or 0)
