@@ -33,6 +33,7 @@ _COLORS = {
     "panel": ("#13171D", "#FFFFFF"),
     "card": ("#181D24", "#FFFFFF"),
     "field": ("#1F2630", "#E6EBF2"),
+    "said": ("#181D24", "#EEF2F7"),
     "code-ground": ("#1F2630", "#DFE5EE"),
     "hover": ("#27303C", "#D9E1EB"),
     "pressed": ("#2F3A49", "#CBD6E3"),

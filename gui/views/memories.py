@@ -41,7 +41,7 @@ from gui.toolkit.theme import Look
 from gui.views.list_view import CHANGED, SIDEWAYS, Editing, ListView, Teach
 from gui.views.looks import MEMORY_CATEGORIES, Looks, joined, short_folder, tags_words
 
-SHOWN_LINES, SHOWN_LETTERS = 12, 900
+SHOWN_LINES, SHOWN_LETTERS = 8, 420
 """So much of a memory stands in the list; the rest is in the inspector."""
 ACTIONS = (
     RowAction("edit", "pencil", "Edit", "Enter"),

@@ -21,7 +21,7 @@ from core.commands.settings import Settings
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import Sight, box, card, lowered, space, spread
+from gui.toolkit.layout import Sight, box, card, lowered, spread
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, text, text_field
@@ -211,9 +211,8 @@ class SettingsView:
             look = self._look
             holder = look.theme(int(dpg.add_group(parent=self._card)), "no-gap")
             self.editors = {row.key: Editor(look, holder, row, self._change) for row in self.rows}
-            space(look, holder, 4)
-            row, right = spread(look, holder)
-            text(look, lowered(look, row, 8), "   It looks")
+            row, right = spread(look, box(look, holder, "setting", height=0))
+            text(look, lowered(look, row, 6), "It looks", fit=END)
             for name, words, sign in (("theme", "Light or dark", "sun"), ("scale.down", "Smaller", "minus"),
                                       ("scale.reset", "100 %", ""), ("scale.up", "Larger", "plus")):  # fmt: skip
                 Button(look, right, words, partial(self._shell.run, name), icon=sign,

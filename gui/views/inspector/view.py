@@ -27,7 +27,7 @@ from gui.toolkit.layout import ChipRow, box, lowered, spread
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say_hint, text
-from gui.views.inspector.rows import BUTTONS, Page, leads_to, load
+from gui.views.inspector.rows import BUTTONS, TEXT, Page, leads_to, load
 from gui.views.knowledge_rows import act_of, change, select_added
 from gui.views.list_view import the_same
 
@@ -181,7 +181,7 @@ class Inspector:
             row.fit()
         for number, chip in enumerate(self.tabs):
             tab = page.tabs[number] if number < len(page.tabs) else None
-            dpg.configure_item(chip.item, show=tab is not None)
+            dpg.configure_item(chip.item, show=tab is not None and (len(page.tabs) > 1 or tab.name != TEXT))
             if tab is not None:
                 chip.name = tab.name
                 keys = {row.key[:2] if isinstance(row.key, tuple) else row.key for row in tab.rows}
