@@ -213,10 +213,10 @@ def test_conversations_are_filtered_by_chips_and_weeks_and_sorted_by_a_click(des
         desk.click(view.chips["harvest-failed"].item)
         assert [row(at).name for at in table.rows] == ["会議-300", "会議-100", "会議-200"]
         why = [column.key for column in table.columns].index("why")
-        assert view._cell(table.rows[0], why) == "The model did not answer" and "why" not in table._widths.left_out
-        assert "tool" in table._widths.left_out, "none of the failed has one: the reasons need its room"
+        assert view._cell(table.rows[0], why) == "The model did not answer" and "why" not in table._left_out
+        assert "tool" in table._left_out, "none of the failed has one: the reasons need its room"
         desk.click(view.all.item)
-        assert "why" in table._widths.left_out and "tool" not in table._widths.left_out
+        assert "why" in table._left_out and "tool" not in table._left_out
         view.strip.set({"2026-11-20": 3})
         desk.press("period")
         assert view.wish.first and not table.rows, "nobody spoke this week"
