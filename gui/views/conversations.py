@@ -294,13 +294,12 @@ def teaching(run: RunState | None) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Arranged:
-    """What the worker answers: the order, and of another ledger also the counts by status, those by day, and the
-    columns that say one thing on every row; `here` are those of the rows that are wanted."""
+    """What the worker answers: the order, and of another ledger also the counts by status, and the columns that say
+    one thing on every row; `here` are those of the rows that are wanted."""
 
     order: list[int]
     here: frozenset[str] = frozenset()
     counts: Mapping[str, int] = field(default_factory=dict)
-    days: Mapping[str, int] = field(default_factory=dict)
     same: frozenset[str] = frozenset()
 
 
@@ -382,6 +381,7 @@ class ConversationsView(FilteredView):
                 self._only(wanted.key)
         if snapshot.ledger is not self._seen or snapshot.titles.by_key is not self._names:
             self._seen, self._names = snapshot.ledger, snapshot.titles.by_key
+            self.strip.set(snapshot.titles.days)
             self._order(fresh=True)
         self._teach_state(state)
         minute = int(time.time() // 60)
@@ -470,8 +470,7 @@ class ConversationsView(FilteredView):
             if not fresh:
                 return Arranged(order, here)
             counts = chip_counts(Counter(status_of(row.entry) for row in entries))
-            days = Counter(day_of(row, names) for row in entries)
-            return Arranged(order, here, counts, days, says_the_same(entries, names))
+            return Arranged(order, here, counts, says_the_same(entries, names))
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
@@ -480,7 +479,6 @@ class ConversationsView(FilteredView):
                 found: Arranged = result.value
                 if fresh:
                     self._same = found.same
-                    self.strip.set(found.days)
                 reasons = bool(wish.statuses) and wish.statuses <= UNREAD
                 self.table.leave_out(self._same | found.here | (READ_BY if reasons else {"why"}))
                 self._show(entries, found.order, found.counts, fresh)

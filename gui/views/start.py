@@ -17,7 +17,7 @@ from core.base.figures import count, size
 from core.base.result import KnowledgeError, Result
 from core.commands.context import GLOBAL, begin_context
 from core.commands.panel.overview import FileState, Overview
-from core.commands.panel.start import Start, projects_of, start_of
+from core.commands.panel.start import Start, start_of
 from gui.shell import Shell
 from gui.state import Selection, State
 from gui.toolkit.charts import Part, SegmentBar
@@ -165,6 +165,8 @@ class StartColumn:
         self.digest.refresh(state)
         snapshot = state.snapshot
         if snapshot is None:
+            if state.first_rows is not None:
+                self.ledger.set(ledger_lines(state.first_rows.counts))
             return
         book = state.of("memories")
         memories = len(book.of(False)) if book is not None else 0
@@ -191,8 +193,8 @@ class StartColumn:
         self._ticket += 1
         ticket = self._ticket
 
-        def work(_job: object) -> tuple[Start, list[str]]:
-            return start_of(workspace, project), projects_of(snapshot.ledger, snapshot.titles.by_key)
+        def work(_job: object) -> Start:
+            return start_of(workspace, project)
 
         def done(result: Result[Any]) -> None:
             if ticket != self._ticket:
@@ -200,11 +202,11 @@ class StartColumn:
             if isinstance(result, KnowledgeError):
                 self.start = Start(project, problem=str(result.error))
             else:
-                self.start, folders = result.value
-                if project and project not in folders:
-                    folders.append(project)
+                self.start = result.value
                 self._projects = {NO_PROJECT: ""}
-                for folder in folders:
+                number = snapshot.titles.projects
+                most = sorted(number, key=lambda folder: number[folder], reverse=True)
+                for folder in filter(None, dict.fromkeys([*most, project])):
                     name = PurePath(folder).name
                     self._projects[name if name not in self._projects else folder] = folder
                 dpg.configure_item(self.project, items=list(self._projects))

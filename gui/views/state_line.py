@@ -71,16 +71,16 @@ class Link(NamedTuple):
 
 def links(state: State) -> list[Link]:
     """`234 bullets`, `from 221 conversations`, `15 waiting`, `22 could not be read`: what is not zero, and the first
-    always; nothing while nobody knows."""
-    found = state.snapshot
-    if found is None:
+    always; of a large store what its ledger tells at once, nothing while nobody knows."""
+    found, first = state.snapshot, state.first_rows
+    if found is None and first is None:
         return []
-    status = found.overview.status
-    files = [row for row in found.overview.files if row.kind in ("category", "notes")]
-    bullets = sum(row.bullets or 0 for row in files)
-    harvested, failed = status.ledger.get("harvested", 0), status.ledger.get("harvest-failed", 0)
-    waiting = waiting_of(state)
-    parts = [Link(count(bullets, "bullet"), "show.all")]
+    counts = found.overview.status.ledger if found is not None else first.counts if first is not None else {}
+    harvested, failed, waiting = counts.get("harvested", 0), counts.get("harvest-failed", 0), waiting_of(state)
+    parts = []
+    if found is not None:
+        files = [row for row in found.overview.files if row.kind in ("category", "notes")]
+        parts.append(Link(count(sum(row.bullets or 0 for row in files), "bullet"), "show.all"))
     parts += [Link(f"from {count(harvested, 'conversation')}", "show.harvested", "muted")] if harvested else []
     parts += [Link(f"{waiting:,} waiting", "show.waiting", "accent")] if waiting else []
     return parts + ([Link(f"{failed:,} could not be read", "show.harvest-failed", "muted")] if failed else [])

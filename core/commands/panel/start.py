@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import KnowledgeError, attempt
 from core.commands.context import GLOBAL, PROJECT, ContextFile, context, digest_show
-from core.commands.history.ledger import LedgerRow
-from core.commands.panel.titles import Called, called
 from core.commands.workspace import Workspace
 from core.knowledge.categories import CATEGORY
 from core.knowledge.digest import section_sizes
@@ -70,9 +67,3 @@ def digest_lines(digest: str) -> list[tuple[str, str]]:
             words = split_provenance(line[2:].removeprefix("[ ] "))[0]
             lines.append((category, without_emphasis(words)))
     return lines
-
-
-def projects_of(rows: Sequence[LedgerRow], names: Mapping[str, Called]) -> list[str]:
-    """The folders that conversations were held in, those with the most first."""
-    folders = Counter(called(row.entry, names.get(row.key)).project for row in rows)
-    return [folder for folder, _ in folders.most_common() if folder]
