@@ -31,6 +31,7 @@ from gui.toolkit.layout import ChipRow, box
 from gui.toolkit.messages import EmptyState
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button
 from gui.views.list_view import SIDEWAYS, FilteredView, beside
 from gui.views.looks import (
@@ -243,7 +244,7 @@ def cell(row: Row, column: int, now: float) -> Cell:
     if name == "when":
         return since(row.when, now)
     words = {"why": capital(row.error.partition("\n")[0]), "tool": tile(row.tool), "day": day_words(row.day)}
-    return words[name] if name in words else str(getattr(row, name))
+    return words[name] if name in words else lettered(str(getattr(row, name)))
 
 
 def tip(row: Row) -> str:

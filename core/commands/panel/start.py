@@ -52,7 +52,8 @@ def words_of(found: Sequence[ContextFile]) -> tuple[str, str, str]:
     """The person's own words, the file that they are in (that of the project where it has one) and its scope."""
     there = [one for one in found if one.exists]
     chosen = next((one for one in there if one.scope == PROJECT), there[0] if there else None)
-    words = " ".join(" ".join(one.body.split()) for one in there)
+    words = " ".join(part.lstrip("# ") for one in there for part in one.body.split("\n") if part.strip())
+    words = " ".join(words.split())
     return words, str(chosen.path) if chosen is not None else "", chosen.scope if chosen is not None else GLOBAL
 
 
