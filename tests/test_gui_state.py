@@ -42,7 +42,7 @@ from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
 from gui.views.commands import action_entries, file_entries, run_entries, search
-from gui.views.conversations import COLUMNS, Wish, arrange, cell, chip_counts, items_of, row_of
+from gui.views.conversations import COLUMNS, Wish, arrange, cell, chip_counts, row_of
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import NOTHING_SENT, begin_words, is_first_start
 from gui.views.harvest_dialog import (
@@ -171,8 +171,8 @@ def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
 
     assert names(Wish(frozenset({"too-large"}))) == ["b-12", "Ü-9", "b-6", "Ü-3"]
     assert names(Wish(sort="name", descending=False))[:3] == ["b-10", "b-12", "b-2"]
-    by_items = arrange(entries, Wish(sort="items", descending=False))
-    numbers = [items_of(entries[at].entry) for at in by_items]
+    by_items = arrange(entries, Wish(sort="gave", descending=False))
+    numbers = [row_of(*entries[at]).items for at in by_items]
     assert numbers == sorted(numbers) and by_items != list(range(12))
     assert arrange(entries, Wish(sort="")) == list(range(12))
 
