@@ -29,6 +29,7 @@ from core.rules.typed import own_words, typed
 LEAST_PASTED = 200
 """A message of the user of that many characters holds more than a request: an error, a log, a piece of code."""
 SPOKEN_AGAIN = 2 / 3
+FIRST_SAID, LONGEST_ASKED = 300, 140
 _WRITES = re.compile(
     r"\bapply_patch\b|\bsed\s+(?:-\w+\s+)*-i|\bcat\s*>{1,2}\s|<<.{0,60}>\s*\S|\btee\s|\bgit (?:mv|rm|apply|revert)\b"
 )
@@ -57,7 +58,8 @@ class Closing:
     """The assistant's last words before the user's next ones, or before the end (`at_end`).
 
     `before` is the number of the closing message before it (-1: none), `changed` whether something was written since;
-    `refuted` whether the user contradicted it, `overtaken` whether files were changed again afterwards.
+    `refuted` whether the user contradicted it, `doubted` whether their next words tell of trouble, `overtaken` whether
+    files were changed again afterwards.
     """
 
     number: int
@@ -66,6 +68,7 @@ class Closing:
     before: int
     changed: bool
     refuted: bool
+    doubted: bool
     overtaken: bool
 
 
@@ -197,6 +200,12 @@ class Session:
         """Whether something was committed or pushed after a turn."""
         return any(at > turn and isinstance(row, Commit | Push) and row.succeeded for at, row in self.events)
 
+    def asked(self, closing: Closing) -> str:
+        """What the user had asked before a closing message, where one short line says it, else ""."""
+        said = next((row.text for row in reversed(self.exchanges) if row.number < closing.number), "")
+        line = " ".join(clean(said).split()).rstrip(".?!")
+        return line if LEAST_SUBJECT <= len(line.split()) and len(line) <= LONGEST_ASKED else ""
+
     def said_before(self, closing: Closing) -> list[tuple[int, Turn]]:
         """The assistant's messages between the user's word and a closing message, the later first."""
         turns = self.conversation.turns
@@ -288,7 +297,8 @@ def read_session(conversation: Conversation) -> Session:
         end = answer if answer >= 0 else len(turns)
         changed = any(before < at < end for at in (*edits, *others))
         overtaken = any(at >= end for at in edits)
-        closings.append(Closing(number, turns[number], answer < 0, before, changed, refuted, overtaken))
+        doubted = words.TROUBLE.search(said[:FIRST_SAID]) is not None
+        closings.append(Closing(number, turns[number], answer < 0, before, changed, refuted, doubted, overtaken))
         before = number
     return Session(conversation, tuple(events), tuple(closings))
 
