@@ -79,7 +79,7 @@ GUESS = words.one_of({
         "might", "maybe", "perhaps", "probably", "possibly", "likely", "unlikely", r"seem(?:s|ed)?", r"appears?",
         "could (?:be|have)", "may (?:be|have|need)", "I think", "I guess", "not sure", "presumably", "suspect\w*",
         r"hypothe\w+", "potential(?:ly)?", "I believe", "theoretically", "ideally", "consider", "suggest\w*",
-        r"recommend\w*", "alternatively", "if needed", "if desired", "worth considering",
+        r"recommend\w*", "alternatively", "if needed", "if desired", r"worth (?:considering|either|adding|a)", "arguably",
     ),
     "de": ("vielleicht", "wahrscheinlich", "vermutlich"), "fr": ("peut-être", "probablement"),
     "es": ("quizás?", "probablemente"), "zh": ("可能", "也许", "大概", "建议", "可选", "如果你"),
@@ -159,13 +159,14 @@ def _speaks(text: str, *, to_user: bool = False) -> bool:
     )
 
 
-def states(text: str, *, to_user: bool = False) -> bool:
-    """Whether a thought can stand alone: whole, named, of no template, guess, praise or code, and of no one day."""
+def states(text: str, *, to_user: bool = False, with_name: bool = True) -> bool:
+    """Whether a thought can stand alone: whole, named (unless `with_name` is off), of no template, guess, praise or
+    code, and of no one day."""
     least = SHORTEST if is_latin(text) else SHORTEST_UNBROKEN
     return (
         least <= len(text) <= LONGEST
         and _speaks(text, to_user=to_user)
-        and named(text)
+        and (named(text) or not with_name)
         and whole_quotes(text)
         and not words.TEMPLATE.search(CODE.sub("", text))
         and not words.MONOLOGUE.match(text)
@@ -177,7 +178,7 @@ def states(text: str, *, to_user: bool = False) -> bool:
 
 _OF_CAUSE = re.compile(
     r"^(?:\d+[.)]\s*)?(?:the )?(?:root |real |actual |underlying |main )?(?:causes?|bugs?|problems?|issues?)"
-    r"(?:\s*(?:\(.*\)|of .*|found|identified|summary|&.*|and .*))?$|^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|"
+    r"(?:\s*(?:\(.*\)|of .*|found|identified|summary|&.*|and .*))?$|^\d+[.)] .{3,60} (?:issue|problem|error|bug)s?$|^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|"
     r"crash|hang|is |was )|^what (?:happen|went wrong|caused|was wrong|the problem)|^(?:diagnosis|error explanation|explanation|"
     r"ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因|问题根源|问题所在|问题诊断|причина.*|проблема|causa|"
     r"problema)$",
@@ -192,7 +193,7 @@ _BREAKS = r"(?:fail(?:s|ed|ing|ure)?|broke|breaks?|broken|crash(?:es|ed)?|hangs?
 _CAUSES = re.compile(
     rf"\bcausing\b|\bwhich (?:caused|causes|broke|breaks)\b|\b(?:is|was|were|are) (?:caused by|due to|the (?:culprit|cause))\b|"
     rf"\b{_BREAKS}\b.{{0,100}}\b(?:because|since|due to|as)\b|\b(?:because|since|due to)\b.{{3,160}}\b{_BREAKS}\b|"
-    rf"\b(?:happen|occur|come)\w* (?:because|when|since|from)\b|\bfixed a (?:long-standing )?bug where\b",
+    rf"\bthe reason\b.{{3,90}}?\b(?:is|was) (?:that|because)\b|\b(?:happen|occur|come)\w* (?:because|when|since|from)\b|\bfixed a (?:long-standing )?bug where\b",
     re.IGNORECASE,
 )
 _CURE_HEADING = re.compile(
@@ -261,9 +262,9 @@ def cause_of(session: Session, closing: Closing, rows: Sequence[Row], thought: T
     text = _CAUSE_LABEL.sub("", thought.text)
     if leaning(text):
         text = "" if sure else _lead(session, closing, rows, thought, text)
-    if not text or not states(text) or _CURE.match(text):
+    if not text or is_past(text) or not states(text, with_name=not cure_of(rows, thought)) or _CURE.match(text):
         return ""
-    if session.events and not session.bears_out(text):
+    if named(text) and session.events and not session.bears_out(text):
         return ""
     following = [neutral(part.text) for part in sentences(thought.row) if neutral(part.text) not in thought.text]
     more = next(iter(following), "") if thought.text.startswith(neutral(next(sentences(thought.row)).text)) else ""
@@ -273,9 +274,12 @@ def cause_of(session: Session, closing: Closing, rows: Sequence[Row], thought: T
 
 def _lead(session: Session, closing: Closing, rows: Sequence[Row], thought: Thought, text: str) -> str:
     """A thought that leans, with what it leans on: the sentence or list above, or what the user had asked."""
-    before = [one for one in thoughts(rows[max(0, thought.at - 3) : thought.at + 1]) if one.row.turn == thought.row.turn]
-    above = next((one.text for one in reversed(before) if one.quote != thought.quote and one.at < len(before)), "")
-    lead = above.rstrip(" :：")
+    row, before = thought.row, list(thoughts(rows[max(0, thought.at - 1) : thought.at + 1]))
+    own = next((at for at, one in enumerate(before) if one.quote == thought.quote), 0)
+    listed = rows[thought.at - 1].heading if thought.at and rows[thought.at - 1].kind == "bullet" else row.heading
+    above = listed if row.kind == "bullet" or (own and before[own - 1].row.kind == "bullet") else ""
+    above = above or (before[own - 1].text if own else "")
+    lead = neutral(above).rstrip(" :：")
     if lead and named(lead) and not leaning(lead) and _speaks(lead) and len(lead) + len(text) < LONGEST:
         return f"{with_stop(lead)} {text}"
     asked = session.asked(closing)
@@ -435,6 +439,12 @@ _ADVICE = re.compile(
     r"run|check|review|feel free|if)\b)",
     re.IGNORECASE,
 )
+_FOR_USER = re.compile(
+    r"^(?:(?:now|then|next|finally|also|after (?:this|that)|before (?:this|that)),? )?(?:you(?:['’]ll| will)?(?: still| also| now)? "
+    r"(?:need|have) to|you must|(?:make|be) sure (?:to|that you)|remember to|don['’]t forget to|please (?:remember to )?)\s*",
+    re.IGNORECASE,
+)
+"""How what the user has to do is put."""
 _I = re.compile(r"^(?:I|we) (?=(?:could not|couldn't|can['no]+t|was (?:not able|unable) to|did not|didn't|have not|haven't) )")
 _HELD_UP = re.compile(
     r"\b(?:blocked|could not|couldn't|can(?:no|')t|not yet|deferred|still (?:fail|open|miss)\w*|postponed)\b",
@@ -478,11 +488,13 @@ def _left_in(session: Session, closing: Closing, thought: Thought) -> Iterator[F
     listed = row.kind in ("bullet", "check") and row.mark != "x"
     advised = listed and _NEXT.match(row.heading) is not None
     below = listed and (advised or words.LEFT_HEADING.match(row.heading) is not None)
-    said = begun(_I.sub("", NUMBERS.sub("", thought.text).strip()))
-    undone = (words.LEFT if closing.at_end else words.UNDONE).search(said) or _LABELLED.match(said) or _UNTIL.search(said)
+    plain = _I.sub("", NUMBERS.sub("", thought.text).strip())
+    said = begun(_FOR_USER.sub("", plain))
+    yours = closing.at_end and _FOR_USER.match(plain) is not None and named(said)
+    undone = yours or (words.LEFT if closing.at_end else words.UNDONE).search(said) or _LABELLED.match(said) or _UNTIL.search(said)
     if not (below or undone) or words.UNSURE.search(said) or words.CAUSE.search(said) or _AS_IT_WAS.search(said):
         return
-    if (_ADVICE.match(said) and (advised or not below)) or (advised and SLIGHT.search(said)) or words.OFFER.search(thought.text):
+    if (_ADVICE.match(said) and not yours and (advised or not below)) or (advised and SLIGHT.search(said)) or words.OFFER.search(thought.text):
         return
     if is_past(said) and not _HELD_UP.search(said):
         said = next((begun(part) for part in reversed(_CLAUSES.split(said)) if words.UNDONE.search(part)), "")
@@ -503,6 +515,10 @@ _CLAUSES = re.compile(
 )
 
 
+_ABOUT_CHANGE = re.compile(r"^(?:(?:the|this|these) (?:fix|change|update|patch|edit|commit)\w*|without|with|once|if|when)\b", re.IGNORECASE)
+"""A sentence about the work itself, or about a case."""
+
+
 def _stands(text: str, *, listed: bool, at_end: bool) -> bool:
     """Whether something that is left says what; an item of a list of such things need name no file."""
     if not text or text.endswith(("?", "？", ":", "：", "…")) or not whole_quotes(text) or looks_like_code(text):
@@ -511,5 +527,7 @@ def _stands(text: str, *, listed: bool, at_end: bool) -> bool:
         return False
     if listed:
         return len(text.split()) >= LEAST_WORDS or not is_latin(text)
+    if _ABOUT_CHANGE.match(text):
+        return False
     alone = named(text) or (at_end and len(text.split()) >= LEAST_ALONE)
     return alone and len(text) >= (SHORTEST if is_latin(text) else SHORTEST_UNBROKEN)

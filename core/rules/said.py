@@ -141,6 +141,13 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 """A rule in the form of a case and what is to be done in it."""
+_CHOOSES = re.compile(
+    r"^(?:use|follow|name|call|store|save|keep|put|place|stick to|base|target|default to|serve|host) "
+    r"(?!(?:it|this|that|them|these|those|the (?:same|above|other|following))\b).{3,}? (?:as|for|in|under|on|to|with|from|at|by|"
+    r"instead of|everywhere) \S|^(?:use|follow) (?!(?:it|this|that|them|the)\b)\S{3,}",
+    re.IGNORECASE,
+)
+"""An order that chooses: a tool, a name, a place. What it chooses holds after the work is done."""
 _OURS = re.compile(r"^(?:our|my|we (?:use|have|only|run|host|deploy|keep|ship|support))\b(?! (?:to|a problem)\b)", re.I)
 _VALUE = re.compile(r"`[^`\n]+`|[\"“'][^\"”'\n]{1,40}[\"”']|\b\d[\d.,]*\b|\w = \S|(?<!\w)--?\w|\w/\w|<\w+>")
 _ORDER = words.one_of({
@@ -372,7 +379,7 @@ def _kind(text: str, whole_text: str, *, told: bool) -> str:
         return "rule"
     if RULE.search(text) and (is_named or strong or alone) and not (_ORDER.match(text) and not strong):
         return "rule"
-    if _WHEN.match(text) and is_named:
+    if (_WHEN.match(text) or _CHOOSES.match(text)) and is_named:
         return "rule"
     return "fact" if is_named and _states(text) and (told or _OURS.match(text)) else ""
 

@@ -226,7 +226,7 @@ UNDONE = one_of(_UNDONE_IN)
 LEFT = one_of({
     **_UNDONE_IN,
     "en": (
-        *_UNDONE_IN["en"], "ready (?:for you )?to commit",
+        *_UNDONE_IN["en"],
         r"(?<!not )(?<!n't )needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)", r"left (?:out|as is)",
         r"out(?:side)? (?:of )?(?:the )?scope", r"worth (?:watching|fixing|revisiting)",
         r"once .{3,60} (?:is|are) merged", "after merging", "will need to be", r"you(?:'ll| will) (?:still )?need to",
