@@ -18,7 +18,7 @@ from core.rules.reviews import NUMBERS, SLIGHT, find_in_review
 from core.rules.sentence import CODE, Found, alike, found, is_latin, lost, named, names_in, whole_quotes
 from core.rules.session import Closing, Session, rows_of
 
-MAX_CAUSES, MAX_REASONS, MAX_LEFT = 2, 4, 4
+MAXCAUSES, MAX_REASONS, MAX_LEFT = 2, 4, 4
 SHORTEST, SHORTEST_UNBROKEN, LONGEST, LONGEST_CURE, LONGEST_WITH_CURE = 40, 14, 420, 240, 490
 LEAST_WEIGHT = 4
 LEAST_WORDS, LEAST_ALONE = 4, 9
@@ -190,7 +190,7 @@ _CAUSE_LABEL = re.compile(
     re.IGNORECASE,
 )
 _BREAKS = r"(?:fail(?:s|ed|ing|ure)?|broke|breaks?|broken|crash(?:es|ed)?|hangs?|hung|errors?)"
-_CAUSES = re.compile(
+CAUSES = re.compile(
     rf"\bcausing\b|\bwhich (?:caused|causes|broke|breaks)\b|\b(?:is|was|were|are) (?:caused by|due to|the (?:culprit|cause))\b|"
     rf"\b{_BREAKS}\b.{{0,100}}\b(?:because|since|due to|as)\b|\b(?:because|since|due to)\b.{{3,160}}\b{_BREAKS}\b|"
     rf"\bthe reason\b.{{3,90}}?\b(?:is|was) (?:that|because)\b|\b(?:happen|occur|come)\w* (?:because|when|since|from)\b|\bfixed a (?:long-standing )?bug where\b",
@@ -223,9 +223,9 @@ def find_causes(session: Session) -> Iterator[Found]:
         mine = list(_causes_in(session, closing, rows))
         for number, turn in session.said_before(closing) if not mine and closing.changed else ():
             mine = mine or list(_causes_in(session, closing, rows_of(turn, number), sure=True))
-        told += mine[:MAX_CAUSES]
+        told += mine[:MAXCAUSES]
     fresh = [one for at, one in enumerate(told) if not any(same(one, other) for other in told[at + 1 :])]
-    yield from fresh[-MAX_CAUSES:]
+    yield from fresh[-MAXCAUSES:]
 
 
 def _causes_in(session: Session, closing: Closing, rows: Sequence[Row], *, sure: bool = False) -> Iterator[Found]:
@@ -252,12 +252,12 @@ def is_cause(rows: Sequence[Row], thought: Thought) -> bool:
         return False
     first = not any(other.heading == row.heading for other in rows[: thought.at])
     below = first and _OF_CAUSE.match(row.heading) is not None
-    return below or any(found.search(thought.text) for found in (_CAUSE_LABEL, words.CAUSE, _CAUSES))
+    return below or any(found.search(thought.text) for found in (_CAUSE_LABEL, words.CAUSE, CAUSES))
 
 
 def cause_of(session: Session, closing: Closing, rows: Sequence[Row], thought: Thought, *, sure: bool = False) -> str:
     """The cause that a thought tells, whole, "" for none; `sure`: it stands alone, in the middle of work."""
-    if not is_cause(rows, thought) or (sure and not _CAUSES.search(thought.text)):
+    if not is_cause(rows, thought) or (sure and not CAUSES.search(thought.text)):
         return ""
     text = _CAUSE_LABEL.sub("", thought.text)
     if leaning(text):
@@ -274,12 +274,16 @@ def cause_of(session: Session, closing: Closing, rows: Sequence[Row], thought: T
 
 def _lead(session: Session, closing: Closing, rows: Sequence[Row], thought: Thought, text: str) -> str:
     """A thought that leans, with what it leans on: the sentence or list above, or what the user had asked."""
-    row, before = thought.row, list(thoughts(rows[max(0, thought.at - 1) : thought.at + 1]))
+    row, above = thought.row, ""
+    before = list(thoughts(rows[max(0, thought.at - 1) : thought.at + 1]))
     own = next((at for at, one in enumerate(before) if one.quote == thought.quote), 0)
-    listed = rows[thought.at - 1].heading if thought.at and rows[thought.at - 1].kind == "bullet" else row.heading
-    above = listed if row.kind == "bullet" or (own and before[own - 1].row.kind == "bullet") else ""
-    above = above or (before[own - 1].text if own else "")
-    lead = neutral(above).rstrip(" :：")
+    if own and before[own - 1].row.kind != "bullet":
+        above = before[own - 1].text
+    elif thought.at and "bullet" in (row.kind, rows[thought.at - 1].kind):  # what leads to the list
+        lead = next((other for other in reversed(rows[: thought.at]) if other.kind != "bullet"), row)
+        above = [part.text for part in sentences(lead)][-1:] if lead.text.endswith((":", "：")) else [row.heading]
+        above = "".join(above)
+    lead = _CAUSE_LABEL.sub("", neutral(above)).rstrip(" :：")
     if lead and named(lead) and not leaning(lead) and _speaks(lead) and len(lead) + len(text) < LONGEST:
         return f"{with_stop(lead)} {text}"
     asked = session.asked(closing)

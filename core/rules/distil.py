@@ -16,6 +16,7 @@ from core.conversations.read import READERS
 from core.rules.answers import find_answers, find_choices, find_chosen, find_compacted, find_plans, find_undecided
 from core.rules.checks import find_checks
 from core.rules.closing import find_causes, find_left, find_reasons
+from core.rules.commits import find_commits
 from core.rules.contracts import find_contracts
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import find_failures, find_hooks, find_lint_rules
@@ -52,6 +53,7 @@ RULES: tuple[Rule, ...] = (
     find_chosen,
     find_pasted_errors,
     find_causes,
+    find_commits,
     find_reasons,
     find_left,
     find_plan_left,
