@@ -39,7 +39,8 @@ class Thought:
 
 _LEANS = re.compile(
     r"^(?:this|that|these|those|it|its|they|so|hence|thus|therefore|otherwise|without (?:it|this|that)|but|however|"
-    r"since then|with (?:this|that|the (?:old|new|fix))|as a result|because of (?:this|that)|which|then|when (?:this|that|"
+    r"since then|with (?:this|that|the (?:old|new|fix))|as a result|because of (?:this|that)|which|then|when (?:this|"
+    r"that|"
     r"it)|if (?:it|they|this|that)|the same|same|both|here|also|and|instead|now|there)\b|"
     r"^(?:这|那|此|它|因此|所以|否则|但|これ|それ|その|そのため|이|그|따라서|это|поэтому|dies|das|daher|sonst|cela|donc|"
     r"esto|por eso|isso|ciò)",
@@ -47,9 +48,13 @@ _LEANS = re.compile(
 )
 """How a sentence begins that goes on with the one before."""
 _POINTS = re.compile(r"^(?:[^\s`]+ ){0,9}(?:these|those|such|this|that|the same) (?=[a-z])", re.IGNORECASE)
-_NOT_POINTING = re.compile(r"\b(?:so|says?|means?|shows?|ensures?|is|was|now|know|such|note|given|likely|way|fact|found) that\b", re.I)
+_NOT_POINTING = re.compile(
+    r"\b(?:so|says?|means?|shows?|ensures?|is|was|now|know|such|note|given|likely|way|fact|found) that\b",
+    re.I,
+)
 TO_READER = re.compile(
-    r"\b(?:I|I'm|I've|I'd|I'll|my|let me|let's|you|your|you're|you'll|yours|we'll|we (?:can|could|need|should|will|have|"
+    r"\b(?:I|I'm|I've|I'd|I'll|my|let me|let's|you|your|you're|you'll|yours|we'll|we (?:can|could|need|should|will|"
+    r"have|"
     r"are)|let us know|want me|shall)\b",
     re.IGNORECASE,
 )
@@ -61,14 +66,17 @@ _YOURS = re.compile(
     re.IGNORECASE,
 )
 _ASIDE = re.compile(
-    r"^(?:(?:summary|result|important|update|impact|change|verdict|answer|overview|in short|short answer|bottom line)\s*[:：]\s*|"
-    r"(?:ok(?:ay)?|good|great|perfect|got it|found it|yes|yeah|no|right|exactly(?: right)?|agreed?|done|fixed|excellent|clear)"
+    r"^(?:(?:summary|result|important|update|impact|change|verdict|answer|overview|in short|short answer|"
+    r"bottom line)\s*[:：]\s*|"
+    r"(?:ok(?:ay)?|good|great|perfect|got it|found it|yes|yeah|no|right|exactly(?: right)?|agreed?|done|fixed|"
+    r"excellent|clear)"
     r"\b\s*[.!:,—–-]+\s*|now I (?:see|understand)\b[^.!:]*[.!:]\s*|"
     r"(?:the |that |this )?(?:issue|problem|cause|bug) is (?:now )?(?:clear|obvious|found)(?: now)?\s*[.!:—–-]+\s*)+",
     re.IGNORECASE,
 )
 _SEEN = re.compile(
-    r"\s(?:that )?you(?:['’]re| are|['’]ve)? (?:currently |now )?(?:seeing|see|experiencing|encounter(?:ing|ed)|getting|get|"
+    r"\s(?:that )?you(?:['’]re| are|['’]ve)? (?:currently |now )?(?:seeing|see|experiencing|encounter(?:ing|ed)|"
+    r"getting|get|"
     r"having|facing)\b",
     re.IGNORECASE,
 )
@@ -77,9 +85,10 @@ _COUNTED = re.compile(r"\s*\((?:observation|obs|finding|item|point|step|task|chu
 GUESS = words.one_of({
     "en": (
         "might", "maybe", "perhaps", "probably", "possibly", "likely", "unlikely", r"seem(?:s|ed)?", r"appears?",
-        "could (?:be|have)", "may (?:be|have|need)", "I think", "I guess", "not sure", "presumably", "suspect\w*",
-        r"hypothe\w+", "potential(?:ly)?", "I believe", "theoretically", "ideally", "consider", "suggest\w*",
-        r"recommend\w*", "alternatively", "if needed", "if desired", r"worth (?:considering|either|adding|a)", "arguably",
+        "could (?:be|have)", "may (?:be|have|need)", "I think", "I guess", "not sure", "presumably", r"suspect\w*",
+        r"hypothe\w+", "potential(?:ly)?", "I believe", "theoretically", "ideally", "consider", r"suggest\w*",
+        r"recommend\w*", "alternatively", "if needed", "if desired", r"worth (?:considering|either|adding|a)",
+        "arguably",
     ),
     "de": ("vielleicht", "wahrscheinlich", "vermutlich"), "fr": ("peut-être", "probablement"),
     "es": ("quizás?", "probablemente"), "zh": ("可能", "也许", "大概", "建议", "可选", "如果你"),
@@ -87,7 +96,8 @@ GUESS = words.one_of({
     "ru": ("возможно", "вероятно", "может быть", "похоже"), "pt": ("talvez", "provavelmente"),
 })  # fmt: skip
 _PRAISE = re.compile(
-    r"[✅💡👍🎉]|\b(?:successfully|well[- ](?:\w+ed|understood)|best practice|clean(?:er|ly)?|readab\w+|maintainab\w+|robust\w*|"
+    r"[✅💡👍🎉]|\b(?:successfully|well[- ](?:\w+ed|understood)|best practice|clean(?:er|ly)?|readab\w+|maintainab\w+|"
+    r"robust\w*|"
     r"flexib\w+|seamless\w*|elegant\w*|easier to (?:read|understand|maintain)|user experience|professional\w*|modern|"
     r"comprehensive|properly|correctly)\b",
     re.IGNORECASE,
@@ -98,17 +108,24 @@ _SLIP = re.compile(
     re.IGNORECASE,
 )
 """A slip of the pen: nobody asks for it once it is gone."""
-_CUT_OFF = re.compile(r"(?:\b(?:if|that|when|to|is|are|the|a|an|of|in|with|by|and|or|because|for)|[:：,;—–-])\W*$", re.I)
+_CUT_OFF = re.compile(
+    r"(?:\b(?:if|that|when|to|is|are|the|a|an|of|in|with|by|and|or|because|for)|[:：,;—–-])\W*$", re.I
+)
 _OF_THE_DAY = re.compile(
     r"\blines? [~≈]?\d|\b(?:all|the) (?:\d+ )?(?:unit |new |existing |integration )?tests? (?:now )?pass|\bstep \d\b|"
-    r"\b(?:as|you) (?:requested|asked)\b|^(?:after (?:scann|review|check|look|search)ing|based on|looking at|the (?:only )?(?:remaining|"
-    r"changes|plan|summary|update)|plan references)\b|\bnext command\b|\bno (?:changes?|issues?|errors?|other|usage)\b.{0,80}\b"
+    r"\b(?:as|you) (?:requested|asked)\b|^(?:after (?:scann|review|check|look|search)ing|based on|looking at|"
+    r"the (?:only )?(?:remaining|"
+    r"changes|plan|summary|update)|plan references)\b|\bnext command\b|\bno (?:changes?|issues?|errors?|other|"
+    r"usage)\b.{0,80}\b"
     r"(?:found|needed|required|changed)\b|^(?:before|after|old|new|was|previously)\s*[:：]",
     re.IGNORECASE,
 )
 
 
-_NOTE = re.compile(r"^(?:one |a |side |important )?(?:note|caveat|warning|gotcha|limitation|heads[- ]up|注意|提醒)\s*[:：—–-]+\s*", re.I)
+_NOTE = re.compile(
+    r"^(?:one |a |side |important )?(?:note|caveat|warning|gotcha|limitation|heads[- ]up|注意|提醒)\s*[:：—–-]+\s*",
+    re.I,
+)
 
 
 def neutral(text: str) -> str:
@@ -178,22 +195,27 @@ def states(text: str, *, to_user: bool = False, with_name: bool = True) -> bool:
 
 _OF_CAUSE = re.compile(
     r"^(?:\d+[.)]\s*)?(?:the )?(?:root |real |actual |underlying |main )?(?:causes?|bugs?|problems?|issues?)"
-    r"(?:\s*(?:\(.*\)|of .*|found|identified|summary|&.*|and .*))?$|^\d+[.)] .{3,60} (?:issue|problem|error|bug)s?$|^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|"
-    r"crash|hang|is |was )|^what (?:happen|went wrong|caused|was wrong|the problem)|^(?:diagnosis|error explanation|explanation|"
-    r"ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因|问题根源|问题所在|问题诊断|причина.*|проблема|causa|"
+    r"(?:\s*(?:\(.*\)|of .*|found|identified|summary|&.*|and .*))?$|^\d+[.)] .{3,60} (?:issue|problem|error|bug)s?$|"
+    r"^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|"
+    r"crash|hang|is |was )|^what (?:happen|went wrong|caused|was wrong|the problem)|^(?:diagnosis|error explanation|"
+    r"explanation|"
+    r"ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因|问题根源|问题所在|问题诊断|причина.*|"
+    r"проблема|causa|"
     r"problema)$",
     re.IGNORECASE,
 )
 _CAUSE_LABEL = re.compile(
-    r"^(?:the )?(?:(?:root |real |actual |underlying )?cause|bug|problem|issue|diagnosis|根本原因|原因|根因|问题根源|Ursache|"
-    r"причина|проблема)\s*(?:\([^)]{1,30}\)\s*)?(?:(?:is|was)\s*)?[:：—–-]\s*",
+    r"^(?:the )?(?:(?:root |real |actual |underlying )?cause|bug|problem|issue|diagnosis|根本原因|原因|根因|问题根源|"
+    r"Ursache|причина|проблема)\s*(?:\([^)]{1,30}\)\s*)?(?:(?:is|was)\s*)?[:：—–-]\s*",
     re.IGNORECASE,
 )
 _BREAKS = r"(?:fail(?:s|ed|ing|ure)?|broke|breaks?|broken|crash(?:es|ed)?|hangs?|hung|errors?)"
 CAUSES = re.compile(
-    rf"\bcausing\b|\bwhich (?:caused|causes|broke|breaks)\b|\b(?:is|was|were|are) (?:caused by|due to|the (?:culprit|cause))\b|"
+    rf"\bcausing\b|\bwhich (?:caused|causes|broke|breaks)\b|\b(?:is|was|were|are) (?:caused by|due to|the (?:culprit|"
+    rf"cause))\b|"
     rf"\b{_BREAKS}\b.{{0,100}}\b(?:because|since|due to|as)\b|\b(?:because|since|due to)\b.{{3,160}}\b{_BREAKS}\b|"
-    rf"\bthe reason\b.{{3,90}}?\b(?:is|was) (?:that|because)\b|\b(?:happen|occur|come)\w* (?:because|when|since|from)\b|\bfixed a (?:long-standing )?bug where\b",
+    rf"\bthe reason\b.{{3,90}}?\b(?:is|was) (?:that|because)\b|\b(?:happen|occur|come)\w* (?:because|when|since|"
+    rf"from)\b|\bfixed a (?:long-standing )?bug where\b",
     re.IGNORECASE,
 )
 _CURE_HEADING = re.compile(
@@ -202,12 +224,16 @@ _CURE_HEADING = re.compile(
     re.IGNORECASE,
 )
 _CURE = re.compile(
-    r"^(?:\W*)(?:the |my )?(?:fix(?:ed)?(?: it| this)?|solution|resolution|cure|workaround|remedy|修复|解决方案|解决方法|"
-    r"修正|решение)\s*(?:(?:is|was)\s+(?:to\s+)?|[:：—–-]+\s*|by\s+|adds?\s+(?=\w))|"
-    r"^(?:to (?:fix|solve|resolve|avoid|work around) (?:this|it|the \w+)[,:]?\s+|fixed by\s+|I (?:have |'ve )?fixed (?:this|it) by\s+)",
+    r"^(?:\W*)(?:the |my )?(?:fix(?:ed)?(?: it| this)?|solution|resolution|cure|workaround|remedy|修复|解决方案|"
+    r"解决方法|修正|решение)\s*(?:(?:is|was)\s+(?:to\s+)?|[:：—–-]+\s*|by\s+|adds?\s+(?=\w))|"
+    r"^(?:to (?:fix|solve|resolve|avoid|work around) (?:this|it|the \w+)[,:]?\s+|fixed by\s+|I (?:have |"
+    r"'ve )?fixed (?:this|it) by\s+)",
     re.IGNORECASE,
 )
-_DID = re.compile(r"^(?:I(?:'ve| have)? |we(?:'ve| have)? )?(?:also |now )?(?=[a-z]+ed\b|set\b|made\b|wrote\b|rewrote\b)", re.I)
+_DID = re.compile(
+    r"^(?:I(?:'ve| have)? |we(?:'ve| have)? )?(?:also |now )?(?=[a-z]+ed\b|set\b|made\b|wrote\b|rewrote\b)",
+    re.I,
+)
 
 
 def find_causes(session: Session) -> Iterator[Found]:
@@ -281,11 +307,11 @@ def _lead(session: Session, closing: Closing, rows: Sequence[Row], thought: Thou
         above = before[own - 1].text
     elif thought.at and "bullet" in (row.kind, rows[thought.at - 1].kind):  # what leads to the list
         lead = next((other for other in reversed(rows[: thought.at]) if other.kind != "bullet"), row)
-        above = [part.text for part in sentences(lead)][-1:] if lead.text.endswith((":", "：")) else [row.heading]
-        above = "".join(above)
-    lead = _CAUSE_LABEL.sub("", neutral(above)).rstrip(" :：")
-    if lead and named(lead) and not leaning(lead) and _speaks(lead) and len(lead) + len(text) < LONGEST:
-        return f"{with_stop(lead)} {text}"
+        said = [part.text for part in sentences(lead)] if lead.text.endswith((":", "：")) else [row.heading]
+        above = said[-1] if said else ""
+    first = _CAUSE_LABEL.sub("", neutral(above)).rstrip(" :：")
+    if first and named(first) and not leaning(first) and _speaks(first) and len(first) + len(text) < LONGEST:
+        return f"{with_stop(first)} {text}"
     asked = session.asked(closing)
     return f"“{asked}”: {text}" if asked and WHY.search(text) and re.match(r"(?:this|it)\b", text, re.I) else ""
 
@@ -336,22 +362,27 @@ def same(one: Found, other: Found) -> bool:
 # --- reasons and limits ---
 
 _NOTED = re.compile(
-    r"\b(?:notes?|caveats?|important|why|gotchas?|limitations?|constraints?|behaviou?r|how it works|key (?:points|findings?|"
-    r"insights?|facts)|findings?|lessons?|explanation|background|warnings?|trade-?offs?|design|decisions?)\b|注意|说明|备注|原因|"
+    r"\b(?:notes?|caveats?|important|why|gotchas?|limitations?|constraints?|behaviou?r|how it works|key (?:points|"
+    r"findings?|"
+    r"insights?|facts)|findings?|lessons?|explanation|background|warnings?|trade-?offs?|design|decisions?)\b|注意|说明|"
+    r"备注|原因|"
     r"限制|注意点|補足",
     re.IGNORECASE,
 )
 _ADVICE_HEADING = re.compile(
-    r"\b(?:options?|alternatives?|suggest\w*|recommend\w*|proposal|proposed|plan|next steps?|steps|nits?|verdict|strengths?|"
+    r"\b(?:options?|alternatives?|suggest\w*|recommend\w*|proposal|proposed|plan|next steps?|steps|nits?|verdict|"
+    r"strengths?|"
     r"what's good|example|questions?|approach(?:es)?|how to)\b|建议|可选|下一步|提案",
     re.IGNORECASE,
 )
 WHY = words.one_of({
     "en": (
-        "because", r"(?<!ever )since (?!then|the last|v?\d)", "so that", r"so (?:the|it|that|no|both|all|users?|an?|only)",
+        "because", r"(?<!ever )since (?!then|the last|v?\d)", "so that",
+        r"so (?:the|it|that|no|both|all|users?|an?|only)",
         "otherwise", "due to", "in order to", "to (?:avoid|prevent|keep|preserve|stay)", "on purpose", "by design",
-        "intentional(?:ly)?", "deliberate(?:ly)?", r"which (?:means|avoids?|keeps?|lets?|prevents?|is why)", "means that",
-        "this (?:avoids|prevents|keeps|means)", "would (?:have )?(?:otherwise|fail\w*|break\w*|erase|lose)",
+        "intentional(?:ly)?", "deliberate(?:ly)?", "means that",
+        r"which (?:means|avoids?|keeps?|lets?|prevents?|is why)",
+        "this (?:avoids|prevents|keeps|means)", r"would (?:have )?(?:otherwise|fail\w*|break\w*|erase|lose)",
     ),
     "de": ("weil", "damit", "sodass", "absichtlich", "sonst"), "fr": ("parce que", "afin (?:de|que)", "pour éviter"),
     "es": ("porque", "para (?:que|evitar)"), "zh": ("因此", "因为", "由于", "以便", "避免", "否则"),
@@ -359,12 +390,14 @@ WHY = words.one_of({
     "pt": ("porque", "para (?:que|evitar)", "senão"),
 })  # fmt: skip
 _IN_PASSING = re.compile(
-    r"(?:\(|\s[—–]\s|;\s)(?:[^()—–;]{3,120}?\s)?(?:is|are|was|were|has|have|had|does|do|did|can|cannot|can't|won't|doesn't|"
+    r"(?:\(|\s[—–]\s|;\s)(?:[^()—–;]{3,120}?\s)?(?:is|are|was|were|has|have|had|does|do|did|can|cannot|can't|won't|"
+    r"doesn't|"
     r"isn't|aren't|didn't|needs?|requires?|lacks?|must|only|already|expects?|returns?|works?|fails?)\b[^()—–;]{4,}"
 )
 """A clause in brackets or behind a dash that says how things are."""
 PAST = re.compile(
-    rf"(?:{words.DONE.pattern})|^\W*(?:[A-Z][a-z]+ed|(?:re)?(?:built|wrote|made|set|ran|did)|kept|left|sent|put|cut|brought|"
+    rf"(?:{words.DONE.pattern})|^\W*(?:[A-Z][a-z]+ed|(?:re)?(?:built|wrote|made|set|ran|did)|kept|left|sent|put|cut|"
+    rf"brought|"
     r"split|took)\b",
     re.IGNORECASE,
 )
@@ -384,7 +417,12 @@ def find_reasons(session: Session) -> Iterator[Found]:
             continue
         for thought in thoughts(rows):
             row = thought.row
-            if row.kind == "check" or words.SEVERE.match(row.text) or _ADVICE_HEADING.search(row.heading) or words.LEFT_HEADING.match(row.heading):
+            if (
+                row.kind == "check"
+                or words.SEVERE.match(row.text)
+                or _ADVICE_HEADING.search(row.heading)
+                or words.LEFT_HEADING.match(row.heading)
+            ):
                 continue
             text = thought.text
             if leaning(text):
@@ -392,7 +430,9 @@ def find_reasons(session: Session) -> Iterator[Found]:
             weight = _weight(session, closing, row, text) if text else 0
             if weight >= LEAST_WEIGHT:
                 kind = "decisions" if is_past(text) else "facts"
-                told.append((weight, found(kind, with_stop(text), closing.number, quote=thought.quote, score=48 + weight)))
+                told.append(
+                    (weight, found(kind, with_stop(text), closing.number, quote=thought.quote, score=48 + weight))
+                )
     kept: list[Found] = []
     for _, item in sorted(told, key=lambda row: (row[0], row[1].turn), reverse=True):
         if len(kept) < MAX_REASONS and not any(same(item, other) for other in kept):
@@ -403,7 +443,12 @@ def find_reasons(session: Session) -> Iterator[Found]:
 def _weight(session: Session, closing: Closing, row: Row, text: str) -> int:
     """How much a thought says for later, 0 for one that is not to be taken."""
     why, limit = 2 * bool(WHY.search(text)) or int(bool(_IN_PASSING.search(text))), words.LIMIT.search(text)
-    if not (why or limit or _NOTE.match(text)) or not states(text) or words.UNDONE.search(text) or words.CAUSE.search(text):
+    if (
+        not (why or limit or _NOTE.match(text))
+        or not states(text)
+        or words.UNDONE.search(text)
+        or words.CAUSE.search(text)
+    ):
         return 0
     if words.ORDER.match(text) or (is_past(text) and not why) or not session.knows(text):
         return 0
@@ -444,12 +489,16 @@ _ADVICE = re.compile(
     re.IGNORECASE,
 )
 _FOR_USER = re.compile(
-    r"^(?:(?:now|then|next|finally|also|after (?:this|that)|before (?:this|that)),? )?(?:you(?:['’]ll| will)?(?: still| also| now)? "
-    r"(?:need|have) to|you must|(?:make|be) sure (?:to|that you)|remember to|don['’]t forget to|please (?:remember to )?)\s*",
+    r"^(?:(?:now|then|next|finally|also|after (?:this|that)|before (?:this|that)),? )?(?:you(?:['’]ll|"
+    r" will)?(?: still| also| now)? "
+    r"(?:need|have) to|you must|(?:make|be) sure (?:to|that you)|remember to|don['’]t forget to|"
+    r"please (?:remember to )?)\s*",
     re.IGNORECASE,
 )
 """How what the user has to do is put."""
-_I = re.compile(r"^(?:I|we) (?=(?:could not|couldn't|can['no]+t|was (?:not able|unable) to|did not|didn't|have not|haven't) )")
+_I = re.compile(
+    r"^(?:I|we) (?=(?:could not|couldn't|can['no]+t|was (?:not able|unable) to|did not|didn't|have not|haven't) )",
+)
 _HELD_UP = re.compile(
     r"\b(?:blocked|could not|couldn't|can(?:no|')t|not yet|deferred|still (?:fail|open|miss)\w*|postponed)\b",
     re.IGNORECASE,
@@ -495,10 +544,19 @@ def _left_in(session: Session, closing: Closing, thought: Thought) -> Iterator[F
     plain = _I.sub("", NUMBERS.sub("", thought.text).strip())
     said = begun(_FOR_USER.sub("", plain))
     yours = closing.at_end and _FOR_USER.match(plain) is not None and named(said)
-    undone = yours or (words.LEFT if closing.at_end else words.UNDONE).search(said) or _LABELLED.match(said) or _UNTIL.search(said)
+    undone = (
+        yours
+        or (words.LEFT if closing.at_end else words.UNDONE).search(said)
+        or _LABELLED.match(said)
+        or _UNTIL.search(said)
+    )
     if not (below or undone) or words.UNSURE.search(said) or words.CAUSE.search(said) or _AS_IT_WAS.search(said):
         return
-    if (_ADVICE.match(said) and not yours and (advised or not below)) or (advised and SLIGHT.search(said)) or words.OFFER.search(thought.text):
+    if (
+        (_ADVICE.match(said) and not yours and (advised or not below))
+        or (advised and SLIGHT.search(said))
+        or words.OFFER.search(thought.text)
+    ):
         return
     if is_past(said) and not _HELD_UP.search(said):
         said = next((begun(part) for part in reversed(_CLAUSES.split(said)) if words.UNDONE.search(part)), "")
@@ -519,7 +577,10 @@ _CLAUSES = re.compile(
 )
 
 
-_ABOUT_CHANGE = re.compile(r"^(?:(?:the|this|these) (?:fix|change|update|patch|edit|commit)\w*|without|with|once|if|when)\b", re.IGNORECASE)
+_ABOUT_CHANGE = re.compile(
+    r"^(?:(?:the|this|these) (?:fix|change|update|patch|edit|commit)\w*|without|with|once|if|when)\b",
+    re.IGNORECASE,
+)
 """A sentence about the work itself, or about a case."""
 
 

@@ -17,7 +17,10 @@ from core.rules.session import Session, rows_of
 MAX_COMMITS, SHORTEST, LONGEST = 3, 60, 480
 _TRAILER = re.compile(r"^\s*(?:[A-Z][\w-]+-[Bb]y:|[A-Z][\w-]+: .*<.+@|🤖|Generated with|Test: ).*$", re.MULTILINE)
 _PREFIX = re.compile(r"^(?:\w+(?:\([^)]*\))?!?:\s+)")
-_LEADS_TO = re.compile(r"\b(?:causes?|caused|leads? to|results? in|relie[sd] on|enables?|breaks?|crash\w*|fail\w*)\b", re.IGNORECASE)
+_LEADS_TO = re.compile(
+    r"\b(?:causes?|caused|leads? to|results? in|relie[sd] on|enables?|breaks?|crash\w*|fail\w*)\b",
+    re.IGNORECASE,
+)
 _ESCAPED = re.compile(r"\\([`\"$\\])")
 
 
@@ -28,7 +31,9 @@ def find_commits(session: Session) -> Iterator[Found]:
     for number, command in session.commands:
         if command.start not in made or command.failed or command.refused:
             continue
-        messages = [next(filter(None, said.group("here", "file", "double", "single")), "") for said in _messages(command.words)]
+        messages = [
+            next(filter(None, said.group("here", "file", "double", "single")), "") for said in _messages(command.words)
+        ]
         if messages:
             subject, _, body = messages[0].strip().partition("\n")
             for text in _paragraphs("\n\n".join([body, *messages[1:]])):

@@ -52,7 +52,8 @@ RULE = words.one_of({
         r"(?:is|are) (?:supposed|meant) to", r"only(?! (?:problem|issue|thing|one|difference)\b)", "without",
         "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time",
         r"no (?:more|external|new)", r"(?:is|are) (?:not (?:needed|necessary|required)|no need|unnecessary)",
-        r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)", "let'?s (?:use|go with|keep|call|not|drop|allow|stick|have|only|always|make)",
+        r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)",
+        "let'?s (?:use|go with|keep|call|not|drop|allow|stick|have|only|always|make)",
         r"(?:it(?:'s| is|'d be) |would be )?better (?:to|that|if)",
         r"we(?:'ll| will)? (?:use|go with|keep|call)", r"use \S+(?: \S+){0,6} (?:for|everywhere|and not|, not)",
         r"(?:we|i)(?:'d)? (?:(?:also|just|really|only) )*(?:want|need|prefer|expect) (?!you\b)(?:\S+ ){1,8}(?:to|"
@@ -143,7 +144,8 @@ _WHEN = re.compile(
 """A rule in the form of a case and what is to be done in it."""
 _CHOOSES = re.compile(
     r"^(?:use|follow|name|call|store|save|keep|put|place|stick to|base|target|default to|serve|host) "
-    r"(?!(?:it|this|that|them|these|those|the (?:same|above|other|following))\b).{3,}? (?:as|for|in|under|on|to|with|from|at|by|"
+    r"(?!(?:it|this|that|them|these|those|the (?:same|above|other|following))\b).{3,}? (?:as|for|in|under|on|to|with|"
+    r"from|at|by|"
     r"instead of|everywhere) \S|^(?:use|follow) (?!(?:it|this|that|them|the)\b)\S{3,}",
     re.IGNORECASE,
 )

@@ -204,7 +204,7 @@ class Session:
         """What the user had asked before a closing message, where one short line says it, else ""."""
         said = next((row.text for row in reversed(self.exchanges) if row.number < closing.number), "")
         line = " ".join(clean(said).split()).rstrip(".?!")
-        return line if LEAST_SUBJECT <= len(line.split()) and len(line) <= LONGEST_ASKED else ""
+        return line if len(line.split()) >= LEAST_SUBJECT and len(line) <= LONGEST_ASKED else ""
 
     def said_before(self, closing: Closing) -> list[tuple[int, Turn]]:
         """The assistant's messages between the user's word and a closing message, the later first."""

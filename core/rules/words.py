@@ -456,9 +456,12 @@ CORRECTION = one_of({
 }, begins=True)  # fmt: skip
 # What somebody says of what does not work (yet).
 TROUBLE = re.compile(
-    r"\b(?:\w*errors?|\w*exception|traceback|fail(?:s|ed|ing|ure)?|broken?|crash\w*|still (?:no|not|the|get\w*|see\w*|have|"
-    r"has|is|does)|bugs?|wrong|stuck|does(?:n'?t| not) (?:work|show|appear|seem|help)|did(?:n'?t| not) (?:work|help|fix|do)|"
-    r"not working|isn'?t working|nothing happen\w*|same (?:issue|problem|thing)|fehler|funktioniert nicht|geht nicht|erreurs?|"
+    r"\b(?:\w*errors?|\w*exception|traceback|fail(?:s|ed|ing|ure)?|broken?|crash\w*|still (?:no|not|the|get\w*|"
+    r"see\w*|have|"
+    r"has|is|does)|bugs?|wrong|stuck|does(?:n'?t| not) (?:work|show|appear|seem|help)|did(?:n'?t| not) (?:work|help|"
+    r"fix|do)|"
+    r"not working|isn'?t working|nothing happen\w*|same (?:issue|problem|thing)|fehler|funktioniert nicht|geht nicht|"
+    r"erreurs?|"
     r"ne (?:marche|fonctionne) pas|no funciona|não funciona|non funziona|ошибк\w+|не работает)\b|"
     r"报错|错误|不行|失败|还是|エラー|動かない|오류|안 돼",
     re.IGNORECASE,
