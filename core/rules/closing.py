@@ -558,7 +558,7 @@ def _left_in(session: Session, closing: Closing, thought: Thought) -> Iterator[F
         or words.OFFER.search(thought.text)
     ):
         return
-    if is_past(said) and not _HELD_UP.search(said):
+    if is_past(said) and not yours and not _HELD_UP.search(said):
         said = next((begun(part) for part in reversed(_CLAUSES.split(said)) if words.UNDONE.search(part)), "")
     if not _stands(said, listed=below, at_end=closing.at_end) or lost(said) or _CURE.match(said):
         return

@@ -26,7 +26,7 @@ LONGEST, LONGEST_STATED = 300, 460
 LEAST_NAMED, LEAST_UNNAMED, LEAST_ALONE = 4, 6, 14
 """Words of a sentence that names a thing, of a rule that names none, and of a wish that names none."""
 LONGEST_DETAIL = 160
-MOST_SENTENCES = 2
+MOST_SENTENCES, MOST_OF_REVIEW = 2, 2
 
 FILLER = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|and|but|also|so|well|hmm|um|uh|oh|please|actually|really|sure|btw|fyi|note"
@@ -53,7 +53,7 @@ RULE = words.one_of({
         "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time",
         r"no (?:more|external|new)", r"(?:is|are) (?:not (?:needed|necessary|required)|no need|unnecessary)",
         r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)",
-        "let'?s (?:use|go with|keep|call|not|drop|allow|stick|have|only|always|make)",
+        "let'?s (?:use|go with|keep|call|not|drop|allow|stick|only|always)",
         r"(?:it(?:'s| is|'d be) |would be )?better (?:to|that|if)",
         r"we(?:'ll| will)? (?:use|go with|keep|call)", r"use \S+(?: \S+){0,6} (?:for|everywhere|and not|, not)",
         r"(?:we|i)(?:'d)? (?:(?:also|just|really|only) )*(?:want|need|prefer|expect) (?!you\b)(?:\S+ ){1,8}(?:to|"
@@ -192,7 +192,8 @@ _IN_TROUBLE = re.compile(
 )
 _OF_TALK = re.compile(
     r"^(?:that|which|or|for #\d+)\b|\b(?:your?|above|here|previous(?:ly)?|following|again|last time)\b|\bsure to\b|"
-    r"\bremember to\b|\b(?:too|also|same)\W*$|\bthe (?:other|rest|same)\b|\b(?:after|once|before|with) (?:this|that)\b|"
+    r"\bremember to\b|\b(?:too|also|same)\W*$|\bthe (?:other|rest)\b|\bthe same\W*$|\b(?:after|once|before|"
+    r"with) (?:this|that)\b|"
     r"\b(?:too|so) much\b",
     re.IGNORECASE,
 )
@@ -259,7 +260,7 @@ def _stated_in(session: Session, row: Exchange) -> Iterator[Found]:
     if row.events and row.doubted and not STRONG.search(row.text):
         return
     told = _only_tells(row) and not error_in(row.text)
-    reviewed = len(_OF_REVIEW.findall(row.text)) > 1  # mostly somebody else's words
+    reviewed = len(_OF_REVIEW.findall(row.text)) > MOST_OF_REVIEW  # mostly somebody else's words
     rows = [] if reviewed else rows_of(Turn("user", row.text), row.number)
     lists: dict[tuple[str, str], list[Row]] = {}
     for part in rows:
@@ -372,14 +373,18 @@ def _kind(text: str, whole_text: str, *, told: bool) -> str:
     if whole_text.endswith(_ASKING) or "?" in text or not _stands(text):
         return ""
     is_named = named(text) or _CALLED.search(text) or _VALUE.search(text)
-    strong = STRONG.search(text) or _USES.match(text)
+    strong = STRONG.search(text) or _USES.match(text) or CORRECTS.match(whole_text)
     least = LEAST_NAMED if is_named else LEAST_UNNAMED
     if is_latin(text) and len(text.split()) < least and not _USES.match(text):
         return ""
     alone = len(text.split()) >= LEAST_ALONE
     if _WHY.search(text) and is_named:
         return "rule"
-    if RULE.search(text) and (is_named or strong or alone) and not (_ORDER.match(text) and not strong):
+    if (
+        (RULE.search(text) or RULE.search(whole_text))
+        and (is_named or strong or alone)
+        and not (_ORDER.match(text) and not strong)
+    ):
         return "rule"
     if (_WHEN.match(text) or _CHOOSES.match(text)) and is_named:
         return "rule"
