@@ -74,26 +74,6 @@ def named(text: str) -> bool:
     return words.ANCHOR.search(text) is not None or (not is_latin(text) and _LATIN.search(text) is not None)
 
 
-# A sentence that says what something does without what it is: "Falls back to …", "Write-new-only — all new …".
-_NO_SUBJECT = re.compile(
-    r"^(?:falls?|uses?|returns?|reads?|writes?|runs?|keeps?|skips?|handles?|sends?|stores?|checks?|creates?|adds?|"
-    r"allows?|supports?|requires?|prevents?|ensures?|makes?|does|has|is|can|must|only|never|always|no longer|now|"
-    r"defaults?|ignores?|applies|accepts?|loads?|fails?|waits?|works?|guards?|guarded|avoids?|generates?|"
-    r"resolves?|updates?|removes?|replaces?|exposes?)\b(?! (?:of|for|that|in which)\b)|"
-    r"^(?:(?![`\d])[^`—–.]){3,40}(?<!\w\.\w) [—–] ",
-    re.IGNORECASE,
-)
-_CALLED = re.compile(r"(?<=\s)[A-Z][A-Za-z]*[a-z]|\b[A-Z]{2,}")
-
-
-def named_first(text: str) -> bool:
-    """Whether a sentence names in its first words what it is about."""
-    if not is_latin(text):
-        return _NO_SUBJECT.match(text) is None
-    first = " ".join(text.split()[:FIRST_WORDS])
-    return _NO_SUBJECT.match(text) is None and bool(words.ANCHOR.search(first) or _CALLED.search(first))
-
-
 # What a line alone does not tell: a label of a list, a page without its name, a word that points at what stood before.
 _LABELS = re.compile(
     r"\b(?i:case|chunk|variant|obs|observation|finding|item|point|cas|caso) (?:#?\d{1,2}|[A-Z])\b(?![.-]?\w)|"

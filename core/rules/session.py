@@ -21,13 +21,12 @@ from core.conversations.events import (
     Push,
     Question,
 )
+from core.conversations.ran import INTERRUPTED
 from core.rules import words
 from core.rules.prose import Row, by_person, clean, read_prose
 from core.rules.sentence import names_in
 from core.rules.typed import own_words, typed
 
-LEAST_PASTED = 200
-"""A message of the user of that many characters holds more than a request: an error, a log, a piece of code."""
 SPOKEN_AGAIN = 2 / 3
 FIRST_SAID, LONGEST_ASKED = 300, 140
 _WRITES = re.compile(
@@ -114,11 +113,6 @@ class Session:
         """The command lines that were run, with their turns."""
         return tuple((at, row) for at, row in self.events if isinstance(row, Command))
 
-    @property
-    def of_chat(self) -> bool:
-        """Whether this is a talk with an assistant that saw nothing of the user's machine."""
-        return self.conversation.format in ("chatgpt", "claude_ai", "export_file")
-
     @cached_property
     def paired(self) -> bool:
         """Whether the file tells which calls were answered, so that what is missing means something."""
@@ -186,10 +180,6 @@ class Session:
             return any(name in said for at, said in self._changes if at > turn for name in names)
         later = (row.turn.text.casefold() for row in self.closings if row.number > turn)
         return any(sum(name in said for name in names) >= max(1, SPOKEN_AGAIN * len(names)) for said in later)
-
-    def edited_after(self, turn: int, text: str) -> bool:
-        """Whether a file that a text names was written after a turn."""
-        return any(at > turn and any(name in text for name in row.names) for at, row in self.edits)
 
     def spoken_of(self, turn: int, text: str) -> bool:
         """Whether something that a sentence names is spoken of, or stands in a call, in any later turn."""
@@ -344,7 +334,7 @@ def _exchanges(session: Session) -> list[Exchange]:
 def _stopped(session: Session, first: int, number: int) -> str:
     """The command or file at which the user interrupted the assistant, right before they spoke."""
     before = session.conversation.turns[number - 1] if number else None
-    if before is None or before.role != "system" or not before.text.startswith(words.INTERRUPTED):
+    if before is None or before.role != "system" or not before.text.startswith(INTERRUPTED):
         return ""
     calls = [row for place, row in session.events if first < place < number and isinstance(row, Command | Edit)]
     last = calls[-1] if calls else None
