@@ -1,4 +1,4 @@
-"""What the user said: rules for good, how things are and have to be, what they set right, refused or put off.
+"""What the user said: rules for good, how things are and have to be, what they set right or refused.
 
 A statement counts when it stands alone: it names a thing and holds beyond the moment. It is kept to its values: the
 sentences beside it that say "`s` means 1000" belong to the one that says what is meant. An order that the session
@@ -573,17 +573,3 @@ def _instead_of(call: Command, events: list[Event]) -> str:
         if row.answered and not row.failed and not row.refused and line.split()[:1] == program:
             return line if len(line) <= LONGEST_DETAIL and "\n" not in line else ""
     return ""
-
-
-def find_put_off(session: Session) -> Iterator[Found]:
-    """What the user put off until another day, where they name it and it was not taken up after all."""
-    for row in session.exchanges:
-        for part in rows_of(Turn("user", row.text), row.number):
-            for sentence in sentences(part):
-                text = FILLER.sub("", sentence.text)
-                if not words.PUT_OFF.search(text) or "?" in text or not fits(text, LONGEST):
-                    continue
-                told = named(text) and not words.POINTING.match(text)
-                later = [other for other in session.exchanges if other.number > row.number]
-                if told and not any(names_in(text) & names_in(other.text) for other in later):
-                    yield found("tasks_open", text, row.number, detail="put off by the user", quote=sentence.quote)
