@@ -146,7 +146,7 @@ def talk(last: str, answer: str = ANSWER, tool: str = "mcp__knowledge__find") ->
 def test_a_line_that_was_found_and_used_gets_the_outcome_that_the_user_tells(said: str, outcome: str) -> None:
     uses = {use.of: use for use in uses_in(talk(said))}
     assert set(uses) == {LINE, "s1:12"}, "what was cut short names nothing"
-    assert (uses[LINE].outcome, uses[LINE].task, uses[LINE].by) == (outcome, "debugging", "transcript")
+    assert (uses[LINE].outcome, uses[LINE].task, uses[LINE].by) == (outcome, "debugging", "inferred")
     assert (uses["s1:12"].outcome, uses["s1:12"].at) == ("miss", AT)
 
 
