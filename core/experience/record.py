@@ -246,7 +246,7 @@ def forget(
             told = database.execute("SELECT id, notes, query, context_summary FROM usage_trace")
             gone |= {key for key, *texts in told if any(map(holds, texts))}
         database.executemany("DELETE FROM usage_trace WHERE id = ?", [(key,) for key in gone])
-    with contextlib.closing(_opened(path, "rw")) as database:
+    with contextlib.closing(_opened(path)) as database:
         database.execute("INSERT INTO trace_words(trace_words) VALUES ('optimize')")
         database.commit()
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # nothing of them stays in the log
@@ -258,7 +258,7 @@ def problem(path: Path) -> str:
     if not files.exists(path):
         return ""
     try:
-        with contextlib.closing(_opened(path, "ro")) as database:
+        with contextlib.closing(_opened(path)) as database:
             said = str(database.execute("PRAGMA quick_check(1)").fetchone()[0])
         return "" if said == "ok" else said
     except sqlite3.Error as error:
@@ -278,8 +278,9 @@ def prepare(path: Path) -> None:
         pass
 
 
-def _opened(path: Path, mode: str) -> sqlite3.Connection:
-    database = sqlite3.connect(f"file:{quote(str(path))}?mode={mode}", uri=True, timeout=PATIENCE)
+def _opened(path: Path) -> sqlite3.Connection:
+    """Also to read alone: whoever may not write leaves the files of the log behind."""
+    database = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=PATIENCE)
     database.execute("PRAGMA secure_delete = ON")
     database.execute("PRAGMA foreign_keys = ON")
     return database
@@ -291,7 +292,7 @@ def _writing(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         files.make_folder(path.parent)
         os.close(files.open_for_append(path))  # 0600 from the first byte on
-        with contextlib.closing(_opened(path, "rw")) as database:
+        with contextlib.closing(_opened(path)) as database:
             if database.execute("PRAGMA user_version").fetchone()[0] < _SCHEMA_VERSION:
                 database.execute("PRAGMA journal_mode = WAL")  # a long consolidation reads while hooks write
                 earlier = "SELECT count(*) FROM sqlite_master WHERE name = 'used'"
@@ -315,7 +316,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection | None]:
         sound = None
         with contextlib.suppress(sqlite3.Error, KnowledgeError):
             if files.exists(path):
-                database = opened.enter_context(contextlib.closing(_opened(path, "ro")))
+                database = opened.enter_context(contextlib.closing(_opened(path)))
                 if database.execute("PRAGMA user_version").fetchone()[0] < _SCHEMA_VERSION:
                     prepare(path)
                 database.execute("SELECT 1 FROM usage_trace LIMIT 1")
