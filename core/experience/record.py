@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from core.base import files
@@ -78,6 +78,7 @@ SELECT t.task_type, t.outcome, t.notes, steps FROM same JOIN trace_chunk j ON j.
 JOIN usage_trace t ON t.id = j.trace_id ORDER BY t.timestamp, t.id
 """
 _SCHEMA_VERSION = 1
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,18 @@ def record(path: Path, uses: Iterable[Use]) -> int:
         rows.append((trace, thing))
     with _writing(path) as database:
         return sum(write(database.execute, trace, [thing]) for trace, thing in rows)
+
+
+def warned_last(
+    rows: Sequence[T], is_warned: Callable[[T], bool], limit: int, group: Callable[[T], Any] = lambda _row: 0
+) -> list[T]:
+    """The first rows of an order, so many, with those behind that are warned of, each in its group. One that stood
+    among the first does not fall off for that, but keeps the last place of several: it may be the only answer."""
+    first = next(filter(is_warned, rows[:limit]), None)
+    shown = sorted(rows, key=lambda row: (group(row), is_warned(row)))[:limit]
+    if first is not None and limit > 1 and not any(map(is_warned, shown)):
+        shown[-1] = first
+    return shown
 
 
 def write(execute: Callable[[str, Any], Any], trace: Mapping[str, Any], things: Sequence[str]) -> bool:
