@@ -112,12 +112,10 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
         event, wanted = asked_by(said)
     if not event or not session:
         return ""
-    words: list[str] = []
     if event == PROMPT:
         from core.give.at_prompt import telling
 
-        words = telling(wanted)
-        if len(words) < LEAST_WORDS or wanted.lstrip().startswith("/"):
+        if len(telling(wanted)) < LEAST_WORDS or wanted.lstrip().startswith("/"):
             return ""
     from core.base.paths import Paths, cache_folder, choose_home
 
@@ -130,7 +128,7 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     from core.base.project import project_root
 
     project = project_root(cwd)
-    rows = _rows(event, said, wanted, words, project, session, cache_folder(paths.home, environment)) if project else []
+    rows = _rows(event, said, wanted, project, session, cache_folder(paths.home, environment)) if project else []
     if not rows:
         return ""
     # The settings take longest, and most events have nothing to say.
@@ -168,7 +166,7 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
 
 
 def _rows(
-    event: str, said: Mapping[str, Any], wanted: str, words: list[str], project: str, session: str, cache: Any
+    event: str, said: Mapping[str, Any], wanted: str, project: str, session: str, cache: Any
 ) -> list[Row]:  # fmt: skip
     """The lines for an event, each with why it is handed out and its score."""
     talks = _opened(cache / "conversations" / "search.db")
@@ -179,13 +177,10 @@ def _rows(
         if talks is None:
             return []
         if event == PROMPT:
-            from core.give.at_prompt import speaking
+            from core.give.at_prompt import lines_for
 
-            found = speaking(talks, entries, project, session, words)
-            return [
-                (f"{row.text} → {row.place} ({row.day})", f"words: {', '.join(row.terms)}", row.score, "")
-                for row in found
-            ]
+            found = lines_for(talks, entries, project, session, wanted)
+            return [(f"{row.text} → {row.place} ({row.day})", row.why, row.score, "") for row in found]
         from core.base.command_line import command_key, error_key
         from core.give.commands_here import after, before
 
