@@ -16,8 +16,9 @@ MAX_NAMES = 16
 """So many names of a prompt are looked for, the first ones."""
 MAX_ROWS, MAX_KEPT = 400, 4
 """A name that stands in more kept lines than this tells none from the other."""
-ABOUT, ALIKE = 2.0, 0.55
-"""The thresholds: how much a session has to do with the names, and how like its request must be to the prompt."""
+ABOUT, SURELY, ALIKE = 2.0, 3.0, 0.55
+"""The thresholds: how much a session has to do with the names, also where no sentence of it
+names one, and how like its request must be to the prompt."""
 USER, CLOSING, WORKED, MOST_WORKED = 3.0, 2.0, 0.5, 4
 """What a name counts for in a user's words, in the last words of a session, and in each turn of the assistant."""
 SENTENCE, TITLE, LAST = 260, 90, 3
@@ -231,8 +232,10 @@ def _line(
             break
         if not names and at >= LAST:
             break
-    if not best[0] or not asked:
+    if not asked or not (best[0] or (names and score >= SURELY and left)):
         return None
+    if not best[0]:
+        asked = f"{asked.rstrip(': ')} was about {', '.join(f'`{name}`' for name in names[:3])}"
     why = f"names: {', '.join(names)}" if names else "the same was asked"
     return Told(f"{asked}{best[0]}{left}", f"{thread.name}:{best[1] + 1}", thread.day, score, why)
 

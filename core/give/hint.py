@@ -7,7 +7,8 @@ prompt itself is looked at and not kept.
 
 Claude Code and Codex tell the same fields (`hook_event_name`, `session_id`, `cwd`, `prompt` or `tool_name` with
 `tool_input`) and take the same answer (`hookSpecificOutput.additionalContext`). A failed command is an event of its own
-in Claude Code (PostToolUseFailure, `error`); Codex reports it in the response of PostToolUse.
+in Claude Code (PostToolUseFailure, `error`); in Codex the response of PostToolUse is the output alone, so that a
+failure is known by an error which says that a command was called wrongly.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def asked_by(said: Mapping[str, Any]) -> tuple[str, str]:
     if isinstance(command, list):
         command = command[-1] if command else ""
     if tool in _SHELLS and isinstance(command, str) and command:
-        failed = event == "PostToolUseFailure" or (event == "PostToolUse" and _failed(said.get("tool_response")))
+        failed = event == "PostToolUseFailure" or (event == "PostToolUse" and _may_have_failed(said))
         return (COMMAND if event == "PreToolUse" else FAILURE if failed else ""), command
     path = row.get("file_path", row.get("path", ""))
     if tool in _FILES and event == "PreToolUse":
@@ -78,21 +79,21 @@ def asked_by(said: Mapping[str, Any]) -> tuple[str, str]:
     return "", ""
 
 
-def _failed(response: Any) -> bool:
-    """Whether the response of a shell says that the command failed."""
+def _may_have_failed(said: Mapping[str, Any]) -> bool:
+    """Whether the response of a shell says that the command failed or, where it has no status, what it printed."""
+    response = said.get("tool_response")
     if isinstance(response, dict):
         for name in ("exit_code", "exitCode", "status"):
             if isinstance(response.get(name), int):
                 return bool(response[name])
-        return bool(response.get("is_error") or response.get("interrupted"))
-    text = response if isinstance(response, str) else ""
-    head = text[:400].lower()
-    told = (("exit code:", "exit code: 0"), ("exited with code", "with code 0"))
-    return any(mark in head and good not in head for mark, good in told)
+        return bool(response.get("is_error"))
+    from core.base.command_line import error_line, is_invocation
+
+    return is_invocation(error_line(output_of(said)))
 
 
 def output_of(said: Mapping[str, Any]) -> str:
-    """What a failed command gave back."""
+    """What a command gave back."""
     parts: list[str] = []
     for value in (said.get("error"), said.get("tool_response")):
         if isinstance(value, str):

@@ -60,7 +60,7 @@ _SPOKEN = re.compile(r"[^\W\d_]{2,}")
 
 
 class _Asked(NamedTuple):
-    """The rare words of a prompt with what each is worth, in a project of `total` turns, `least` of which are shared."""
+    """The rare words of a prompt with what each is worth, in a project of `total` turns; `least` are shared."""
 
     worth: Mapping[str, float]
     stems: Stems
