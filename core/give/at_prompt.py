@@ -9,12 +9,36 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Mapping
 
-from core.give.earlier import Told, adds, names_in, naming, threads_of, told_of
-from core.give.lessons import checks, lessons
+from core.base.command_line import goals
+from core.give.earlier import Thread, Told, adds, cut, names_in, naming, source_of, threads_of, told_of
 from core.give.sentences import speaking
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, Stems, words_of
 
+LEAST_PASSES, LEAST_SESSIONS, MAX_CHECKS = 3, 2, 3
+_KINDS = (
+    ("merge", r"\b(?:merg(?:e|es|ing)|conflicts?|rebas(?:e|ing))\b", r"\bgit (?:-\S+ )*(?:merge|rebase|pull)\b"),
+    ("branch", r"\b(?:branch off|(?:new|create|appropriate|another|switch) \w*\s?branch|worktrees?)\b",
+     r"\bgit (?:-\S+ )*(?:checkout|switch|branch|worktree)\b"),
+    ("pull request", r"\b(?:open|create|draft|make|new|raise)(?: \w+){0,3} (?:PR|pull request)\b",
+     r"\bgh pr create\b"),
+    ("install", r"\binstall(?:ing|ation)?\b", r"\b(?:p?npm|yarn|bun|pip|uv|poetry) (?:-\S+ )*(?:i|install|add)\b"),
+    ("deploy", r"\b(?:deploy(?:ing|ment)?|publish(?:ing)?|releas(?:e|ing))\b", r"\b(?:deploy|publish|release)\b"),
+)  # fmt: skip
+"""A kind of work: how a prompt asks for it, and the commands that do it."""
+_LESSON = re.compile(
+    r"\A(?P<command>.{3,200}?) fails \(“|the user (?:refused|interrupted) (?P<refused>.+?)(?= on branch |; |$)"
+)
+_CHECKS = {
+    "test": ("test", "pytest", "jest", "vitest"), "lint": ("lint", "ruff", "eslint", "clippy"), "build": ("build",)
+}  # fmt: skip
+_ASKS_CHECKS = re.compile(
+    r"\b(?P<kind>test|lint|build|CI)s?\b(?:\W+\w+){0,3}?\W+(?:fail\w*|errors?|broke\w*|issues?|red)\b|"
+    r"\bfail(?:ing|ed|s|ures?)?\W+(?:\w+\W+){0,2}?(?P<other>test|lint|build|CI)s?\b|"
+    r"\b(?P<both>lint and test|test and lint)\b",
+    re.IGNORECASE,
+)
 LINES = 3
 PROMPT_CHARACTERS = 4000
 _ADDRESS = re.compile(r"\w+://\S*?(?=[\w%]+-[\w%]+-[\w%-]+|\s|$)")
@@ -38,9 +62,9 @@ def lines_for(
     prompt, stems = prompt[:PROMPT_CHARACTERS], Stems()
     told = naming(entries, threads, names_in(prompt)) if entries is not None else []
     told += told_of(talks, threads, prompt, stems)
-    told += lessons(entries, threads, prompt) if entries is not None else []
+    told += _lessons(entries, threads, prompt) if entries is not None else []
     told += speaking(talks, entries, project, threads, telling(prompt), stems)
-    told += checks(talks, project, session, prompt)
+    told += _checks(talks, project, session, prompt)
     return _once([row for row in told if adds(prompt, row.text)])[:LINES]
 
 
@@ -57,3 +81,54 @@ def _once(told: list[Told]) -> list[Told]:
         else:
             kept.append(row)
     return kept
+
+
+# --- the kind of work ---------------------------------------------------------------------------------------------
+
+
+def _lessons(entries: sqlite3.Connection, threads: Mapping[int, Thread], prompt: str) -> list[Told]:
+    """Kept lines about a command for what is asked that failed here, or that the user refused, newest first."""
+    asked = [(name, command) for name, asks, command in _KINDS if re.search(asks, prompt, re.IGNORECASE)]
+    if not asked:
+        return []
+    names = {thread.name: thread for thread in threads.values()}
+    sql = (
+        "SELECT text, provenance FROM entries WHERE kind = 'bullet' AND key NOT LIKE 'tasks%'"
+        " AND (text LIKE '%fails (%' OR text LIKE '%the user %') ORDER BY date DESC LIMIT 300"
+    )
+    told = []
+    for text, provenance in entries.execute(sql):
+        thread = names.get(source_of(provenance))
+        found = _LESSON.search(text) if thread is not None else None
+        command = (found["command"] or found["refused"]) if found else ""
+        kind = next((name for name, does in asked if re.search(does, command)), "")
+        if kind and thread is not None:
+            told.append(Told(cut(" ".join(text.split())), thread.name, thread.day, 1.5, f"kind of work: {kind}"))
+    return told[:1]
+
+
+def _checks(talks: sqlite3.Connection, project: str, session: str, prompt: str) -> list[Told]:
+    """The commands that check here, where a prompt tells of checks that fail."""
+    if not _ASKS_CHECKS.search(prompt):
+        return []
+    sql = (
+        "SELECT c.key, count(*), count(DISTINCT c.thread), max(v.name), max(substr(v.ended, 1, 10)) FROM commands c"
+        " JOIN conversations v ON v.id = c.thread WHERE v.project = ? AND v.session <> ? AND c.failed = 0"
+        " GROUP BY c.key HAVING count(*) >= ? AND count(DISTINCT c.thread) >= ? ORDER BY 3 DESC, 2 DESC LIMIT 200"
+    )
+    kept: dict[str, tuple[str, int]] = {}
+    place, day = "", ""
+    for key, times, _, name, last in talks.execute(sql, (project, session, LEAST_PASSES, LEAST_SESSIONS)):
+        kind = _kind_of(key)
+        if kind and kind not in kept and "/" not in key and "&&" not in key:
+            kept[kind] = (key, times)
+            place, day = max((place, day), (name, last), key=lambda row: row[1])
+    if len(kept) < 2 and "test" not in kept:
+        return []
+    shown = ", ".join(f"`{key}` ({times}×)" for key, times in list(kept.values())[:MAX_CHECKS])
+    return [Told(f"checks that passed here: {shown}", place, day, 1.2, "checks that fail")]
+
+
+def _kind_of(key: str) -> str:
+    meant = goals(key)
+    return next((kind for kind, words in _CHECKS.items() if meant & set(words)), "")
