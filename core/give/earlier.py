@@ -50,6 +50,15 @@ _IDLE = re.compile(
 )
 
 
+HEDGED = re.compile(
+    r"\b(?:might|may|maybe|perhaps|probably|likely|typically|usually|could|would|should (?:check|look|see|be able)|"
+    r"look for|if you|you (?:can|need|want|have)|something like|let's|we (?:need|can|should))\b",
+    re.IGNORECASE,
+)
+"""What was only supposed, or advised to whoever was spoken to."""
+_WHOLE = re.compile(r"[.!)`”\"'。！]\Z")
+
+
 class Thread(NamedTuple):
     """One earlier session of the project."""
 
@@ -160,7 +169,7 @@ def naming(entries: sqlite3.Connection, threads: Mapping[int, Thread], names: Se
         phrase = '"' + " ".join(words_of(name)) + '"'
         sql = (
             "SELECT e.text, e.provenance FROM words JOIN entries e ON e.id = words.rowid"
-            " WHERE words MATCH ? AND e.kind = 'bullet' LIMIT 100"
+            " WHERE words MATCH ? AND e.kind = 'bullet' AND e.key NOT LIKE 'playbooks%' LIMIT 100"
         )
         rows = [
             (" ".join(text.partition("\n")[0].split()), place)
@@ -232,7 +241,9 @@ def _line(
             break
         if not names and at >= LAST:
             break
-    if not asked or not (best[0] or (names and score >= SURELY and left)):
+    if not asked or not thread.title[:1].isalnum():
+        return None
+    if not best[0] and not (left and score >= SURELY and len(wanted & set(words_of(thread.title))) > 1):
         return None
     if not best[0]:
         asked = f"{asked.rstrip(': ')} was about {', '.join(f'`{name}`' for name in names[:3])}"
@@ -241,14 +252,17 @@ def _line(
 
 
 def _best(text: str, names: Sequence[str], wanted: frozenset[str], last: bool) -> str:
-    """The sentence of an assistant's turn that names one of these or, without names, has two of the wanted words; in a
-    turn that is none of the last only one that gives a reason. "" for none."""
+    """The sentence of an assistant's turn that names one of these and has another wanted word or, without names, has
+    two of these; in a turn that is none of the last only one that gives a reason. "" for none."""
+    own = frozenset(word for name in names for word in words_of(name))
     rows = [" ".join(row.split()).strip("*#- ") for row in _ENDS.split(_CODE_BLOCK.sub("\n", text[:6000]))]
     for row in rows:
-        if len(row) < 30 or row.endswith(("?", "？", ":")) or _IDLE.match(row) or row.startswith("["):
+        if len(row) < 30 or not _WHOLE.search(row) or _IDLE.match(row) or row.startswith("[") or HEDGED.search(row):
             continue
         if not last and _REASON.search(row) is None:
             continue
-        if any(name.casefold() in row.casefold() for name in names) if names else len(wanted & set(words_of(row))) > 1:
+        shared = len((wanted - own) & set(words_of(row)))
+        named = any(name.casefold() in row.casefold() for name in names)
+        if (shared and named) or (shared > 1 and not names):
             return cut(row, SENTENCE)
     return ""

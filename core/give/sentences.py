@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from core.give.earlier import LINE_CHARACTERS, Thread, Told, cut, source_of
+from core.give.earlier import HEDGED, LINE_CHARACTERS, Thread, Told, cut, source_of
 from core.search.words import STOP_WORDS, Stems, words_of
 
 MOST_TERMS, COMMON = 14, 3000
@@ -53,6 +53,12 @@ _TELLS = re.compile(
     re.IGNORECASE,
 )
 """An assistant's sentence counts when it tells a cause or a rule, not when it tells what is being done."""
+_DONE = re.compile(
+    r"\b(?:fixed|added|moved|removed|replaced|changed|updated|renamed|resolved|implemented|merged|converted|reverted|"
+    r"now|no longer|was|were|caused|passes|works|supports?|uses)\b",
+    re.IGNORECASE,
+)
+"""At the end of a session it counts, too, when it tells what was done."""
 _STATED = re.compile(r"[A-Z`\"'\d#*-].*[.;)`]\Z", re.DOTALL)
 """A user's sentence counts when it is written like something to be kept."""
 _ADDRESS = re.compile(r"\w+://\S+")
@@ -116,7 +122,8 @@ def _kept(
     words = " OR ".join(f'"{spelled[stem]}"' for stem in asked.worth)
     sql = (
         "SELECT e.text, e.provenance, e.date FROM words JOIN entries e ON e.id = words.rowid"
-        " WHERE words MATCH ? AND e.kind = 'bullet' AND e.key NOT LIKE 'tasks%' ORDER BY bm25(words) LIMIT 200"
+        " WHERE words MATCH ? AND e.kind = 'bullet' AND e.key NOT LIKE 'tasks%'"
+        " AND e.text NOT LIKE 'Checks of %' ORDER BY bm25(words) LIMIT 200"
     )
     made = []
     for text, provenance, date in entries.execute(sql, (f"text : ({words})",)):
@@ -134,7 +141,8 @@ def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: _
     for at, part in enumerate(parts):
         if len(part) < 30 or part.endswith(("?", "？", ":")) or _TALK.match(part.lstrip("*_#- ")) or _CODE.search(part):
             continue
-        if role == "assistant" and ((_TELLS.search(part) is None and not last) or _ADVICE.search(part)):
+        tells = _TELLS.search(part) or (last and _DONE.search(part))
+        if role == "assistant" and (not tells or _ADVICE.search(part) or HEDGED.search(part)):
             continue
         if role == "user" and (_REQUEST.search(part) or not _STATED.match(part)):
             continue
@@ -142,7 +150,7 @@ def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: _
         if row is not None:
             behind = parts[at + 1] if at + 1 < len(parts) else ""
             near = len(part) + len(behind) < LINE_CHARACTERS and len(_SPOKEN.findall(behind)) > 3
-            near = near and not _TALK.match(behind)
+            near = near and not _TALK.match(behind) and not HEDGED.search(behind)
             made.append(row._replace(text=f"{part} {behind}" if near and not behind.endswith("?") else part))
     return made
 
