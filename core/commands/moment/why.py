@@ -50,8 +50,8 @@ _CALL = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _ANNOUNCES = re.compile(r"\W*(?:now\b|next\b|let me\b|i'll\b|i (?:will|need)\b|task \d|step \d)", re.IGNORECASE)
 _REASON = re.compile(
     r"\b(?:because|since|so that|due to|otherwise|root cause|reason|turned out|instead of|rather than|avoid|prevent|"
-    r"in order to|fails?|broke|missing|wrong|race|leak|crash|must not|needs? to|never|allows?|ensures?|which means|bugs?|"
-    r"fix(?:ed|es)|incorrect(?:ly)?|silently|consistent|consistency|backward|deprecated|nobody|no one)\b|"
+    r"in order to|fails?|broke|missing|wrong|race|leak|crash|must not|needs? to|never|allows?|ensures?|which means|"
+    r"bugs?|fix(?:ed|es)|incorrect(?:ly)?|silently|consistent|consistency|backward|deprecated|nobody|no one)\b|"
     r"因为|所以|原因",
     re.IGNORECASE,
 )
