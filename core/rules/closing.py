@@ -115,7 +115,8 @@ _OF_THE_DAY = re.compile(
     r"\blines? [~≈]?\d|\b(?:all|the) (?:\d+ )?(?:unit |new |existing |integration )?tests? (?:now )?pass|\bstep \d\b|"
     r"\b(?:as|you) (?:requested|asked)\b|^(?:after (?:scann|review|check|look|search)ing|based on|looking at|"
     r"the (?:only )?(?:remaining|"
-    r"changes|plan|summary|update)|plan references)\b|\bnext command\b|\bno (?:changes?|issues?|errors?|other|"
+    r"changes|plan|summary|update)|plan references)\b|\bnext command\b|\b(?:is|are) (?:now )?(?:back to|corrected|"
+    r"gone)\b|\bno (?:changes?|issues?|errors?|other|"
     r"usage)\b.{0,80}\b"
     r"(?:found|needed|required|changed)\b|^(?:before|after|old|new|was|previously)\s*[:：]",
     re.IGNORECASE,
@@ -214,7 +215,7 @@ CAUSES = re.compile(
     rf"\bcausing\b|\bwhich (?:caused|causes|broke|breaks)\b|\b(?:is|was|were|are) (?:caused by|due to|the (?:culprit|"
     rf"cause))\b|"
     rf"\b{_BREAKS}\b.{{0,100}}\b(?:because|since|due to|as)\b|\b(?:because|since|due to)\b.{{3,160}}\b{_BREAKS}\b|"
-    rf"\bthe reason\b.{{3,90}}?\b(?:is|was) (?:that|because)\b|\b(?:happen|occur|come)\w* (?:because|when|since|"
+    rf"\bthe reason\b.{{3,90}}?\b(?:is|was) (?:that|because)\b|\b(?:happen|occur)\w* (?:because|when|since|"
     rf"from)\b|\bfixed a (?:long-standing )?bug where\b",
     re.IGNORECASE,
 )
@@ -226,7 +227,9 @@ _CURE_HEADING = re.compile(
 _CURE = re.compile(
     r"^(?:\W*)(?:the |my )?(?:fix(?:ed)?(?: it| this)?|solution|resolution|cure|workaround|remedy|修复|解决方案|"
     r"解决方法|修正|решение)\s*(?:(?:is|was)\s+(?:to\s+)?|[:：—–-]+\s*|by\s+|adds?\s+(?=\w))|"
-    r"^(?:to (?:fix|solve|resolve|avoid|work around) (?:this|it|the \w+)[,:]?\s+|fixed by\s+|I (?:have |"
+    r"^(?:to (?:fix|solve|resolve|avoid|work around) (?:this|it|the)(?: [\w-]+){0,3}?[,:]\s+(?:you (?:can|need to|"
+    r"have to|should|"
+    r"must)\s+)?|fixed by\s+|I (?:have |"
     r"'ve )?fixed (?:this|it) by\s+)",
     re.IGNORECASE,
 )
@@ -430,6 +433,7 @@ def find_reasons(session: Session) -> Iterator[Found]:
             weight = _weight(session, closing, row, text) if text else 0
             if weight >= LEAST_WEIGHT:
                 kind = "decisions" if is_past(text) else "facts"
+                text = _with_subject(row, text)
                 told.append(
                     (weight, found(kind, with_stop(text), closing.number, quote=thought.quote, score=48 + weight))
                 )
@@ -438,6 +442,20 @@ def find_reasons(session: Session) -> Iterator[Found]:
         if len(kept) < MAX_REASONS and not any(same(item, other) for other in kept):
             kept.append(item)
     yield from sorted(kept, key=lambda item: item.turn)
+
+
+_NO_SUBJECT = re.compile(
+    r"^(?!(?:Tests?|Files?|This|Pass)\b)(?:Falls|[A-Z][a-z]+(?:es|[^s]s))\s+(?:(?:back|up|out|a|an|the|all|to|on|in|"
+    r"no)\b|`)",
+)
+"""A bullet that says what something does without what it is."""
+
+
+def _with_subject(row: Row, text: str) -> str:
+    """A bullet without a subject, with the heading above it that has one."""
+    heading = row.heading.rstrip(" :：")
+    whole = f"{heading}: {text}"
+    return whole if _NO_SUBJECT.match(text) and named(heading) and len(whole) <= LONGEST else text
 
 
 def _weight(session: Session, closing: Closing, row: Row, text: str) -> int:
@@ -507,7 +525,8 @@ _UNTIL = re.compile(
     r"\bpre-?existing (?:\w+ ){0,3}(?:fail\w+|errors?|issues?|bugs?|problems?)\b|"
     r"\b(?:fail\w*|errors?) (?:is|are|was|were) (?:pre-?existing|unrelated)\b|"
     r"\balready (?:fail\w*|broken) (?:on|before|in)\b|\bstill (?:stale|old|needed|unknown|unverified|todo)\b|"
-    r"\b(?:are|is) still .{2,80}\buntil\b|\b(?:needs?|requires?|has|have) (?:a )?manual\b|\bcannot proceed\b|"
+    r"^needs? .{3,80} before\b|\b(?:are|is) still .{2,80}\buntil\b|\b(?:needs?|requires?|has|have) (?:a )?manual\b|"
+    r"\bcannot proceed\b|"
     r"\bcommits? ahead of\b|\b(?:is|are) (?:only )?(?:a )?(?:stubs?|placeholders?|not (?:wired|connected|hooked))\b",
     re.IGNORECASE,
 )
