@@ -115,8 +115,8 @@ _OF_THE_DAY = re.compile(
     r"\blines? [~≈]?\d|\b(?:all|the) (?:\d+ )?(?:unit |new |existing |integration )?tests? (?:now )?pass|\bstep \d\b|"
     r"\b(?:as|you) (?:requested|asked)\b|^(?:after (?:scann|review|check|look|search)ing|based on|looking at|"
     r"the (?:only )?(?:remaining|"
-    r"changes|plan|summary|update)|plan references)\b|\bnext command\b|\b(?:is|are) (?:now )?(?:back to|corrected|"
-    r"gone)\b|\bno (?:changes?|issues?|errors?|other|"
+    r"changes|plan|summary|update)|plan references)\b|\bnext command\b|\b(?:is|are) (?:now )?(?:back to its|"
+    r"corrected)\b|\bno (?:changes?|issues?|errors?|other|"
     r"usage)\b.{0,80}\b"
     r"(?:found|needed|required|changed)\b|^(?:before|after|old|new|was|previously)\s*[:：]",
     re.IGNORECASE,

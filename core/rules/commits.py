@@ -52,12 +52,8 @@ def _paragraphs(body: str) -> Iterator[str]:
     told = ""
     for row in rows_of(Turn("assistant", _TRAILER.sub("", _ESCAPED.sub(r"\1", body))), 0):
         text = clean(row.text)
-        if (
-            row.kind != "prose"
-            or not whole_quotes(text)
-            or not SHORTEST <= len(text) <= LONGEST
-            or not (told or _explains(text))
-        ):
+        fits = row.kind == "prose" and whole_quotes(text) and SHORTEST <= len(text) <= LONGEST
+        if not fits or not (told or _explains(text)):
             continue
         if told and len(told) + len(text) >= LONGEST:
             yield told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from core.rules import words
 from core.rules.closing import WHY, cure_of, is_cause, is_past, leaning, states, thoughts, with_cure
@@ -77,16 +77,16 @@ def find_pasted_errors(session: Session) -> Iterator[Found]:
                 told[error] = found("facts", f"“{error}”: {cause}", place, quote=quote, score=64, kind="pitfall")
                 break
     yield from [item for item in told.values() if item][-MAX_ERRORS:]
-    yield from _unproven(session)
+    yield from _unproven(session, told)
 
 
-def _unproven(session: Session) -> Iterator[Found]:
-    """The error that the user pasted last, where the session ends with the answer to it: nothing shows that it is
-    gone."""
+def _unproven(session: Session, told: Mapping[str, Found | None]) -> Iterator[Found]:
+    """The error that the user pasted last, where the session ends with an answer that tells no cause of it: nothing
+    shows that it is gone."""
     asked = [(at, turn) for at, turn in enumerate(session.conversation.turns) if by_person(turn)]
     closing = session.closings[-1] if session.closings else None
     error = error_in(asked[-1][1].text) if asked and closing is not None and closing.at_end else ""
-    if not error or closing is None or any(at > asked[-1][0] for at, _ in session.commands):
+    if not error or told.get(error) or closing is None or any(at > asked[-1][0] for at, _ in session.commands):
         return
     rows = rows_of(closing.turn, closing.number)
     first = next(iter(thoughts(rows)), None)
