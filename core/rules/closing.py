@@ -11,19 +11,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 
 from core.rules import words
-from core.rules.prose import Row, begun, looks_like_code, sentences
+from core.rules.prose import Row, Sentence, begun, looks_like_code, sentences
 from core.rules.reviews import NUMBERS, SLIGHT, find_in_review
 from core.rules.sentence import CODE, Found, alike, found, is_latin, lost, named, names_in, whole_quotes
 from core.rules.session import Closing, Session, rows_of
 
-MAXCAUSES, MAX_REASONS, MAX_LEFT = 2, 4, 4
+MAX_CAUSES, MAX_REASONS, MAX_LEFT = 2, 4, 4
 SHORTEST, SHORTEST_UNBROKEN, LONGEST, LONGEST_CURE, LONGEST_WITH_CURE = 40, 14, 420, 240, 490
 LEAST_WEIGHT = 4
 LEAST_WORDS, LEAST_ALONE = 4, 9
-LOOK_BELOW, MAX_STEPS = 8, 2
-"""Among so many rows below a cause its cure is looked for."""
+LOOK_BELOW, LOOK_ABOVE, LOOK_AFTER, MAX_STEPS = 8, 12, 6, 2
+"""Among so many rows below a cause, and so many sentences of each, its cure is looked for."""
 
 
 @dataclass(frozen=True)
@@ -136,17 +138,22 @@ def neutral(text: str) -> str:
     return _YOURS.sub(lambda said: "the " if said[0].isascii() else "", _ASIDE.sub("", text))
 
 
+@lru_cache(maxsize=64)
+def _said(row: Row) -> tuple[tuple[str, Sentence], ...]:
+    """The sentences of a row with their plain words: a row is looked at again for each cause above it."""
+    return tuple((neutral(part.text), part) for part in sentences(row))
+
+
 def thoughts(rows: Sequence[Row]) -> Iterator[Thought]:
     """The thoughts of a message in their order; a bullet is one where it is no longer than a line."""
     for at, row in enumerate(rows):
-        parts = list(sentences(row))
+        parts = _said(row)
         number = 0
         while number < len(parts):
-            first = parts[number]
-            text = neutral(first.text)
+            text, first = parts[number]
             number += 1
             while number < len(parts):
-                more = neutral(parts[number].text)
+                more = parts[number][0]
                 leans = row.kind == "bullet" or leaning(more)
                 if not leans or len(text) + len(more) >= LONGEST or not _speaks(more):
                     break
@@ -249,12 +256,12 @@ def find_causes(session: Session) -> Iterator[Found]:
         rows = session.rows[closing.number]
         if _reviews(rows) and not closing.changed:
             continue
-        mine = list(_causes_in(session, closing, rows))
+        mine = list(islice(_causes_in(session, closing, rows), MAX_CAUSES))
         for number, turn in session.said_before(closing) if not mine and closing.changed else ():
             mine = mine or list(_causes_in(session, closing, rows_of(turn, number), sure=True))
-        told += mine[:MAXCAUSES]
+        told += mine[:MAX_CAUSES]
     fresh = [one for at, one in enumerate(told) if not any(same(one, other) for other in told[at + 1 :])]
-    yield from fresh[-MAXCAUSES:]
+    yield from fresh[-MAX_CAUSES:]
 
 
 def _causes_in(session: Session, closing: Closing, rows: Sequence[Row], *, sure: bool = False) -> Iterator[Found]:
@@ -279,7 +286,7 @@ def is_cause(rows: Sequence[Row], thought: Thought) -> bool:
     row = thought.row
     if row.kind == "check" or words.SEVERE.match(row.text):
         return False
-    first = not any(other.heading == row.heading for other in rows[: thought.at])
+    first = thought.at == 0 or rows[thought.at - 1].heading != row.heading
     below = first and _OF_CAUSE.match(row.heading) is not None
     return below or any(found.search(thought.text) for found in (_CAUSE_LABEL, words.CAUSE, CAUSES))
 
@@ -291,12 +298,15 @@ def cause_of(session: Session, closing: Closing, rows: Sequence[Row], thought: T
     text = _CAUSE_LABEL.sub("", thought.text)
     if leaning(text):
         text = "" if sure else _lead(session, closing, rows, thought, text)
-    if not text or is_past(text) or not states(text, with_name=not cure_of(rows, thought)) or _CURE.match(text):
+    if not text or is_past(text) or _CURE.match(text) or not states(text, with_name=False):
+        return ""
+    if not named(text) and not cure_of(rows, thought):
         return ""
     if named(text) and session.events and not session.bears_out(text):
         return ""
-    following = [neutral(part.text) for part in sentences(thought.row) if neutral(part.text) not in thought.text]
-    more = next(iter(following), "") if thought.text.startswith(neutral(next(sentences(thought.row)).text)) else ""
+    parts = [text for text, _ in _said(thought.row)[:LOOK_AFTER]]
+    begins = thought.text.startswith(parts[0])
+    more = next((part for part in parts if part not in thought.text), "") if begins else ""
     ends = _CURE.match(more) or words.ORDER.match(more) or is_past(more) or len(text) + len(more) > LONGEST
     return begun(f"{with_stop(text)} {more}" if more and _speaks(more) and not ends else text)
 
@@ -309,7 +319,10 @@ def _lead(session: Session, closing: Closing, rows: Sequence[Row], thought: Thou
     if own and before[own - 1].row.kind != "bullet":
         above = before[own - 1].text
     elif thought.at and "bullet" in (row.kind, rows[thought.at - 1].kind):  # what leads to the list
-        lead = next((other for other in reversed(rows[: thought.at]) if other.kind != "bullet"), row)
+        lead = next(
+            (other for other in reversed(rows[max(0, thought.at - LOOK_ABOVE) : thought.at]) if other.kind != "bullet"),
+            row,
+        )
         said = [part.text for part in sentences(lead)] if lead.text.endswith((":", "：")) else [row.heading]
         above = said[-1] if said else ""
     first = _CAUSE_LABEL.sub("", neutral(above)).rstrip(" :：")
@@ -328,8 +341,7 @@ def cure_of(rows: Sequence[Row], cause: Thought) -> str:
         headed = not own and _CURE_HEADING.match(later.heading) is not None
         if told and not (later.kind == "bullet" and told[0].endswith(":")):
             break
-        for part in sentences(later):
-            text = neutral(part.text)
+        for text, _ in _said(later)[:LOOK_AFTER]:
             if own and text in cause.text:
                 continue
             label = _CURE.match(text)
@@ -428,6 +440,8 @@ def find_reasons(session: Session) -> Iterator[Found]:
             ):
                 continue
             text = thought.text
+            if not any(cue.search(text) for cue in (WHY, words.LIMIT, _IN_PASSING, _NOTE)):
+                continue
             if leaning(text):
                 text = _lead(session, closing, rows, thought, text)
             weight = _weight(session, closing, row, text) if text else 0
