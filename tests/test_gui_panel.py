@@ -136,6 +136,8 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
             seat.settle()
             report = panel.run.now.report
             assert report is not None and report.cancelled and 1 <= report.harvested < 6
+            told = desk.dpg.get_value(panel.shell._toast._words)
+            assert told.startswith(f"Stopped: {report.harvested} conversation"), "what ends in the background is told"
             after = attempt(status, workspace)
             assert isinstance(after, Ok) and after.value.ledger["harvested"] == report.harvested
             assert after.value.pending["interrupted"] is False

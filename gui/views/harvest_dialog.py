@@ -22,7 +22,7 @@ from core.commands.settings import config_set, reads_here
 from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
 from core.harvest.steps import Fate
-from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, HarvestRun, Run
+from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, HarvestRun, Run, ended_words
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
@@ -392,7 +392,10 @@ class HarvestDialog:
         return False
 
     def _changed(self) -> None:
-        """Another phase: other parts, other buttons."""
+        """Another phase: other parts, other buttons. Of one that ended in the background a toast tells."""
+        report = self._run.now.report
+        if not self.dialog.is_open and report is not None and not self._run.now.undone:
+            self._shell.toast(ended_words(report), action="Show", on_action=self.open)
         if not self.dialog.is_open or self._run.now is self._shown:
             return
         run, before, self._shown = self._run.now, self._shown, self._run.now
