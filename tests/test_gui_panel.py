@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -508,3 +509,17 @@ def test_an_error_moves_nothing_under_the_mouse_and_is_told_once(desk: Desk, at_
         panel.workbench.banner.hide()
         seat.settle()
         assert dpg.get_item_rect_size(holder)[1] == tall
+
+
+def test_a_damaged_ledger_is_mended_from_the_line_of_state(desk: Desk, at_home: Path) -> None:
+    """The button offered a harvest, in whose dialog nothing said that the ledger comes first."""
+    workspace = harvested_at(at_home)
+    whole = workspace.paths.ledger.read_bytes()
+    workspace.paths.ledger.write_bytes(whole[: len(whole) // 2])
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        assert "Repair…" in seat.panel.status.harvest.label
+        desk.click(seat.panel.status.harvest.item)
+        seat.until(lambda: seat.panel.shell.asking)
+        desk.press("Return")
+        seat.until(lambda: "Harvest…" in seat.panel.status.harvest.label)
+        assert len(json.loads(workspace.paths.ledger.read_bytes())["entries"]) == 6

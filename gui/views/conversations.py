@@ -200,7 +200,10 @@ def tip(row: Row) -> str:
     """What the tooltip of a row says: its status in a word, where it is, what it gave, why it failed, and the path."""
     status = STATUSES.get(row.status, OTHER).name
     held = f"{row.items - row.held:,} written, {row.held:,} held back in quarantine.md" if row.held else ""
-    gave = joined(*(count(row.gave[name], looks.noun) for name, looks in CATEGORIES.items() if row.gave.get(name)))
+    kinds = (
+        (row.gave.get(name, 0), looks.noun, " done" * (name == "tasks_done")) for name, looks in CATEGORIES.items()
+    )
+    gave = joined(*(f"{count(number, noun)}{done}" for number, noun, done in kinds if number))
     about = joined(status, Called(tool=row.tool).tool_title, row.day, "" if row.place == "in place" else row.place)
     name = row.name if row.name != plain_name(row.file) else ""
     return "\n".join(part for part in (name, about, gave, held, row.error[:600], short_folder(row.path)) if part)

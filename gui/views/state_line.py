@@ -204,8 +204,8 @@ class StateLine:
         if running is None and stands is not None and stands.at_work and stands.of:
             fraction = stands.through / stands.of
         parts = links(state) if running is None and state.problem is None else []
-        if self._narrow:  # a sentence about what is wrong, or the figures: not both
-            parts, words, sign = ([], words, sign) if color != "hint" else (parts, "", "")
+        if self._narrow:  # the first figures with a sign, or the sentence about what goes on or is broken: not both
+            parts, words = ([], words) if cut_off or color in ("failed", "accent") else (parts[:2], "")
         wanted = harvest_button(state)
         view = (sign, color, words, fraction, tuple(parts), cut_off, running is not None and running.stopping, wanted,
                 self.first)  # fmt: skip
