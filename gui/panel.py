@@ -112,10 +112,10 @@ class KnowledgePanel:
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
         panes = [
-            Pane("side", shell.place("column.side", SIDE), SIDE_LEAST, scroll=True, own="column.side" in shell.places),
+            Pane("side", SIDE, SIDE_LEAST, scroll=True),
             Pane("work", 0, WORK_LEAST, good=460),
         ]
-        self.columns = Columns(look, self._middle, panes, on_moved=self._moved)
+        self.columns = Columns(look, self._middle, panes)
         side, work = (pane.item for pane in self.columns.panes)
         self.workbench = Workbench(look, shell)
         self.workbench.build(box(look, work, "clear"), side)
@@ -249,9 +249,6 @@ class KnowledgePanel:
         tall = int(height) - self.look.px(HEADER_HEIGHT) - self.look.px(STATE_HEIGHT) - 3 * self.look.px(GAP)
         for item in (self._middle, self.first_start.item, self.reading.item):
             dpg.configure_item(item, height=max(tall, 50))
-
-    def _moved(self, widths: Mapping[str, float]) -> None:
-        self.shell.places.update({f"column.{name}": width for name, width in widths.items()})
 
     # --- keys and actions ---
 

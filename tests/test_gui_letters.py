@@ -12,6 +12,7 @@ from gui.toolkit.typeset import lettered, visible
 from gui.views.conversations import COLUMNS, cell, row_of, tip
 from gui.views.files import TAUGHT, nothing_words
 from gui.views.inspector.rows import HERE, items_words, text_rows
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 
 def wide(words: str) -> float:
@@ -104,3 +105,23 @@ def test_scripts_without_letters_are_named_and_not_shown_as_replacement_marks() 
     assert lettered("Mixed: שלום עולם, and שוב 2.4") == "Mixed: [Hebrew: open it in your editor], and [Hebrew] 2.4"
     assert visible("مرحبا retry.log") == "[Arabic: open it in your editor] retry.log"
     assert lettered("héllo, Привет, 日本語, 한국어") == "héllo, Привет, 日本語, 한국어"
+    assert lettered("ქართული, հայերեն") == "[Georgian: open it in your editor]"
+    assert lettered("தமிழ் 1") == "[Tamil: open it in your editor] 1"
+
+
+def test_a_row_says_that_its_script_cannot_be_shown(desk: Desk) -> None:
+    """Memories, quotes and notes stood as rows of replacement marks, and nothing said so."""
+    from gui.toolkit.flow import FlowList
+    from gui.toolkit.flow_rows import FlowRow
+    from gui.toolkit.layout import box
+
+    flow = FlowList(desk.look)
+    flow.build(box(desk.look, desk.page, width=500, height=300))
+    flow.set_rows([FlowRow(1, "Say `שלום` first", "مرحبا", code=((4, 10),)), FlowRow(2, "日本語 only")])
+    desk.frames(5)
+    dpg, said = desk.dpg, []
+    for slot in flow.slots:
+        for layer in dpg.get_item_children(slot.text, 2) if slot.index is not None else ():
+            said += [dpg.get_item_configuration(item).get("text", "") for item in dpg.get_item_children(layer, 2)]
+    assert "[Arabic: open it in your editor]" in said and "日本語 only" in said
+    assert any("[Hebrew: open it in your editor]" in words for words in said)

@@ -217,7 +217,7 @@ def test_conversations_are_filtered_by_chips_and_weeks_and_sorted_by_a_click(des
         assert [row(at).name for at in table.rows] == ["会議-300", "会議-100", "会議-200"]
         gave = [column.key for column in table.columns].index("gave")
         assert view._cell(table.rows[0], gave)[0] == "The model did not answer"
-        assert "project" in table._widths.left_out, "nobody knows one"
+        assert "project" in table._left_out, "nobody knows one"
         desk.click(view.all.item)
         view.strip.set({"2026-11-20": 3})
         desk.press("period")
@@ -367,7 +367,15 @@ def test_nothing_is_counted_before_it_is_known(desk: Desk, at_home: Path, monkey
 
     def words() -> str:
         texts = [item for item in dpg.get_all_items() if dpg.get_item_type(item).endswith("mvText")]
-        return "\n".join(str(dpg.get_value(item)) for item in texts if dpg.get_item_state(item).get("visible"))
+        said = [str(dpg.get_value(item)) for item in texts if dpg.get_item_state(item).get("visible")]
+        for item in dpg.get_all_items():
+            if dpg.get_item_type(item).endswith("mvDrawText") and dpg.get_item_configuration(item)["show"]:
+                drawn = item
+                while not dpg.get_item_type(drawn).endswith("mvDrawlist"):
+                    drawn = dpg.get_item_parent(drawn)
+                if dpg.get_item_state(drawn).get("visible"):
+                    said.append(dpg.get_item_configuration(item)["text"])
+        return "\n".join(said)
 
     try:
         for view in ("conversations", "files", "memories", "settings", "knowledge"):

@@ -25,12 +25,11 @@ from core.commands.panel.titles import Called, FirstRows, called
 from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
 from gui.state import Selection, State
-from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, box
 from gui.toolkit.messages import EmptyState
-from gui.toolkit.table import BigTable
+from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button
@@ -288,8 +287,6 @@ class ConversationsView(FilteredView):
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._select, on_open=self._open, on_context=self._context,
             on_sort=self._sort, tip=lambda at: tip(self.row(at)),
-            widths=remembered_widths(self._shell.places, self.name),
-            on_widths=remembering(self._shell.places, self.name),
         )  # fmt: skip
         self.table.build(self._full)
         self._teach = EmptyState(look, parent, parent, icon="database", title=TEACH[0], words=TEACH[1])

@@ -25,11 +25,10 @@ from core.harvest.steps import Fate
 from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, HarvestRun, Run, ended_words
 from gui.shell import Shell
 from gui.state import State
-from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.dialogs import Dialog
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, Fold, Line, Lines, box, space
-from gui.toolkit.table import BigTable
+from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.conversations import NAMELESS
@@ -334,7 +333,6 @@ class HarvestDialog:
         self.table = BigTable(
             look, PLAN_COLUMNS, lambda row, column: plan_cell(self._rows[row], column),
             tip=lambda row: plan_tip(self._rows[row]),
-            widths=remembered_widths(self._shell.places, "plan"), on_widths=remembering(self._shell.places, "plan"),
         )  # fmt: skip
         self.table.build(box(look, holder, "clear"))
 
