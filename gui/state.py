@@ -16,7 +16,7 @@ from typing import Any
 from core.base.result import ErrorInfo
 from core.commands.history.ledger import LedgerRow
 from core.commands.panel.overview import Overview
-from core.commands.panel.titles import NO_TITLES, FirstRows, Titles
+from core.commands.panel.titles import FirstRows, Titles
 from core.commands.settings import Settings, TrustRow
 from gui.toolkit.keys import Shortcut
 
@@ -62,7 +62,7 @@ class Snapshot:
     settings_sha: str = ""
     problems: tuple[ErrorInfo, ...] = ()
     waiting: tuple[TrustRow, ...] = ()
-    titles: Titles = NO_TITLES
+    titles: Titles = field(default_factory=Titles)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 import dearpygui.dearpygui as dpg
 
@@ -31,7 +32,6 @@ from gui.toolkit.layout import ChipRow, Fold, Line, Lines, box, space
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
-from gui.views.conversations import NAMELESS
 from gui.views.harvest_watch import GainPart, WatchPart, stay_words, took_words
 from gui.views.looks import capital, day_words, joined, plain_name, tile
 
@@ -83,7 +83,7 @@ class PlanRow:
         return ACTIONS.get(self.action, ACTIONS["keep"])[0]
 
 
-def plan_rows(report: HarvestReport, names: Mapping[str, Called] = NAMELESS) -> list[PlanRow]:
+def plan_rows(report: HarvestReport, names: Mapping[str, Called] = MappingProxyType({})) -> list[PlanRow]:
     """What is done with each conversation, those that are touched first, then those that stay and why; `names` are what
     they are called, by their paths."""
     steps = [(step.action, step.artifact, step.reason) for step in report.plan.steps]
