@@ -15,6 +15,7 @@ from core.commands.bullets import add
 from core.commands.settings import config_set
 from core.commands.status import status
 from core.commands.workspace import open_workspace
+from gui.views.conversations import Wish
 from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
@@ -531,3 +532,16 @@ def test_a_damaged_ledger_is_mended_from_the_line_of_state(desk: Desk, at_home: 
         desk.press("Return")
         seat.until(lambda: "Harvest…" in seat.panel.status.harvest.label)
         assert len(json.loads(workspace.paths.ledger.read_bytes())["entries"]) == 6
+
+
+def test_a_key_too_many_in_an_empty_view_costs_no_keyboard(desk: Desk, at_home: Path) -> None:
+    """A week was chosen of a year that is not there; Esc then gave the keys to the host's window, for good."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        view: Any = seat.panel.workbench.views["conversations"]
+        desk.press("period")
+        assert not view.wish.first
+        view.wish = Wish(first="2026-01-05", last="2026-01-11")
+        desk.press("Escape")
+        seat.settle()
+        desk.press(control_of("settings"))
+        assert seat.state.view == "settings"

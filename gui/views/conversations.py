@@ -339,7 +339,7 @@ class ConversationsView(FilteredView):
         at = self.table.selected
         if key == "M" and at is not None:
             self._context(at, self.table.place_of(at))
-        elif key in (",", "."):
+        elif key in (",", ".") and self.entries:
             self.strip.step(1 if key == "." else -1)
         elif key in SIDEWAYS:
             there = ["", *(status for status, chip in self.chips.items() if dpg.is_item_shown(chip.item))]
