@@ -416,7 +416,8 @@ class HarvestDialog:
         held_up = run.phase == HELD_UP
         title = "It did not begin" if failed else BUSY if held_up else plan_title(run.sources)
         self.dialog.set_title(title)
-        words = capital(str(run.error)) if run.error is not None else "Looking at the conversations. Nothing is written."
+        looking = "Looking at the conversations. Nothing is written."
+        words = capital(str(run.error)) if run.error is not None else looking
         words = held_up_words(self._shell.state) if held_up else words
         dpg.set_value(self._wait, words)
         self._look.tint(self._wait, "failed" if failed else "muted")
