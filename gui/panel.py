@@ -89,7 +89,7 @@ class KnowledgePanel:
         self._left = ""
         self._minute = self._turned = 0
         self._first: bool | None = None
-        self._evident: tuple[object, ...] = ()
+        self._evident = False
         self._past_first = False
         self.root = 0
         self._inside = (0.0, 0.0)
@@ -321,7 +321,7 @@ class KnowledgePanel:
         label = "+".join([*(name for name in MODIFIERS if name in modifiers), key])
         if self.reading.is_open:
             return self.reading.press(label, typing)
-        if label == "Esc" and not typing and self.shell.state.selected != NOTHING and self._evident[:1] == (True,):
+        if label == "Esc" and not typing and self.shell.state.selected != NOTHING and self._evident:
             self.shell.select()
             return True
         return self.workbench.press(label, typing) or self.inspector.press(label, typing)
@@ -361,8 +361,8 @@ class KnowledgePanel:
         editing = session is not None and session.target is not None
         on = bool(kind) and not self._first and not self.reading.is_open and not editing
         on = on and not (state.view == "files" and (kind == "source" or state.selected.key.startswith("files/")))
-        if self._evident[:1] != (on,):
-            self._evident = (on,)
+        if self._evident != on:
+            self._evident = on
             dpg.configure_item(self.evidence, show=on)
             self._place_evidence()
 

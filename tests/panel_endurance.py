@@ -245,7 +245,7 @@ def save(seat: Seat, view: Any, day: Day) -> None:
 def lines_of(workspace: Workspace) -> list[str]:
     """Every bullet of the store."""
     files = sorted(workspace.paths.knowledge.glob("*.md"))
-    texts = [file.read_text(encoding="utf-8") for file in files if file.name != "digest.md"]
+    texts = [file.read_text(encoding="utf-8") for file in files if file.name not in ("digest.md", "removed.md")]
     return [line for text in texts for line in text.split("\n") if line.startswith("- ")]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from core.commands.bullets import add
 from core.commands.panel.start import digest_lines, start_of
 from core.commands.workspace import Workspace
 from core.knowledge.same import mark_of_text
@@ -119,6 +120,7 @@ def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_
 
     heard: list[Any] = []
     workspace = workspace_at(at_home)
+    add(workspace, "files", "`add` keeps every book in one dict.", file=str(workspace.paths.home / "project/shelf.py"))
     with seated(desk, workspace, compact=True, project=str(at_home), on_harvest=heard.append) as seat:
         assert not seat.panel.columns.shows("side") and seat.panel.shell.choice("project") == str(at_home)
         desk.press("ctrl+h")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,8 @@ def test_notes_stand_in_the_order_of_their_lines(home: Workspace, tmp_path: Path
     assert loaded.spans == (None, (4, 4), (300, 300)) and loaded.marks == {4, 300} and loaded.lines[7] == "LIMIT = 8"
     assert [row.meta.split("  ·  ")[0] for row in note_rows(loaded)] == ["whole file", "line 4", "line 300"]
     assert cell(data.notes[0], 1) == ("kettle.py", "text") and cell(data.notes[0], 3) == "3"
+    deep = str(cell(replace(data.notes[0], source=f"/srv/{'deep/' * 20}own/x.py"), 2))
+    assert deep.startswith("/srv/deep/") and "…" in deep and deep.endswith("/own"), "twenty rows looked the same"
     assert headline(data.notes[0]) == ("", "hint")
     os.remove(data.notes[0].source)
     gone = gather(home, data).notes[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from core.commands.bullets import add
 from core.commands.settings import config_set
 from core.commands.status import status
 from core.commands.workspace import open_workspace
+from gui.views.conversations import Wish
 from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
@@ -136,6 +138,8 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
             seat.settle()
             report = panel.run.now.report
             assert report is not None and report.cancelled and 1 <= report.harvested < 6
+            told = desk.dpg.get_value(panel.shell._toast._words)
+            assert told.startswith(f"Stopped: {report.harvested} conversation"), "what ends in the background is told"
             after = attempt(status, workspace)
             assert isinstance(after, Ok) and after.value.ledger["harvested"] == report.harvested
             assert after.value.pending["interrupted"] is False
@@ -514,3 +518,30 @@ def test_an_error_moves_nothing_under_the_mouse_and_is_told_once(desk: Desk, at_
         panel.workbench.banner.hide()
         seat.settle()
         assert dpg.get_item_rect_size(holder)[1] == tall
+
+
+def test_a_damaged_ledger_is_mended_from_the_line_of_state(desk: Desk, at_home: Path) -> None:
+    """The button offered a harvest, in whose dialog nothing said that the ledger comes first."""
+    workspace = harvested_at(at_home)
+    whole = workspace.paths.ledger.read_bytes()
+    workspace.paths.ledger.write_bytes(whole[: len(whole) // 2])
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        assert "Repair…" in seat.panel.status.harvest.label
+        desk.click(seat.panel.status.harvest.item)
+        seat.until(lambda: seat.panel.shell.asking)
+        desk.press("Return")
+        seat.until(lambda: "Harvest…" in seat.panel.status.harvest.label)
+        assert len(json.loads(workspace.paths.ledger.read_bytes())["entries"]) == 6
+
+
+def test_a_key_too_many_in_an_empty_view_costs_no_keyboard(desk: Desk, at_home: Path) -> None:
+    """A week was chosen of a year that is not there; Esc then gave the keys to the host's window, for good."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        view: Any = seat.panel.workbench.views["conversations"]
+        desk.press("period")
+        assert not view.wish.first
+        view.wish = Wish(first="2026-01-05", last="2026-01-11")
+        desk.press("Escape")
+        seat.settle()
+        desk.press(control_of("settings"))
+        assert seat.state.view == "settings"

@@ -50,8 +50,6 @@ from gui.views.looks import (
 from gui.views.sources import SourcesColumn
 from gui.views.strip import Strip
 
-NAMELESS: Mapping[str, Called] = {}
-
 COLUMNS = (
     Column("status", "", 26),
     Column("tool", "", 30, color="hint", role="mono", least=400),
@@ -101,9 +99,9 @@ class Wish:
     descending: bool = True
 
 
-def row_of(key: str, entry: Mapping[str, Any], names: Mapping[str, Called] = NAMELESS) -> Row:
+def row_of(key: str, entry: Mapping[str, Any]) -> Row:
     """One entry of the ledger as a row. Foreign values in it show as nothing, and break nothing."""
-    known = called(entry, names.get(key))
+    known = called(entry)
     path, name = str(entry.get("path") or ""), file_of(entry)
     items, held = entry.get("items"), entry.get("quarantined")
     items = items if isinstance(items, dict) else {}
@@ -139,23 +137,18 @@ def place_of(entry: Mapping[str, Any]) -> str:
     return "in trash" if entry.get("trash") else "removed"
 
 
-def arrange(entries: Sequence[LedgerRow], wish: Wish, names: Mapping[str, Called] = NAMELESS) -> list[int]:
+def arrange(entries: Sequence[LedgerRow], wish: Wish) -> list[int]:
     """The numbers of the entries that are wanted, in the order wanted. Equal ones keep the order of the ledger, which
     comes with the newest first."""
     wanted: Iterable[int] = range(len(entries))
     if wish.statuses:
         wanted = [at for at in wanted if status_of(entries[at].entry) in wish.statuses]
     if wish.first:
-        wanted = [at for at in wanted if wish.first <= day_of(entries[at], names) <= wish.last]
+        wanted = [at for at in wanted if wish.first <= called(entries[at].entry).day[:10] <= wish.last]
     if (wish.sort, wish.descending) in (("", False), ("", True), ("when", True)):
         return list(wanted)
     key = SORTS[wish.sort]
-    return sorted(wanted, key=lambda at: key(row_of(*entries[at], names)), reverse=wish.descending)
-
-
-def day_of(row: LedgerRow, names: Mapping[str, Called] = NAMELESS) -> str:
-    """The day of a conversation as an ISO date, "" where nobody knows."""
-    return called(row.entry, names.get(row.key)).day[:10]
+    return sorted(wanted, key=lambda at: key(row_of(*entries[at])), reverse=wish.descending)
 
 
 SORTS: Mapping[str, Callable[[Row], Any]] = {
@@ -199,7 +192,10 @@ def tip(row: Row) -> str:
     """What the tooltip of a row says: its status in a word, where it is, what it gave, why it failed, and the path."""
     status = STATUSES.get(row.status, OTHER).name
     held = f"{row.items - row.held:,} written, {row.held:,} held back in quarantine.md" if row.held else ""
-    gave = joined(*(count(row.gave[name], looks.noun) for name, looks in CATEGORIES.items() if row.gave.get(name)))
+    kinds = (
+        (row.gave.get(name, 0), looks.noun, " done" * (name == "tasks_done")) for name, looks in CATEGORIES.items()
+    )
+    gave = joined(*(f"{count(number, noun)}{done}" for number, noun, done in kinds if number))
     about = joined(status, Called(tool=row.tool).tool_title, row.day, "" if row.place == "in place" else row.place)
     name = row.name if row.name != plain_name(row.file) else ""
     return "\n".join(part for part in (name, about, gave, held, row.error[:600], short_folder(row.path)) if part)
@@ -256,7 +252,6 @@ class ConversationsView(FilteredView):
         self.entries: Sequence[LedgerRow] = []
         self.wish = Wish()
         self._seen: Sequence[LedgerRow] = []  # what was read last
-        self._names: Mapping[str, Called] = {}
         self._rows: dict[int, Row] = {}
         self._empty: bool | None = None
         self._ticket = 0
@@ -312,8 +307,8 @@ class ConversationsView(FilteredView):
             if wanted.kind == "status":
                 self.strip.clear()
                 self._only(wanted.key)
-        if snapshot.ledger is not self._seen or snapshot.titles.by_key is not self._names:
-            self._seen, self._names = snapshot.ledger, snapshot.titles.by_key
+        if snapshot.ledger is not self._seen:
+            self._seen = snapshot.ledger
             self.strip.set(snapshot.titles.days)
             self.table.leave_out(frozenset() if any(snapshot.titles.projects) else {"project"})
             self._order(fresh=True)
@@ -344,7 +339,7 @@ class ConversationsView(FilteredView):
         at = self.table.selected
         if key == "M" and at is not None:
             self._context(at, self.table.place_of(at))
-        elif key in (",", "."):
+        elif key in (",", ".") and self.entries:
             self.strip.step(1 if key == "." else -1)
         elif key in SIDEWAYS:
             there = ["", *(status for status, chip in self.chips.items() if dpg.is_item_shown(chip.item))]
@@ -366,7 +361,7 @@ class ConversationsView(FilteredView):
         if row is None:
             if len(self._rows) >= MADE:
                 self._rows.clear()
-            row = self._rows[at] = row_of(self.entries[at].key, self.entries[at].entry, self._names)
+            row = self._rows[at] = row_of(*self.entries[at])
         return row
 
     def _cell(self, row: int, column: int) -> Any:
@@ -384,7 +379,7 @@ class ConversationsView(FilteredView):
 
     def _begin(self, rows: FirstRows) -> None:
         """Show a large ledger at once. Until it has been read whole, the order stays the usual one."""
-        self._seen, self._names = [], rows.names
+        self._seen = []
         self._ticket += 1  # what is arranged at the moment is of another home
         self._show(rows, range(len(rows)), chip_counts(rows.counts), fresh=True)
 
@@ -393,12 +388,12 @@ class ConversationsView(FilteredView):
         if isinstance(self.entries, FirstRows) and not self._seen and not fresh:
             return  # with the whole ledger comes what is wished by then
         self._ticket += 1
-        ticket, wish, entries, names = self._ticket, self.wish, self._seen, self._names
+        ticket, wish, entries = self._ticket, self.wish, self._seen
         fresh = fresh or entries is not self.entries
 
         def work() -> tuple[list[int], Mapping[str, int]]:
             counts = Counter(status_of(row.entry) for row in entries) if fresh else {}
-            return arrange(entries, wish, names), chip_counts(counts)
+            return arrange(entries, wish), chip_counts(counts)
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):

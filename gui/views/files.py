@@ -49,6 +49,8 @@ COLUMNS = (
     Column("folder", "Folder", 0, 1.6, color="hint", sortable=False, least=380),
     Column("notes", "Notes", 58, role="mono", chars=6, sortable=False),
 )
+FOLDER, HEAD = 46, 12
+"""This many letters of a folder are shown, and so many of them before the cut."""
 ACTIONS = (
     RowAction("strike", "strikethrough", "Strike through: stays in the file", "S"),
     RowAction("copy", "copy", "Copy", "Ctrl+C"),
@@ -105,7 +107,10 @@ def cell(note: NoteView, column: int) -> Cell:
         return icon("file-pen" if note.renamed else "file-code"), "edited" if note.renamed else "accent"
     if column == 1:
         return name, "text" if note.exists else "hint"
-    return short_folder(folder) if column == 2 else str(len(note.rows))
+    if column == 2:  # what tells one folder from another stands at its end
+        folder = short_folder(folder)
+        return folder if len(folder) <= FOLDER else f"{folder[:HEAD]}…{folder[HEAD - FOLDER :]}"
+    return str(len(note.rows))
 
 
 def note_rows(loaded: Loaded) -> list[FlowRow]:

@@ -22,7 +22,7 @@ from gui.views.looks import short_folder
 HEADER_HEIGHT = 56
 SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 400, 150, 40
 SEARCH, LEAVE = "Search everything", "Leave the demo"
-AROUND = 32  # of a tab, beside its letters
+AROUND, SIGN = 32, 28  # of a tab, beside its letters; of the sign on the button that stands for all
 
 
 class Tab(Protocol):
@@ -96,7 +96,7 @@ class Header:
         for row in self._rows:
             self.tabs[row.name].show(not narrow and row.name in self._there)
         if narrow:
-            spare = self._wide - 60 - back - self._long(self.chooser.label) - AROUND
+            spare = self._wide - 60 - back - self._long(self.chooser.label) - AROUND - SIGN
         small = spare < SEARCH_LEAST
         width = SEARCH_ICON if small else min(SEARCH_WIDTH, spare)
         words = icon("search") if small else f"{icon('search')}   {SEARCH}      Ctrl+K"

@@ -192,7 +192,7 @@ class KnowledgeView(ListView[Knowledge]):
     ACTIONS = ACTIONS
     ACTION_KEYS = KEYS
     TEACH = TEACH
-    MARKS, ASIDE = 8, True
+    ASIDE = True
     session: BulletSession
 
     def __init__(self, look: Look, shell: Shell) -> None:

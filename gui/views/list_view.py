@@ -275,12 +275,17 @@ class FilteredView:
             dpg.set_value(self.filter, "")
         self.typed("")
 
+    def rest(self) -> None:
+        """Give the keyboard to what stands beside the field, which must not keep it. What is not in sight cannot have
+        it: the host's window would get it, and every key be lost."""
+        if self.at_rest and dpg.get_item_state(self.at_rest).get("visible"):
+            dpg.focus_item(self.at_rest)
+
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; see `keys`."""
         if key == "Esc" and (typing or self.filtered):
             self.clear()
-            if self.at_rest:
-                dpg.focus_item(self.at_rest)  # the field must not keep the keys
+            self.rest()
             return True
         if typing:
             return key in self.TYPING_KEYS and self.move(key)
@@ -471,8 +476,8 @@ class ListView(FilteredView, Generic[T]):
         self._shell.change()
         self._make_room()
         self.arrange(keep=True)
-        if self.session.target is None and self.at_rest:
-            dpg.focus_item(self.at_rest)  # the field must not keep the keys
+        if self.session.target is None:
+            self.rest()
 
     def pick(self, row: FlowRow) -> None:
         """A row was chosen here."""

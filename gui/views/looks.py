@@ -191,6 +191,15 @@ def ago(when: float, now: float | None = None) -> str:
     return "just now" if words == "now" else f"{words} ago" if words else ""
 
 
+def left_words(seconds: float) -> str:
+    """How long it will still take, never more exactly than anybody knows."""
+    if seconds <= 0:
+        return ""
+    if seconds < 60:
+        return f"about {max(10, round(seconds / 10) * 10)} s left"
+    return f"about {round(seconds / 60)} min left" if seconds < 5400 else f"about {seconds / 3600:.0f} h left"
+
+
 def day_words(day: str) -> str:
     """A day as a table has room for it: `17 Dec`, of another year `12.2024`."""
     try:

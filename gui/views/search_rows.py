@@ -20,7 +20,7 @@ from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import KnowledgeError
 from core.commands.conversations import ConversationHit
-from core.commands.panel.bullets import all_bullets, local_day
+from core.commands.panel.bullets import bullets_of, local_day
 from core.commands.search import search_everything
 from core.commands.statements import Found
 from core.commands.table import command
@@ -333,7 +333,7 @@ def _pattern(term: str) -> str:
 def bullet_of(workspace: Workspace, entry: Entry) -> Found | None:
     """The bullet or note that a hit means, as it stands in its file now; None when it is gone. On a worker."""
     file, _, line = entry.key.rpartition(":")
-    same = [row for row in all_bullets(workspace).rows if row.file == file]
+    same = bullets_of(workspace, file)
     at = int(line) if line.isdecimal() else 0
     first = entry.text.split("\n", 1)[0]
     near = [row for row in same if row.bullet.line == at] or [row for row in same if first in row.bullet.text]

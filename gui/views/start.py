@@ -231,8 +231,9 @@ class StartColumn:
         dpg.configure_item(self._words, show=bool(words))
         self.write.set_label("context.md, your words" if start.file else "Write a few words of your own")
         on = start.injected
-        dpg.set_value(self._bytes, f"{start.bytes:,}" if on else "0")
-        dpg.set_value(self._of, f"of {start.most:,} bytes")
+        known = not start.problem and start.most > 0
+        dpg.set_value(self._bytes, (f"{start.bytes:,}" if on else "0") if known else "")
+        dpg.set_value(self._of, f"of {start.most:,} bytes" if known else "")
         self._look.tint(self._bytes, "text" if on else "hint")
         parts = [Part(CATEGORIES[name].name, amount, CATEGORIES[name].color) for name, amount in start.sections]
         self._bar.set(parts if on else (), start.most or 1)
@@ -246,7 +247,7 @@ class StartColumn:
         self.lines.set(shown)
         sign, color, sentence = digest_words(snapshot.overview)
         quiet = on and color == "harvested"
-        say = start.problem or ("" if quiet else f"{icon(sign)}  {sentence}")
+        say = capital(start.problem) or ("" if quiet else f"{icon(sign)}  {sentence}")
         dpg.set_value(self._why, say)
         self._look.tint(self._why, "failed" if start.problem else color)
         dpg.configure_item(self._why, show=bool(say))

@@ -22,7 +22,7 @@ from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
-from gui.views.looks import ago, autopilot_words, capital, seconds_of
+from gui.views.looks import ago, autopilot_words, capital, left_words, seconds_of
 
 STATE_HEIGHT, LINKS, NARROW = 46, 4, 760
 
@@ -92,27 +92,13 @@ def links(state: State) -> list[Link]:
     return parts + ([Link(f"{failed:,} could not be read", "show.harvest-failed", "muted")] if failed else [])
 
 
-def time_left(activity: Activity, now: float) -> str:
-    """How long the running job will still take, from what it took so far; "" while nobody can know."""
-    if not activity.done or activity.done >= activity.total:
-        return ""
-    if activity.left:
-        now = activity.begun + activity.left * activity.done / (activity.total - activity.done)
-    seconds = (now - activity.begun) / activity.done * (activity.total - activity.done)
-    if seconds < 1.5:
-        return "a second left"
-    if seconds < 90:
-        return f"{round(seconds)} s left"
-    return f"{round(seconds / 60)} min left" if seconds < 5400 else f"{seconds / 3600:.1f} h left"
-
-
-def activity_words(activity: Activity, now: float) -> str:
-    """`Harvesting 49 of 118 · 1 failed · 2 min left · $0.02`."""
+def activity_words(activity: Activity) -> str:
+    """`Harvesting 49 of 118 · 1 failed · about 2 min left · $0.02`."""
     parts = [activity.name if not activity.total else f"{activity.name} {activity.done:,} of {activity.total:,}"]
     parts += [f"{activity.failed:,} failed"] if activity.failed else []
     if activity.stopping:
         return f"{parts[0]} · stopping after this step"
-    if left := time_left(activity, now):
+    if left := left_words(activity.left):
         parts.append(left)
     if activity.tokens:
         parts.append(f"{tokens(activity.tokens)} tokens")
@@ -209,7 +195,7 @@ class StateLine:
         """Show what runs, or how it stands."""
         running = state.activity
         if running is not None:
-            sign, color, words = "loader", "accent", activity_words(running, time.monotonic())
+            sign, color, words = "loader", "accent", activity_words(running)
             fraction = running.done / running.total if running.total else 0.0
         else:
             (sign, color, words), fraction = resting_words(state, time.time()), -1.0
@@ -218,8 +204,8 @@ class StateLine:
         if running is None and stands is not None and stands.at_work and stands.of:
             fraction = stands.through / stands.of
         parts = links(state) if running is None and state.problem is None else []
-        if self._narrow:  # a sentence about what is wrong, or the figures: not both
-            parts, words, sign = ([], words, sign) if color != "hint" else (parts, "", "")
+        if self._narrow:  # the first figures with a sign, or the sentence about what goes on or is broken: not both
+            parts, words = ([], words) if cut_off or color in ("failed", "accent") else (parts[:2], "")
         wanted = harvest_button(state)
         view = (sign, color, words, fraction, tuple(parts), cut_off, running is not None and running.stopping, wanted,
                 self.first)  # fmt: skip

@@ -6,7 +6,7 @@ ledger, stops once its rows are there), `table` (the same, once nothing is at wo
 for a while), `floor` (a window with one text, stopped after its first frame) or `resting` (that window, with a frame a
 second). It prints one line of JSON: `at` on the system's monotonic clock, which parent and child share, `cpu` in
 seconds of the processor since the process began, `now` and `most` in megabytes of memory. `PROBE_SECONDS` is how long
-`idle` and `resting` count.
+`idle` and `resting` count, `PROBE_VIEW` the view that is open.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-SETTLE_SECONDS = 3.0
+SETTLE_SECONDS = 6.0
 IDLE_SECONDS = float(os.environ.get("PROBE_SECONDS") or 10)
 
 
@@ -64,8 +64,8 @@ def watched(kind: str, words: list[str]) -> int:
     from gui.geometry import Geometry, write_geometry
     from gui.toolkit import window
 
-    if kind in ("table", "rows"):
-        write_geometry(Geometry(choices={"view": "conversations"}))
+    if view := "conversations" if kind in ("table", "rows") else os.environ.get("PROBE_VIEW"):
+        write_geometry(Geometry(choices={"view": view}))
     stepped, seen = window.FrameLoop.step, Idle()
 
     def step(self: Any) -> None:

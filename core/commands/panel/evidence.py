@@ -43,7 +43,6 @@ AROUND = 400
 """This many characters on either side of a quote are shown."""
 _TAIL = re.compile(r"[^\w\s]{1,4}(?=\s|\Z)")
 """Marks that end a sentence belong to it."""
-FACTUAL = ("facts", "questions", "playbooks")
 GONE, LONG, ELSEWHERE = "gone", "long", "elsewhere"
 
 
