@@ -65,7 +65,11 @@ def lines_for(
     told += _lessons(entries, threads, prompt) if entries is not None else []
     told += speaking(talks, entries, project, threads, telling(prompt), stems)
     told += _checks(talks, project, session, prompt)
-    return _once([row for row in told if adds(prompt, row.text)])[:LINES]
+    found = _once([row for row in told if adds(prompt, row.text)])[:LINES]
+    branches = {thread.name: thread.branch for thread in threads.values()}
+    return [
+        row._replace(branch=branches.get(row.place, branches.get(row.place.rpartition(":")[0], ""))) for row in found
+    ]
 
 
 def _once(told: list[Told]) -> list[Told]:

@@ -72,13 +72,14 @@ class Thread(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A line about an earlier session, its place and day, how strongly it speaks, and by what."""
+    """A line about an earlier session, its place and day, how strongly it speaks, by what, and the session's branch."""
 
     text: str
     place: str
     day: str
     score: float
     why: str
+    branch: str = ""
 
 
 def names_in(prompt: str) -> list[str]:

@@ -132,6 +132,10 @@ def check_hints(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(
             "hint-trouble", f"a hook had trouble and was silent: {trouble}", str(workspace.paths.hints), note=True
         )
+    if empty := [path for path in _files(workspace) if not os.path.getsize(path)]:
+        yield Finding(
+            "hint-trouble", "a hook could not write what it would hand out: is the disk full?", empty[0], note=True
+        )
 
 
 # --- how it went ------------------------------------------------------------------------------------------------------
