@@ -1,8 +1,8 @@
 """The lines that speak to a prompt. Not a search: a search may bring ten hits and call them weak; what nobody asked for
 must be right or not be there.
 
-Of four kinds, the surest first: kept lines that name what the prompt names, how an earlier session about the same thing
-ended, what is known of the kind of work that is asked for, and sentences about the rare words of the prompt.
+Of three kinds, the surest first: kept lines that name what the prompt names, what is known of the kind of work that is
+asked for, and sentences about the rare words of the prompt.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import sqlite3
 from collections.abc import Mapping
 
 from core.base.command_line import goals
-from core.give.earlier import Thread, Told, adds, cut, names_in, naming, source_of, threads_of, told_of
+from core.give.earlier import Thread, Told, adds, cut, names_in, naming, source_of, threads_of
 from core.give.sentences import speaking
-from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, Stems, words_of
+from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
 
 LEAST_PASSES, LEAST_SESSIONS, MAX_CHECKS = 3, 2, 3
 _KINDS = (
@@ -59,11 +59,10 @@ def lines_for(
     threads = threads_of(talks, project, session)
     if not threads:
         return []
-    prompt, stems = prompt[:PROMPT_CHARACTERS], Stems()
+    prompt = prompt[:PROMPT_CHARACTERS]
     told = naming(entries, threads, names_in(prompt)) if entries is not None else []
-    told += told_of(talks, threads, prompt, stems)
     told += _lessons(entries, threads, prompt) if entries is not None else []
-    told += speaking(talks, entries, project, threads, telling(prompt), stems)
+    told += speaking(talks, entries, project, threads, telling(prompt))
     told += _checks(talks, project, session, prompt)
     found = _once([row for row in told if adds(prompt, row.text)])[:LINES]
     branches = {thread.name: thread.branch for thread in threads.values()}

@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from core.give.earlier import HEDGED, LINE_CHARACTERS, Thread, Told, cut, source_of
+from core.give.earlier import LINE_CHARACTERS, Thread, Told, cut, source_of
 from core.search.words import STOP_WORDS, Stems, words_of
 
 MOST_TERMS, COMMON = 14, 3000
@@ -38,6 +38,12 @@ _TALK = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"```|[;{}]\s*\Z|\w\(.*\)\s*\Z|^\s*(?:#|//|import |from |def |return )|=[\"'\w\[{(]|</")
+_HEDGED = re.compile(
+    r"\b(?:might|may|maybe|perhaps|probably|likely|typically|usually|could|would|should (?:check|look|see|be able)|"
+    r"look for|something like|let's|we (?:need|can|should))\b",
+    re.IGNORECASE,
+)
+"""What was only supposed."""
 _ADVICE = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
 """What was said to whoever was spoken to, and what was asked for, is of its moment."""
 _REQUEST = re.compile(
@@ -76,9 +82,10 @@ class _Asked(NamedTuple):
 
 def speaking(
     talks: sqlite3.Connection, entries: sqlite3.Connection | None, project: str,
-    threads: Mapping[int, Thread], words: Sequence[str], stems: Stems,
+    threads: Mapping[int, Thread], words: Sequence[str],
 ) -> list[Told]:  # fmt: skip
     """The sentences of these sessions that speak to the words, best first. Raises sqlite3.Error."""
+    stems = Stems()
     known = stems.learn(words)
     wanted = list(dict.fromkeys(known[word] for word in words))
     marks = ", ".join("?" * len(wanted))
@@ -142,7 +149,7 @@ def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: _
         if len(part) < 30 or part.endswith(("?", "？", ":")) or _TALK.match(part.lstrip("*_#- ")) or _CODE.search(part):
             continue
         tells = _TELLS.search(part) or (last and _DONE.search(part))
-        if role == "assistant" and (not tells or _ADVICE.search(part) or HEDGED.search(part)):
+        if role == "assistant" and (not tells or _ADVICE.search(part) or _HEDGED.search(part)):
             continue
         if role == "user" and (_REQUEST.search(part) or not _STATED.match(part)):
             continue
@@ -150,7 +157,7 @@ def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: _
         if row is not None:
             behind = parts[at + 1] if at + 1 < len(parts) else ""
             near = len(part) + len(behind) < LINE_CHARACTERS and len(_SPOKEN.findall(behind)) > 3
-            near = near and not _TALK.match(behind) and not HEDGED.search(behind)
+            near = near and not _TALK.match(behind) and not _HEDGED.search(behind)
             made.append(row._replace(text=f"{part} {behind}" if near and not behind.endswith("?") else part))
     return made
 
