@@ -16,7 +16,8 @@ from core.give.earlier import Thread, Told, adds, cut, names_in, naming, source_
 from core.give.sentences import speaking
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
 
-LEAST_PASSES, LEAST_SESSIONS, MAX_CHECKS = 3, 2, 3
+LEAST_PASSES, LEAST_SESSIONS, MAX_SESSIONS, MAX_CHECKS = 3, 2, 40, 3
+"""A check passed so often, in so many of the newest sessions; at most so many are told."""
 _KINDS = (
     ("merge", r"\b(?:merg(?:e|es|ing)|conflicts?|rebas(?:e|ing))\b", r"\bgit (?:-\S+ )*(?:merge|rebase|pull)\b"),
     ("branch", r"\b(?:branch off|(?:new|create|appropriate|another|switch) \w*\s?branch|worktrees?)\b",
@@ -115,13 +116,15 @@ def _checks(talks: sqlite3.Connection, project: str, session: str, prompt: str) 
     if not _ASKS_CHECKS.search(prompt):
         return []
     sql = (
-        "SELECT c.key, count(*), count(DISTINCT c.thread), max(v.name), max(substr(v.ended, 1, 10)) FROM commands c"
-        " JOIN conversations v ON v.id = c.thread WHERE v.project = ? AND v.session <> ? AND c.failed = 0"
+        "WITH newest AS (SELECT id, name, substr(ended, 1, 10) AS day FROM conversations"
+        " WHERE project = ? AND session <> ? ORDER BY ended DESC LIMIT ?)"
+        " SELECT c.key, count(*), count(DISTINCT c.thread), max(v.name), max(v.day) FROM newest v"
+        " CROSS JOIN commands c ON c.thread = v.id WHERE c.failed = 0"
         " GROUP BY c.key HAVING count(*) >= ? AND count(DISTINCT c.thread) >= ? ORDER BY 3 DESC, 2 DESC LIMIT 200"
     )
     kept: dict[str, tuple[str, int]] = {}
     place, day = "", ""
-    for key, times, _, name, last in talks.execute(sql, (project, session, LEAST_PASSES, LEAST_SESSIONS)):
+    for key, times, _, name, last in talks.execute(sql, (project, session, MAX_SESSIONS, LEAST_PASSES, LEAST_SESSIONS)):
         kind = _kind_of(key)
         if kind and kind not in kept and "/" not in key and "&&" not in key:
             kept[kind] = (key, times)
