@@ -18,6 +18,7 @@ from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
 from core.commands.conversations import ConversationFilters, ConversationHit, find_in, first_day
+from core.commands.entry_sources import library_file
 from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope, scope_of
 from core.commands.row import NAMED, Argument, listed, option, single, whole_number
 from core.commands.search import search
@@ -144,9 +145,10 @@ def find(
     firm_rows = [row for row in told if not row.weak]
     few = sum(row.own for row in firm_rows) < WEAK_SHOWN
     weak_rows = [row for row in told if row.weak and ((row.own and few) or not firm_rows)][:WEAK_SHOWN]
-    ranked = sorted((*firm_rows, *weak_rows), key=lambda row: (not row.own, row.weak, bool(row.misled)))
+    ranked = sorted((*firm_rows, *weak_rows), key=_group)
     elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
-    shown = [*filter(_is_own, ranked), *[row for row in ranked if not row.own][:elsewhere]][:limit]
+    ranked = [*filter(_is_own, ranked), *[row for row in ranked if not row.own][:elsewhere]]
+    shown = record.warned_last(ranked, lambda row: bool(row.misled), limit, _group)
     shown = [_as_it_stands(row, own.folder) if row.own else row for row in shown]
     notes = [f"the phrase {phrase!r} stands nowhere; its words were searched" for phrase in missing]
     where = os.path.basename(own.folder) if own.folder and wide.narrow else ""
@@ -230,7 +232,7 @@ class _Look:
 
     def _of_a_team(self, scope: Scope, is_own: bool) -> list[FoundRow]:
         """What a library in PostgreSQL says; that of a file is in the index."""
-        if not self._workspace.config.library_url:
+        if library_file(self._workspace) is not None:
             return []
         from core.commands.library.use import library_retrieve
 
@@ -338,6 +340,11 @@ def _as_it_stands(row: FoundRow, root: str) -> FoundRow:
 
 def _is_own(row: FoundRow) -> bool:
     return row.own
+
+
+def _group(row: FoundRow) -> tuple[bool, bool]:
+    """The own project's first, and of each what answers firmly."""
+    return not row.own, row.weak
 
 
 def _today() -> Any:
