@@ -251,6 +251,27 @@ def test_how_a_hint_went_is_read_out_of_the_transcript(shop: Path) -> None:
     assert "5 ignored" in call("hints")[1]
 
 
+@pytest.mark.parametrize(
+    ("said", "went"),
+    [
+        ("Done: `towncrier build --draft` made them, and the bot took them.", "followed"),
+        ("The release notes are no longer generated with towncrier since May.", "contradicted"),
+        ("The pool has four workers now.", "ignored"),
+    ],
+)
+def test_a_line_that_holds_no_more_counts_as_contradicted(shop: Path, said: str, went: str) -> None:
+    from core.commands.moment.hints import judge
+    from core.commands.workspace import open_workspace
+
+    transcript = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / "s9.jsonl"
+    assert "towncrier" in hook(shop, prompt(ASKS) | {"transcript_path": str(transcript)})
+    row = turn("assistant", [{"type": "text", "text": said}], 1, "s9", shop)
+    transcript.write_text(json.dumps(row | {"timestamp": "2099-01-01T00:00:00Z"}) + "\n")
+    os.utime(transcript, (1, 1))
+    judge(open_workspace())
+    assert f"1 {went}" in call("hints")[1]
+
+
 # --- find -------------------------------------------------------------------------------------------------------------
 
 

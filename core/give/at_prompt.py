@@ -1,8 +1,8 @@
 """The lines that speak to a prompt. Not a search: a search may bring ten hits and call them weak; what nobody asked for
 must be right or not be there.
 
-Of three kinds, the surest first: kept lines that name what the prompt names, what is known of the kind of work that is
-asked for, and sentences about the rare words of the prompt.
+Of two kinds, the surest first: what is known of the kind of work that is asked for, and sentences about the rare words
+of the prompt.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import sqlite3
 from collections.abc import Mapping
 
 from core.base.command_line import goals
-from core.give.earlier import Thread, Told, adds, cut, names_in, naming, source_of, threads_of
-from core.give.sentences import speaking
+from core.give.sentences import Thread, Told, adds, cut, source_of, speaking, threads_of
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
 
 LEAST_PASSES, LEAST_SESSIONS, MAX_SESSIONS, MAX_CHECKS = 3, 2, 40, 3
@@ -22,10 +21,6 @@ _KINDS = (
     ("merge", r"\b(?:merg(?:e|es|ing)|conflicts?|rebas(?:e|ing))\b", r"\bgit (?:-\S+ )*(?:merge|rebase|pull)\b"),
     ("branch", r"\b(?:branch off|(?:new|create|appropriate|another|switch) \w*\s?branch|worktrees?)\b",
      r"\bgit (?:-\S+ )*(?:checkout|switch|branch|worktree)\b"),
-    ("pull request", r"\b(?:open|create|draft|make|new|raise)(?: \w+){0,3} (?:PR|pull request)\b",
-     r"\bgh pr create\b"),
-    ("install", r"\binstall(?:ing|ation)?\b", r"\b(?:p?npm|yarn|bun|pip|uv|poetry) (?:-\S+ )*(?:i|install|add)\b"),
-    ("deploy", r"\b(?:deploy(?:ing|ment)?|publish(?:ing)?|releas(?:e|ing))\b", r"\b(?:deploy|publish|release)\b"),
 )  # fmt: skip
 """A kind of work: how a prompt asks for it, and the commands that do it."""
 _LESSON = re.compile(
@@ -61,8 +56,7 @@ def lines_for(
     if not threads:
         return []
     prompt = prompt[:PROMPT_CHARACTERS]
-    told = naming(entries, threads, names_in(prompt)) if entries is not None else []
-    told += _lessons(entries, threads, prompt) if entries is not None else []
+    told = _lessons(entries, threads, prompt) if entries is not None else []
     told += speaking(talks, entries, project, threads, telling(prompt))
     told += _checks(talks, project, session, prompt)
     found = _once([row for row in told if adds(prompt, row.text)])[:LINES]

@@ -14,9 +14,10 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from core.give.earlier import LINE_CHARACTERS, Thread, Told, cut, source_of
 from core.search.words import STOP_WORDS, Stems, words_of
 
+LINE_CHARACTERS, NEW = 420, 0.4
+"""A line is at most so long, and so large a part of its words is not in the prompt."""
 MOST_TERMS, COMMON = 14, 3000
 """So many of the rarest words are looked for; one that stands in more turns than this is none of them."""
 LEAST_TERMS, FEW_TURNS, FEW_SESSIONS = 2, 200, 8
@@ -71,6 +72,27 @@ _ADDRESS = re.compile(r"\w+://\S+")
 _SPOKEN = re.compile(r"[^\W\d_]{2,}")
 
 
+class Thread(NamedTuple):
+    """One earlier session of the project."""
+
+    id: int
+    name: str
+    day: str
+    branch: str
+    turns: int
+
+
+class Told(NamedTuple):
+    """A line about an earlier session, its place and day, how strongly it speaks, by what, and the session's branch."""
+
+    text: str
+    place: str
+    day: str
+    score: float
+    why: str
+    branch: str = ""
+
+
 class _Asked(NamedTuple):
     """The rare words of a prompt with what each is worth, in a project of `total` turns; `least` are shared."""
 
@@ -78,6 +100,15 @@ class _Asked(NamedTuple):
     stems: Stems
     total: int
     least: int
+
+
+def threads_of(talks: sqlite3.Connection, project: str, session: str) -> dict[int, Thread]:
+    """The other sessions of a project whose words are in the index."""
+    sql = (
+        "SELECT id, name, substr(ended, 1, 10), branch, turns FROM conversations"
+        " WHERE project = ? AND session <> ? AND problem = ''"
+    )
+    return {row[0]: Thread(*row) for row in talks.execute(sql, (project, session))}
 
 
 def speaking(
@@ -189,3 +220,20 @@ def _best(told: Sequence[Told]) -> list[Told]:
         if sum(one.why == row.why for one in kept) < 2:
             kept.append(row)
     return kept
+
+
+def source_of(provenance: str) -> str:
+    """The conversation that a line's provenance names."""
+    inside = provenance.removeprefix("[from: ").removesuffix("]")
+    return inside.rpartition(", ")[0] or inside
+
+
+def adds(prompt: str, text: str) -> bool:
+    """Whether a line says more than the prompt itself does."""
+    words = {word for word in words_of(text) if word not in STOP_WORDS}
+    return len(words - set(words_of(prompt))) >= NEW * len(words)
+
+
+def cut(text: str, most: int = LINE_CHARACTERS) -> str:
+    """A text in so many characters, cut between words."""
+    return text if len(text) <= most else f"{text[: text.rfind(' ', 0, most)]} …"
