@@ -13,9 +13,9 @@ from core.conversations.turns import cut
 from core.rules import words
 from core.rules.answers import find_undecided
 from core.rules.checks import check_steps
-from core.rules.closing import find_left
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import failure, find_failures
+from core.rules.left import find_left
 from core.rules.prose import by_person
 from core.rules.sentence import Found
 from core.rules.session import Session
