@@ -1,8 +1,8 @@
 """The lines that speak to a prompt. Not a search: a search may bring ten hits and call them weak; what nobody asked for
 must be right or not be there.
 
-Of four kinds, the surest first: kept lines that name what the prompt names, how an earlier session about the same thing
-ended, what is known of the kind of work that is asked for, and sentences about the rare words of the prompt.
+Of two kinds, the surest first: what is known of the kind of work that is asked for, and sentences about the rare words
+of the prompt.
 """
 
 from __future__ import annotations
@@ -12,19 +12,15 @@ import sqlite3
 from collections.abc import Mapping
 
 from core.base.command_line import goals
-from core.give.earlier import Thread, Told, adds, cut, names_in, naming, source_of, threads_of, told_of
-from core.give.sentences import speaking
-from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, Stems, words_of
+from core.give.sentences import Thread, Told, adds, cut, source_of, speaking, threads_of
+from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
 
-LEAST_PASSES, LEAST_SESSIONS, MAX_CHECKS = 3, 2, 3
+LEAST_PASSES, LEAST_SESSIONS, MAX_SESSIONS, MAX_CHECKS = 3, 2, 40, 3
+"""A check passed so often, in so many of the newest sessions; at most so many are told."""
 _KINDS = (
     ("merge", r"\b(?:merg(?:e|es|ing)|conflicts?|rebas(?:e|ing))\b", r"\bgit (?:-\S+ )*(?:merge|rebase|pull)\b"),
     ("branch", r"\b(?:branch off|(?:new|create|appropriate|another|switch) \w*\s?branch|worktrees?)\b",
      r"\bgit (?:-\S+ )*(?:checkout|switch|branch|worktree)\b"),
-    ("pull request", r"\b(?:open|create|draft|make|new|raise)(?: \w+){0,3} (?:PR|pull request)\b",
-     r"\bgh pr create\b"),
-    ("install", r"\binstall(?:ing|ation)?\b", r"\b(?:p?npm|yarn|bun|pip|uv|poetry) (?:-\S+ )*(?:i|install|add)\b"),
-    ("deploy", r"\b(?:deploy(?:ing|ment)?|publish(?:ing)?|releas(?:e|ing))\b", r"\b(?:deploy|publish|release)\b"),
 )  # fmt: skip
 """A kind of work: how a prompt asks for it, and the commands that do it."""
 _LESSON = re.compile(
@@ -59,13 +55,15 @@ def lines_for(
     threads = threads_of(talks, project, session)
     if not threads:
         return []
-    prompt, stems = prompt[:PROMPT_CHARACTERS], Stems()
-    told = naming(entries, threads, names_in(prompt)) if entries is not None else []
-    told += told_of(talks, threads, prompt, stems)
-    told += _lessons(entries, threads, prompt) if entries is not None else []
-    told += speaking(talks, entries, project, threads, telling(prompt), stems)
+    prompt = prompt[:PROMPT_CHARACTERS]
+    told = _lessons(entries, threads, prompt) if entries is not None else []
+    told += speaking(talks, entries, project, threads, telling(prompt))
     told += _checks(talks, project, session, prompt)
-    return _once([row for row in told if adds(prompt, row.text)])[:LINES]
+    found = _once([row for row in told if adds(prompt, row.text)])[:LINES]
+    branches = {thread.name: thread.branch for thread in threads.values()}
+    return [
+        row._replace(branch=branches.get(row.place, branches.get(row.place.rpartition(":")[0], ""))) for row in found
+    ]
 
 
 def _once(told: list[Told]) -> list[Told]:
@@ -112,13 +110,15 @@ def _checks(talks: sqlite3.Connection, project: str, session: str, prompt: str) 
     if not _ASKS_CHECKS.search(prompt):
         return []
     sql = (
-        "SELECT c.key, count(*), count(DISTINCT c.thread), max(v.name), max(substr(v.ended, 1, 10)) FROM commands c"
-        " JOIN conversations v ON v.id = c.thread WHERE v.project = ? AND v.session <> ? AND c.failed = 0"
+        "WITH newest AS (SELECT id, name, substr(ended, 1, 10) AS day FROM conversations"
+        " WHERE project = ? AND session <> ? ORDER BY ended DESC LIMIT ?)"
+        " SELECT c.key, count(*), count(DISTINCT c.thread), max(v.name), max(v.day) FROM newest v"
+        " CROSS JOIN commands c ON c.thread = v.id WHERE c.failed = 0"
         " GROUP BY c.key HAVING count(*) >= ? AND count(DISTINCT c.thread) >= ? ORDER BY 3 DESC, 2 DESC LIMIT 200"
     )
     kept: dict[str, tuple[str, int]] = {}
     place, day = "", ""
-    for key, times, _, name, last in talks.execute(sql, (project, session, LEAST_PASSES, LEAST_SESSIONS)):
+    for key, times, _, name, last in talks.execute(sql, (project, session, MAX_SESSIONS, LEAST_PASSES, LEAST_SESSIONS)):
         kind = _kind_of(key)
         if kind and kind not in kept and "/" not in key and "&&" not in key:
             kept[kind] = (key, times)

@@ -140,22 +140,22 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
 
     settings = load_config(Path(config) if config else None, environment, Path(cwd)).config
     handed = Handed(paths, session)
-    rows = [row for row in rows if handed.is_new(row[0])]
+    rows = [row for row in rows if handed.is_new(row.text)]
     if event not in settings.hints or not rows or (event != FILE and not settings.search_conversations):
         return ""
     from core.base.marks import for_prompt
-    from core.give.still import gone
+    from core.give.still import gone, never_merged
 
     lines, kept, room = [_HEAD], [], BYTES - len(_HEAD) - 1
-    for text, why, score, instead in rows:
-        missing = gone(project, text)
-        line = f"- {for_prompt(text, secrets=False)}" + (
-            f" (gone from git since: {', '.join(missing)})" if missing else ""
-        )
+    for row in rows:
+        missing = gone(project, row.text)
+        line = f"- {for_prompt(row.text, secrets=False)}"
+        line += f" (gone from git since: {', '.join(missing)})" * bool(missing)
+        line += f" (learned on {row.branch}, which was never merged)" * never_merged(project, row.branch)
         size = len(line.encode()) + 1
         if size <= room:
             lines.append(line)
-            kept.append((text, why, score, instead))
+            kept.append(row)
             room -= size
     if not kept:
         return ""
@@ -169,7 +169,9 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
 def _rows(
     event: str, said: Mapping[str, Any], wanted: str, project: str, session: str, cache: Any
 ) -> list[Row]:  # fmt: skip
-    """The lines for an event, each with why it is handed out and its score."""
+    """The lines for an event."""
+    from core.give.handed import Row
+
     talks = _opened(cache / "conversations" / "search.db")
     entries = _opened(cache / "search" / "search.db")
     try:
@@ -181,7 +183,9 @@ def _rows(
             from core.give.at_prompt import lines_for
 
             found = lines_for(talks, entries, project, session, wanted)
-            return [(f"{row.text} → {row.place} ({row.day})", row.why, row.score, "") for row in found]
+            return [
+                Row(f"{row.text} → {row.place} ({row.day})", row.why, row.score, branch=row.branch) for row in found
+            ]
         from core.base.command_line import command_key, error_key
         from core.give.commands_here import after, before
 
@@ -190,10 +194,10 @@ def _rows(
             return []
         if event == COMMAND:
             known = before(talks, project, session, key)
-            return [(known.line, f"command: {key}", 1.0, known.instead)] if known is not None else []
+            return [Row(known.line, f"command: {key}", instead=known.instead)] if known is not None else []
         error = error_key(output_of(said))
         known = after(talks, project, session, key, error) if error else None
-        return [(known.line, f"error: {error}", 1.0, known.instead)] if known is not None else []
+        return [Row(known.line, f"error: {error}", instead=known.instead)] if known is not None else []
     finally:
         for database in (talks, entries):
             if database is not None:
@@ -202,6 +206,8 @@ def _rows(
 
 def _of_file(entries: sqlite3.Connection | None, project: str, path: str, cwd: str) -> list[Row]:
     """The notes of a file of the project."""
+    from core.give.handed import Row
+
     whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
     places = {whole, os.path.realpath(whole)}
     if entries is None or not any(place.startswith(project.rstrip(os.sep) + os.sep) for place in places):
@@ -210,7 +216,7 @@ def _of_file(entries: sqlite3.Connection | None, project: str, path: str, cwd: s
     sql = f"SELECT text FROM entries WHERE kind = 'note' AND title IN ({marks}) ORDER BY date DESC LIMIT 3"
     rows = entries.execute(sql, tuple(places)).fetchall()
     name = os.path.relpath(whole, project)
-    return [(f"{name}: {' '.join(text.split())[:400]}", "notes of the file", 1.0, "") for (text,) in rows]
+    return [Row(f"{name}: {' '.join(text.split())[:400]}", "notes of the file") for (text,) in rows]
 
 
 def _opened(path: Any) -> sqlite3.Connection | None:

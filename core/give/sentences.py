@@ -14,9 +14,10 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from core.give.earlier import HEDGED, LINE_CHARACTERS, Thread, Told, cut, source_of
 from core.search.words import STOP_WORDS, Stems, words_of
 
+LINE_CHARACTERS, NEW = 420, 0.4
+"""A line is at most so long, and so large a part of its words is not in the prompt."""
 MOST_TERMS, COMMON = 14, 3000
 """So many of the rarest words are looked for; one that stands in more turns than this is none of them."""
 LEAST_TERMS, FEW_TURNS, FEW_SESSIONS = 2, 200, 8
@@ -38,6 +39,12 @@ _TALK = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"```|[;{}]\s*\Z|\w\(.*\)\s*\Z|^\s*(?:#|//|import |from |def |return )|=[\"'\w\[{(]|</")
+_HEDGED = re.compile(
+    r"\b(?:might|may|maybe|perhaps|probably|likely|typically|usually|could|would|should (?:check|look|see|be able)|"
+    r"look for|something like|let's|we (?:need|can|should))\b",
+    re.IGNORECASE,
+)
+"""What was only supposed."""
 _ADVICE = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
 """What was said to whoever was spoken to, and what was asked for, is of its moment."""
 _REQUEST = re.compile(
@@ -65,6 +72,27 @@ _ADDRESS = re.compile(r"\w+://\S+")
 _SPOKEN = re.compile(r"[^\W\d_]{2,}")
 
 
+class Thread(NamedTuple):
+    """One earlier session of the project."""
+
+    id: int
+    name: str
+    day: str
+    branch: str
+    turns: int
+
+
+class Told(NamedTuple):
+    """A line about an earlier session, its place and day, how strongly it speaks, by what, and the session's branch."""
+
+    text: str
+    place: str
+    day: str
+    score: float
+    why: str
+    branch: str = ""
+
+
 class _Asked(NamedTuple):
     """The rare words of a prompt with what each is worth, in a project of `total` turns; `least` are shared."""
 
@@ -74,11 +102,21 @@ class _Asked(NamedTuple):
     least: int
 
 
+def threads_of(talks: sqlite3.Connection, project: str, session: str) -> dict[int, Thread]:
+    """The other sessions of a project whose words are in the index."""
+    sql = (
+        "SELECT id, name, substr(ended, 1, 10), branch, turns FROM conversations"
+        " WHERE project = ? AND session <> ? AND problem = ''"
+    )
+    return {row[0]: Thread(*row) for row in talks.execute(sql, (project, session))}
+
+
 def speaking(
     talks: sqlite3.Connection, entries: sqlite3.Connection | None, project: str,
-    threads: Mapping[int, Thread], words: Sequence[str], stems: Stems,
+    threads: Mapping[int, Thread], words: Sequence[str],
 ) -> list[Told]:  # fmt: skip
     """The sentences of these sessions that speak to the words, best first. Raises sqlite3.Error."""
+    stems = Stems()
     known = stems.learn(words)
     wanted = list(dict.fromkeys(known[word] for word in words))
     marks = ", ".join("?" * len(wanted))
@@ -142,7 +180,7 @@ def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: _
         if len(part) < 30 or part.endswith(("?", "？", ":")) or _TALK.match(part.lstrip("*_#- ")) or _CODE.search(part):
             continue
         tells = _TELLS.search(part) or (last and _DONE.search(part))
-        if role == "assistant" and (not tells or _ADVICE.search(part) or HEDGED.search(part)):
+        if role == "assistant" and (not tells or _ADVICE.search(part) or _HEDGED.search(part)):
             continue
         if role == "user" and (_REQUEST.search(part) or not _STATED.match(part)):
             continue
@@ -150,7 +188,7 @@ def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: _
         if row is not None:
             behind = parts[at + 1] if at + 1 < len(parts) else ""
             near = len(part) + len(behind) < LINE_CHARACTERS and len(_SPOKEN.findall(behind)) > 3
-            near = near and not _TALK.match(behind) and not HEDGED.search(behind)
+            near = near and not _TALK.match(behind) and not _HEDGED.search(behind)
             made.append(row._replace(text=f"{part} {behind}" if near and not behind.endswith("?") else part))
     return made
 
@@ -182,3 +220,20 @@ def _best(told: Sequence[Told]) -> list[Told]:
         if sum(one.why == row.why for one in kept) < 2:
             kept.append(row)
     return kept
+
+
+def source_of(provenance: str) -> str:
+    """The conversation that a line's provenance names."""
+    inside = provenance.removeprefix("[from: ").removesuffix("]")
+    return inside.rpartition(", ")[0] or inside
+
+
+def adds(prompt: str, text: str) -> bool:
+    """Whether a line says more than the prompt itself does."""
+    words = {word for word in words_of(text) if word not in STOP_WORDS}
+    return len(words - set(words_of(prompt))) >= NEW * len(words)
+
+
+def cut(text: str, most: int = LINE_CHARACTERS) -> str:
+    """A text in so many characters, cut between words."""
+    return text if len(text) <= most else f"{text[: text.rfind(' ', 0, most)]} …"

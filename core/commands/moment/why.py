@@ -11,8 +11,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from difflib import SequenceMatcher
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.base import files
 from core.base.project import repository_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.row import NAMED, needed, single, whole_number
@@ -22,7 +25,7 @@ from core.commands.transcript import LOOK_SECONDS, opened_index, whole_of
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation
 from core.conversations.events import Commit, Edit
-from core.give.still import git
+from core.give.still import committed, git
 from core.search import conversations as stored
 from core.search.answering import Excerpt, chosen
 from core.search.conversations import Held, Piece
@@ -32,7 +35,7 @@ from core.search.words import Stems, words_of
 if TYPE_CHECKING:
     from core.search.conversations import Database
 
-LIMIT = 3
+LIMIT, MAX_BYTES = 3, 8 << 20
 GIT_SECONDS = 10.0
 HASH = 7
 """Git abbreviates to no fewer letters."""
@@ -106,8 +109,9 @@ def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
     if not root:
         raise KnowledgeError("no-repository", "this file is in no git repository", path)
     name = os.path.relpath(path, root)
-    changes = _blamed(root, name, line) if line else _logged(root, name, limit)
-    if not changes and not _is_changed(root, name):
+    before, now = committed(root, name), _lines_now(path)
+    changes = _blamed(root, name, line, before, now) if line else _logged(root, name, limit)
+    if not changes and before is not None:
         raise KnowledgeError("not-in-git", "git knows no commit of this file", path)
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
         if database is None:
@@ -137,13 +141,29 @@ def _place(workspace: Workspace, place: str) -> tuple[str, int]:
 # --- git -------------------------------------------------------------------------------------------------------------
 
 
-def _blamed(root: str, name: str, line: int) -> list[_Change]:
-    told = git(root, "blame", "--no-textconv", "-w", "--porcelain", f"-L{line},{line}", "--", name, seconds=GIT_SECONDS)
+def _lines_now(path: str) -> list[str]:
+    try:
+        return files.read_file(Path(path), MAX_BYTES).data.decode("utf-8", "replace").splitlines()
+    except OSError as error:
+        raise KnowledgeError("unreadable", f"this file cannot be read: {error.strerror or error}", path) from error
+
+
+def _blamed(root: str, name: str, line: int, before: list[str] | None, now: Sequence[str]) -> list[_Change]:
+    """The commit of a line as the file is now, found as the line that it was in the newest commit."""
+    if not 0 < line <= len(now):
+        raise KnowledgeError("no-line", f"git tells nothing of line {line}", os.path.join(root, name))
+    text, at = now[line - 1].strip(), line
+    if before != now:
+        blocks = SequenceMatcher(None, before or [], now, autojunk=False).get_matching_blocks()
+        at = next((one.a + line - one.b for one in blocks if one.b < line <= one.b + one.size), 0)
+    if not at:
+        return [_Change(UNCOMMITTED, "", "", "", text)]
+    told = git(
+        root, "blame", "--no-textconv", "-w", "--porcelain", f"-L{at},{at}", "HEAD", "--", name, seconds=GIT_SECONDS
+    )
     if told is None:
         raise KnowledgeError("no-line", f"git tells nothing of line {line}", os.path.join(root, name))
-    rows = told.split("\n")
-    hash, text = rows[0].split(" ")[0], rows[-1].strip()
-    return [_Change(UNCOMMITTED, "", "", "", text) if hash == UNCOMMITTED else _commit(root, hash, text)]
+    return [_commit(root, told.split(" ", 1)[0], text)]
 
 
 def _logged(root: str, name: str, limit: int) -> list[_Change]:
@@ -161,10 +181,6 @@ def _commit(root: str, hash: str, line: str) -> _Change:
         row for row in body if not re.match(r"(?:Co-Authored-By|Signed-off-by|Generated with)\b", row, re.I)
     )
     return _Change(hash, subject, day, message.strip(), line)
-
-
-def _is_changed(root: str, name: str) -> bool:
-    return bool(git(root, "status", "--porcelain", "--", name, seconds=GIT_SECONDS))
 
 
 # --- sessions --------------------------------------------------------------------------------------------------------

@@ -26,11 +26,16 @@ def similar(paths: Paths) -> list[Alike]:
     return alike(_placed(paths, COMPARED))
 
 
+def unstruck(paths: Paths) -> list[Placed]:
+    """The facts and decisions that stand."""
+    return _placed(paths, CONTRADICTED)
+
+
 def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Superseding]:
     """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered,
     without what the user has dismissed. `problems` hears of a ledger whose offers could not be read; the others are
     given all the same."""
-    rows = _placed(paths, CONTRADICTED)
+    rows = unstruck(paths)
     dismissed = silenced(paths, utc_now().date().isoformat())
     pairs = {pair.key: pair for pair in (*superseding(rows), *_offered(paths, problems))}
     return [pair for pair in pairs.values() if pair.key not in dismissed]
