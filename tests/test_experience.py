@@ -122,6 +122,20 @@ def test_a_use_that_is_read_twice_counts_once_and_no_outcome_is_refused(tmp_path
         record.record(path, [Use(LINE, "good", AT)])
 
 
+@pytest.mark.parametrize(
+    ("tally", "task", "warned"),
+    [
+        ({"other": {"misleading": 3}}, "debugging", True),
+        ({"other": {"misleading": 2}, "debugging": {"misleading": 1}}, "debugging", True),
+        ({"factual_lookup": {"misleading": 3}}, "other", True),
+        ({"factual_lookup": {"misleading": 3}}, "debugging", False),
+        ({"other": {"misleading": 3}, "debugging": {"win": 4}}, "debugging", False),
+    ],
+)
+def test_a_use_whose_kind_nobody_told_counts_for_every_kind(tally: Any, task: str, *, warned: bool) -> None:
+    assert bool(record.Served(tally).warning(task)) == warned
+
+
 # --- read in a conversation -------------------------------------------------------------------------------------------
 
 ANSWER = (
@@ -153,6 +167,14 @@ def talk(last: str, answer: str = ANSWER, tool: str = "mcp__knowledge__find") ->
         ("Thanks. But it still fails.", "misleading"),
         ("That is wrong, the port has moved", "misleading"),
         ("Now write the changelog", "partial"),
+        ("ok now it works, but does it have to be shown as a float?", "win"),
+        ("still get the same error, pasted terminal output here", "misleading"),
+        ("the new tab is still not opening after conversion is complete", "misleading"),
+        ("please clean up what feels brittle, and ensure that the imports are correct", "partial"),
+        ("I feel that this is exactly the type of task for the new migration", "partial"),
+        ("what exactly is wrong with this? I want it to open the file", "partial"),
+        ("commit this. Q: three reads? this is not great...?", "partial"),
+        ("can you make it more modern? position: fixed; must stay", "partial"),
     ],
 )
 def test_a_line_that_was_found_and_used_gets_the_outcome_that_the_user_tells(said: str, outcome: str) -> None:

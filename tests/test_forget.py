@@ -191,7 +191,7 @@ def test_the_library_leaves_out_what_the_user_has_removed_and_gives_no_more_than
     )
     run(world, "add", "facts", SAID)
     run(world, "library", "ingest", str(page))
-    assert len(document(world, "library", "retrieve", "pump port", "--limit", "1", "--bullets")) == 1
+    assert len(document(world, "library", "retrieve", "pump port", "--limit", "1")) == 1
     run(world, "rm", "facts", SAID)
     for words in (("retrieve", "pumps port"), ("show", str(page)), ("reflect",)):
         assert RARE not in run(world, "library", *words)

@@ -27,6 +27,7 @@ from core.base import files
 from core.base.choices import OUTCOMES, TASK_TYPES
 from core.base.entry import statement_mark
 from core.base.result import KnowledgeError
+from core.experience.kinds import counts_for
 
 NOTES = 4_000
 """Characters of a why, a question or a context."""
@@ -117,15 +118,21 @@ class Served:
 
     def warning(self, task: str) -> str:
         """What is to be said first of a thing that has misled too often at a kind of task; "" for one that has not."""
-        counts = self.tally.get(task, {})
+        counts = counts_for(self.tally, task)
         if not misleads(counts):
             return ""
-        why = self.misled.get(task, "")[:WARNED].replace("[", "(").replace("]", ")").replace("; ", ", ")
+        why = (
+            (self.misled.get(task) or next(iter(self.misled.values()), ""))[:WARNED]
+            .replace("[", "(")
+            .replace("]", ")")
+            .replace("; ", ", ")
+        )
         return f"misled {counts['misleading']}× for {task.replace('_', ' ')}{f': {why}' if why else ''}"
 
 
 def misleads(counts: Mapping[str, int]) -> bool:
-    """Whether outcomes for one kind of task are decisive against a thing: three misleadings, and no more wins."""
+    """Whether the outcomes for a kind of task (`counts_for`) are decisive against a thing: three misleadings, and no
+    more wins."""
     return counts.get("misleading", 0) >= max(DECISIVE, counts.get("win", 0))
 
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from core.library.use.retrieve import Retrieved
     from core.library.use.vectors import Embedder
     from core.search.index import Index
-    from core.search.query import Hit
 
 LIMIT = 10
 CONVERSATION_BYTES = 64 << 20
@@ -79,19 +78,17 @@ def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
 
 @dataclass(frozen=True)
 class Answered:
-    """What was retrieved: dossiers, and the bullets of the store that were asked for too, best first. `size` is how
-    much of a dossier is told: "" for compact text and full JSON."""
+    """What was retrieved: dossiers, best first. `size` is how much of a dossier is told: "" for compact text and full
+    JSON."""
 
     retrieved: Retrieved
-    bullets: tuple[Hit, ...] = field(default=())
     warnings: tuple[str, ...] = field(default=())
     size: str = ""
 
     def to_json(self) -> list[dict[str, Any]]:
         """The list of `--json`: each row with `kind`, `key`, `text`, `score`, `why`, `provenance`, and what a dossier
         has more."""
-        rows = [*self.retrieved.to_json(self.size or "full"), *(hit.to_json() for hit in self.bullets)]
-        return rows if self.retrieved.reasoning else sorted(rows, key=lambda row: -float(row["score"]))
+        return self.retrieved.to_json(self.size or "full")
 
 
 def library_retrieve(
@@ -104,14 +101,12 @@ def library_retrieve(
     size: str = "",
     *,
     judge: bool = False,
-    bullets: bool = False,
     unlogged: bool = False,
     scope: Scope | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Answered:
     """The best chunks of the library for a question, each with its dossier. `judge` lets the model of the settings
-    read them; `bullets` adds what the harvested files say; `unlogged` leaves no trace of the question; with a `scope`
-    what that may be told alone."""
+    read them; `unlogged` leaves no trace of the question; with a `scope` what that may be told alone."""
     text = _cleared(workspace, query if isinstance(query, str) else " ".join(query)).strip()
     if not text:
         raise KnowledgeError("usage", "what is looked for is empty")
@@ -133,17 +128,9 @@ def library_retrieve(
                 embedder=embedder, generate=model, session_id=session, project=_project(workspace, scope),
                 log=not unlogged,
             )  # fmt: skip
-        hits: tuple[Hit, ...] = ()
-        if bullets:
-            from core.commands.search import search
-
-            try:
-                hits = search(workspace, text, kind="bullet", limit=limit, scope=scope).hits
-            except KnowledgeError as failed:
-                notes.append(str(failed.error))
         found = leaving_out_removed(workspace, found)
-        found, hits = _at_most(limit, found, hits)
-        return Answered(found, hits, (*notes, *found.warnings), size)
+        kept = tuple(one for one in found.dossiers if one.chunk.content.strip())  # some have nothing left to tell
+        return Answered(replace(found, dossiers=kept), (*notes, *found.warnings), size)
 
     return with_library(workspace, work, told=_told(scope))
 
@@ -158,19 +145,6 @@ def _documents(workspace: Workspace, library: Library) -> Iterator[Index | None]
 
     with contextlib.closing(opened_search(workspace, None)) as index:
         yield index
-
-
-def _at_most(limit: int, found: Retrieved, hits: Sequence[Hit]) -> tuple[Retrieved, tuple[Hit, ...]]:
-    """The best of both, so many in all. What a model has put in order stays in front; a chunk of which nothing may be
-    told is none."""
-    judged = bool(found.reasoning)
-    rows: list[tuple[bool, float, object]] = [
-        (judged, one.score, one) for one in found.dossiers if one.chunk.content.strip()
-    ]
-    rows += [(False, hit.score, hit) for hit in hits]
-    best = {id(row) for *_, row in sorted(rows, key=lambda row: row[:2], reverse=True)[:limit]}
-    kept = tuple(one for one in found.dossiers if id(one) in best)
-    return replace(found, dossiers=kept), tuple(hit for hit in hits if id(hit) in best)
 
 
 def _told(scope: Scope | None) -> Told | None:
@@ -402,9 +376,7 @@ def answered_text(answer: Answered) -> str:
     rows += [
         as_text(dossier, number, answer.size or "compact") for number, dossier in enumerate(found.dossiers, start=1)
     ]
-    for hit in answer.bullets:
-        rows.append(f"- {hit.entry.text} {hit.entry.provenance}\n  (bullet; {one_line(', '.join(hit.why))})")
-    if not found.dossiers and not answer.bullets:
+    if not found.dossiers:
         rows.append(f"nothing found for {one_line(found.query)!r}; this is remembered as a gap")
     rows += [f"note: {one_line(note)}" for note in answer.warnings]
     return "\n\n".join(rows) + "\n"

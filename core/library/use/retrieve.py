@@ -20,7 +20,7 @@ from sqlalchemy import Connection, select, update
 from core.base.answer import Generate
 from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
-from core.experience.kinds import infer_task_type
+from core.experience.kinds import counts_for, infer_task_type
 from core.experience.record import misleads, warned_last
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
@@ -232,7 +232,7 @@ def _order(
     table.know(pool)
     if "usage" in only:
         counts = tallies(connection, pool)
-        misled = {key for key in pool if misleads(counts.get(key, {}).get(task_type, {}))}
+        misled = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
         table.put_last(misled)  # that is decisive, and its words alone say whether it belongs to the answer
         table.add("usage", USAGE, {
             key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in misled
