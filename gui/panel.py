@@ -112,10 +112,10 @@ class KnowledgePanel:
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
         panes = [
-            Pane("side", shell.place("column.side", SIDE), SIDE_LEAST, scroll=True, own="column.side" in shell.places),
+            Pane("side", SIDE, SIDE_LEAST, scroll=True),
             Pane("work", 0, WORK_LEAST, good=460),
         ]
-        self.columns = Columns(look, self._middle, panes, on_moved=self._moved)
+        self.columns = Columns(look, self._middle, panes)
         side, work = (pane.item for pane in self.columns.panes)
         self.workbench = Workbench(look, shell)
         self.workbench.build(box(look, work, "clear"), side)
@@ -250,9 +250,6 @@ class KnowledgePanel:
         for item in (self._middle, self.first_start.item, self.reading.item):
             dpg.configure_item(item, height=max(tall, 50))
 
-    def _moved(self, widths: Mapping[str, float]) -> None:
-        self.shell.places.update({f"column.{name}": width for name, width in widths.items()})
-
     # --- keys and actions ---
 
     def _acts(self) -> dict[str, Callable[[], object]]:
@@ -360,7 +357,9 @@ class KnowledgePanel:
         if side != self.columns.shows("side"):
             self.columns.show("side", side)
         kind = state.selected.kind
-        on = bool(kind) and not self._first and not self.reading.is_open
+        session = getattr(self.workbench.views[state.view], "session", None)
+        editing = session is not None and session.target is not None
+        on = bool(kind) and not self._first and not self.reading.is_open and not editing
         on = on and not (state.view == "files" and (kind == "source" or state.selected.key.startswith("files/")))
         if self._evident[:1] != (on,):
             self._evident = (on,)

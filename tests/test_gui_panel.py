@@ -212,17 +212,16 @@ def test_conversations_are_filtered_by_chips_and_weeks_and_sorted_by_a_click(des
         assert len(table.rows) == 300
         desk.click(view.chips["harvest-failed"].item)
         assert [row(at).name for at in table.rows] == ["会議-300", "会議-100", "会議-200"]
-        why = [column.key for column in table.columns].index("why")
-        assert view._cell(table.rows[0], why) == "The model did not answer" and "why" not in table._widths.left_out
-        assert "tool" in table._widths.left_out, "none of the failed has one: the reasons need its room"
+        gave = [column.key for column in table.columns].index("gave")
+        assert view._cell(table.rows[0], gave)[0] == "The model did not answer"
+        assert "project" in table._left_out, "nobody knows one"
         desk.click(view.all.item)
-        assert "why" in table._widths.left_out and "tool" not in table._widths.left_out
         view.strip.set({"2026-11-20": 3})
         desk.press("period")
         assert view.wish.first and not table.rows, "nobody spoke this week"
         desk.press("Escape")
         assert len(table.rows) == 300 and not view.wish.first
-        left = desk.dpg.get_item_rect_min(table._pool[0].texts[[column.key for column in table.columns].index("items")])
+        left = desk.dpg.get_item_rect_min(table._pool[0].texts[[column.key for column in table.columns].index("gave")])
         x, y = desk.dpg.get_viewport_pos()
         desk.click_at(int(x + left[0] + 12), int(y + left[1] - table.pitch))  # the header over the column of items
         desk.frames(4)
@@ -365,7 +364,15 @@ def test_nothing_is_counted_before_it_is_known(desk: Desk, at_home: Path, monkey
 
     def words() -> str:
         texts = [item for item in dpg.get_all_items() if dpg.get_item_type(item).endswith("mvText")]
-        return "\n".join(str(dpg.get_value(item)) for item in texts if dpg.get_item_state(item).get("visible"))
+        said = [str(dpg.get_value(item)) for item in texts if dpg.get_item_state(item).get("visible")]
+        for item in dpg.get_all_items():
+            if dpg.get_item_type(item).endswith("mvDrawText") and dpg.get_item_configuration(item)["show"]:
+                drawn = item
+                while not dpg.get_item_type(drawn).endswith("mvDrawlist"):
+                    drawn = dpg.get_item_parent(drawn)
+                if dpg.get_item_state(drawn).get("visible"):
+                    said.append(dpg.get_item_configuration(item)["text"])
+        return "\n".join(said)
 
     try:
         for view in ("conversations", "files", "memories", "settings", "knowledge"):

@@ -132,7 +132,9 @@ def of(*wanted: str) -> pytest.MarkDecorator:
 
 def without_library(seen: dict[str, bytes]) -> dict[str, bytes]:
     """The library has copies of its own."""
-    return {name: data for name, data in seen.items() if not name.startswith(("library.db", "backups/"))}
+    return {
+        name: data for name, data in seen.items() if not name.startswith(("library.db", "experience.db", "backups/"))
+    }
 
 
 # --- read ------------------------------------------------------------------------------------------------------------

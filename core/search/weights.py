@@ -70,14 +70,24 @@ class ThreadAlike(NamedTuple):
 
 
 WEIGHTS = Marks(
-    match=2.383, titled=-0.643, before=0.071, after=0.211, before2=0.691, after2=-0.417, pair=1.531, around=1.509,
-    thread_best=7.524, asks=-0.492, asked=0.427, asked_match=0.550, long=0.091, long_titled=0.452, first=0.386,
-    dated=4.350, dated_after=2.580, exchange=0.617, exchange_best=1.733, request=2.224, closing=1.641,
+    match=2.393, titled=-0.639, before=0.087, after=0.297, before2=0.785, after2=-0.353, pair=1.702, around=1.370,
+    thread_best=7.401, asks=-0.495, asked=0.417, asked_match=0.578, long=0.092, long_titled=0.452, first=0.401,
+    dated=4.352, dated_after=2.578, exchange=0.522, exchange_best=1.957, request=2.225, closing=1.646,
 )  # fmt: skip
-HYBRID_WEIGHTS = Marks(match=0.0)
-ALIKE_WEIGHTS = Alike(0.0, 0.0, 0.0, 0.0)
+HYBRID_WEIGHTS = Marks(
+    match=0.766, titled=-1.088, before=-0.933, after=-0.497, before2=0.521, after2=-0.587, pair=2.147, around=0.856,
+    thread_best=4.639, asks=-0.561, asked=0.295, asked_match=0.720, long=0.113, long_titled=0.566, first=0.421,
+    dated=4.166, dated_after=2.720, exchange=0.682, exchange_best=1.870, request=1.728, closing=1.446,
+)  # fmt: skip
+ALIKE_WEIGHTS = Alike(
+    own=0.324, before=0.143, after=0.127, thread=0.784,
+)  # fmt: skip
 THREAD_WEIGHTS = ThreadMarks(
-    first=0.331, mass=0.426, thread=1.018, own=1.111, dated=3.740, dated_before=6.688, dated_after=4.747,
+    first=0.331, mass=0.423, thread=1.060, own=1.113, dated=3.758, dated_before=6.691, dated_after=4.755,
 )  # fmt: skip
-HYBRID_THREAD_WEIGHTS = ThreadMarks(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-ALIKE_THREAD_WEIGHTS = ThreadAlike(0.0, 0.0)
+HYBRID_THREAD_WEIGHTS = ThreadMarks(
+    first=0.421, mass=0.341, thread=0.593, own=0.969, dated=3.721, dated_before=6.661, dated_after=4.847,
+)  # fmt: skip
+ALIKE_THREAD_WEIGHTS = ThreadAlike(
+    first=0.194, three=0.105,
+)  # fmt: skip

@@ -29,10 +29,12 @@ class Palette:
 
 
 _COLORS = {
-    "window": ("#0E1116", "#E9EDF2"),
-    "panel": ("#13171D", "#F5F7FA"),
+    "window": ("#0E1116", "#F5F7FA"),
+    "panel": ("#13171D", "#FFFFFF"),
     "card": ("#181D24", "#FFFFFF"),
     "field": ("#1F2630", "#E6EBF2"),
+    "said": ("#181D24", "#EEF2F7"),
+    "code-ground": ("#1F2630", "#DFE5EE"),
     "hover": ("#27303C", "#D9E1EB"),
     "pressed": ("#2F3A49", "#CBD6E3"),
     "line": ("#262E39", "#D5DCE5"),
@@ -263,7 +265,6 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "banner": box("failed@12", "failed@45", (12, 9)),
     "modal": floating("card", (18, 16)),
     "toast": box("field", "handle", (14, 4)),
-    "palette": floating("card", (14, 14)),
     "menu": floating("field", (6, 6)),
     "page": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
     "tip": (
@@ -288,8 +289,6 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "words-lit": button(CLEAR, "hover@60", "pressed", "accent", padding=4),
     "words-pale": button(CLEAR, "hover@60", "pressed", "muted", padding=4),
     "link": button(CLEAR, "accent@14", "accent@24", "accent"),
-    "splitter": button(CLEAR, "accent@50", "accent", "hint", rounding=2),
-    "pick": (Rule("mvSelectable", {"Header": "selected", "HeaderHovered": "hover", "HeaderActive": "hover"}),),
     "row": (Rule("mvSelectable", {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}),),
     "flow": (*box(CLEAR, CLEAR, (0, 0), 0), *spacing(0, 0)),
     "row-off": box(CLEAR, CLEAR, (0, 0), 4),
@@ -334,11 +333,10 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "bare-table": (Rule("mvTable", {}, {"CellPadding": (0, 0)}),),
     "no-gap": spacing(0, 0),
     "gap": spacing(8, 8),
-    "beside": spacing(8, 0),
+    "columns": spacing(8, 0),
     "tight": spacing(8, 3),
     "row-lines": spacing(8, 6),
     "chips": spacing(6, 6),
-    "loose": spacing(8, 12),
     "wide-gap": spacing(36, 8),
 }
 

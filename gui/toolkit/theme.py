@@ -79,6 +79,10 @@ class Look:
         self.gate = KeyGate()
         self.focus = Focus()
         self.corner = 0
+        self.tips: dict[int, int] = {}
+        """Tooltips -> what they are of."""
+        self._hushed: list[int] = []
+        self._mouse: object = None
         self._wanted = self._tries = self._hearing = 0
         self._held = ""
         self.words = ""
@@ -178,8 +182,24 @@ class Look:
         self._owned.append(item)
         return item
 
+    def hush(self) -> None:
+        """Take away the tooltip that is there, or about to be, until the mouse moves on: a key means something else
+        than what the mouse rests on, and so does another row that came under it."""
+        there = [tip for tip, item in self.tips.items() if dpg.is_item_hovered(item) or dpg.is_item_visible(tip)]
+        for tip in there:
+            dpg.configure_item(tip, show=False)
+        self._hushed += there
+        self._mouse = dpg.get_mouse_pos(local=False)
+
+    def _wake_tips(self) -> None:
+        if self._hushed and dpg.get_mouse_pos(local=False) != self._mouse:
+            for tip in self._hushed:  # the tooltip of a hidden item would be that of the item before it
+                dpg.configure_item(tip, show=bool(dpg.get_item_configuration(self.tips[tip])["show"]))
+            self._hushed.clear()
+
     def tick(self) -> bool:
         """Let registered items follow their containers; true when something moved and a frame is wanted."""
+        self._wake_tips()
         answers: list[object] = [self._give_keys(), self.focus.tick(self.holding)]
         for call in self._ticks:
             self.jobs.attempt(lambda call=call: answers.append(call()))
@@ -290,6 +310,8 @@ class Look:
             self.writers,
             self.fitting,
             self.focus.windows,
+            self.tips,
+            self._hushed,
         ):
             kept.clear()
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.icons import icon as icon_of
-from gui.toolkit.letters import END, FIELD, LETTERS, LINES, tip_words
+from gui.toolkit.letters import FIELD, LETTERS, LINES, tip_words
 from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 
@@ -25,9 +25,11 @@ def labelled(label: str, icon: str = "") -> str:
 
 
 def hint(look: Look, item: int, text: str, shortcut: str = "") -> int:
-    """A tooltip for `item` after 350 ms that also names the shortcut. Returns the text's item, for `say_hint`."""
-    tip = dpg.add_tooltip(item, delay=TOOLTIP_SECONDS, hide_on_activity=True)
-    row = dpg.add_group(horizontal=True, parent=look.theme(int(tip), "tip"))
+    """A tooltip for `item` after 350 ms that also names the shortcut, gone when the mouse moves or a key is pressed.
+    Returns the text's item, for `say_hint`."""
+    tip = int(dpg.add_tooltip(item, delay=TOOLTIP_SECONDS, hide_on_activity=True))
+    look.tips[tip] = item
+    row = dpg.add_group(horizontal=True, parent=look.theme(tip, "tip"))
     words = int(dpg.add_text(tip_words(text), parent=row))
     if shortcut:
         look.tint(look.font(int(dpg.add_text(shortcut, parent=row)), "small"), "hint")
@@ -193,13 +195,6 @@ def text(
     if role != "text":
         look.font(item, role)
     return look.tint(item, color)
-
-
-def section(look: Look, parent: int, words: str, aside: str = "") -> tuple[int, int]:
-    """The heading of a part, with a pale word after it. Returns both text items."""
-    row = int(dpg.add_group(horizontal=True, parent=parent))
-    name = text(look, row, words, "strong", "muted")
-    return name, text(look, row, aside, "text", "hint", fit=END)
 
 
 class CopyText:

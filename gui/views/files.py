@@ -28,7 +28,6 @@ from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
-from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.editor import shortened
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
@@ -36,7 +35,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import Columns, Pane, box, gap, lowered, spread
 from gui.toolkit.messages import EmptyState, Teaching
 from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
-from gui.toolkit.table import BigTable
+from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, CopyText, text
 from gui.views.knowledge_rows import act_of, change, meta_of
@@ -192,8 +191,7 @@ class FilesView(FilteredView):
         listing = box(look, self._full, "clear", height=LIST_HEIGHT)
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._pick, on_open=lambda _row: self.open_file(),
-            tip=lambda row: self.notes[row].source, widths=remembered_widths(self._shell.places, self.name),
-            on_widths=remembering(self._shell.places, self.name),
+            tip=lambda row: self.notes[row].source,
         )  # fmt: skip
         self.table.build(listing)
         look.follow(
@@ -210,13 +208,7 @@ class FilesView(FilteredView):
         Button(look, right, "", self.copy_path, icon="copy", kind="ghost", tip="Copy the path", shortcut="Ctrl+Shift+C")
         self._head = text(look, self._full, "", "small", "hint", wrap=True)
         below = box(look, self._full, "clear")
-        panes = [
-            Pane("source", 0, 150),
-            Pane("notes", self._shell.place("column.notes", 264), 140, own="column.notes" in self._shell.places),
-        ]
-        columns = Columns(
-            look, below, panes, on_moved=lambda widths: self._shell.places.update({"column.notes": widths["notes"]})
-        )
+        columns = Columns(look, below, [Pane("source", 0, 150), Pane("notes", 264, 140)])
         source, notes = (pane.item for pane in columns.panes)
         look.follow(below, lambda wide, _tall: columns.usual("notes", max(264.0, min(430.0, 0.3 * wide / look.scale))))
         self._source_box = box(look, source, "well")

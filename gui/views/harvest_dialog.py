@@ -25,11 +25,10 @@ from core.harvest.steps import Fate
 from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, HarvestRun, Run
 from gui.shell import Shell
 from gui.state import State
-from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.dialogs import Dialog
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, Fold, Line, Lines, box, space
-from gui.toolkit.table import BigTable
+from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.conversations import NAMELESS
@@ -266,7 +265,7 @@ def result_lines(report: HarvestReport) -> list[Line]:
     return [Line(*line) for there, *line in lines if there]
 
 
-DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch at the top turns that off"
+DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch on Knowledge turns that off"
 
 
 def ended_lines(run: Run, report: HarvestReport, digest: int, enabled: bool) -> list[Line]:
@@ -334,7 +333,6 @@ class HarvestDialog:
         self.table = BigTable(
             look, PLAN_COLUMNS, lambda row, column: plan_cell(self._rows[row], column),
             tip=lambda row: plan_tip(self._rows[row]),
-            widths=remembered_widths(self._shell.places, "plan"), on_widths=remembering(self._shell.places, "plan"),
         )  # fmt: skip
         self.table.build(box(look, holder, "clear"))
 

@@ -17,13 +17,12 @@ from core.harvest.report import HarvestReport
 from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Talk, Watch
 from gui.state import Activity
 from gui.toolkit.charts import Legend, Part, SegmentBar
-from gui.toolkit.columns import Cell, Column
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import Figures, Fold, box, lowered, space
 from gui.toolkit.messages import begun
-from gui.toolkit.table import BigTable
+from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
 from gui.views.looks import CATEGORIES, category_parts, day_words, joined, tile

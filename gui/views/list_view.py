@@ -322,13 +322,13 @@ class ListView(FilteredView, Generic[T]):
     TEACH: Mapping[str, Teach] = {}
     ADD = ""
     """What the tooltip of the button says that writes a new one; "" for a list without."""
-    MARKS, ASIDE = 0, False
-    """How many parts of a text may be shaded; whether the small line stands at the right where there is room."""
+    ASIDE = False
+    """Whether the small line stands at the right where there is room."""
 
     def __init__(self, look: Look, shell: Shell, data: T) -> None:
         super().__init__(look, shell)
         self.data = data
-        self.list = FlowList(look, actions=self.ACTIONS, aside=self.ASIDE, marks=self.MARKS, on_select=self.pick,
+        self.list = FlowList(look, actions=self.ACTIONS, aside=self.ASIDE, on_select=self.pick,
                              on_open=shell.in_order(self.open), on_action=shell.in_order(self.act))  # fmt: skip
         self.session: Any = None  # an Editing, where there is something to edit
         self._seen: T | None = None
@@ -467,7 +467,8 @@ class ListView(FilteredView, Generic[T]):
         dpg.configure_item(self._top, show=self._topped and not (self._short and writing))
 
     def rearrange(self) -> None:
-        """The editor was opened, or closed."""
+        """The editor was opened, or closed: the evidence gives it room."""
+        self._shell.change()
         self._make_room()
         self.arrange(keep=True)
         if self.session.target is None and self.at_rest:

@@ -7,7 +7,7 @@ give how near a chunk is in standard deviations from the mean, which is what the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, select, text
 
@@ -19,7 +19,7 @@ from core.library.rows import put_new
 from core.search.candidates import NEAR
 from core.search.kept_vectors import BLOCK
 from core.search.query import BEST_NEAR
-from core.search.vectors import Nearness, embed_all, embed_one, nearness
+from core.search.vectors import Nearness, embed_all, embed_one, nearest_in
 
 AT_ONCE = 64
 SAMPLE = 5000
@@ -84,18 +84,9 @@ def _near(known: Mapping[int, float], nearest: Sequence[int]) -> Near:
 
 def _nearness(connection: Connection, vector: Sequence[float], model: str) -> Nearness | None:
     """How near every chunk is, compared here."""
-    import numpy
-
-    query = numpy.asarray(vector, "<f4")
     asked = select(_c.number, _e.vector).join(schema.chunk, _c.id == _e.chunk_id).order_by(_c.number)
-    asked = asked.where(_e.model == model, _e.dimensions == len(query))
-    ids: list[int] = []
-    parts: list[Any] = []
-    for rows in connection.execute(asked.execution_options(yield_per=BLOCK)).partitions():
-        whole = [row for row in rows if len(row.vector) == query.nbytes]
-        ids += [row.number for row in whole]
-        parts.append(numpy.frombuffer(b"".join(row.vector for row in whole), "<f4").reshape(-1, len(query)) @ query)
-    return nearness(numpy.array(ids, numpy.int64), numpy.concatenate(parts)) if ids else None
+    asked = asked.where(_e.model == model, _e.dimensions == len(vector)).execution_options(yield_per=BLOCK)
+    return nearest_in(connection.execute(asked).partitions(), vector)
 
 
 _STATS = text(

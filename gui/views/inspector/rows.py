@@ -57,6 +57,8 @@ FILE_BYTES = 200_000
 BEFORE, TURNS = 2, 8
 """Of a conversation that was found, so many turns before the best one are shown, and so many in all."""
 COPY = frozenset({"copy"})
+TEXT = "Text"
+"""The part of a file that needs no name where it is the only one."""
 HERE = ("text", "here")
 """The row of a file's text that is brought into sight."""
 # name -> (row, label, icon, kind, tooltip, key). The first of a row is always there: a hidden one would shift the row.
@@ -180,6 +182,9 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
         return conversation_page(conversation_view(workspace, selected.key))
     if selected.kind == "bullet":
         view = bullet_view(workspace, selected.key, selected.raw, selected.line)
+        if view.found is None and view.went is not None and view.went.what == "undone" and view.went.after:
+            again = bullet_view(workspace, selected.key, view.went.after, 0)  # the line as it was before that step
+            view = again if again.found is not None else view
         line = view.found.bullet.line if view.found is not None else 0
         kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
         used = how_it_served(workspace, view.found.bullet.text) if view.found is not None else ""
@@ -462,7 +467,7 @@ def memory_page(memory: Memory, path: str) -> Page:
     """A memory as a user reads it: its words, and in a line what its file says above them."""
     looks = MEMORY_CATEGORIES.get(memory.category, Looks("Memories", "bookmark", "accent"))
     about = joined(local_day(memory.created), tags_words(memory.tags))
-    tab = Tab("Text", text_rows(memory.content), "There is nothing in it.", counted=False)
+    tab = Tab(TEXT, text_rows(memory.content), "There is nothing in it.", counted=False)
     title = capital(memory.category) if memory.category else "Memory"
     return Page(looks.icon, looks.color, title, short_folder(path), "", (about,) if about else (),
                 frozenset({"open"}), (tab,), copy=memory.content)  # fmt: skip
@@ -478,7 +483,7 @@ def file_page(name: str, path: str, file: FileState | None, text: str, line: int
         facts += [hand_words(file)] if file.by_hand else []
     exists = file.exists if file is not None else bool(text)  # a memory has no line of its own in the overview
     can = frozenset({"open"} if exists else ())
-    tab = Tab("Text", rows, "There is nothing in it, or it is not there.", counted=False)
+    tab = Tab(TEXT, rows, "There is nothing in it, or it is not there.", counted=False)
     return Page("file-text", "accent" if exists else "hint", name, short_folder(path), "", tuple(facts), can, (tab,),
                 copy=path, copied="Copy path", at=HERE if line else None)  # fmt: skip
 

@@ -25,8 +25,9 @@ from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.jobs import Job
 from gui.toolkit.layout import ChipRow, box, lowered, spread
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say_hint, text
-from gui.views.inspector.rows import BUTTONS, Page, leads_to, load
+from gui.views.inspector.rows import BUTTONS, TEXT, Page, leads_to, load
 from gui.views.knowledge_rows import act_of, change, select_added
 from gui.views.list_view import the_same
 
@@ -163,7 +164,7 @@ class Inspector:
         look = self._look
         dpg.set_value(self._icon, icon_of(page.icon))
         look.tint(self._icon, page.color)
-        dpg.set_value(self._title, shortened(page.title))
+        dpg.set_value(self._title, lettered(shortened(page.title)))
         say_hint(self._title_tip, page.title)
         self._path.set(page.path)
         dpg.configure_item(self._path.item, show=bool(page.path))
@@ -180,7 +181,7 @@ class Inspector:
             row.fit()
         for number, chip in enumerate(self.tabs):
             tab = page.tabs[number] if number < len(page.tabs) else None
-            dpg.configure_item(chip.item, show=tab is not None)
+            dpg.configure_item(chip.item, show=tab is not None and (len(page.tabs) > 1 or tab.name != TEXT))
             if tab is not None:
                 chip.name = tab.name
                 keys = {row.key[:2] if isinstance(row.key, tuple) else row.key for row in tab.rows}
@@ -191,7 +192,7 @@ class Inspector:
 
     @staticmethod
     def _say(item: int, words: str) -> None:
-        dpg.set_value(item, words)
+        dpg.set_value(item, lettered(words))
         dpg.configure_item(item, show=bool(words))
 
     def _turned(self, number: int) -> Callable[[bool], object]:
