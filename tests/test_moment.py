@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -70,16 +71,21 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def hook(folder: Path, said: dict[str, Any], session: str = "now") -> str:
-    """What the hook that `connect` writes answers, run as Claude Code does; it is silent about itself and ends well."""
-    home = Path(os.environ["HOME"])
-    settings = home / ".claude" / "settings.json"
+SETTINGS = {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}
+SHELLS = {"claude_code": ["/bin/sh", "-c"], "codex": ["/bin/sh", "-lc"]}
+
+
+def hook(folder: Path, said: dict[str, Any], session: str = "now", tool: str = "claude_code") -> str:
+    """What the hook that `connect` writes answers, run as its tool does; it is silent about itself and ends well."""
+    settings = Path(os.environ["HOME"]) / SETTINGS[tool]
     if not settings.exists():
-        assert call("connect", "claude_code", "--yes")[0] == 0
+        assert call("connect", tool, "--yes")[0] == 0
     rows = json.loads(settings.read_text())["hooks"][said["hook_event_name"]]
     (line,) = [one["command"] for row in rows for one in row["hooks"] if "hint" in one["command"]]
     given = json.dumps({"session_id": session, "cwd": str(folder), "transcript_path": "", **said})
-    done = subprocess.run(["sh", "-c", line], input=given, text=True, capture_output=True, check=False, cwd=folder)
+    done = subprocess.run(
+        [*SHELLS[tool], line], input=given, text=True, capture_output=True, check=False, cwd=folder, timeout=30
+    )
     assert (done.returncode, done.stderr) == (0, "")
     if not done.stdout:
         return ""
@@ -124,6 +130,16 @@ def test_a_command_that_failed_here_is_warned_about_and_an_error_cured(shop: Pat
     assert hook(shop, shell(WORKS)) == "" == hook(shop, shell("git status"))
 
 
+def test_codex_tells_of_a_failure_by_its_output_alone(shop: Path) -> None:
+    """Its PostToolUse has no status, and `transcript_path` may be null: the cure must come, and only with an error."""
+    told = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": FAILS}}
+    told |= {"transcript_path": None, "turn_id": "t", "model": "m", "permission_mode": "default"}
+    assert WORKS in hook(shop, {**told, "tool_response": f"{ERROR}\n"}, tool="codex")
+    assert hook(shop, {**told, "tool_response": "all checks passed, 0 errors\n"}, "second", "codex") == ""
+    assert WORKS in hook(shop, shell(FAILS), "third", "codex")
+    assert "towncrier" in hook(shop, prompt(ASKS), "third", "codex")
+
+
 def test_another_project_is_handed_nothing(shop: Path, tmp_path: Path) -> None:
     other = tmp_path / "work" / "other"
     other.mkdir()
@@ -139,19 +155,27 @@ def test_an_event_can_be_switched_off_and_what_was_given_is_listed(shop: Path) -
     assert hook(shop, prompt(ASKS)) == "", "a project may narrow"
 
 
-@pytest.mark.parametrize("harm", ["no index", "damaged", "no JSON", "closed home"])
-def test_trouble_is_silent_and_told_by_the_doctor(shop: Path, harm: str) -> None:
+@pytest.mark.parametrize("harm", ["no index", "damaged", "locked", "of another version", "no JSON", "closed home"])
+def test_trouble_is_silent_and_told_by_the_doctor(shop: Path, harm: str, request: pytest.FixtureRequest) -> None:
     """A hook that fails costs the user their prompt."""
     (index,) = Path(os.environ["XDG_CACHE_HOME"]).rglob("conversations/search.db")
     if harm == "no index":
         index.unlink()
     elif harm == "damaged":
         index.write_bytes(b"SQLite format 3\0" + b"x" * 9000)
+    elif harm == "of another version":
+        with sqlite3.connect(index) as database:
+            database.execute("DROP TABLE commands")
+            database.execute("ALTER TABLE conversations DROP COLUMN state_end")
+    elif harm == "locked":
+        held = sqlite3.connect(index, isolation_level=None)
+        held.execute("BEGIN EXCLUSIVE")
+        request.addfinalizer(held.close)
     elif harm == "closed home":
         (Path(os.environ["HOME"]) / ".manual_slop").mkdir(exist_ok=True)
         (Path(os.environ["HOME"]) / ".manual_slop" / "knowledge").write_text("a file where the folder should be")
     assert hook(shop, {"hook_event_name": "PreToolUse"} if harm == "no JSON" else prompt(ASKS)) == ""
-    if harm == "damaged":
+    if harm in ("damaged", "locked", "of another version"):
         assert "hook had trouble" in call("doctor")[1]
 
 

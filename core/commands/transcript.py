@@ -24,6 +24,7 @@ from core.conversation_index import Brought, Where, look
 from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import TOOLS
 from core.conversations.turns import cut
+from core.knowledge.categories import QUARANTINE
 from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
@@ -289,7 +290,8 @@ def by_rules(workspace: Workspace, row: Held) -> str:
         "Session": row.name, "Tool": tool_of(row._replace(tool=talk.format)), "Day": row.ended[:10],
         "Folder": talk.folder or row.folder, "Branch": talk.branch,
     }  # fmt: skip
-    return handoff(read_session(talk), about, (item.text for item in items if item.category != "files"))
+    taught = (item.text for item in items if item.category != "files" and item.file != QUARANTINE and item.line)
+    return handoff(read_session(talk), about, taught)
 
 
 def locate(

@@ -7,7 +7,8 @@ prompt itself is looked at and not kept.
 
 Claude Code and Codex tell the same fields (`hook_event_name`, `session_id`, `cwd`, `prompt` or `tool_name` with
 `tool_input`) and take the same answer (`hookSpecificOutput.additionalContext`). A failed command is an event of its own
-in Claude Code (PostToolUseFailure, `error`); Codex reports it in the response of PostToolUse.
+in Claude Code (PostToolUseFailure, `error`); in Codex the response of PostToolUse is the output alone, so that a
+failure is known by an error which says that a command was called wrongly.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def asked_by(said: Mapping[str, Any]) -> tuple[str, str]:
     if isinstance(command, list):
         command = command[-1] if command else ""
     if tool in _SHELLS and isinstance(command, str) and command:
-        failed = event == "PostToolUseFailure" or (event == "PostToolUse" and _failed(said.get("tool_response")))
+        failed = event == "PostToolUseFailure" or (event == "PostToolUse" and _may_have_failed(said))
         return (COMMAND if event == "PreToolUse" else FAILURE if failed else ""), command
     path = row.get("file_path", row.get("path", ""))
     if tool in _FILES and event == "PreToolUse":
@@ -78,21 +79,21 @@ def asked_by(said: Mapping[str, Any]) -> tuple[str, str]:
     return "", ""
 
 
-def _failed(response: Any) -> bool:
-    """Whether the response of a shell says that the command failed."""
+def _may_have_failed(said: Mapping[str, Any]) -> bool:
+    """Whether the response of a shell says that the command failed or, where it has no status, what it printed."""
+    response = said.get("tool_response")
     if isinstance(response, dict):
         for name in ("exit_code", "exitCode", "status"):
             if isinstance(response.get(name), int):
                 return bool(response[name])
-        return bool(response.get("is_error") or response.get("interrupted"))
-    text = response if isinstance(response, str) else ""
-    head = text[:400].lower()
-    told = (("exit code:", "exit code: 0"), ("exited with code", "with code 0"))
-    return any(mark in head and good not in head for mark, good in told)
+        return bool(response.get("is_error"))
+    from core.base.command_line import error_line, is_invocation
+
+    return is_invocation(error_line(output_of(said)))
 
 
 def output_of(said: Mapping[str, Any]) -> str:
-    """What a failed command gave back."""
+    """What a command gave back."""
     parts: list[str] = []
     for value in (said.get("error"), said.get("tool_response")):
         if isinstance(value, str):
@@ -112,12 +113,10 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
         event, wanted = asked_by(said)
     if not event or not session:
         return ""
-    words: list[str] = []
     if event == PROMPT:
         from core.give.at_prompt import telling
 
-        words = telling(wanted)
-        if len(words) < LEAST_WORDS or wanted.lstrip().startswith("/"):
+        if len(telling(wanted)) < LEAST_WORDS or wanted.lstrip().startswith("/"):
             return ""
     from core.base.paths import Paths, cache_folder, choose_home
 
@@ -130,7 +129,7 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     from core.base.project import project_root
 
     project = project_root(cwd)
-    rows = _rows(event, said, wanted, words, project, session, cache_folder(paths.home, environment)) if project else []
+    rows = _rows(event, said, wanted, project, session, cache_folder(paths.home, environment)) if project else []
     if not rows:
         return ""
     # The settings take longest, and most events have nothing to say.
@@ -168,7 +167,7 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
 
 
 def _rows(
-    event: str, said: Mapping[str, Any], wanted: str, words: list[str], project: str, session: str, cache: Any
+    event: str, said: Mapping[str, Any], wanted: str, project: str, session: str, cache: Any
 ) -> list[Row]:  # fmt: skip
     """The lines for an event, each with why it is handed out and its score."""
     talks = _opened(cache / "conversations" / "search.db")
@@ -179,13 +178,10 @@ def _rows(
         if talks is None:
             return []
         if event == PROMPT:
-            from core.give.at_prompt import speaking
+            from core.give.at_prompt import lines_for
 
-            found = speaking(talks, entries, project, session, words)
-            return [
-                (f"{row.text} → {row.place} ({row.day})", f"words: {', '.join(row.terms)}", row.score, "")
-                for row in found
-            ]
+            found = lines_for(talks, entries, project, session, wanted)
+            return [(f"{row.text} → {row.place} ({row.day})", row.why, row.score, "") for row in found]
         from core.base.command_line import command_key, error_key
         from core.give.commands_here import after, before
 

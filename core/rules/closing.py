@@ -1,5 +1,5 @@
-"""What the assistant's closing messages say for later: why something failed and what cured it, why things are as they
-are, and what is left.
+"""What the assistant's closing messages say for later: why something failed and what cured it, and why things are as
+they are.
 
 A closing message is read as the document that it is: headings, bullets with labels, paragraphs. What is kept is a
 thought, whole: a sentence with those that lean on it, or a bullet with its reason. What the user contradicted, or later
@@ -11,19 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 
 from core.rules import words
-from core.rules.prose import Row, begun, looks_like_code, sentences
-from core.rules.reviews import NUMBERS, SLIGHT, find_in_review
-from core.rules.sentence import CODE, Found, alike, found, is_latin, lost, named, names_in, whole_quotes
+from core.rules.prose import Row, Sentence, begun, looks_like_code, sentences
+from core.rules.sentence import CODE, Found, alike, found, is_latin, named, names_in, whole_quotes
 from core.rules.session import Closing, Session, rows_of
 
-MAXCAUSES, MAX_REASONS, MAX_LEFT = 2, 4, 4
+MAX_CAUSES, MAX_REASONS = 2, 4
 SHORTEST, SHORTEST_UNBROKEN, LONGEST, LONGEST_CURE, LONGEST_WITH_CURE = 40, 14, 420, 240, 490
 LEAST_WEIGHT = 4
-LEAST_WORDS, LEAST_ALONE = 4, 9
-LOOK_BELOW, MAX_STEPS = 8, 2
-"""Among so many rows below a cause its cure is looked for."""
+LOOK_BELOW, LOOK_ABOVE, LOOK_AFTER, MAX_STEPS = 8, 12, 6, 2
+"""Among so many rows below a cause, and so many sentences of each, its cure is looked for."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ _OF_THE_DAY = re.compile(
     r"\blines? [~≈]?\d|\b(?:all|the) (?:\d+ )?(?:unit |new |existing |integration )?tests? (?:now )?pass|\bstep \d\b|"
     r"\b(?:as|you) (?:requested|asked)\b|^(?:after (?:scann|review|check|look|search)ing|based on|looking at|"
     r"the (?:only )?(?:remaining|"
-    r"changes|plan|summary|update)|plan references)\b|\bnext command\b|\bno (?:changes?|issues?|errors?|other|"
+    r"changes|plan|summary|update)|plan references)\b|\bnext command\b|\b(?:is|are) (?:now )?(?:back to its|"
+    r"corrected)\b|\bno (?:changes?|issues?|errors?|other|"
     r"usage)\b.{0,80}\b"
     r"(?:found|needed|required|changed)\b|^(?:before|after|old|new|was|previously)\s*[:：]",
     re.IGNORECASE,
@@ -135,17 +136,22 @@ def neutral(text: str) -> str:
     return _YOURS.sub(lambda said: "the " if said[0].isascii() else "", _ASIDE.sub("", text))
 
 
+@lru_cache(maxsize=64)
+def _said(row: Row) -> tuple[tuple[str, Sentence], ...]:
+    """The sentences of a row with their plain words: a row is looked at again for each cause above it."""
+    return tuple((neutral(part.text), part) for part in sentences(row))
+
+
 def thoughts(rows: Sequence[Row]) -> Iterator[Thought]:
     """The thoughts of a message in their order; a bullet is one where it is no longer than a line."""
     for at, row in enumerate(rows):
-        parts = list(sentences(row))
+        parts = _said(row)
         number = 0
         while number < len(parts):
-            first = parts[number]
-            text = neutral(first.text)
+            text, first = parts[number]
             number += 1
             while number < len(parts):
-                more = neutral(parts[number].text)
+                more = parts[number][0]
                 leans = row.kind == "bullet" or leaning(more)
                 if not leans or len(text) + len(more) >= LONGEST or not _speaks(more):
                     break
@@ -214,7 +220,7 @@ CAUSES = re.compile(
     rf"\bcausing\b|\bwhich (?:caused|causes|broke|breaks)\b|\b(?:is|was|were|are) (?:caused by|due to|the (?:culprit|"
     rf"cause))\b|"
     rf"\b{_BREAKS}\b.{{0,100}}\b(?:because|since|due to|as)\b|\b(?:because|since|due to)\b.{{3,160}}\b{_BREAKS}\b|"
-    rf"\bthe reason\b.{{3,90}}?\b(?:is|was) (?:that|because)\b|\b(?:happen|occur|come)\w* (?:because|when|since|"
+    rf"\bthe reason\b.{{3,90}}?\b(?:is|was) (?:that|because)\b|\b(?:happen|occur)\w* (?:because|when|since|"
     rf"from)\b|\bfixed a (?:long-standing )?bug where\b",
     re.IGNORECASE,
 )
@@ -223,10 +229,12 @@ _CURE_HEADING = re.compile(
     r"solución|解决方案|解决方法|修复|解决|対処|修正|해결|решение|solução)\b",
     re.IGNORECASE,
 )
-_CURE = re.compile(
+CURE = re.compile(
     r"^(?:\W*)(?:the |my )?(?:fix(?:ed)?(?: it| this)?|solution|resolution|cure|workaround|remedy|修复|解决方案|"
     r"解决方法|修正|решение)\s*(?:(?:is|was)\s+(?:to\s+)?|[:：—–-]+\s*|by\s+|adds?\s+(?=\w))|"
-    r"^(?:to (?:fix|solve|resolve|avoid|work around) (?:this|it|the \w+)[,:]?\s+|fixed by\s+|I (?:have |"
+    r"^(?:to (?:fix|solve|resolve|avoid|work around) (?:this|it|the)(?: [\w-]+){0,3}?[,:]\s+(?:you (?:can|need to|"
+    r"have to|should|"
+    r"must)\s+)?|fixed by\s+|I (?:have |"
     r"'ve )?fixed (?:this|it) by\s+)",
     re.IGNORECASE,
 )
@@ -246,12 +254,12 @@ def find_causes(session: Session) -> Iterator[Found]:
         rows = session.rows[closing.number]
         if _reviews(rows) and not closing.changed:
             continue
-        mine = list(_causes_in(session, closing, rows))
+        mine = list(islice(_causes_in(session, closing, rows), MAX_CAUSES))
         for number, turn in session.said_before(closing) if not mine and closing.changed else ():
             mine = mine or list(_causes_in(session, closing, rows_of(turn, number), sure=True))
-        told += mine[:MAXCAUSES]
+        told += mine[:MAX_CAUSES]
     fresh = [one for at, one in enumerate(told) if not any(same(one, other) for other in told[at + 1 :])]
-    yield from fresh[-MAXCAUSES:]
+    yield from fresh[-MAX_CAUSES:]
 
 
 def _causes_in(session: Session, closing: Closing, rows: Sequence[Row], *, sure: bool = False) -> Iterator[Found]:
@@ -276,7 +284,7 @@ def is_cause(rows: Sequence[Row], thought: Thought) -> bool:
     row = thought.row
     if row.kind == "check" or words.SEVERE.match(row.text):
         return False
-    first = not any(other.heading == row.heading for other in rows[: thought.at])
+    first = thought.at == 0 or rows[thought.at - 1].heading != row.heading
     below = first and _OF_CAUSE.match(row.heading) is not None
     return below or any(found.search(thought.text) for found in (_CAUSE_LABEL, words.CAUSE, CAUSES))
 
@@ -288,13 +296,16 @@ def cause_of(session: Session, closing: Closing, rows: Sequence[Row], thought: T
     text = _CAUSE_LABEL.sub("", thought.text)
     if leaning(text):
         text = "" if sure else _lead(session, closing, rows, thought, text)
-    if not text or is_past(text) or not states(text, with_name=not cure_of(rows, thought)) or _CURE.match(text):
+    if not text or is_past(text) or CURE.match(text) or not states(text, with_name=False):
+        return ""
+    if not named(text) and not cure_of(rows, thought):
         return ""
     if named(text) and session.events and not session.bears_out(text):
         return ""
-    following = [neutral(part.text) for part in sentences(thought.row) if neutral(part.text) not in thought.text]
-    more = next(iter(following), "") if thought.text.startswith(neutral(next(sentences(thought.row)).text)) else ""
-    ends = _CURE.match(more) or words.ORDER.match(more) or is_past(more) or len(text) + len(more) > LONGEST
+    parts = [text for text, _ in _said(thought.row)[:LOOK_AFTER]]
+    begins = thought.text.startswith(parts[0])
+    more = next((part for part in parts if part not in thought.text), "") if begins else ""
+    ends = CURE.match(more) or words.ORDER.match(more) or is_past(more) or len(text) + len(more) > LONGEST
     return begun(f"{with_stop(text)} {more}" if more and _speaks(more) and not ends else text)
 
 
@@ -306,7 +317,10 @@ def _lead(session: Session, closing: Closing, rows: Sequence[Row], thought: Thou
     if own and before[own - 1].row.kind != "bullet":
         above = before[own - 1].text
     elif thought.at and "bullet" in (row.kind, rows[thought.at - 1].kind):  # what leads to the list
-        lead = next((other for other in reversed(rows[: thought.at]) if other.kind != "bullet"), row)
+        lead = next(
+            (other for other in reversed(rows[max(0, thought.at - LOOK_ABOVE) : thought.at]) if other.kind != "bullet"),
+            row,
+        )
         said = [part.text for part in sentences(lead)] if lead.text.endswith((":", "：")) else [row.heading]
         above = said[-1] if said else ""
     first = _CAUSE_LABEL.sub("", neutral(above)).rstrip(" :：")
@@ -325,11 +339,10 @@ def cure_of(rows: Sequence[Row], cause: Thought) -> str:
         headed = not own and _CURE_HEADING.match(later.heading) is not None
         if told and not (later.kind == "bullet" and told[0].endswith(":")):
             break
-        for part in sentences(later):
-            text = neutral(part.text)
+        for text, _ in _said(later)[:LOOK_AFTER]:
             if own and text in cause.text:
                 continue
-            label = _CURE.match(text)
+            label = CURE.match(text)
             done = words.DONE.match(text) and not own and names_in(text) & names_in(cause.text)
             if not (label or headed or done or told):
                 continue
@@ -425,11 +438,14 @@ def find_reasons(session: Session) -> Iterator[Found]:
             ):
                 continue
             text = thought.text
+            if not any(cue.search(text) for cue in (WHY, words.LIMIT, _IN_PASSING, _NOTE)):
+                continue
             if leaning(text):
                 text = _lead(session, closing, rows, thought, text)
             weight = _weight(session, closing, row, text) if text else 0
             if weight >= LEAST_WEIGHT:
                 kind = "decisions" if is_past(text) else "facts"
+                text = _with_subject(row, text)
                 told.append(
                     (weight, found(kind, with_stop(text), closing.number, quote=thought.quote, score=48 + weight))
                 )
@@ -438,6 +454,20 @@ def find_reasons(session: Session) -> Iterator[Found]:
         if len(kept) < MAX_REASONS and not any(same(item, other) for other in kept):
             kept.append(item)
     yield from sorted(kept, key=lambda item: item.turn)
+
+
+_NO_SUBJECT = re.compile(
+    r"^(?!(?:Tests?|Files?|This|Pass)\b)(?:Falls|[A-Z][a-z]+(?:es|[^s]s))\s+(?:(?:back|up|out|a|an|the|all|to|on|in|"
+    r"no)\b|`)",
+)
+"""A bullet that says what something does without what it is."""
+
+
+def _with_subject(row: Row, text: str) -> str:
+    """A bullet without a subject, with the heading above it that has one."""
+    heading = row.heading.rstrip(" :：")
+    whole = f"{heading}: {text}"
+    return whole if _NO_SUBJECT.match(text) and named(heading) and len(whole) <= LONGEST else text
 
 
 def _weight(session: Session, closing: Closing, row: Row, text: str) -> int:
@@ -468,131 +498,3 @@ def _reviews(rows: Sequence[Row]) -> bool:
 
 MARKED_POINTS = 2
 _OF_REVIEW = re.compile(r"^\W*(?:\(\d+\)|[✅⚠💡❓❌]|(?:nit|minor|suggestion|bug|question)\b\s*[:(—–-])", re.IGNORECASE)
-
-
-# --- left ---
-
-_AS_IT_WAS = re.compile(
-    r"\b(?:left|kept|remain\w*|stay\w*|is|are|was|were) (?:\w+ )?(?:untouched|unchanged|unmodified|alone|intact|"
-    r"as[- ]is)\b|\bnot (?:been )?(?:touched|modified)\b(?! yet)|\b(?:unverändert|inchangée?s?|sin cambios)\b|"
-    r"保持不变|未改动|変更なし|변경 없|^\W*(?:re-?run|retry|restart|reload|refresh|try)\b",
-    re.IGNORECASE,
-)
-"""What somebody chose to leave as it is, and what only the moment asks for."""
-_LABELLED = re.compile(
-    rf"(?:{words.LEFT_HEADING.pattern})[^:：]{{0,20}}[:：]\s+\S|^\W*(?:residual|remaining) (?:risk|gap|issue)s?\b",
-    re.IGNORECASE,
-)
-_ADVICE = re.compile(
-    r"\W*(?:(?:note|tip|consider|optional\w*|maybe|you(?:'ll| will| may| can| might| need| have)?|monitor|test|try|"
-    r"run|check|review|feel free|if)\b)",
-    re.IGNORECASE,
-)
-_FOR_USER = re.compile(
-    r"^(?:(?:now|then|next|finally|also|after (?:this|that)|before (?:this|that)),? )?(?:you(?:['’]ll|"
-    r" will)?(?: still| also| now)? "
-    r"(?:need|have) to|you must|(?:make|be) sure (?:to|that you)|remember to|don['’]t forget to|"
-    r"please (?:remember to )?)\s*",
-    re.IGNORECASE,
-)
-"""How what the user has to do is put."""
-_I = re.compile(
-    r"^(?:I|we) (?=(?:could not|couldn't|can['no]+t|was (?:not able|unable) to|did not|didn't|have not|haven't) )",
-)
-_HELD_UP = re.compile(
-    r"\b(?:blocked|could not|couldn't|can(?:no|')t|not yet|deferred|still (?:fail|open|miss)\w*|postponed)\b",
-    re.IGNORECASE,
-)
-_UNTIL = re.compile(
-    r"\bpre-?existing (?:\w+ ){0,3}(?:fail\w+|errors?|issues?|bugs?|problems?)\b|"
-    r"\b(?:fail\w*|errors?) (?:is|are|was|were) (?:pre-?existing|unrelated)\b|"
-    r"\balready (?:fail\w*|broken) (?:on|before|in)\b|\bstill (?:stale|old|needed|unknown|unverified|todo)\b|"
-    r"\b(?:are|is) still .{2,80}\buntil\b|\b(?:needs?|requires?|has|have) (?:a )?manual\b|\bcannot proceed\b|"
-    r"\bcommits? ahead of\b|\b(?:is|are) (?:only )?(?:a )?(?:stubs?|placeholders?|not (?:wired|connected|hooked))\b",
-    re.IGNORECASE,
-)
-"""What was broken before and stayed so, and what waits for something."""
-_NEXT = re.compile(
-    r"^\W*(?:(?:recommended|suggested|possible|your|immediate)\s+)?next steps?\b|^\W*(?:nächste schritte|"
-    r"prochaines étapes|próximos pasos|下一步|次のステップ|다음 단계)",
-    re.IGNORECASE,
-)
-
-
-def find_left(session: Session) -> Iterator[Found]:
-    """What the review and the last closing messages of a session say is not done, open or to be watched: items below
-    such a heading, and thoughts that say so; nothing that was done, sent or spoken of since."""
-    reviewed = [] if session.of_others else list(find_in_review(session))
-    yield from reviewed
-    left: list[Found] = []
-    for closing in [] if session.of_others else session.closings[-3:]:
-        if closing.refuted or closing.overtaken or not (closing.at_end or session.events):
-            continue
-        for thought in thoughts(session.rows[closing.number]):
-            left += _left_in(session, closing, thought)
-    fresh = [item for item in left if not any(same(item, other) for other in reviewed)]
-    fresh = [one for at, one in enumerate(fresh) if not any(same(one, other) for other in fresh[at + 1 :])]
-    best = sorted(fresh, key=lambda item: (item.turn, item.score))[-MAX_LEFT:]
-    yield from sorted(best, key=lambda item: item.turn)
-
-
-def _left_in(session: Session, closing: Closing, thought: Thought) -> Iterator[Found]:
-    row = thought.row
-    listed = row.kind in ("bullet", "check") and row.mark != "x"
-    advised = listed and _NEXT.match(row.heading) is not None
-    below = listed and (advised or words.LEFT_HEADING.match(row.heading) is not None)
-    plain = _I.sub("", NUMBERS.sub("", thought.text).strip())
-    said = begun(_FOR_USER.sub("", plain))
-    yours = closing.at_end and _FOR_USER.match(plain) is not None and named(said)
-    undone = (
-        yours
-        or (words.LEFT if closing.at_end else words.UNDONE).search(said)
-        or _LABELLED.match(said)
-        or _UNTIL.search(said)
-    )
-    if not (below or undone) or words.UNSURE.search(said) or words.CAUSE.search(said) or _AS_IT_WAS.search(said):
-        return
-    if (
-        (_ADVICE.match(said) and not yours and (advised or not below))
-        or (advised and SLIGHT.search(said))
-        or words.OFFER.search(thought.text)
-    ):
-        return
-    if is_past(said) and not yours and not _HELD_UP.search(said):
-        said = next((begun(part) for part in reversed(_CLAUSES.split(said)) if words.UNDONE.search(part)), "")
-    if not _stands(said, listed=below, at_end=closing.at_end) or lost(said) or _CURE.match(said):
-        return
-    if words.ABOUT_GIT.search(said) and session.sent_after(closing.number):
-        return
-    if not closing.at_end and session.spoken_of(closing.number, said):
-        return
-    detail = f"of “{session.subject}”" if not words.ANCHOR.search(said) and session.subject else ""
-    score = 65 if below and not advised else 58
-    yield found("tasks_open", said, closing.number, detail=detail, quote=thought.quote, score=score)
-
-
-_CLAUSES = re.compile(
-    r"(?:;|\.(?=\s|$)|[。；]|\s[—–-]|,(?=\s+(?:but|though|while|aber|mais|pero)\b)|，(?=但))\s*"
-    r"(?:but |and |aber |mais |pero |但)?"
-)
-
-
-_ABOUT_CHANGE = re.compile(
-    r"^(?:(?:the|this|these) (?:fix|change|update|patch|edit|commit)\w*|without|with|once|if|when)\b",
-    re.IGNORECASE,
-)
-"""A sentence about the work itself, or about a case."""
-
-
-def _stands(text: str, *, listed: bool, at_end: bool) -> bool:
-    """Whether something that is left says what; an item of a list of such things need name no file."""
-    if not text or text.endswith(("?", "？", ":", "：", "…")) or not whole_quotes(text) or looks_like_code(text):
-        return False
-    if words.TEMPLATE.search(CODE.sub("", text)) or _LEANS.match(text) or len(text) > LONGEST:
-        return False
-    if listed:
-        return len(text.split()) >= LEAST_WORDS or not is_latin(text)
-    if _ABOUT_CHANGE.match(text):
-        return False
-    alone = named(text) or (at_end and len(text.split()) >= LEAST_ALONE)
-    return alone and len(text) >= (SHORTEST if is_latin(text) else SHORTEST_UNBROKEN)

@@ -11,7 +11,7 @@ from core.conversations.events import MESSAGE, Commit
 from core.rules import words
 from core.rules.closing import CAUSES, WHY, with_stop
 from core.rules.prose import begun, clean
-from core.rules.sentence import Found, found, named
+from core.rules.sentence import Found, found, named, whole_quotes
 from core.rules.session import Session, rows_of
 
 MAX_COMMITS, SHORTEST, LONGEST = 3, 60, 480
@@ -52,7 +52,8 @@ def _paragraphs(body: str) -> Iterator[str]:
     told = ""
     for row in rows_of(Turn("assistant", _TRAILER.sub("", _ESCAPED.sub(r"\1", body))), 0):
         text = clean(row.text)
-        if row.kind != "prose" or not SHORTEST <= len(text) <= LONGEST or not (told or _explains(text)):
+        fits = row.kind == "prose" and whole_quotes(text) and SHORTEST <= len(text) <= LONGEST
+        if not fits or not (told or _explains(text)):
             continue
         if told and len(told) + len(text) >= LONGEST:
             yield told

@@ -15,11 +15,12 @@ from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
 from core.rules.answers import find_answers, find_choices, find_compacted, find_plans, find_undecided
 from core.rules.checks import find_checks
-from core.rules.closing import find_causes, find_left, find_reasons
+from core.rules.closing import find_causes, find_reasons
 from core.rules.commits import find_commits
 from core.rules.contracts import find_contracts
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import find_failures, find_lint_rules
+from core.rules.left import find_left
 from core.rules.pasted import find_pasted_errors
 from core.rules.prose import read_prose
 from core.rules.recurring import find_quirks

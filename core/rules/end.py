@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Command, Commit, Edit, Plan, PullRequest, Push, Todos
+from core.conversations.events import Commit, Edit, Plan, PullRequest, Push, Todos
 from core.conversations.ran import read_end, stopped_by, unanswered
 from core.rules import words
-from core.rules.failures import ASIDE, failure
+from core.rules.failures import ASIDE
 from core.rules.prose import Sentence, by_person, clean, sentences
 from core.rules.sentence import Found, found, is_latin, stems
 from core.rules.session import Exchange, Session, rows_of
@@ -22,16 +22,6 @@ LEAST_UNNAMED = 6
 LONGEST_REQUEST, LONGEST_WHY, LONGEST_SHOWN = 240, 160, 80
 LAST_TURNS = 3
 MAX_STEPS_LEFT = 3
-
-
-def _failed_last(session: Session) -> tuple[int, Command, str] | None:
-    """The last command where it failed and nothing was said or done behind it, with its turn and why."""
-    turn, row = session.commands[-1] if session.commands else (-1, None)
-    said_behind = any(closing.number > turn for closing in session.closings)
-    if row is None or said_behind or session.events[-1][0] != turn or "\n" in row.words:
-        return None
-    why = failure(row)
-    return (turn, row, why) if why or row.failed else None
 
 
 def _announced(session: Session) -> Sentence | None:
@@ -55,7 +45,6 @@ def find_unfinished(session: Session) -> Iterator[Found]:
     """What somebody has to look at again after a session: a call without a result, a merge, files and commits that
     nobody sent, what was asked last."""
     yield from _in_the_middle(session)
-    yield from _failed_at_the_end(session)
     if announced := _announced(session):
         text = f"Announced when the session ended, and nothing shows that it was done: {announced.text.rstrip(':：')}"
         yield _open(text, session.closings[-1].number, detail=_of(session), quote=announced.quote, score=56)
@@ -89,21 +78,6 @@ def _in_the_middle(session: Session) -> Iterator[Found]:
         what = f"the commit “{event.subject}”" if isinstance(event, Commit) else f"`{event.words}`"
         text = f"Check whether {what} went through{session.on_branch}: the session ends before its result"
         yield _open(text, turn, score=60)
-
-
-def _failed_at_the_end(session: Session) -> Iterator[Found]:
-    """A session that ends with a command that failed, and what it was to lead to, as the assistant said before."""
-    failed = _failed_last(session)
-    if failed is None:
-        return
-    turn, row, why = failed
-    said = [place for place in session.conversation.turns[:turn] if place.role == "assistant" and place.text.strip()]
-    rows = rows_of(said[-1], turn) if said else []
-    announced = list(sentences(rows[-1]))[-1:] if rows else []
-    wanted = f"; it was to come: “{announced[0].text.rstrip(':：')}”" if announced else ""
-    shown = f" (“{why[:LONGEST_WHY]}”)" if why else ""
-    quote = announced[0].quote if announced else ""
-    yield _open(f"`{row.words[:LONGEST_WHY]}` failed{shown} as the session ended{wanted}", turn, quote=quote, score=58)
 
 
 def _names(edits: list[Edit]) -> list[str]:

@@ -131,14 +131,12 @@ def find_failures(session: Session) -> Iterator[Found]:
     """A command that failed, and what works instead; each cause once, with how often it struck."""
     events = session.events
     commands = [(at, turn, row) for at, (turn, row) in enumerate(events) if isinstance(row, Command)]
-    last_said = max((closing.number for closing in session.closings), default=-1)
     failed: list[_Failed] = []
     for number, (at, turn, row) in enumerate(commands):
         why = failure(row) or (_last_line(row.output) if row.failed and row.answered else "")
         if not why or row.refused or not _is_plain(bare(row.words)) or any(name in why for name in words.HIDDEN):
             continue
-        at_end = number == len(commands) - 1 and turn >= last_said  # `end.py` tells it
-        if not (at_end or _OF_ANY_SANDBOX.search(why) or _OF_ANY_GIT.search(why)):
+        if not (_OF_ANY_SANDBOX.search(why) or _OF_ANY_GIT.search(why)):
             failed.append(_Failed(number, at, turn, row, why))
     told: dict[tuple[str, str], tuple[_Failed, str]] = {}
     cures: set[str] = set()

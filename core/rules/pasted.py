@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from core.rules import words
 from core.rules.closing import WHY, cure_of, is_cause, is_past, leaning, states, thoughts, with_cure
@@ -27,7 +27,10 @@ _TELLS = re.compile(
 )
 _PLACE = re.compile(r"^(?:FAILED \S+ - )?(?:\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+)?(?:\[[\w:./ -]+\]\s*)*")
 _RULED_OUT = re.compile(
-    r"\b0 errors?\b|\bno errors?\b|[?？]\s*$|^\s*(?:at|File|import|from|raise|throw|console|print)\b"
+    r"\b0 errors?\b|\bno errors?\b|[?？:]\s*$|^\s*(?:at|File|import|from|raise|throw|console|print|what|why|how|when|"
+    r"where|I|"
+    r"it|there|this|that|can|could|please|fix|still)\b",
+    re.IGNORECASE,
 )
 
 
@@ -74,6 +77,22 @@ def find_pasted_errors(session: Session) -> Iterator[Found]:
                 told[error] = found("facts", f"“{error}”: {cause}", place, quote=quote, score=64, kind="pitfall")
                 break
     yield from [item for item in told.values() if item][-MAX_ERRORS:]
+    yield from _unproven(session, told)
+
+
+def _unproven(session: Session, told: Mapping[str, Found | None]) -> Iterator[Found]:
+    """The error that the user pasted last, where the session ends with an answer that tells no cause of it: nothing
+    shows that it is gone."""
+    asked = [(at, turn) for at, turn in enumerate(session.conversation.turns) if by_person(turn)]
+    closing = session.closings[-1] if session.closings else None
+    error = error_in(asked[-1][1].text) if asked and closing is not None and closing.at_end else ""
+    if not error or told.get(error) or closing is None or any(at > asked[-1][0] for at, _ in session.commands):
+        return
+    rows = rows_of(closing.turn, closing.number)
+    first = next(iter(thoughts(rows)), None)
+    cure = cure_of(rows, first) if first else ""
+    detail = f"pasted last, and nothing shows that it is gone{f'; proposed: {cure}' if cure else ''}"
+    yield found("tasks_open", f"Check whether “{error}” is gone", asked[-1][0], detail=detail, score=57)
 
 
 def _comes_again(session: Session, number: int, error: str) -> bool:

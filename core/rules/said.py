@@ -23,7 +23,7 @@ from core.rules.typed import has_placeholder
 MAX_STATED = 5
 LONGEST, LONGEST_STATED = 300, 460
 """Characters of one sentence of the user, and of a statement with all that belongs to it."""
-LEAST_NAMED, LEAST_UNNAMED, LEAST_ALONE = 4, 6, 14
+LEAST_NAMED, LEAST_UNNAMED, LEAST_ALONE = 4, 6, 12
 """Words of a sentence that names a thing, of a rule that names none, and of a wish that names none."""
 LONGEST_DETAIL = 160
 MOST_SENTENCES, MOST_OF_REVIEW = 2, 2
@@ -47,7 +47,7 @@ RULE = words.one_of({
     "en": (
         r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", r"prefers?", "instead of", "rather than",
         r"(?:^|[,;:] |(?:please|and|but|also|we|I|you|it|should|must) )(?:do(?:n'?t| not)|not)"
-        r"(?! (?:worry|know|see|think|need to|understand|have to|get|just|sure|work\w*|yet|remember|care)\b)",
+        r"(?! (?:worry|know|see|think|need to|understand|have to|get|sure|work\w*|yet|remember|care)\b)",
         "from now on", r"(?:must|shall|should)(?:n't| not)?(?! (?:i|we|you)\b)", r"(?:has|have|needs?) to be",
         r"(?:is|are) (?:supposed|meant) to", r"only(?! (?:problem|issue|thing|one|difference)\b)", "without",
         "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time",
@@ -456,6 +456,8 @@ _OF_RULES = frozenset({
 def _overtakes(later: str, text: str) -> bool:
     """Whether a later statement speaks of the same as one: most telling words of the shorter stand in the other."""
     one, other = (frozenset(_WORD.findall(part.casefold())) - _OF_RULES for part in (later, text))
+    if re.search(r"\binstead\W*$", later, re.IGNORECASE) and one & other:
+        return True
     values = frozenset(CODE.findall(text)) - frozenset(CODE.findall(later))
     return not values and len(one & other) >= max(2, 0.6 * min(len(one), len(other)))
 

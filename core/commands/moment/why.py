@@ -40,16 +40,18 @@ MAX_TURNS = 40
 """So many turns that have the hash, or the subject, are looked into."""
 MOST_BEFORE, BEHIND = 400, 3
 """The reason is sought between the commit before and this one: at most so many turns back, so many behind."""
-LEAST_SHARE, LEAST_SHARE_OF_ANY, LEAST_WORDS = 0.2, 0.35, 3
-"""A quote that gives a reason has this share of what is asked about, one that gives none this one."""
+LEAST_SHARE, LEAST_WORDS = 0.2, 3
+"""A quote has this share of what is asked about."""
 ASKED = 240
 UNCOMMITTED = "0" * 40
 BY_HASH, BY_SUBJECT, BY_EDIT = "hash", "subject and file", "edit that is not committed"
-_COMMITS = re.compile(r"^\s*(?:git (?:add|commit|push)|cd \S+ && git)\b", re.MULTILINE)
-"""The call that commits says its message once more."""
+_CALL = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+"""A call says no reason, and that which commits says its message once more."""
+_ANNOUNCES = re.compile(r"\W*(?:now\b|next\b|let me\b|i'll\b|i (?:will|need)\b|task \d|step \d)", re.IGNORECASE)
 _REASON = re.compile(
     r"\b(?:because|since|so that|due to|otherwise|root cause|reason|turned out|instead of|rather than|avoid|prevent|"
-    r"in order to|fails?|broke|missing|wrong|race|leak|crash|must not|needs? to|never|allows?|ensures?|which means)\b|"
+    r"in order to|fails?|broke|missing|wrong|race|leak|crash|must not|needs? to|never|allows?|ensures?|which means|"
+    r"bugs?|fix(?:ed|es)|incorrect(?:ly)?|silently|consistent|consistency|backward|deprecated|nobody|no one)\b|"
     r"因为|所以|原因",
     re.IGNORECASE,
 )
@@ -232,18 +234,16 @@ class _Look:
         ]
         asked = self._asked(talk, spoken, query, edit)
         answers = [piece for piece in spoken if piece.role == "assistant" or piece.position == asked]
-        best = self._best(query, [_reasons_in(piece) for piece in answers], edit, LEAST_SHARE)
-        best = best or self._best(query, answers, edit, LEAST_SHARE_OF_ANY)
+        best = self._best(query, [_reasons_in(piece) for piece in answers], edit)
         return replace(
             row, session=held.name, turn=(best.position if best is not None else at) + 1, known_by=known_by,
             asked=_short(talk.turns[asked].text) if asked >= 0 else "", quote=best.text if best is not None else "",
         )  # fmt: skip
 
-    def _best(self, query: Query, pieces: Sequence[Piece], at: int, least: float) -> Excerpt | None:
-        cut = (piece._replace(text=_COMMITS.split(piece.text, maxsplit=1)[0]) for piece in pieces)
-        told = [piece for piece in cut if piece.text.strip()]
+    def _best(self, query: Query, pieces: Sequence[Piece], at: int) -> Excerpt | None:
+        told = [piece for piece in pieces if piece.text.strip()]
         best = chosen(query, self._stems, told, at) if query.terms and told else None
-        return best if best is not None and best.share >= least else None
+        return best if best is not None and best.share >= LEAST_SHARE else None
 
     def _asked(self, talk: Conversation, spoken: Sequence[Piece], query: Query, edit: int) -> int:
         """The request that led to the edit: of those before it the one that is most about it, of equals the last."""
@@ -257,8 +257,8 @@ class _Look:
 
 def _reasons_in(piece: Piece) -> Piece:
     """Of a turn the sentences that give a reason."""
-    rows = re.split(r"(?<=[.!?。])\s+|\n+", piece.text)
-    return piece._replace(text="\n".join(row for row in rows if _REASON.search(row)))
+    rows = re.split(r"(?<=[.!?。])\s+|\n+", _CALL.sub("\n", piece.text))
+    return piece._replace(text="\n".join(row for row in rows if _REASON.search(row) and not _ANNOUNCES.match(row)))
 
 
 def _is_asked(talk: Conversation, at: int) -> bool:
