@@ -14,8 +14,8 @@ from sqlalchemy import Connection, func, select, text
 
 from core.library import schema
 from core.library.database import Library
-from core.library.searched import KIND
 from core.search.index import Index
+from core.search.store import DOCUMENT
 from core.search.words import TOKENIZER, spaced
 
 _c = schema.chunk.c
@@ -54,7 +54,7 @@ class Phrases:
         numbers = [row[0] for row in found]
         ids = list(connection.execute(select(_c.id).where(_c.number.in_(numbers)).order_by(_c.number)).scalars())
         if self._index is not None:
-            ids += [row[0] for row in self._index.database.execute(_INDEX, (f"text : {match}", KIND, most))]
+            ids += [row[0] for row in self._index.database.execute(_INDEX, (f"text : {match}", DOCUMENT, most))]
         return ids
 
 

@@ -18,8 +18,9 @@ from typing import Any
 from core.base import files
 from core.base.entry import Entry, SearchSource
 from core.base.result import KnowledgeError
+from core.search.store import DOCUMENT
 
-KIND, NAME = "document", "documents::library.db"
+NAME = "documents::library.db"
 BUSY_SECONDS = 2.0
 _FOUND = "LEFT JOIN location l ON l.document_id = d.id"
 _PLACE = "coalesce(min(l.project), ''), coalesce(min(l.source), d.source)"
@@ -89,7 +90,7 @@ def entries(path: Path, begin: str, _data: bytes) -> Sequence[Entry]:
     try:
         with _opened(path) as library:
             return [
-                Entry(KIND, key, titled(title, heading), text, day, "", (), project, source, document, position)
+                Entry(DOCUMENT, key, titled(title, heading), text, day, "", (), project, source, document, position)
                 for key, title, heading, text, day, project, source, document, position in library.execute(
                     _CHUNKS, (begin, begin[:1] + chr(ord(begin[1]) + 1))
                 )
@@ -126,6 +127,6 @@ def entries_around(path: Path, chunk: str, around: int) -> list[Entry]:
             (document, at - around, at + around),
         )
         return [
-            Entry(KIND, key, titled(title, heading), text, day, "", (), project, source, document, position)
+            Entry(DOCUMENT, key, titled(title, heading), text, day, "", (), project, source, document, position)
             for key, heading, text, day, position in rows
         ]

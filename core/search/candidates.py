@@ -318,7 +318,7 @@ def neighbours(
     sql = f"SELECT {COLUMNS} FROM entries WHERE thread <> '' AND thread = ? AND position BETWEEN ? AND ?"
     said = {thread: [at for at, place in talk.items() if place.at == int(place.at)] for thread, talk in talks.items()}
     for hit in hits:
-        if not hit.thread:
+        if hit.alone:
             continue
         spans = [(hit.position - AROUND, hit.position + AROUND)]
         if hit.thread in said:

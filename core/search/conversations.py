@@ -19,17 +19,13 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from core.base import files
 from core.search import store
 from core.search.words import TOKENIZER, spaced, storable
 
-if TYPE_CHECKING:
-    import sqlite3
-    from typing import TypeAlias
-
-    Database: TypeAlias = sqlite3.Connection
+Database = sqlite3.Connection
 
 VERSION = 103
 """Of these tables and of what is put into them; an index of another version is made again."""

@@ -32,10 +32,10 @@ from core.library.use.dossier import FULL, Dossier, judged, level_of, shown_trac
 from core.library.use.usage import earlier_uses, histories, tallies
 from core.library.use.vectors import Embedder, Near, fill_vectors, near
 from core.search.answering import chosen
-from core.search.candidates import AROUND, SMALL, Candidates
+from core.search.candidates import SMALL, Candidates
 from core.search.conversations import Piece
 from core.search.index import Index
-from core.search.query import BESIDE_IN_LARGE_INDEX, BESIDE_IN_SMALL_INDEX, Ranked, rank_found
+from core.search.query import Ranked, rank_found
 from core.search.store import Row
 from core.search.terms import Query
 from core.search.words import Stems, storable
@@ -162,17 +162,15 @@ def by_words(
     close: Near | None = None,
     brought: Iterable[str] = (),
 ) -> list[Ranked]:
-    """Rank, as the search of the store would, what shares words with a question, what is near it in meaning, what
-    stands beside these, and what other strategies have `brought` (ids)."""
+    """Rank, as the search of the store would, what shares words with a question, what is near it in meaning, and what
+    other strategies have `brought` (ids)."""
     found = candidates.find(connection, index, query, limit)
     large = query.entries > SMALL
     if close is not None:
         candidates.add_numbers(
             connection, found, close.best[: max(NEAREST_IN_LARGE_LIBRARY, limit)] if large else close.best, "vector"
         )
-    hits = list(found.rows.values())[: BESIDE_IN_LARGE_INDEX if large else BESIDE_IN_SMALL_INDEX]
     candidates.add_ids(connection, found, brought, "brought")
-    candidates.add_neighbours(connection, found, hits, AROUND)
     return _ranked(query, found, close)
 
 
