@@ -182,10 +182,12 @@ class Look:
         self._owned.append(item)
         return item
 
-    def hush(self) -> None:
-        """Take away the tooltip that is there, or about to be, until the mouse moves on: a key means something else
-        than what the mouse rests on, and so does another row that came under it."""
-        there = [tip for tip, item in self.tips.items() if dpg.is_item_hovered(item) or dpg.is_item_visible(tip)]
+    def hush(self, *tips: int) -> None:
+        """Take away these tooltips, or whichever is there or about to be, until the mouse moves on: a key means
+        something else than what the mouse rests on, and so does another row that came under it."""
+        there = tips or [
+            tip for tip, item in self.tips.items() if dpg.is_item_hovered(item) or dpg.is_item_visible(tip)
+        ]
         for tip in there:
             dpg.configure_item(tip, show=False)
         self._hushed += there
