@@ -357,7 +357,9 @@ class KnowledgePanel:
         if side != self.columns.shows("side"):
             self.columns.show("side", side)
         kind = state.selected.kind
-        on = bool(kind) and not self._first and not self.reading.is_open
+        session = getattr(self.workbench.views[state.view], "session", None)
+        editing = session is not None and session.target is not None
+        on = bool(kind) and not self._first and not self.reading.is_open and not editing
         on = on and not (state.view == "files" and (kind == "source" or state.selected.key.startswith("files/")))
         if self._evident[:1] != (on,):
             self._evident = (on,)

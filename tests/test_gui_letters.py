@@ -6,6 +6,7 @@ import pytest
 
 from core.commands.history.ledger import LedgerRow
 from gui.geometry import Geometry, grown, least_size
+from gui.toolkit.icons import icon
 from gui.toolkit.letters import cells, cut, cut_path, tip_words, wrapped
 from gui.toolkit.typeset import lettered, visible
 from gui.views.conversations import COLUMNS, cell, row_of, tip
@@ -69,18 +70,20 @@ def test_the_window_opens_larger_at_a_larger_scale_but_keeps_a_size_that_somebod
     assert least_size(2.0, (1366, 768)) == (1366, 768)
 
 
-ITEMS = next(at for at, column in enumerate(COLUMNS) if column.key == "items")
+GAVE = next(at for at, column in enumerate(COLUMNS) if column.key == "gave")
 
 
 def test_the_ledger_and_the_inspector_count_the_same_items() -> None:
     """A conversation of which all is held back would read as one that gave nothing."""
     entry = {"path": "/home/x/talk", "status": "harvested", "items": {"facts": 7, "tasks_open": 2}, "quarantined": 2}
     row = row_of("k", entry)
-    assert cell(row, ITEMS, 0.0) == ("11", "text") and "9 written, 2 held back" in tip(row)
+    shown, color = cell(row, GAVE, 0.0)
+    assert [part[2:] for part in str(shown).split("   ")] == ["7", "2", "2"] and color == "muted"
+    assert "7 facts  ·  2 tasks\n9 written, 2 held back" in tip(row) and row.items == 11
     assert items_words(entry, 11) == "9 written, 2 held back in quarantine.md"
     assert items_words(entry, 10) == "9 written, 2 held back in quarantine.md, 1 said twice"
     held = row_of("k", {"path": "/x", "status": "harvested", "items": {"facts": 0}, "quarantined": 17})
-    assert cell(held, ITEMS, 0.0) == ("17", "edited")
+    assert cell(held, GAVE, 0.0) == (f"{icon('shield')} 17", "edited")
     assert items_words({"items": {"facts": 3}}, 3) == ""
 
 

@@ -289,6 +289,7 @@ def library_rows(world: World) -> dict[str, Any]:
     import sqlite3
 
     with sqlite3.connect(world.paths.library) as database:
+        database.execute("ATTACH DATABASE ? AS experience", (str(world.paths.experience),))
         count = [database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("document", "usage_trace")]
         chunk = database.execute(f"SELECT id FROM chunk WHERE content LIKE '%{OTHER} nests%'").fetchone()[0]
         trace = database.execute("SELECT trace_id FROM trace_chunk WHERE chunk_id = ?", (chunk,)).fetchone()[0]

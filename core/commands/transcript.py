@@ -248,9 +248,8 @@ def read_held(
     allowed: Callable[[str], bool] | None = None,
 ) -> ReadableConversation:
     """The same of a conversation that was located."""
+    from core.conversations.ran import read_end
     from core.conversations.readable import ReadableConversation, page
-    from core.rules.end import read_end
-    from core.rules.session import read_session
 
     try:
         cleared = whole_of(workspace, row)
@@ -265,7 +264,7 @@ def read_held(
     if not 1 <= first <= max(1, turns):
         raise KnowledgeError("usage", f"there is no turn {first}", row.name, f"it has {count(turns, 'turn')}")
     items, warnings = harvested(workspace, row)
-    end = _clear(read_end(read_session(facts)).text)
+    end = _clear(read_end(facts.turns).text)
     shown = page(cleared, first, number, items)
     after = first + len(shown)
     gone = kept_of(workspace, row) is not None

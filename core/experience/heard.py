@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from core.base.project import project_root
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command
 from core.experience.kinds import infer_task_type
-from core.experience.record import Use
+from core.experience.record import CHUNK, INFERRED, Use
 from core.search.words import STOP_WORDS, words_of
 
 RUN, RUNS = 5, 1
@@ -45,7 +46,6 @@ _FAILS = re.compile(
 )
 _ELSEWHERE = re.compile(r"\b(other|another|next|second|different|remaining|unrelated|else)\b", re.IGNORECASE)
 """What fails is not what was asked about."""
-_CHUNK = re.compile(r"[0-9a-f]{8}[0-9a-f-]{28}")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?;…])\s+|\n+")
 _ASKED = re.compile(r"(?:knowledge|memory|manual.slop).*find\Z|\Afind\Z", re.IGNORECASE)
 _RAN = re.compile(r"(?:\A|[;&|/]\s*)knowledge\s+find\b")
@@ -79,23 +79,28 @@ def told_in(output: str) -> list[Told]:
 def uses_in(conversation: Conversation) -> list[Use]:
     """How what `find` told a conversation served in it. Its secrets must be replaced."""
     made: list[Use] = []
+    project = project_root(conversation.folder) if conversation.folder else None
     for at, asked, told in _answers(conversation.turns):
-        after = conversation.turns[at + 1 :]
-        answer = "\n".join(_said(turn) for turn in conversation.turns[at:] if turn.role == "assistant")[:LOOKED]
-        used = [one for one in told if is_used(one.of, one.text, asked, answer)]
-        if not used:
-            continue
         when = conversation.turns[at].time or conversation.ended or conversation.started
-        outcome, why = verdict(after) or ("partial", "")
-        for one in told:
-            went, said = (outcome, why) if one in used else ("miss", "found, and nothing of it was used")
-            made.append(
-                Use(
-                    one.of, went, when, infer_task_type(asked), said, "transcript", one.place, conversation.id,
-                    f"{at}:{one.of}",
-                )
-            )  # fmt: skip
+        for things, outcome, why in outcomes(told, asked, conversation.turns[at:]):
+            made += [
+                Use(one.of, outcome, when, infer_task_type(asked), why, INFERRED, one.place, conversation.id,
+                    f"{at}:{one.of}", project)
+                for one in things
+            ]  # fmt: skip
     return made
+
+
+def outcomes(told: Sequence[Told], asked: str, turns: Sequence[Turn]) -> list[tuple[list[Told], str, str]]:
+    """How what was told served in the turns from its answer on, with the words that show it. Where nothing of it was
+    used nothing is said, whoever complained."""
+    answer = "\n".join(_said(turn) for turn in turns if turn.role == "assistant")[:LOOKED]
+    used = [one for one in told if is_used(one.of, one.text, asked, answer)]
+    if not used:
+        return []
+    rest = [one for one in told if one not in used]
+    found = [(used, *(verdict(turns) or ("partial", "")))]
+    return [*found, (rest, "miss", "found, and nothing of it was used")] if rest else found
 
 
 def _answers(turns: Sequence[Turn]) -> Iterator[tuple[int, str, list[Told]]]:
@@ -119,7 +124,7 @@ def _said(turn: Turn) -> str:
 
 def is_used(key: str, text: str, query: str, answer: str) -> bool:
     """Whether an answer draws on a thing of this key and text."""
-    name = key[:8] if _CHUNK.fullmatch(key) else key
+    name = key[:8] if CHUNK.fullmatch(key) else key
     if " " not in key and len(name) >= 8 and name in answer:
         return True
     words, said = words_of(text), words_of(answer)

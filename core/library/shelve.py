@@ -22,7 +22,7 @@ from urllib.parse import urljoin
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
-from sqlalchemy import Connection, delete, func, select, text, update
+from sqlalchemy import Connection, delete, func, select, text, true, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from core.base.project import project_root, repository_root
@@ -343,13 +343,10 @@ def _kept(connection: Connection, made: Sequence[Chunk], old: Sequence[Chunk]) -
 def _used(connection: Connection, chunks: Sequence[Chunk]) -> dict[str, int]:
     """Chunks of which something was learned -> how many uses of them are recorded."""
     found = {chunk.id: 0 for chunk in chunks if chunk.functional_profile is not None}
-    t, n = schema.trace_chunk.c, schema.trace_count.c
-    live = select(t.chunk_id, func.count()).where(t.archived_at.is_(None)).group_by(t.chunk_id)
-    kept = select(n.chunk_id, func.sum(n.count)).group_by(n.chunk_id)
+    t = schema.trace_chunk.c
     for part in rows.in_parts(chunk.id for chunk in chunks):
-        for asked in (live.where(t.chunk_id.in_(part)), kept.where(n.chunk_id.in_(part))):
-            for chunk, number in connection.execute(asked):
-                found[chunk] = found.get(chunk, 0) + int(number)
+        asked = select(t.chunk_id, func.count()).where(t.chunk_id.in_(part)).group_by(t.chunk_id)
+        found |= {chunk: int(number) for chunk, number in connection.execute(asked)}
     return found
 
 
@@ -568,5 +565,8 @@ def counts_of(connection: Connection) -> dict[str, int]:
     c = schema.document.c
     by_status = connection.execute(select(c.status, func.count()).group_by(c.status))
     tables = ("chunk", "concept", "mention", "link", "source_profile", "usage_trace", "embedding")
-    others = {name: rows.counted(connection, schema.metadata.tables[name]) for name in tables}
+    others = {
+        name: rows.counted(connection, schema.metadata.tables[name], schema.OF_CHUNKS.get(name, true()))
+        for name in tables
+    }
     return {**{f"documents_{status}": int(number) for status, number in by_status}, **others}

@@ -13,18 +13,17 @@ from dataclasses import replace
 from core.base.markdown import ITEM_CHARACTERS
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
-from core.rules.answers import find_answers, find_choices, find_chosen, find_compacted, find_plans, find_undecided
+from core.rules.answers import find_answers, find_choices, find_compacted, find_plans, find_undecided
 from core.rules.checks import find_checks
+from core.rules.closing import find_causes, find_left, find_reasons
+from core.rules.commits import find_commits
 from core.rules.contracts import find_contracts
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
-from core.rules.failures import find_failures, find_hooks, find_lint_rules
-from core.rules.fenced import find_playbooks
-from core.rules.file_notes import absolute_path, find_file_notes
-from core.rules.findings import find_causes, find_left, find_reasons
+from core.rules.failures import find_failures, find_lint_rules
 from core.rules.pasted import find_pasted_errors
 from core.rules.prose import read_prose
 from core.rules.recurring import find_quirks
-from core.rules.said import find_corrections, find_put_off, find_stated
+from core.rules.said import find_corrections, find_stated
 from core.rules.sentence import Found, alike, lost, shortened
 from core.rules.session import Session, read_session
 from core.rules.statements import find_questions, find_statements, find_tasks
@@ -40,18 +39,16 @@ RULES: tuple[Rule, ...] = (
     find_unfinished,
     find_failures,
     find_lint_rules,
-    find_hooks,
     find_checks,
     find_answers,
     find_choices,
     find_corrections,
-    find_put_off,
     find_stated,
     find_contracts,
     find_plans,
-    find_chosen,
     find_pasted_errors,
     find_causes,
+    find_commits,
     find_reasons,
     find_left,
     find_plan_left,
@@ -73,9 +70,7 @@ def distil_offline(conversation: Conversation) -> dict[str, list[dict[str, str]]
     that says it. At most `MAX_ITEMS` a category: the best ones, in spoken order.
     """
     kept = list(find_all(conversation))
-    answer = {name: _best([item for item in kept if item.category == name]) for name in CATEGORIES}
-    answer["files"] = [row | {"path": absolute_path(row["path"], conversation)} for row in answer["files"]]
-    return answer
+    return {name: _best([item for item in kept if item.category == name]) for name in CATEGORIES}
 
 
 def find_all(conversation: Conversation) -> Iterator[Found]:
@@ -97,16 +92,13 @@ def _by_rules(rules: Iterable[Rule], session: Session) -> Iterator[Found]:
 
 def _in_texts(conversation: Conversation) -> Iterator[Found]:
     """What a chat, or a text that people wrote for themselves, marks itself."""
-    rows, codes = read_prose(conversation)
-    if _with_answers(conversation):
-        yield from (replace(item, rule="find_file_notes") for item in find_file_notes(rows))
+    rows = read_prose(conversation)
     yield from (replace(item, rule="find_statements") for item in find_statements(rows))
     if _with_answers(conversation):
         session = read_session(conversation)
         yield from _by_rules(OF_CHATS if session.closings else (find_unfinished,), session)
     yield from (replace(item, rule="find_tasks") for item in find_tasks(rows, conversation))
     yield from (replace(item, rule="find_questions") for item in find_questions(rows, conversation))
-    yield from (replace(item, rule="find_playbooks") for item in find_playbooks(codes, conversation))
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:

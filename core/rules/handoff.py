@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from core.conversations.events import Command
+from core.conversations.ran import read_end
 from core.conversations.turns import cut
 from core.rules import words
 from core.rules.answers import find_undecided
 from core.rules.checks import check_steps
-from core.rules.end import find_plan_left, find_steps_left, find_unfinished, read_end
+from core.rules.closing import find_left
+from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import failure, find_failures
-from core.rules.findings import find_left
 from core.rules.prose import by_person
 from core.rules.sentence import Found
 from core.rules.session import Session
@@ -77,7 +78,7 @@ def _goal(session: Session) -> Iterator[str]:
 
 
 def _state(session: Session) -> Iterator[str]:
-    left = read_end(session).text
+    left = read_end(session.conversation.turns).text
     if left:
         yield f"- {left}"
     spoken = [turn for turn in session.conversation.turns if turn.role == "assistant" and not turn.agent]

@@ -74,7 +74,7 @@ class Held(NamedTuple):
     of the file. A grown one is read on from the byte `cut`, where the turn `cut_turn` begins and before which stands
     what `edge` is a hash of; 0 for one that is read again. `secrets` were replaced in it. `session` is the tool's own
     id of it; `problem` says why its words are not here, "" when they are; `state_end` how the session stood at its
-    end (`ran.how_it_ended`)."""
+    end (`ran.read_end`)."""
 
     id: int
     path: str

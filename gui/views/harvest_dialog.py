@@ -265,7 +265,7 @@ def result_lines(report: HarvestReport) -> list[Line]:
     return [Line(*line) for there, *line in lines if there]
 
 
-DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch at the top turns that off"
+DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch on Knowledge turns that off"
 
 
 def ended_lines(run: Run, report: HarvestReport, digest: int, enabled: bool) -> list[Line]:

@@ -467,7 +467,8 @@ class ListView(FilteredView, Generic[T]):
         dpg.configure_item(self._top, show=self._topped and not (self._short and writing))
 
     def rearrange(self) -> None:
-        """The editor was opened, or closed."""
+        """The editor was opened, or closed: the evidence gives it room."""
+        self._shell.change()
         self._make_room()
         self.arrange(keep=True)
         if self.session.target is None and self.at_rest:

@@ -43,16 +43,6 @@ OF_FILE: Mapping[str, str] = {
     f"{name.partition('_')[0]}.md": name for name in CATEGORIES if name not in ("files", "tasks_done")
 }
 """The category that a file of the store belongs to."""
-STORE_FILES: Mapping[str, Looks] = {
-    **{file: CATEGORIES[name] for file, name in OF_FILE.items()},
-    "files": CATEGORIES["files"],
-    "digest.md": Looks("Digest", "sparkles", "accent"),
-    "ledger.json": Looks("Ledger", "database", "muted"),
-}
-PAIRS: Mapping[str, Looks] = {
-    "outdated": Looks("To decide", "history", "edited"),
-    "alike": Looks("Alike", "link", "accent"),
-}
 FACT_CATEGORIES: Mapping[str, Looks] = {
     "pitfall": Looks("Pitfalls", "flag", "ramp:1"),
     "pattern": Looks("Patterns", "book-open", "ramp:5"),

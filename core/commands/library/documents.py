@@ -49,7 +49,10 @@ def _open_home_library(workspace: Workspace, patience: float | None, make: bool)
     from core.library.database import BUSY_SECONDS, open_library
 
     waits = BUSY_SECONDS if patience is None else patience
-    return open_library(library_address(workspace), workspace.paths.backups, make=make, patience=waits)
+    paths = workspace.paths
+    return open_library(
+        library_address(workspace), paths.backups, experience=paths.experience, make=make, patience=waits
+    )
 
 
 def with_library(

@@ -144,9 +144,10 @@ def find(
     firm_rows = [row for row in told if not row.weak]
     few = sum(row.own for row in firm_rows) < WEAK_SHOWN
     weak_rows = [row for row in told if row.weak and ((row.own and few) or not firm_rows)][:WEAK_SHOWN]
-    ranked = sorted((*firm_rows, *weak_rows), key=lambda row: (not row.own, row.weak, bool(row.misled)))
+    ranked = sorted((*firm_rows, *weak_rows), key=_group)
     elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
-    shown = [*filter(_is_own, ranked), *[row for row in ranked if not row.own][:elsewhere]][:limit]
+    ranked = [*filter(_is_own, ranked), *[row for row in ranked if not row.own][:elsewhere]]
+    shown = record.warned_last(ranked, lambda row: bool(row.misled), limit, _group)
     shown = [_as_it_stands(row, own.folder) if row.own else row for row in shown]
     notes = [f"the phrase {phrase!r} stands nowhere; its words were searched" for phrase in missing]
     where = os.path.basename(own.folder) if own.folder and wide.narrow else ""
@@ -338,6 +339,11 @@ def _as_it_stands(row: FoundRow, root: str) -> FoundRow:
 
 def _is_own(row: FoundRow) -> bool:
     return row.own
+
+
+def _group(row: FoundRow) -> tuple[bool, bool]:
+    """The own project's first, and of each what answers firmly."""
+    return not row.own, row.weak
 
 
 def _today() -> Any:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any, overload
@@ -80,11 +81,13 @@ def called(entry: Mapping[str, Any], known: Called | None = None) -> Called:
 class Titles:
     """What conversations are called, as far as anybody knows: by their key in the ledger where their file told it
     (else `called` finds it in the entry), and by the name that provenances tell them by. `rest` are those whose files
-    have not been read for it yet, None for none."""
+    have not been read for it yet, None for none. `days` (ISO dates) and `projects` (folders) count conversations."""
 
     by_key: Mapping[str, Called]
     by_name: Mapping[str, Called]
     rest: _Rest | None = None
+    days: Mapping[str, int] = field(default_factory=dict)
+    projects: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +117,7 @@ def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | Non
         _read_on(rest, SECONDS if before is not None else FIRST_SECONDS)
     by_key: dict[str, Called] = {}
     by_name: dict[str, Called] = {}
+    days, projects = Counter[str](), Counter[str]()
     for key, entry in rows:
         known = cache.rows.get(key)
         if known is not None and known != UNCALLED:
@@ -121,13 +125,16 @@ def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | Non
         here = called(entry, known)
         if here is UNCALLED:
             continue  # a hundred thousand names that nothing is known of are not kept
+        days[here.day[:10]] += 1
+        projects[here.project] += 1
         name = name_of(entry)
         by_name.setdefault(name, here)  # the newest harvest of that name
         if not PLAIN_NAME.fullmatch(name):
             by_name.setdefault(sanitise_name(name), here)
     left = rest if rest.places else None
-    if before is None or (before.by_key, before.by_name) != (by_key, by_name):
-        return Titles(by_key, by_name, left)
+    found = Titles(by_key, by_name, left, days, projects)
+    if before is None or replace(before, rest=left) != found:
+        return found
     return before if before.rest is left else replace(before, rest=left)  # nothing is drawn again for what is equal
 
 

@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import Connection, select, update
@@ -22,7 +21,7 @@ from core.base.answer import Generate
 from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
 from core.experience.kinds import infer_task_type
-from core.experience.record import misleads
+from core.experience.record import misleads, warned_last
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
 from core.library.places import standing_at, without_file
@@ -223,10 +222,11 @@ def _order(
     table.know(pool)
     if "usage" in only:
         counts = tallies(connection, pool)
+        misled = {key for key in pool if misleads(counts.get(key, {}).get(task_type, {}))}
+        table.put_last(misled)  # that is decisive, and its words alone say whether it belongs to the answer
         table.add("usage", USAGE, {
-            key: strategies.by_role(counts.get(key, {}), task_type) for key in pool
+            key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in misled
         })  # fmt: skip
-        table.put_last(key for key in pool if misleads(counts.get(key, {}).get(task_type, {})))
     if "temporal" in only:
         weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
         table.add("temporal", weight, {key: strategies.by_time(table.when(key), now) for key in pool})
@@ -283,10 +283,11 @@ class _Table:
         keys.sort(key=lambda key: self._rows[key].date, reverse=True)
         keys.sort(key=lambda key: -self._score[key])  # of equals the newer first, as everywhere
         keys.sort(key=self._behind.__contains__)
-        keys.sort(key=self._last.__contains__)
-        least = min((self._score[key] for key in keys if key not in self._behind), default=math.inf)
-        scores = ((key, min(self._score[key], least) if key in self._behind else self._score[key]) for key in keys)
-        return [(key, score, self._why[key]) for key, score in islice(scores, count)]
+        behind = self._behind | self._last
+        least = min((self._score[key] for key in keys if key not in behind), default=math.inf)
+        keys = warned_last(keys, self._last.__contains__, count)
+        scores = ((key, min(self._score[key], least) if key in behind else self._score[key]) for key in keys)
+        return [(key, score, self._why[key]) for key, score in scores]
 
     def bring(self, keys: Iterable[str], behind: bool = True) -> None:
         """Make chunks candidates that the words did not find."""
@@ -298,9 +299,8 @@ class _Table:
                 self._behind |= {row.key for row in found.rows.values()}
 
     def put_last(self, keys: Iterable[str]) -> None:
-        """What has misled too often at this kind of task stands behind everything else."""
+        """What has misled too often at this kind of task stands behind everything else that is shown."""
         self._last |= set(keys)
-        self._behind |= self._last
 
     def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
         """The documents of chunks, half as strong."""
