@@ -98,9 +98,10 @@ class EmptyState:
         y = max(0.0, (height - tall - look.px(40 if self._button else 0)) * 0.4)
         dpg.configure_item(self._drawn, width=max(1, int(width)), height=max(1, int(y + tall)))
         self._layer.begin()
+        self._stale = False
         for words, role, color, high in shown:
             long = self._layer.words(width / 2, y, words, color, role, room=room, middle=True)
-            self._stale = bool(words) and not long  # its font is not there yet
+            self._stale = self._stale or bool(words and not long)  # its font is not there yet
             y += look.px(high)
         self._layer.end()
         if self._button is not None:
