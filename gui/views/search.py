@@ -194,12 +194,15 @@ class SearchView(ListView[Findings]):
             self._shell.run("search.leave")
             return True
         if key in ENTER:
+            words = str(dpg.get_value(self.filter))
+            if words != self.words:
+                self.typed(words)  # a quick hand: the field has not told yet
             if self.commands:
                 row = self.list.current or next(iter(self.list.rows), None)
                 if row is not None:
                     self.open(row)
                 return row is not None
-            if self.pending or both(written(str(dpg.get_value(self.filter))), self.chosen) != self.data.wanted:
+            if self.pending or self.wanted != self.data.wanted:
                 self._entered = True  # the rows are still those of other words
                 return True
             row = self.list.current or next(iter(self.list.rows), None)

@@ -113,7 +113,11 @@ class Inspector:
         if able:
             self.act(able)
             return True
-        return self.list.press(key.removeprefix("Alt+"))
+        plain = key.removeprefix("Alt+")
+        used, row = self.list.press(plain), self.list.current
+        if used and row is not None and isinstance(row.key, tuple) and row.key[0] == "part":  # a name is nothing to see
+            self.list.press("Up" if plain in ("Up", "Page up") else "Down")
+        return used
 
     def dispose(self) -> None:
         """Nothing lives outside of the parent."""
