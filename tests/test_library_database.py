@@ -16,6 +16,7 @@ from core.base.result import KnowledgeError, Ok, attempt
 from core.experience import record
 from core.library import copies, database, rows, schema
 from core.library.database import Library, open_library, problems_of, shown_url
+from core.library.phrases import Phrases
 from core.library.records import (
     ChangeRun,
     Chunk,
@@ -31,9 +32,8 @@ from core.library.records import (
     sha256_of,
 )
 from core.library.shelve import counts_of
-from core.library.use import words
-from core.search.words import Stems
 from tests.library_place import NOW, database_on, later, opened
+from tests.library_shelf import asked
 
 TEXT = "Deadlocks in async code.\nA späte Zeile – with 日本語 and 🙂.\n"
 PROFILE = SourceProfile(
@@ -112,7 +112,7 @@ def test_the_migrations_make_what_the_schema_says(library: Library) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    own = {"chunk_words", "chunk_stems", "trace_words", "words", "near", "chunk_by_words", "usage_trace_by_words"}
+    own = {"trace_words", "words", "near", "chunk_by_words", "usage_trace_by_words"}
     with library.reading() as connection:
         options = {"compare_type": True, "include_name": lambda name, *_: not any(str(name).startswith(x) for x in own)}
         context = MigrationContext.configure(connection, opts=options)
@@ -186,15 +186,11 @@ def test_a_transaction_is_whole_or_not_there(library: Library) -> None:
 
 def test_chunks_are_found_by_their_words_and_no_more_when_they_are_gone(library: Library) -> None:
     fill(library)
-    asked = {
-        "sqlite": "SELECT rowid FROM chunk_words WHERE chunk_words MATCH 'deadlock'",
-        "postgresql": "SELECT number FROM chunk WHERE words @@ to_tsquery('english', 'deadlock')",
-    }[library.engine.dialect.name]
     with library.writing() as connection:
         connection.execute(schema.chunk.update().where(schema.chunk.c.id == CHUNK.id).values(spaced=""))
-        assert list(connection.execute(text(asked)).scalars()) == [41]
+        assert Phrases().chunks(connection, ["async", "code"], 5) == [CHUNK.id]
         rows.forget(connection, [CHUNK.id])
-        assert list(connection.execute(text(asked)).scalars()) == []
+        assert Phrases().chunks(connection, ["async", "code"], 5) == []
 
 
 def test_a_copy_of_a_library_is_that_library(library: Library, tmp_path: Path) -> None:
@@ -347,7 +343,7 @@ def test_the_traces_of_other_things_are_no_part_of_a_library(library: Library, p
 
 
 def test_an_earlier_librarys_chunks_are_found_by_date(new_library_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the third step the full-text table had no dates; what was taken in then must not stay behind."""
+    """What was taken in before the third step had no day: it must not stay behind."""
     monkeypatch.setattr(database, "HEAD", "0002")
     library = opened(new_library_url)
     with library.writing() as connection:
@@ -359,14 +355,12 @@ def test_an_earlier_librarys_chunks_are_found_by_date(new_library_url: str, monk
     library.close()
     monkeypatch.undo()
     library = opened(new_library_url)
+    for query, number in (("on 19 November 2026", 1), ("in 2024", 0), ("deadlock", 1)):
+        assert len(asked(library, query, now=NOW, log=False).dossiers) == number, query
     with library.writing() as connection:
-        stems = Stems()
-        for asked, number in (("on 19 November 2026", 1), ("in 2024", 0), ("spaced", 1)):
-            found = words.find(connection, words.understand(connection, asked, stems), 10)
-            assert len(found.rows) == number, asked
         assert rows.read(connection, schema.chunk, Chunk) == [replace(CHUNK, last_retrieved=None)]
         rows.forget(connection, [DOCUMENT.id])
-        assert not words.find(connection, words.understand(connection, "on 19 November 2026", stems), 10).rows
+    assert not asked(library, "on 19 November 2026", now=NOW, log=False).dossiers
     assert problems_of(library) == []
     library.close()
 

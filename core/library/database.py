@@ -25,12 +25,13 @@ from core.base.entry import statement_mark
 from core.base.installed import how_to_install
 from core.base.result import KnowledgeError
 from core.experience import record
+from core.library.searched import file_at
 from core.library.told import Told, narrow
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest migration: a library of this version needs none, and Alembic is not loaded."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 BUSY_SECONDS = 60
@@ -218,9 +219,9 @@ def _engine(url: str, patience: float, experience: Path | None) -> tuple[Engine,
         address = sqlalchemy.make_url(f"postgresql+psycopg://{rest}")
         at_most = {"connect_timeout": int(min(10, max(2, patience)))}
         return sqlalchemy.create_engine(address, pool_pre_ping=True, connect_args=at_most), None
-    if found and scheme != "sqlite":
+    path = file_at(url)
+    if path is None:
         raise ValueError(scheme)
-    path = Path(os.path.abspath(os.path.expanduser(rest.removeprefix("/") if found else url)))
     address = sqlalchemy.URL.create("sqlite", database=str(path))
     engine = sqlalchemy.create_engine(address, connect_args={"timeout": patience})
     traces = str(experience or experience_of(path))

@@ -77,8 +77,8 @@ def narrow(connection: Connection, told: Told) -> None:
             marks = ", ".join(f":{name}" for name in columns)
             given = [dict(zip(columns, row, strict=True)) for row in values]
             connection.execute(text(f"INSERT INTO {table} VALUES ({marks})"), given)
-    connection.exec_driver_sql("CREATE TEMP TABLE told_chunk(id TEXT PRIMARY KEY, number INTEGER)")
-    chunks = f"SELECT id, number FROM {behind}chunk WHERE document_id IN (SELECT id FROM told_document)"
+    connection.exec_driver_sql("CREATE TEMP TABLE told_chunk(id TEXT PRIMARY KEY)")
+    chunks = f"SELECT id FROM {behind}chunk WHERE document_id IN (SELECT id FROM told_document)"
     connection.exec_driver_sql(f"INSERT INTO told_chunk {chunks}")
     connection.execution_options(narrowed=True)
     # Where a document is in two places, the one that may be told.

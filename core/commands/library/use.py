@@ -5,8 +5,9 @@ How documents come in is in `ingest.py`, how they go in `documents.py`.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from core.library.use.reflect import Reflection
     from core.library.use.retrieve import Retrieved
     from core.library.use.vectors import Embedder
+    from core.search.index import Index
     from core.search.query import Hit
 
 LIMIT = 10
@@ -125,11 +127,12 @@ def library_retrieve(
 
         embedder, note = _embedder(workspace)
         notes.extend([note] if note else [])
-        found = retrieve(
-            library, text, now=now(), task_type=task, limit=limit, only=tuple(strategy or STRATEGIES),
-            embedder=embedder, generate=model, session_id=session, project=_project(workspace, scope),
-            log=not unlogged,
-        )  # fmt: skip
+        with _documents(workspace, library) as index:
+            found = retrieve(
+                library, text, now=now(), index=index, task_type=task, limit=limit, only=tuple(strategy or STRATEGIES),
+                embedder=embedder, generate=model, session_id=session, project=_project(workspace, scope),
+                log=not unlogged,
+            )  # fmt: skip
         hits: tuple[Hit, ...] = ()
         if bullets:
             from core.commands.search import search
@@ -143,6 +146,18 @@ def library_retrieve(
         return Answered(found, hits, (*notes, *found.warnings), size)
 
     return with_library(workspace, work, told=_told(scope))
+
+
+@contextlib.contextmanager
+def _documents(workspace: Workspace, library: Library) -> Iterator[Index | None]:
+    """The search index, up to date, for a library in a file; a server searches by itself."""
+    if not library.is_sqlite:
+        yield None
+        return
+    from core.commands.search import opened_search
+
+    with contextlib.closing(opened_search(workspace, None)) as index:
+        yield index
 
 
 def _at_most(limit: int, found: Retrieved, hits: Sequence[Hit]) -> tuple[Retrieved, tuple[Hit, ...]]:

@@ -18,6 +18,7 @@ from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
 from core.commands.conversations import ConversationFilters, ConversationHit, find_in, first_day
+from core.commands.entry_sources import library_file
 from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope, scope_of
 from core.commands.row import NAMED, Argument, listed, option, single, whole_number
 from core.commands.search import search
@@ -231,7 +232,7 @@ class _Look:
 
     def _of_a_team(self, scope: Scope, is_own: bool) -> list[FoundRow]:
         """What a library in PostgreSQL says; that of a file is in the index."""
-        if not self._workspace.config.library_url:
+        if library_file(self._workspace) is not None:
             return []
         from core.commands.library.use import library_retrieve
 
