@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from core.commands.bullets import add
 from core.commands.panel.start import digest_lines, start_of
 from core.commands.workspace import Workspace
 from core.knowledge.same import mark_of_text
@@ -119,6 +120,8 @@ def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_
 
     heard: list[Any] = []
     workspace = workspace_at(at_home)
+    (at_home / "shelf.py").write_text("x = 1\n", encoding="utf-8")
+    add(workspace, "files", "line 1: one shelf", file=str(at_home / "shelf.py"))
     with seated(desk, workspace, compact=True, project=str(at_home), on_harvest=heard.append) as seat:
         assert not seat.panel.columns.shows("side") and seat.panel.shell.choice("project") == str(at_home)
         desk.press("ctrl+h")

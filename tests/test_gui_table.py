@@ -311,7 +311,6 @@ def test_no_entry_of_a_large_ledger_is_read_to_find_a_selected_row(
         desk.frames(3)
         _, read_on = held(monkeypatch, gather, "overview")
         monkeypatch.setattr(FirstRows, "__getitem__", counted)
-        monkeypatch.setattr(ledger_view, "FIRST", 2)
         try:
             seat.panel.shell.use_home(other)
             seat.until(lambda: isinstance(view.entries, FirstRows))
