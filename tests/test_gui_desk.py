@@ -120,8 +120,7 @@ def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_
 
     heard: list[Any] = []
     workspace = workspace_at(at_home)
-    (at_home / "shelf.py").write_text("x = 1\n", encoding="utf-8")
-    add(workspace, "files", "line 1: one shelf", file=str(at_home / "shelf.py"))
+    add(workspace, "files", "`add` keeps every book in one dict.", file=str(workspace.paths.home / "project/shelf.py"))
     with seated(desk, workspace, compact=True, project=str(at_home), on_harvest=heard.append) as seat:
         assert not seat.panel.columns.shows("side") and seat.panel.shell.choice("project") == str(at_home)
         desk.press("ctrl+h")
