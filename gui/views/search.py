@@ -395,8 +395,8 @@ class SearchView(ListView[Findings]):
     def _name_chips(self) -> None:
         found, kinds = self.data, chip_kinds(self.data)
         asks = found.wanted.asks and not self.commands
-        dpg.configure_item(self.all.item, show=asks)
         among = sum(found.counts.values())
+        dpg.configure_item(self.all.item, show=asks and bool(among or self.kind))
         self.all.name = "Best" if among >= LIMIT else "All"  # there are more, and these are said to be the best
         self.all.set_count(among)
         self.all.set_on(not self.kind)
