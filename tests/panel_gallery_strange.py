@@ -73,7 +73,7 @@ def _refused(seat: Seat, shot: Shot, word: str, number: int) -> None:
 
     with patch.object(disk, "perform", refused), patch.object(os, "access", denied):
         view = opened(seat, "knowledge")
-        view.act("edit", view.list.rows[1])
+        view.act("edit", next(row for row in view.list.rows if "edit" in row.can))
         seat.desk.frames(4)
         seat.desk.type_text("Twice ")
         view.session.editor.press("Ctrl+Enter")

@@ -191,11 +191,12 @@ def test_updates_make_no_items(desk: Desk) -> None:
     progress, words = Progress(look, desk.page), CopyText(look, desk.page)
     empty = EmptyState(look, desk.page, desk.page, icon="leaf", title="Nothing", words="yet")
     empty.show(True)  # its font is read with the first one that somebody sees
-    desk.frames(3)
+    segments.set([Part("p", 1, "ramp:1")] * 8, 8)
+    desk.frames(8)
     before = desk.items()
     for round_ in range(3):
         parts = [Part(f"p{n}", n + round_, f"ramp:{n}") for n in range(round_ + 1, 9)]
-        segments.set(parts, 100, mark=50)
+        segments.set(parts, 100)
         legend.set(parts)
         progress.set(0.3 * round_)
         words.set(f"text {round_}")

@@ -19,7 +19,6 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import CONTROL_HEIGHT, Button, text
 
 TOAST_SECONDS = 5.0
-NARROW = 460  # a message narrower than this has its button below
 TOAST_SHARE = 0.6  # of the window's width is a toast's at most, so that progress and Stop at the left stay in sight
 BANNER_SECONDS = 20.0  # so long an error stays once somebody has been there to see it
 
@@ -98,9 +97,10 @@ class EmptyState:
         y = max(0.0, (height - tall - look.px(40 if self._button else 0)) * 0.4)
         dpg.configure_item(self._drawn, width=max(1, int(width)), height=max(1, int(y + tall)))
         self._layer.begin()
+        self._stale = False
         for words, role, color, high in shown:
             long = self._layer.words(width / 2, y, words, color, role, room=room, middle=True)
-            self._stale = bool(words) and not long  # its font is not there yet
+            self._stale = self._stale or bool(words and not long)  # its font is not there yet
             y += look.px(high)
         self._layer.end()
         if self._button is not None:
@@ -155,9 +155,6 @@ class Banner:
         text(look, words, icon_of("circle-alert"), "text", "failed")
         self._words = text(look, words, "", wrap=True)
         self._button = Button(look, right, "", self._act, kind="link")
-        self._below = Button(look, self.item, "", self._act, kind="link")
-        self._narrow = False
-        look.follow(self.item, self._fit)
         self._close = Button(look, right, "", self.hide, icon="x", kind="ghost", tip="Close this message")
         self.shown: ErrorInfo | None = None
         self.height = 0
@@ -172,20 +169,9 @@ class Banner:
         self._shown_at, self._seen_at, self._mouse = self._now(), 0.0, dpg.get_mouse_pos(local=False)
         dpg.set_value(self._words, error_words(error))
         self._action = on_action
-        for button in (self._button, self._below):
-            button.set_label(action)
-        self._place()
+        self._button.set_label(action)
+        self._button.show(bool(action and on_action))
         dpg.configure_item(self.item, show=True)
-
-    def _fit(self, width: float, _height: float) -> None:
-        self._narrow = width < self._look.px(NARROW)
-        self._place()
-
-    def _place(self) -> None:
-        """The way out stands at the right of the sentence, in a narrow place below it."""
-        there = self._action is not None and bool(dpg.get_item_label(self._below.item))
-        self._button.show(there and not self._narrow)
-        self._below.show(there and self._narrow)
 
     def hide(self) -> None:
         """Take it away."""

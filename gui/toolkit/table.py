@@ -164,7 +164,8 @@ class Pool:
         other, changed = self._index.get(slot) != index, False
         self._index[slot] = index
         if other and row.tip and dpg.is_item_hovered(row.selectable):
-            self._look.hush()  # it is of the row that was under the mouse
+            tooltip = dpg.get_item_parent(dpg.get_item_parent(row.tip) or 0) or 0
+            self._look.hush(int(tooltip))  # it is of the row that was under the mouse
         if index is None:
             if shown:
                 self._shown[slot] = []

@@ -68,7 +68,7 @@ class Look:
         self._font_users: dict[int, str] = {}
         self._theme_users: dict[int, str] = {}
         self._sizes: dict[int, dict[str, float]] = {}
-        self._tints: dict[tuple[int, str], str] = {}
+        self._tints: dict[int, str] = {}
         self._follows: dict[int, tuple[list[Callable[[float, float], object]], list[float]]] = {}
         self._changes: list[Callable[[], object]] = []
         self._ticks: list[Callable[[], object]] = []
@@ -152,11 +152,11 @@ class Look:
         dpg.configure_item(item, **self._scaled(lengths))
         return item
 
-    def tint(self, item: int, color: str, key: str = "color") -> int:
-        """Set a colour of an item by its palette name (key `color` for texts, `fill` for drawings). Returns `item`."""
-        if self._tints.get((item, key)) != color:
-            self._tints[(item, key)] = color
-            dpg.configure_item(item, **{key: self.rgba(color)})
+    def tint(self, item: int, color: str) -> int:
+        """Set the colour of a text by its palette name. Returns `item`."""
+        if self._tints.get(item) != color:
+            self._tints[item] = color
+            dpg.configure_item(item, color=self.rgba(color))
         return item
 
     def follow(self, container: int, fit: Callable[[float, float], object]) -> None:
@@ -182,10 +182,12 @@ class Look:
         self._owned.append(item)
         return item
 
-    def hush(self) -> None:
-        """Take away the tooltip that is there, or about to be, until the mouse moves on: a key means something else
-        than what the mouse rests on, and so does another row that came under it."""
-        there = [tip for tip, item in self.tips.items() if dpg.is_item_hovered(item) or dpg.is_item_visible(tip)]
+    def hush(self, *tips: int) -> None:
+        """Take away these tooltips, or whichever is there or about to be, until the mouse moves on: a key means
+        something else than what the mouse rests on, and so does another row that came under it."""
+        there = tips or [
+            tip for tip, item in self.tips.items() if dpg.is_item_hovered(item) or dpg.is_item_visible(tip)
+        ]
         for tip in there:
             dpg.configure_item(tip, show=False)
         self._hushed += there
@@ -284,8 +286,8 @@ class Look:
                 dpg.configure_item(item, **self._scaled(lengths))
         for built in self._themes.values():
             built.apply(self.palette, self.scale)
-        for (item, key), color in self._tints.items():
-            dpg.configure_item(item, **{key: self.rgba(color)})
+        for item, color in self._tints.items():
+            dpg.configure_item(item, color=self.rgba(color))
         for _, last in self._follows.values():
             last[:] = [-1.0, -1.0]
         self.fitting.forget()

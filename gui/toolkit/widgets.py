@@ -119,7 +119,6 @@ class Toggle:
         *,
         on: bool = False,
         tip: str = "",
-        shortcut: str = "",
     ) -> None:
         self._look, self._on_change = look, on_change
         self.on, self.known = on, True
@@ -133,7 +132,7 @@ class Toggle:
         dpg.add_item_clicked_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
         dpg.bind_item_handler_registry(self.item, clicks)
         if tip:
-            hint(look, self.label, tip, shortcut)
+            hint(look, self.label, tip)
         look.on_change(self.draw)
         self.draw()
 
@@ -249,10 +248,10 @@ GAP = 8
 
 
 class ButtonRow:
-    """Watches buttons in a row as wide as `container`, where `taken` unscaled pixels are for something else."""
+    """Watches buttons in a row as wide as `container`."""
 
-    def __init__(self, look: Look, container: int, buttons: Sequence[Button], taken: float = 0) -> None:
-        self._look, self._buttons, self._taken = look, buttons, taken
+    def __init__(self, look: Look, container: int, buttons: Sequence[Button]) -> None:
+        self._look, self._buttons = look, buttons
         self._width = 0.0
         look.follow(container, self._follow)
 
@@ -269,7 +268,7 @@ class ButtonRow:
         around = self._look.px(2 * FRAME[0] + GAP)
         used = sum(wide(button.label) + around for button in shown) - self._look.px(GAP)
         for button in reversed(shown):
-            fits = used <= self._width - self._look.px(self._taken)
+            fits = used <= self._width
             button.words(fits)
             if not fits:
                 used -= wide(button.label) - self._look.px(18)

@@ -194,12 +194,15 @@ class SearchView(ListView[Findings]):
             self._shell.run("search.leave")
             return True
         if key in ENTER:
+            words = str(dpg.get_value(self.filter))
+            if words != self.words:
+                self.typed(words)  # a quick hand: the field has not told yet
             if self.commands:
                 row = self.list.current or next(iter(self.list.rows), None)
                 if row is not None:
                     self.open(row)
                 return row is not None
-            if self.pending or both(written(str(dpg.get_value(self.filter))), self.chosen) != self.data.wanted:
+            if self.pending or self.wanted != self.data.wanted:
                 self._entered = True  # the rows are still those of other words
                 return True
             row = self.list.current or next(iter(self.list.rows), None)
@@ -392,8 +395,8 @@ class SearchView(ListView[Findings]):
     def _name_chips(self) -> None:
         found, kinds = self.data, chip_kinds(self.data)
         asks = found.wanted.asks and not self.commands
-        dpg.configure_item(self.all.item, show=asks)
         among = sum(found.counts.values())
+        dpg.configure_item(self.all.item, show=asks and bool(among or self.kind))
         self.all.name = "Best" if among >= LIMIT else "All"  # there are more, and these are said to be the best
         self.all.set_count(among)
         self.all.set_on(not self.kind)

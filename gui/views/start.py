@@ -146,7 +146,7 @@ class StartColumn:
         self.digest.build(left)
         self._bytes = text(look, right, "", "strong")
         self._of = text(look, right, "", "small", "hint")
-        self._bar = SegmentBar(look, self._card, self._card, height=WIDE_BAR, most=8)
+        self._bar = SegmentBar(look, self._card, self._card, height=WIDE_BAR)
         self.lines = Rows(look, self._card, self._picked)
         self._why = text(look, self._card, "", "small", "muted", wrap=True)
         self._why_tip = hint(look, self._why, "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,18 +51,6 @@ SERVES, WALK = frozenset({*OUTCOMES, "walk", "copy"}), frozenset({"walk"})
 GOOD, POOR = 0.6, 0.4
 
 
-def _newest(one: Dossier) -> float:
-    return -(one.document.written_at or one.document.ingested_at).timestamp()
-
-
-ORDERS: Mapping[str, tuple[str, Callable[[Dossier], Any]]] = {
-    "best": ("Best first", lambda one: 0),
-    "newest": ("Newest first", _newest),
-    "used": ("Most used first", lambda one: -one.used),
-    "served": ("Best served first", lambda one: -(one.success if one.success is not None else -1.0)),
-    "document": ("By document", lambda one: (one.document.title.casefold(), one.document.id, one.chunk.position)),
-}
-"""How answers are sorted: what is told, and by what; equals stay as they were retrieved."""
 TASKS = ("", "debugging", "implementation_howto", "conceptual_understanding", "factual_lookup", "decision_support",
          "opinion_gathering", "exploratory_research", "creative_inspiration", "other")  # fmt: skip
 PERIODS: Mapping[int, str] = {0: "All time", 365: "Last year", 90: "Last 90 days", 30: "Last 30 days", 7: "Last week"}
@@ -73,9 +61,9 @@ PERIODS: Mapping[int, str] = {0: "All time", 365: "Last year", 90: "Last 90 days
 class LibraryPage:
     """All that the view was told: which page is open, the words in its field, answers of the library, what is chosen.
 
-    `said` is chunk -> the outcome that was given to it here since the question was asked; `order` is a key of ORDERS,
-    `task` the kind of task that is asked for ("": told from the question), `days` the period of the reflection; `way`
-    are the concepts that one came by, `around` is where one stands now.
+    `said` is chunk -> the outcome that was given to it here since the question was asked; `task` the kind of task that
+    is asked for ("": told from the question), `days` the period of the reflection; `way` are the concepts that one came
+    by, `around` is where one stands now.
     """
 
     page: str = DOCUMENTS
@@ -83,7 +71,6 @@ class LibraryPage:
     chosen: object = None
     answered: Answered | None = None
     said: Mapping[str, str] = field(default_factory=dict)
-    order: str = "best"
     task: str = ""
     days: int = 0
     documents: tuple[Mapping[str, Any], ...] = ()
@@ -118,7 +105,7 @@ def everything(state: LibraryPage) -> list[FlowRow]:
 def answer_rows(state: LibraryPage) -> list[FlowRow]:
     """What answers the question: where it stands, how it begins, what was said of it or how it served."""
     made = []
-    for one in sorted(state.dossiers, key=ORDERS[state.order][1]):
+    for one in state.dossiers:
         said = state.said.get(one.chunk.id, "")
         looks = OUTCOME_LOOKS.get(said)
         served = served_words(one.success) or (f"used {one.used:,} times" if one.used > 1 else "")

@@ -38,7 +38,6 @@ from gui.views.library.rows import (
     DOCUMENTS,
     KEY_OF,
     LEARNED,
-    ORDERS,
     OUTCOME_LOOKS,
     PAGES,
     PERIODS,
@@ -101,7 +100,6 @@ class LibraryView(ListView[LibraryPage]):
         ("W, P, M, L", "The passage was a win, partial, a miss, misleading"),
         ("N", "Say why, with the next outcome; add documents"),
         ("T", "Another kind of task, for this question"),
-        ("S", "Sort the answers another way"),
         ("G", "From a passage into the graph"),
         ("Backspace", "Walk back"),
         ("D", "Reflect on another period"),
@@ -153,8 +151,6 @@ class LibraryView(ListView[LibraryPage]):
         row = int(dpg.add_group(horizontal=True, parent=line))
         self.kind = Button(look, row, "Any task", self.next_task, icon="target",
                            tip="The kind of task that the answers are for", shortcut="T")  # fmt: skip
-        self.order = Button(look, row, ORDERS["best"][0], self.next_order, icon="list",
-                            tip="How the answers are sorted", shortcut="S")  # fmt: skip
         self.task = text(look, lowered(look, row, 7), "", "small", "hint", fit=END)
         line = self.lines[DOCUMENTS] = int(dpg.add_group(parent=parent))
         self.path = text_field(
@@ -332,8 +328,8 @@ class LibraryView(ListView[LibraryPage]):
             self.open_page(beside([*PAGES], page, SIDEWAYS[key]))
         elif key == "N" and page == DOCUMENTS:
             self._look.keys_to(self.note if self.asked else self.path)
-        elif key in ("T", "S") and self.asked:
-            (self.next_task if key == "T" else self.next_order)()
+        elif key == "T" and self.asked:
+            self.next_task()
         elif key == "D" and page == LEARNED:
             self.next_period()
         elif key == "Backspace" and page == CONCEPTS:
@@ -426,12 +422,6 @@ class LibraryView(ListView[LibraryPage]):
         self.kind.set_label(capital(named(task)) if task else "Any task", "target")
         if self.data.answered is not None:
             self.ask(self.data.answered.retrieved.query)
-
-    def next_order(self) -> None:
-        """The next way to sort the answers."""
-        order = beside([*ORDERS], self.data.order, 1)
-        self.order.set_label(ORDERS[order][0], "list")
-        self.put(order=order)
 
     def next_period(self) -> None:
         """The next period of the reflection."""
