@@ -27,7 +27,7 @@ from core.base import files, locks
 from core.base.paths import Paths
 from core.base.project import project_root
 from core.conversations.days import day_of
-from core.conversations.ran import Ran, how_it_ended, ran_in
+from core.conversations.ran import Ran, ran_in, read_end
 from core.conversations.searched import searched, title_of
 from core.search import conversations as index
 from core.search import store
@@ -458,7 +458,10 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> _Read:
         cut, turn = _cut(found.turns, 0)
         made = made._replace(cut=cut, cut_turn=turn, edge=_edge(data[max(0, cut - EDGE_BYTES) : cut]) if cut else "")
     return _with_heading(
-        made._replace(state_end=how_it_ended(found.turns)), pieces, secrets, ran_in(found.turns, 0, secrets.clear)
+        made._replace(state_end=_left(found, secrets)),
+        pieces,
+        secrets,
+        ran_in(found.turns, 0, secrets.clear),
     )
 
 
@@ -519,7 +522,7 @@ def _read_on(item: Artifact, old: index.Held | None, row: index.Held, database: 
     total = old.cut_turn + len(found.turns)
     made = old._replace(
         state=row.state, bytes=item.size, turns=total, ended=_ended(found, found.turns, item),
-        cut=old.cut + cut, cut_turn=turn, edge=_edge(edge_bytes), state_end=how_it_ended(found.turns) or old.state_end,
+        cut=old.cut + cut, cut_turn=turn, edge=_edge(edge_bytes), state_end=_left(found, secrets) or old.state_end,
     )  # fmt: skip
     return _with_heading(made, pieces, secrets, ran_in(found.turns, old.cut_turn, secrets.clear))
 
@@ -580,6 +583,11 @@ def _described(
         folder=secrets.clear(folder), project=secrets.clear(place_of(folder)), branch=secrets.clear(found.branch),
         started=started, ended=_ended(found, turns, item), turns=count, session=found.id,
     )  # fmt: skip
+
+
+def _left(found: Conversation, secrets: Secrets) -> str:
+    """How a session was left, without secrets."""
+    return secrets.clear(read_end(found.turns).text)
 
 
 def _ended(found: Conversation, turns: Sequence[Turn], item: Artifact) -> str:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from core.base.figures import count, size
 from core.base.result import Ok, Result
 from core.commands.context import context
-from core.commands.doctor import doctor
 from core.commands.history.trash import PurgeReport, trash_purge
 from core.commands.moment.hints import hints
 from core.commands.sources import NAMES, title_of
@@ -135,6 +134,7 @@ def check(shell: Shell) -> None:
 
 def look_over(workspace: Workspace, repair: bool = False) -> DoctorReport:
     """What `knowledge doctor` says. It needs half of the program, which a start of the window does not wait for."""
+    from core.commands.doctor import doctor
 
     return doctor(workspace, repair=repair)
 

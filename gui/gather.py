@@ -61,11 +61,10 @@ def gather(
     problems += looked.status.errors
     problems += [ErrorInfo("archive-late", looked.status.late)] if looked.status.late else []
     rows, seen = _ledger(now, before, ledger_seen, problems)
-    known = before.titles if before is not None else None
-    unchanged = known is not None and before is not None and before.ledger is rows and known.rest is None
-    names = known if unchanged and known is not None else titles(now, rows, known)
+    names = before.titles if before is not None and before.ledger is rows else titles(rows)
+    known = before is not None and before.titles == names
+    names = before.titles if before is not None and known else names  # nothing is drawn again for what is equal
     learn(names.by_name)
-    renamed = known is not None and (known.by_key is not names.by_key or known.by_name is not names.by_name)
     settings = attempt(config_show, now)
     waiting = tuple(unanswered(now))
     found = Snapshot(
@@ -75,7 +74,7 @@ def gather(
         _sha_of(settings.value) if isinstance(settings, Ok) else "",
         titles=names,
     )
-    seen_by = {} if renamed else data or {}  # what a conversation is called stands in many rows
+    seen_by = (data or {}) if known or before is None else {}  # what a conversation is called stands in many rows
     fresh = {name: _view_data(name, call, now, seen_by.get(name), problems) for name, call in gatherers.items()}
     problems += [ErrorInfo(NOT_TRUSTED, asked(row), row.path) for row in waiting]
     problems += [] if unread else odd_settings(now)
@@ -181,8 +180,6 @@ class Reader:
                 self._done(result)
             for call in calls:
                 self._shell.look.jobs.post(call)  # once the views have shown what was read
-            if isinstance(result, Ok) and result.value.snapshot.titles.rest is not None:
-                self.ask()  # the titles of older harvests are read a part at a time
             self.tick()
 
         def show(rows: FirstRows) -> None:

@@ -221,7 +221,7 @@ class HarvestRun:
         digest = snapshot.overview.status.digest.bytes if snapshot is not None else 0
         watch = Watch(self.now.plan, self.now.names, begun)
         self._set(replace(self.now, phase=RUNNING, watch=watch, digest=digest))
-        self._shell.change(activity=Activity("Harvesting", words="begins", begun=begun), event="")
+        self._shell.change(activity=Activity("Harvesting"))
 
         def finish(result: Result[Any]) -> None:
             self._ended(result, time.monotonic() - begun)
@@ -305,7 +305,6 @@ class HarvestRun:
                 activity,
                 done=watch.through,
                 total=len(watch.talks),
-                words=f"{news.name}: {news.outcome}" if news.outcome else activity.words,
                 tokens=spent,
                 price=self._price(watch, spent),
                 left=watch.left,
@@ -330,8 +329,7 @@ class HarvestRun:
             self._shell.change(activity=None)
             self._set(replace(self.now, phase=FAILED, error=result.error))
         else:
-            words = ended_words(result.value)
-            self._shell.change(activity=None, event=words)
+            self._shell.change(activity=None)
             self._set(replace(self.now, phase=ENDED, report=result.value, took=took))
             self._shell.look.jobs.attempt(self.on_end, result.value)
         self._shell.refresh()

@@ -89,7 +89,7 @@ class KnowledgePanel:
         self._left = ""
         self._minute = self._turned = 0
         self._first: bool | None = None
-        self._evident: tuple[object, ...] = ()
+        self._evident = False
         self._past_first = False
         self.root = 0
         self._inside = (0.0, 0.0)
@@ -112,10 +112,10 @@ class KnowledgePanel:
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
         panes = [
-            Pane("side", shell.place("column.side", SIDE), SIDE_LEAST, scroll=True, own="column.side" in shell.places),
+            Pane("side", SIDE, SIDE_LEAST, scroll=True),
             Pane("work", 0, WORK_LEAST, good=460),
         ]
-        self.columns = Columns(look, self._middle, panes, on_moved=self._moved)
+        self.columns = Columns(look, self._middle, panes)
         side, work = (pane.item for pane in self.columns.panes)
         self.workbench = Workbench(look, shell)
         self.workbench.build(box(look, work, "clear"), side)
@@ -250,9 +250,6 @@ class KnowledgePanel:
         for item in (self._middle, self.first_start.item, self.reading.item):
             dpg.configure_item(item, height=max(tall, 50))
 
-    def _moved(self, widths: Mapping[str, float]) -> None:
-        self.shell.places.update({f"column.{name}": width for name, width in widths.items()})
-
     # --- keys and actions ---
 
     def _acts(self) -> dict[str, Callable[[], object]]:
@@ -324,7 +321,7 @@ class KnowledgePanel:
         label = "+".join([*(name for name in MODIFIERS if name in modifiers), key])
         if self.reading.is_open:
             return self.reading.press(label, typing)
-        if label == "Esc" and not typing and self.shell.state.selected != NOTHING and self._evident[:1] == (True,):
+        if label == "Esc" and not typing and self.shell.state.selected != NOTHING and self._evident:
             self.shell.select()
             return True
         return self.workbench.press(label, typing) or self.inspector.press(label, typing)
@@ -360,10 +357,12 @@ class KnowledgePanel:
         if side != self.columns.shows("side"):
             self.columns.show("side", side)
         kind = state.selected.kind
-        on = bool(kind) and not self._first and not self.reading.is_open
+        session = getattr(self.workbench.views[state.view], "session", None)
+        editing = session is not None and session.target is not None
+        on = bool(kind) and not self._first and not self.reading.is_open and not editing
         on = on and not (state.view == "files" and (kind == "source" or state.selected.key.startswith("files/")))
-        if self._evident[:1] != (on,):
-            self._evident = (on,)
+        if self._evident != on:
+            self._evident = on
             dpg.configure_item(self.evidence, show=on)
             self._place_evidence()
 

@@ -16,7 +16,7 @@ from typing import Any
 from core.base.result import ErrorInfo
 from core.commands.history.ledger import LedgerRow
 from core.commands.panel.overview import Overview
-from core.commands.panel.titles import NO_TITLES, FirstRows, Titles
+from core.commands.panel.titles import FirstRows, Titles
 from core.commands.settings import Settings, TrustRow
 from gui.toolkit.keys import Shortcut
 
@@ -62,21 +62,18 @@ class Snapshot:
     settings_sha: str = ""
     problems: tuple[ErrorInfo, ...] = ()
     waiting: tuple[TrustRow, ...] = ()
-    titles: Titles = NO_TITLES
+    titles: Titles = field(default_factory=Titles)
 
 
 @dataclass(frozen=True)
 class Activity:
-    """The long job that runs: what it is, how far (`done` of `total`, 0 when unknown), in words, when it began
-    (seconds of `time.monotonic`), and whether it was asked to stop. `tokens` spent so far, `price` in US dollars;
-    `left` is how many seconds it will still take, where that is known better than from the count; `failed` is how many
-    of those that are done were not to be read."""
+    """The long job that runs: what it is, how far (`done` of `total`, 0 when unknown), whether it was asked to stop.
+    `tokens` spent so far, `price` in US dollars; `left` is how many seconds it will still take, 0 while nobody knows;
+    `failed` is how many of those that are done were not to be read."""
 
     name: str
     done: int = 0
     total: int = 0
-    words: str = ""
-    begun: float = 0.0
     stopping: bool = False
     tokens: int = 0
     price: float | None = None
@@ -89,8 +86,8 @@ class State:
     """Everything that a view may show.
 
     `away` says that the home is not the user's own but the demo's. `data` holds what the `gather` function of each
-    view returned, by the view's name; `view` names the view that is open; `event` is the last thing that happened, in
-    words; `problem` is why nothing could be gathered. `first_rows` stand for a large ledger until there is a snapshot.
+    view returned, by the view's name; `view` names the view that is open; `problem` is why nothing could be
+    gathered. `first_rows` stand for a large ledger until there is a snapshot.
     """
 
     home: str = ""
@@ -101,7 +98,6 @@ class State:
     data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     selected: Selection = NOTHING
     activity: Activity | None = None
-    event: str = ""
     problem: ErrorInfo | None = None
 
     def of(self, view: str) -> Any:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
 
 from core.library import rows, schema
 from core.library.database import Library
 from core.library.records import Chunk, Concept, Document, Link, SourceProfile, UsageTrace, day_of, new_id
+from core.library.searched import sources
 from core.library.use import usage
 from core.library.use.consolidate import Consolidation, consolidate
 from core.library.use.retrieve import Retrieved, retrieve
+from core.search.index import open_index
 from tests.library_place import NOW
+
+
+def asked(library: Library, query: str, **more: Any) -> Retrieved:
+    """What is retrieved for a question, from a library in a file through a search index of it."""
+    if library.path is None:
+        return retrieve(library, query, index=None, **more)
+    with closing(open_index(library.path.parent / "search", sources(library.path))) as index:
+        return retrieve(library, query, index=index, **more)
 
 
 class Shelf:
@@ -99,7 +110,7 @@ class Shelf:
 
     def ask(self, query: str, **more: Any) -> Retrieved:
         """What is retrieved for a question."""
-        return retrieve(self.library, query, now=self.now, **more)
+        return asked(self.library, query, now=self.now, **more)
 
     def names(self, found: Retrieved) -> list[str]:
         """The names of the chunks in an answer, best first."""

@@ -83,7 +83,9 @@ class Host:
         view.show("tasks_open")
         seat.until(lambda: view.list.slots[2:])  # the rows are made once the list knows its place
         seat.settle()
-        self.desk.click(view.list.slots[1].text)
+        left, top = self.desk.dpg.get_item_rect_min(view.list.slots[1].text)  # its right side is below the evidence
+        x, y = self.desk.dpg.get_viewport_pos()
+        self.desk.click_at(int(x + left + 60), int(y + top + 12))
         seat.until(lambda: seat.state.selected.kind == "bullet")
 
 

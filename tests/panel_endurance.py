@@ -137,7 +137,7 @@ def working_day(
         seat = Seat(desk, workspace)
         try:
             seat.settle()
-            for view in ("knowledge", "ledger"):  # what is made when it is first shown is there before frames count
+            for view in ("knowledge", "conversations"):  # made when first shown, before frames count
                 seat.panel.shell.run(f"view.{view}")
                 seat.settle()
             (by_another_program if beside else by_the_panel)(desk, seat, day)
@@ -199,13 +199,12 @@ def _hear(seat: Seat, said: set[str], day: Day) -> bool:
 
 def person(seat: Seat, day: Day) -> Iterator[None]:
     """Look through the ledger, write a bullet, find it and change it, and so on; a step each time it is asked."""
-    desk, ledger, view = seat.desk, *(seat.panel.workbench.views[name] for name in ("ledger", "knowledge"))  # type: ignore[misc]
+    desk, ledger, view = seat.desk, *(seat.panel.workbench.views[name] for name in ("conversations", "knowledge"))  # type: ignore[misc]
     for number in count():
         desk.press(control_of("conversations"))
         if ledger.table.rows:
             desk.wheel(ledger.table._pool[3].texts[1], 3)
-        desk.press("slash")
-        desk.type_text("t")
+        desk.press("period")  # the newest week alone, then all of them again
         desk.press("Escape")
         yield
         words = f"{number}qz"
@@ -216,19 +215,18 @@ def person(seat: Seat, day: Day) -> Iterator[None]:
         save(seat, view, day)
         day.bullets.append(words)
         yield
-        desk.press("slash")
-        desk.type_text(words)
-        seat.until(lambda words=words: len(view.list.rows) == 1 and words in view.list.rows[0].text)
-        seat.until(lambda: view.list.slot_of(view.list.rows[0].key) is not None)
-        desk.click(view.list.slot_of(view.list.rows[0].key).text)  # two clicks of a slow machine are no double click
-        seat.until(lambda: view.list.selected == view.list.rows[0].key and not view._look.typing())
+        seat.until(lambda words=words: any(words in row.text for row in view.list.rows))
+        key = next(row.key for row in view.list.rows if words in row.text)
+        view.list.select(key)
+        seat.until(lambda key=key: view.list.slot_of(key) is not None)
+        desk.click(view.list.slot_of(key).text)  # two clicks of a slow machine are no double click
+        seat.until(lambda key=key: view.list.selected == key and not view._look.typing())
         desk.press("F2")
         seat.until(lambda: view.session.target is not None and view._look.typing())
         desk.press("ctrl+End")
         desk.type_text("x")
         save(seat, view, day)
         day.bullets[-1] += "x"
-        desk.press("slash")
         desk.press("Escape")
         yield
 
@@ -247,7 +245,7 @@ def save(seat: Seat, view: Any, day: Day) -> None:
 def lines_of(workspace: Workspace) -> list[str]:
     """Every bullet of the store."""
     files = sorted(workspace.paths.knowledge.glob("*.md"))
-    texts = [file.read_text(encoding="utf-8") for file in files if file.name != "digest.md"]
+    texts = [file.read_text(encoding="utf-8") for file in files if file.name not in ("digest.md", "removed.md")]
     return [line for text in texts for line in text.split("\n") if line.startswith("- ")]
 
 

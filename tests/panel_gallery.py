@@ -382,8 +382,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         panel = seat.panel
         watch = going_on()
         panel.harvest.dialog.open()
-        now = time.monotonic()
-        panel.shell.change(activity=Activity("Harvesting", watch.through, len(watch.talks), "", now - 60, False,
+        panel.shell.change(activity=Activity("Harvesting", watch.through, len(watch.talks), False,
                                              watch.sent + watch.received, 0.27, watch.left))  # fmt: skip
         panel.run._set(Run("running", watch=watch, workspace=replace(workspace, loaded=replace(
             workspace.loaded, config=replace(workspace.config, provider="openai", model="made-up")))))  # fmt: skip

@@ -39,7 +39,10 @@ LARGE = 100_000
 
 def strange(with_panel: WithPanel, shot: Shot) -> None:
     """Each on a home of its own."""
-    with_panel(_harvested(), lambda seat: _read_only(seat, shot))
+    with_panel(_harvested(), lambda seat: _refused(seat, shot, "read-only", errno.EROFS))
+    full = workspace_at(Path(tempfile.mkdtemp()))
+    assert isinstance(attempt(add, full, *LINES[0]), Ok)
+    with_panel(full, lambda seat: _refused(seat, shot, "disk-full", errno.ENOSPC))
     with_panel(workspace_at(Path(tempfile.mkdtemp())), lambda seat: _capped(seat, shot))
     with_panel(_long_names(), lambda seat: _names(seat, shot))
     large = workspace_at(Path(tempfile.mkdtemp()), demo=False)
@@ -53,32 +56,39 @@ def _harvested() -> Workspace:
     return workspace
 
 
-def _read_only(seat: Seat, shot: Shot) -> None:
+def _refused(seat: Seat, shot: Shot, word: str, number: int) -> None:
     """An edit and a harvest on a disk that takes nothing."""
     shell, home = seat.panel.shell, str(seat.panel.shell.workspace.paths.home)
     usual, may = disk.perform, os.access
 
     def refused(name: str, call: Any, *arguments: Any, **named: Any) -> Any:
         if name in disk.CHANGING and (not isinstance(arguments[0], str | Path) or str(arguments[0]).startswith(home)):
-            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(arguments[0]))
+            raise OSError(number, os.strerror(number), str(arguments[0]))
         return usual(name, call, *arguments, **named)
 
     def denied(path: Any, mode: int, **named: Any) -> bool:
-        return not (mode & os.W_OK and str(path).startswith(home)) and may(path, mode, **named)
+        return not (number == errno.EROFS and mode & os.W_OK and str(path).startswith(home)) and may(
+            path, mode, **named
+        )
 
     with patch.object(disk, "perform", refused), patch.object(os, "access", denied):
         view = opened(seat, "knowledge")
-        view.act("edit", view.list.rows[0])
+        view.act("edit", next(row for row in view.list.rows if "edit" in row.can))
         seat.desk.frames(4)
         seat.desk.type_text("Twice ")
         view.session.editor.press("Ctrl+Enter")
         seat.settle()
-        shot("read-only-edit")
+        shot(f"{word}-edit")
         view.session.cancel()
         seat.settle()
         shell.run("harvest")
         seat.until(lambda: seat.panel.run.now.phase in ("planned", "failed"))
-        shot("read-only-dry-run")
+        shot(f"{word}-dry-run")
+        if seat.panel.run.now.phase == "planned" and seat.panel.run.now.plan.plan.steps:  # type: ignore[union-attr]
+            seat.panel.harvest.dialog.confirm()
+            seat.until(lambda: seat.panel.run.now.phase in ("failed", "ended"))
+            seat.settle()
+            shot(f"{word}-harvest")
         seat.panel.harvest.dialog.cancel()
 
 
@@ -126,7 +136,7 @@ def _names(seat: Seat, shot: Shot) -> None:
     for name in ("knowledge", "memories", "conversations"):
         view = opened(seat, name)
         if name == "knowledge":
-            choose(seat, view, view.list.rows[0])
+            choose(seat, view, view.list.rows[1])
         shot(f"long-{name}")
 
 

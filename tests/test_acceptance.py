@@ -260,7 +260,7 @@ def test_evidence__source_delete_reaches_derived(one: Machine, how: str) -> None
     one.codex("third", f"Keep in mind: {PLOVER}")  # this rests on two conversations
     one.learn()
     with_library(one)
-    is_told(one, KESTREL, (*TALKED, *FACTS_ONLY, "library retrieve"))
+    is_told(one, KESTREL, (*TALKED, *FACTS_ONLY, "find"))
     is_told(one, GANNET, (*TALKED, "MCP list_tasks"))
     note = one.ok("notes", str(one.project() / "app.py"))["bullets"]
     assert [row for row in note if "kestrel" in row["text"]]
@@ -606,7 +606,7 @@ def test_deletion__absent_after_reindex_and_restart(one: Machine, how: str) -> N
     Not proven: that the bytes left the disk, git's history, the tool's own file, or what was sent to a model before."""
     with_library(one)
     one.ok("library", "backup")
-    is_told(one, KESTREL, (*TALKED, *FACTS_ONLY, "library retrieve"))
+    is_told(one, KESTREL, (*TALKED, *FACTS_ONLY, "find"))
     before = len(one.ok("undo"))
     take_away(one, how, KESTREL)
     for words in (
@@ -648,7 +648,7 @@ def test_deletion__absent_from_shared_copies(one: Machine, tmp_path: Path) -> No
     two.claude("of two", f"Keep in mind: {LATER}")
     two.learn()
     two.commit()
-    is_told(two, KESTREL, (*TALKED, *FACTS_ONLY, "library retrieve"))
+    is_told(two, KESTREL, (*TALKED, *FACTS_ONLY, "find"))
     backup = tmp_path / "backup"
     shutil.copytree(two.knowledge_folder, backup, ignore=shutil.ignore_patterns(".git"))
     take_away(one, "rm", KESTREL)
@@ -794,17 +794,12 @@ def test_retrieval__k_is_an_upper_bound(one: Machine, k: int) -> None:
     query = "oystercatcher relay sends rows"
     asked = {"query": query, "limit": k}
     found = {
-        "library retrieve": one.rows("library", "retrieve", "--bullets", "--limit", str(k), query),
+        "library retrieve": one.rows("library", "retrieve", "--limit", str(k), query),
         "search": one.rows("search", "--limit", str(k), query),
         "recall": one.rows("recall", "--limit", str(k), "oystercatcher"),
     }
-    plain_, bullets, hits = one.mcp(
-        ("retrieve", asked), ("retrieve", asked | {"bullets": True}), ("search_knowledge", asked), at="src/shop"
-    )
-    found |= {
-        "MCP retrieve": json.loads(plain_)["results"],
-        "MCP retrieve with bullets": json.loads(bullets)["results"],
-    }
+    plain_, hits = one.mcp(("retrieve", asked), ("search_knowledge", asked), at="src/shop")
+    found["MCP retrieve"] = json.loads(plain_)["results"]
     found["MCP search_knowledge"] = json.loads(hits)["hits"]
     assert {name: len(rows) for name, rows in found.items()} == dict.fromkeys(found, k)
     told = json.loads(one.mcp(("get_facts", {"budget": 100 * k}), at="src/shop")[0])

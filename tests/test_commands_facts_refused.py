@@ -10,7 +10,7 @@ import pytest
 
 from core.commands import fact_edits
 from core.commands.context import context
-from core.commands.fact_edits import delete_fact, edit_fact, merge_facts
+from core.commands.fact_edits import confirm_fact, delete_fact, merge_facts
 from core.commands.fact_feed import sync_facts
 from core.factindex.record import read_history
 from core.factindex.sync import record_path
@@ -107,27 +107,13 @@ def by_hand(world: World) -> World:
     return world
 
 
-def test_a_confidence_of_many_digits_is_written(by_hand: World) -> None:
-    """It was rounded on paper, did not compare equal, and the user was told that it stood there already."""
-    edit_fact(workspace_of(by_hand), "global:fact:001", {"confidence": 0.1234567})
-    assert "confidence: 0.123457\n" in by_hand.text(YAML) and "# why" in by_hand.text(YAML)
-
-
 def test_what_cannot_be_written_is_not_said_to_stand_there(by_hand: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fact_edits, "with_values", lambda *_: None)
     before = by_hand.text(YAML)
-    refused = error(edit_fact, workspace_of(by_hand), "global:fact:001", {"fact": "Other"})
+    refused = error(confirm_fact, workspace_of(by_hand), "global:fact:001")
     assert refused.code == "not-editable"
     assert f"{YAML}:6" in str(refused) and "text editor" in str(refused)
     assert by_hand.text(YAML) == before
-
-
-@pytest.mark.parametrize("values", [{"tags": ("a", "b")}, {"confidence": 0.5}, {"expires": ""}, {"related": ()}])
-def test_values_that_stand_there_already_write_nothing(by_hand: World, values: dict[str, Any]) -> None:
-    """Else the list of what can be undone fills with edits that did nothing."""
-    by_hand.knowledge(YAML, by_hand.text(YAML).replace("0.5\n", "0.5\n  tags: [a, b]\n", 1))
-    assert code_of(edit_fact, workspace_of(by_hand), "global:fact:001", values) == "unchanged"
-    assert not by_hand.paths.changes.exists()
 
 
 # --- merging ---------------------------------------------------------------------------------------------------------
@@ -208,13 +194,3 @@ def test_the_list_tells_what_it_left_out_once(taught: World) -> None:
 
 
 # --- secrets ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_secret_in_the_words_of_a_fact_is_replaced_and_told(taught: World) -> None:
-    """Facts go before every conversation, into the YAML file and into index.json."""
-    key = "ghp_" + "a1B2" * 9
-    edited = edit_fact(workspace_of(taught), "global:fact:001", {"fact": f"The token is {key[:9]}\u200b{key[9:]}"})
-    assert edited.warning.startswith("secrets replaced: github-token:1 (") and "text editor" in edited.warning
-    assert key not in taught.text(YAML) + taught.text("index.json") and "[redacted: github-token]" in taught.text(YAML)
-    plain = edit_fact(workspace_of(taught, redact=False), "global:fact:002", {"fact": f"It is {key}"})
-    assert plain.warning == "" and key in taught.text(YAML)

@@ -86,6 +86,18 @@ def test_what_misled_three_times_stands_last_for_that_kind_alone(home: Path) -> 
     assert run(home, "find", "error: the staging database fails on its port")["hits"][0]["text"] == LINE
 
 
+def test_what_misled_does_not_fall_off_a_short_answer(home: Path) -> None:
+    """It may be the only one that says anything of it."""
+    for at in range(6):
+        call("--home", str(home), "add", "facts", f"The staging database of shop {at} is restored on Mondays")
+    for _ in range(record.DECISIVE):
+        run(home, "worked", LINE, "--outcome", "misleading", "--task", "factual_lookup")
+    rows = run(home, "find", "which port has the staging database?", "--limit", "3")["hits"]
+    assert len(rows) == 3 and rows[-1]["text"] == LINE
+    lines = call("--home", str(home), "find", "which port has the staging database?", "--limit", "3")[1].splitlines()
+    assert lines[2].startswith("3. [misled 3× for factual lookup")
+
+
 def test_what_is_removed_for_good_leaves_no_record(home: Path) -> None:
     run(home, "worked", LINE, "--outcome", "misleading", "--why", f"wrong: {LINE}")
     code, _, err = call("--home", str(home), "rm", "facts", LINE, "--forever", "--yes")
@@ -108,6 +120,20 @@ def test_a_use_that_is_read_twice_counts_once_and_no_outcome_is_refused(tmp_path
     assert (record.record(path, [use]), record.record(path, [use])) == (1, 0)
     with pytest.raises(KnowledgeError, match="no outcome"):
         record.record(path, [Use(LINE, "good", AT)])
+
+
+@pytest.mark.parametrize(
+    ("tally", "task", "warned"),
+    [
+        ({"other": {"misleading": 3}}, "debugging", True),
+        ({"other": {"misleading": 2}, "debugging": {"misleading": 1}}, "debugging", True),
+        ({"factual_lookup": {"misleading": 3}}, "other", True),
+        ({"factual_lookup": {"misleading": 3}}, "debugging", False),
+        ({"other": {"misleading": 3}, "debugging": {"win": 4}}, "debugging", False),
+    ],
+)
+def test_a_use_whose_kind_nobody_told_counts_for_every_kind(tally: Any, task: str, *, warned: bool) -> None:
+    assert bool(record.Served(tally).warning(task)) == warned
 
 
 # --- read in a conversation -------------------------------------------------------------------------------------------
@@ -141,12 +167,20 @@ def talk(last: str, answer: str = ANSWER, tool: str = "mcp__knowledge__find") ->
         ("Thanks. But it still fails.", "misleading"),
         ("That is wrong, the port has moved", "misleading"),
         ("Now write the changelog", "partial"),
+        ("ok now it works, but does it have to be shown as a float?", "win"),
+        ("still get the same error, pasted terminal output here", "misleading"),
+        ("the new tab is still not opening after conversion is complete", "misleading"),
+        ("please clean up what feels brittle, and ensure that the imports are correct", "partial"),
+        ("I feel that this is exactly the type of task for the new migration", "partial"),
+        ("what exactly is wrong with this? I want it to open the file", "partial"),
+        ("commit this. Q: three reads? this is not great...?", "partial"),
+        ("can you make it more modern? position: fixed; must stay", "partial"),
     ],
 )
 def test_a_line_that_was_found_and_used_gets_the_outcome_that_the_user_tells(said: str, outcome: str) -> None:
     uses = {use.of: use for use in uses_in(talk(said))}
     assert set(uses) == {LINE, "s1:12"}, "what was cut short names nothing"
-    assert (uses[LINE].outcome, uses[LINE].task, uses[LINE].by) == (outcome, "debugging", "transcript")
+    assert (uses[LINE].outcome, uses[LINE].task, uses[LINE].by) == (outcome, "debugging", "inferred")
     assert (uses["s1:12"].outcome, uses["s1:12"].at) == ("miss", AT)
 
 
@@ -178,3 +212,7 @@ def test_a_passage_that_misled_for_facts_is_not_first_for_a_fact_and_is_for_debu
     last = as_text(asked.dossiers[-1])
     assert last.splitlines()[1].strip().startswith("Warning: misled 11 times at this kind of task")
     assert shelf.names(shelf.ask("pool size of the worker", task_type="debugging"))[0] == "old"
+    for at in range(5):
+        shelf.document(f"more {at}", {f"more {at}": f"Kettle number {at} has the size of a worker, more or less."})
+    short = shelf.ask("what is the pool size of the worker?", task_type="factual_lookup", limit=3)
+    assert shelf.names(short)[-1] == "old", "it may be the only one that answers"

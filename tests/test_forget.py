@@ -118,8 +118,8 @@ def test_a_removal_for_good_takes_the_backup_along_and_names_the_memory_that_sti
     run(world, "save", f"Remember that {SAID}")
     done = document(world, "rm", "facts", SAID, "--forever", "--yes")
     assert [place.partition("/")[0] for place in done["left"]] == ["memories"]
-    [backup] = done["backups"]
-    assert not (world.paths.knowledge / backup).exists()
+    assert [name.partition("-")[0] for name in done["backups"]] == ["backups/experience", "backups/library"]
+    assert not any((world.paths.knowledge / name).exists() for name in done["backups"])
 
 
 def test_nobody_is_asked_without_a_terminal_and_nothing_goes(world: World) -> None:
@@ -191,7 +191,7 @@ def test_the_library_leaves_out_what_the_user_has_removed_and_gives_no_more_than
     )
     run(world, "add", "facts", SAID)
     run(world, "library", "ingest", str(page))
-    assert len(document(world, "library", "retrieve", "pump port", "--limit", "1", "--bullets")) == 1
+    assert len(document(world, "library", "retrieve", "pump port", "--limit", "1")) == 1
     run(world, "rm", "facts", SAID)
     for words in (("retrieve", "pumps port"), ("show", str(page)), ("reflect",)):
         assert RARE not in run(world, "library", *words)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from core.commands.bullets import add
 from core.commands.panel.start import digest_lines, start_of
 from core.commands.workspace import Workspace
 from core.knowledge.same import mark_of_text
@@ -119,6 +120,7 @@ def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_
 
     heard: list[Any] = []
     workspace = workspace_at(at_home)
+    add(workspace, "files", "`add` keeps every book in one dict.", file=str(workspace.paths.home / "project/shelf.py"))
     with seated(desk, workspace, compact=True, project=str(at_home), on_harvest=heard.append) as seat:
         assert not seat.panel.columns.shows("side") and seat.panel.shell.choice("project") == str(at_home)
         desk.press("ctrl+h")
@@ -164,3 +166,20 @@ def test_drawn_lines_in_two_columns_tell_which_one_was_clicked(desk: Desk) -> No
     for number in (4, 0, 3):
         desk.click_at(*rows.place_of(number))
     assert picked == [4, 0, 3]
+
+
+def test_the_evidence_gives_an_editor_its_room(desk: Desk, at_home: Path) -> None:
+    """It lay over the right half of what was being written."""
+    with seated(desk, harvested_at(at_home), choices={"view": "knowledge"}) as seat:
+        view: Any = seat.panel.workbench.views["knowledge"]
+
+        def evident() -> bool:
+            return bool(desk.dpg.get_item_configuration(seat.panel.evidence)["show"])
+
+        view.pick(view.list.rows[1])
+        seat.until(evident)
+        view.list.select(view.list.rows[1].key)
+        desk.press("F2")
+        seat.until(lambda: view.session.target is not None and not evident())
+        desk.press("Escape")
+        seat.until(lambda: view.session.target is None and evident())

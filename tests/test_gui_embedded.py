@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the
 from tests.made_home import read
 from tests.panel_desk import at_home_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_embedded import HOSTS, TASKS, hosted, on_disk, typed
+from tests.waiting import PATIENCE_SECONDS
 
 SECONDS = 0.6  # `python -m tests.panel_embedded` types for a minute
 
@@ -74,3 +78,17 @@ def test_what_lies_over_the_panel_stays_inside_of_it(desk: Desk, at_home: Path) 
             assert left <= x and x + wide <= left + width and top <= y and y + tall <= top + height
             desk.press("Escape")
             assert not question.dialog.is_open
+
+
+def test_the_example_with_docking_keeps_its_own_field(desk: Desk, tmp_path: Path) -> None:
+    """The file that embed.md names, run as it is: a task is selected, and the host's field is typed into."""
+    program = [sys.executable, "-m", "tests.panel_docked", str(tmp_path)]
+    ran = subprocess.run(program, capture_output=True, text=True, timeout=4 * PATIENCE_SECONDS, check=False)
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout.splitlines()[-1])
+    assert found["changed"] == [] and found["selected"] and found["view"] == "knowledge", "no key was the panel's"
+    assert "".join(line.removeprefix("You: ") for line in found["said"].split("\n")[1:]) == found["typed"]
+    assert found["after_show"] == "files" and found["heard"] == "The panel has read 0 conversations."
+    left, top, right, bottom = found["root"]
+    x, y, end, foot = found["toast"]
+    assert left <= x < end <= right and top <= y < foot <= bottom, "a message stays inside its place"

@@ -91,14 +91,14 @@ def test_evidence_of_what_went_away_says_so(home: Workspace) -> None:
 
 def test_the_inspector_shows_evidence_and_copies_steps(home: Workspace) -> None:
     page = load(home, Selection("bullet", *line_of(home, "facts", "Descale")))
-    assert [tab.name for tab in page.tabs] == ["Evidence", "History"]
-    proof = [row for row in page.tabs[0].rows if row.icon == "user"]
+    assert [part.name for part in page.parts] == ["Evidence", "History"]
+    proof = [row for row in page.parts[0].rows if row.icon == "user"]
     assert [row.text for row in proof] == ["The kettle   needs descaling\nevery *month*,"]
     assert proof[0].meta.startswith("You  ·  turn 1 of 2") and page.reading is not None and page.reading.turn == 1
-    assert all(SECRET not in row.text for row in page.tabs[0].rows)
+    assert all(SECRET not in row.text for row in page.parts[0].rows)
     page = load(home, Selection("bullet", *line_of(home, "playbooks", "Release")))
     assert page.copy == "\n".join(STEPS) and page.copied == "Copy steps"
-    assert [row.text for row in page.tabs[1].rows] == STEPS
+    assert [row.text for row in page.parts[1].rows] == STEPS
 
 
 # --- in the window ---------------------------------------------------------------------------------------------------

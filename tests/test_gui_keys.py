@@ -58,8 +58,9 @@ def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk,
         assert seat.panel.look.scale == 1.25 and seat.panel.shell.places["scale"] == 1.25
         large = sizes(seat)
         assert all(now == pytest.approx(before * 1.25, rel=0.08) for now, before in zip(large, usual, strict=True))
-        left = seat.panel.workbench.views["conversations"].table._pool.lefts()  # type: ignore[attr-defined]
-        assert left[2] - left[0] > 1.15 * 42  # the column of icons
+        ledger: Any = seat.panel.workbench.views["conversations"]
+        one, other = (desk.dpg.get_item_rect_min(ledger.table._pool[0].texts[at])[0] for at in (0, 2))
+        assert other - one > 1.15 * 42  # the column of icons
         desk.press("ctrl+0")
         seat.settle()
         desk.frames(5)

@@ -6,11 +6,13 @@ import pytest
 
 from core.commands.history.ledger import LedgerRow
 from gui.geometry import Geometry, grown, least_size
+from gui.toolkit.icons import icon
 from gui.toolkit.letters import cells, cut, cut_path, tip_words, wrapped
 from gui.toolkit.typeset import lettered, visible
 from gui.views.conversations import COLUMNS, cell, row_of, tip
 from gui.views.files import TAUGHT, nothing_words
 from gui.views.inspector.rows import HERE, items_words, text_rows
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 
 def wide(words: str) -> float:
@@ -68,18 +70,20 @@ def test_the_window_opens_larger_at_a_larger_scale_but_keeps_a_size_that_somebod
     assert least_size(2.0, (1366, 768)) == (1366, 768)
 
 
-ITEMS = next(at for at, column in enumerate(COLUMNS) if column.key == "items")
+GAVE = next(at for at, column in enumerate(COLUMNS) if column.key == "gave")
 
 
 def test_the_ledger_and_the_inspector_count_the_same_items() -> None:
     """A conversation of which all is held back would read as one that gave nothing."""
     entry = {"path": "/home/x/talk", "status": "harvested", "items": {"facts": 7, "tasks_open": 2}, "quarantined": 2}
     row = row_of("k", entry)
-    assert cell(row, ITEMS, 0.0) == ("11", "text") and "9 written, 2 held back" in tip(row)
+    shown, color = cell(row, GAVE, 0.0)
+    assert [part[2:] for part in str(shown).split("   ")] == ["7", "2", "2"] and color == "muted"
+    assert "7 facts  ·  2 tasks\n9 written, 2 held back" in tip(row) and row.items == 11
     assert items_words(entry, 11) == "9 written, 2 held back in quarantine.md"
     assert items_words(entry, 10) == "9 written, 2 held back in quarantine.md, 1 said twice"
     held = row_of("k", {"path": "/x", "status": "harvested", "items": {"facts": 0}, "quarantined": 17})
-    assert cell(held, ITEMS, 0.0) == ("17", "edited")
+    assert cell(held, GAVE, 0.0) == (f"{icon('shield')} 17", "edited")
     assert items_words({"items": {"facts": 3}}, 3) == ""
 
 
@@ -101,3 +105,23 @@ def test_scripts_without_letters_are_named_and_not_shown_as_replacement_marks() 
     assert lettered("Mixed: שלום עולם, and שוב 2.4") == "Mixed: [Hebrew: open it in your editor], and [Hebrew] 2.4"
     assert visible("مرحبا retry.log") == "[Arabic: open it in your editor] retry.log"
     assert lettered("héllo, Привет, 日本語, 한국어") == "héllo, Привет, 日本語, 한국어"
+    assert lettered("ქართული, հայերեն") == "[Georgian: open it in your editor]"
+    assert lettered("தமிழ் 1") == "[Tamil: open it in your editor] 1"
+
+
+def test_a_row_says_that_its_script_cannot_be_shown(desk: Desk) -> None:
+    """Memories, quotes and notes stood as rows of replacement marks, and nothing said so."""
+    from gui.toolkit.flow import FlowList
+    from gui.toolkit.flow_rows import FlowRow
+    from gui.toolkit.layout import box
+
+    flow = FlowList(desk.look)
+    flow.build(box(desk.look, desk.page, width=500, height=300))
+    flow.set_rows([FlowRow(1, "Say `שלום` first", "مرحبا", code=((4, 10),)), FlowRow(2, "日本語 only")])
+    desk.frames(5)
+    dpg, said = desk.dpg, []
+    for slot in flow.slots:
+        for layer in dpg.get_item_children(slot.text, 2) if slot.index is not None else ():
+            said += [dpg.get_item_configuration(item).get("text", "") for item in dpg.get_item_children(layer, 2)]
+    assert "[Arabic: open it in your editor]" in said and "日本語 only" in said
+    assert any("[Hebrew: open it in your editor]" in words for words in said)

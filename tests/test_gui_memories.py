@@ -15,8 +15,7 @@ from core.commands.context import begin_context, context_files
 from core.commands.memories import all_memories, memories_archive, memories_edit, save
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, ContextFile
-from gui.views.context_cards import context_card
-from gui.views.memories import MemoryBook, gather, rows, tags_in, tags_of, which
+from gui.views.memories import MemoryBook, context_words, gather, rows, tags_in, which
 from gui.watch import folders_of
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -67,16 +66,14 @@ def contents(workspace: Workspace, archived: bool = False) -> list[str]:
 # --- plain -----------------------------------------------------------------------------------------------------------
 
 
-def test_rows_are_newest_first_and_filtered_by_tag(home: Workspace) -> None:
+def test_rows_are_newest_first(home: Workspace) -> None:
     book = gather(home, None)
     found = rows(book)
     assert [row.text for row in found] == [text for text, _ in reversed(TEXTS)]
     assert [row.meta for row in found] == [
         "#make  ·  3 May 2026", "#кухня  ·  2 May 2026", "#preference #make  ·  1 May 2026"
     ]  # fmt: skip
-    assert len(rows(book, tags=["make"])) == 2 and not rows(book, tags=["make", "кухня"]) and not rows(book, True)
-    assert tags_of(book.saved) == [("make", 2), ("preference", 1), ("кухня", 1)]
-    assert tags_of(book.saved, 1) == [("make", 2)] and tags_in(" #make, two words,, ") == ["make", "two words"]
+    assert not rows(book, True) and tags_in(" #make, two words,, ") == ["make", "two words"]
     assert gather(home, book) is book
     write(home, "memories/009-new.md", "no memory at all\n")
     assert len(gather(home, book).skipped) == 1
@@ -93,15 +90,11 @@ def test_two_memories_of_one_name_are_told_apart(home: Workspace) -> None:
     assert row.text == "First make check", "the marks of code are for the file, not for the screen"
 
 
-def test_a_context_card_says_how_much_is_left_and_what_is_wrong() -> None:
+def test_a_context_file_over_its_budget_is_told_with_the_way_out() -> None:
     path = Path("/h/context.md")
-    small = context_card(ContextFile(GLOBAL, path, True, "x", 1024, 3072))
-    assert small.amount == "1,024 of 3,072 bytes" and small.color == "accent" and not small.problems
-    large = context_card(ContextFile(PROJECT, path, True, "x", 7200, 7168, problems=(f"{path}:2: no version",)))
-    assert large.amount == "7,200 of 7,168 bytes, 32 too many" and large.color == "edited"
-    assert large.problems[0] == "Line 2: no version" and "longer than its budget" in large.problems[1]
-    none = context_card(ContextFile(GLOBAL, path, False, budget=3072))
-    assert not none.exists and "No context.md yet" in none.about
+    assert context_words(ContextFile(GLOBAL, path, True, "x", 1024, 3072)) == ()
+    large = context_words(ContextFile(PROJECT, path, True, "x", 7200, 7168, problems=(f"{path}:2: no version",)))
+    assert large[0] == "/h/context.md:2: no version" and large[1].startswith("/h/context.md has 7,200 of 7,168 bytes")
 
 
 def test_a_context_file_is_begun_valid_and_never_replaced(home: Workspace, at_project: Workspace) -> None:
@@ -217,15 +210,14 @@ def test_esc_puts_the_words_aside_and_gives_them_back(stand: Stand, home: Worksp
 
 
 def test_context_files_are_begun_and_opened(stand: Stand, home: Workspace) -> None:
-    stand.click(stand.view.cards.button(GLOBAL))
+    stand.press("ctrl+o")
     assert home.paths.context.read_text().startswith("---\nversion: 1\nupdated: ")
     assert stand.opened == [str(home.paths.context)]  # type: ignore[attr-defined]
     write(home, "context.md", HEAD + "x" * 4000)
     stand.read_again()
-    card = stand.view.cards.card(GLOBAL)
-    assert card.color == "edited" and card.amount == "4,000 of 3,072 bytes, 928 too many"
+    assert "has 4,000 of 3,072 bytes: shorten it" in stand.desk.dpg.get_value(stand.view.remark).replace("\n", " ")
     stand.press("ctrl+o")
-    assert len(stand.opened) == 2 and stand.view.cards.card(PROJECT) is None  # type: ignore[attr-defined]
+    assert len(stand.opened) == 2  # type: ignore[attr-defined]
     stand.press("ctrl+shift+o")
     assert stand.toast()[0] == "There is no project around this folder"
 
@@ -233,7 +225,7 @@ def test_context_files_are_begun_and_opened(stand: Stand, home: Workspace) -> No
 def test_a_project_has_its_own_context_and_memories(desk: Desk, at_project: Workspace) -> None:
     for stand in stand_on(desk, at_project):
         stand.press("ctrl+shift+o")
-        assert project_paths(at_project.cwd).context.exists() and stand.view.cards.card(PROJECT).exists
+        assert project_paths(at_project.cwd).context.exists()
         stand.press("n")
         stand.type_text("only here")
         stand.click(stand.view.session.editor.switch.label)
@@ -246,9 +238,8 @@ def test_what_is_empty_teaches(desk: Desk, tmp_path: Path) -> None:
     for stand in stand_on(desk, make_home(tmp_path, home="empty")):
         shown: Any = desk.dpg.is_item_shown
         assert shown(stand.view._states["none"].item)
-        stand.press("Right")
-        assert shown(stand.view._states["no-archived"].item)
-        stand.press("Left", "n")
+        assert not shown(stand.view.piles[True].item), "what counts nothing needs no chip"
+        stand.press("Right", "n")
         assert stand.look.typing() and not shown(stand.view._states["none"].item)
         stand.press("Escape")
         assert shown(stand.view._states["none"].item)

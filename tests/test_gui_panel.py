@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from core.commands.bullets import add
 from core.commands.settings import config_set
 from core.commands.status import status
 from core.commands.workspace import open_workspace
+from gui.views.conversations import Wish
 from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
@@ -136,6 +138,8 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
             seat.settle()
             report = panel.run.now.report
             assert report is not None and report.cancelled and 1 <= report.harvested < 6
+            told = desk.dpg.get_value(panel.shell._toast._words)
+            assert told.startswith(f"Stopped: {report.harvested} conversation"), "what ends in the background is told"
             after = attempt(status, workspace)
             assert isinstance(after, Ok) and after.value.ledger["harvested"] == report.harvested
             assert after.value.pending["interrupted"] is False
@@ -212,17 +216,16 @@ def test_conversations_are_filtered_by_chips_and_weeks_and_sorted_by_a_click(des
         assert len(table.rows) == 300
         desk.click(view.chips["harvest-failed"].item)
         assert [row(at).name for at in table.rows] == ["会議-300", "会議-100", "会議-200"]
-        why = [column.key for column in table.columns].index("why")
-        assert view._cell(table.rows[0], why) == "The model did not answer" and "why" not in table._widths.left_out
-        assert "tool" in table._widths.left_out, "none of the failed has one: the reasons need its room"
+        gave = [column.key for column in table.columns].index("gave")
+        assert view._cell(table.rows[0], gave)[0] == "The model did not answer"
+        assert "project" in table._left_out, "nobody knows one"
         desk.click(view.all.item)
-        assert "why" in table._widths.left_out and "tool" not in table._widths.left_out
         view.strip.set({"2026-11-20": 3})
         desk.press("period")
         assert view.wish.first and not table.rows, "nobody spoke this week"
         desk.press("Escape")
         assert len(table.rows) == 300 and not view.wish.first
-        left = desk.dpg.get_item_rect_min(table._pool[0].texts[[column.key for column in table.columns].index("items")])
+        left = desk.dpg.get_item_rect_min(table._pool[0].texts[[column.key for column in table.columns].index("gave")])
         x, y = desk.dpg.get_viewport_pos()
         desk.click_at(int(x + left[0] + 12), int(y + left[1] - table.pitch))  # the header over the column of items
         desk.frames(4)
@@ -365,7 +368,15 @@ def test_nothing_is_counted_before_it_is_known(desk: Desk, at_home: Path, monkey
 
     def words() -> str:
         texts = [item for item in dpg.get_all_items() if dpg.get_item_type(item).endswith("mvText")]
-        return "\n".join(str(dpg.get_value(item)) for item in texts if dpg.get_item_state(item).get("visible"))
+        said = [str(dpg.get_value(item)) for item in texts if dpg.get_item_state(item).get("visible")]
+        for item in dpg.get_all_items():
+            if dpg.get_item_type(item).endswith("mvDrawText") and dpg.get_item_configuration(item)["show"]:
+                drawn = item
+                while not dpg.get_item_type(drawn).endswith("mvDrawlist"):
+                    drawn = dpg.get_item_parent(drawn)
+                if dpg.get_item_state(drawn).get("visible"):
+                    said.append(dpg.get_item_configuration(item)["text"])
+        return "\n".join(said)
 
     try:
         for view in ("conversations", "files", "memories", "settings", "knowledge"):
@@ -507,3 +518,30 @@ def test_an_error_moves_nothing_under_the_mouse_and_is_told_once(desk: Desk, at_
         panel.workbench.banner.hide()
         seat.settle()
         assert dpg.get_item_rect_size(holder)[1] == tall
+
+
+def test_a_damaged_ledger_is_mended_from_the_line_of_state(desk: Desk, at_home: Path) -> None:
+    """The button offered a harvest, in whose dialog nothing said that the ledger comes first."""
+    workspace = harvested_at(at_home)
+    whole = workspace.paths.ledger.read_bytes()
+    workspace.paths.ledger.write_bytes(whole[: len(whole) // 2])
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        assert "Repair…" in seat.panel.status.harvest.label
+        desk.click(seat.panel.status.harvest.item)
+        seat.until(lambda: seat.panel.shell.asking)
+        desk.press("Return")
+        seat.until(lambda: "Harvest…" in seat.panel.status.harvest.label)
+        assert len(json.loads(workspace.paths.ledger.read_bytes())["entries"]) == 6
+
+
+def test_a_key_too_many_in_an_empty_view_costs_no_keyboard(desk: Desk, at_home: Path) -> None:
+    """A week was chosen of a year that is not there; Esc then gave the keys to the host's window, for good."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        view: Any = seat.panel.workbench.views["conversations"]
+        desk.press("period")
+        assert not view.wish.first
+        view.wish = Wish(first="2026-01-05", last="2026-01-11")
+        desk.press("Escape")
+        seat.settle()
+        desk.press(control_of("settings"))
+        assert seat.state.view == "settings"

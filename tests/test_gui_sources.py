@@ -149,6 +149,10 @@ def test_a_switch_is_written_at_once_and_back_again(stand: Stand, home: Workspac
     assert stand.toast()[0] == "Harvests read Claude Code from now on"
     stand.click(card.toggle.item)
     assert setting(home) == ["home", "~/notes"] and not card.toggle.on
+    stand.press("ctrl+z")
+    assert setting(home) == ["home", "~/notes", "claude_code"] and card.toggle.on, "Ctrl+Z knows of it"
+    stand.press("ctrl+y")
+    assert setting(home) == ["home", "~/notes"] and not card.toggle.on
     stand.click(stand.view.more.item)
     goose = next(line for line in stand.view.rest if line.row.name == "goose")
     stand.click(goose.toggle.item)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -41,7 +42,7 @@ from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
 from gui.views.commands import action_entries, file_entries, run_entries, search
-from gui.views.conversations import Wish, arrange, chip_counts, items_of, row_of
+from gui.views.conversations import COLUMNS, Wish, arrange, cell, chip_counts, row_of
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import NOTHING_SENT, begin_words, is_first_start
 from gui.views.harvest_dialog import (
@@ -170,8 +171,8 @@ def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
 
     assert names(Wish(frozenset({"too-large"}))) == ["b-12", "Ü-9", "b-6", "Ü-3"]
     assert names(Wish(sort="name", descending=False))[:3] == ["b-10", "b-12", "b-2"]
-    by_items = arrange(entries, Wish(sort="items", descending=False))
-    numbers = [items_of(entries[at].entry) for at in by_items]
+    by_items = arrange(entries, Wish(sort="gave", descending=False))
+    numbers = [row_of(*entries[at]).items for at in by_items]
     assert numbers == sorted(numbers) and by_items != list(range(12))
     assert arrange(entries, Wish(sort="")) == list(range(12))
 
@@ -322,10 +323,10 @@ def test_the_switch_is_green_only_where_conversations_get_the_digest(home: Works
 
 
 def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -> None:
-    running = Activity("Harvesting", 49, 118, "", begun=0.0, tokens=182_000, price=0.0213)
-    assert activity_words(running, 60.0) == "Harvesting 49 of 118 · 84 s left · 182K tokens · $0.0213"
-    assert "Harvesting 49 of 118 · 2 failed · 84 s left" in activity_words(replace(running, failed=2), 60.0)
-    assert activity_words(replace(running, stopping=True), 60.0).endswith("stopping after this step")
+    running = Activity("Harvesting", 49, 118, tokens=182_000, price=0.0213, left=84)
+    assert activity_words(running) == "Harvesting 49 of 118 · about 1 min left · 182K tokens · $0.0213"
+    assert "Harvesting 49 of 118 · 2 failed · about" in activity_words(replace(running, failed=2))
+    assert activity_words(replace(running, stopping=True)).endswith("stopping after this step")
     state = State(snapshot=gathered(home).snapshot)
     assert resting_words(state, 0.0)[2] == "No harvest yet"
     assert [link.words for link in links(state)] == ["0 bullets", "6 waiting"] and links(State()) == []
@@ -412,3 +413,28 @@ def test_lines_that_could_not_be_written_are_not_counted_any_more() -> None:
     watch.hear(Progress(2, 2, "one", "failed", path="/srv/one"), 2.0)
     assert watch.counts == {"facts": 1} and [came.line.text for came in watch.best] == ["two is kept"]
     assert (watch.count(BROKEN), watch.count(READ)) == (1, 1)
+
+
+def test_a_large_store_tells_what_its_ledger_says_before_all_is_read() -> None:
+    """For seconds it said "0 conversations", or nothing at all."""
+    first: Any = SimpleNamespace(counts={"harvested": 88_889, "harvest-failed": 11_111})
+    told = [link.words for link in links(State(first_rows=first))]
+    assert told == ["from 88,889 conversations", "11,111 could not be read"], "and no bullets: nobody has counted them"
+    assert links(State()) == []
+
+
+def test_a_damaged_ledger_leads_to_the_repair(home: Workspace) -> None:
+    """The button offered a harvest, and the line of state said "1 thing to look at"."""
+    harvested(home)
+    assert harvest_button(State(snapshot=gathered(home).snapshot)).action == "harvest"
+    home.paths.ledger.write_bytes(home.paths.ledger.read_bytes()[:-40])
+    state = State(snapshot=gathered(home).snapshot)
+    assert harvest_button(state)[0] == "Repair…" and harvest_button(state).action == "doctor"
+    assert resting_words(state, 0.0) == ("circle-alert", "failed", "The ledger is not readable JSON")
+
+
+def test_a_name_that_the_fonts_cannot_show_is_a_word_in_its_cell() -> None:
+    """Rows of replacement marks are told apart by nobody."""
+    row = row_of("f" * 64, {"path": "/srv/chats/שיחה", "status": "harvested", "title": "שיחה על retry"})
+    name = [column.key for column in COLUMNS].index("name")
+    assert cell(row, name, 0.0) == "[Hebrew: open it in your editor] retry"

@@ -12,7 +12,8 @@ from core.commands.panel.titles import FirstRows
 from core.knowledge import ledger_index
 from core.knowledge.ledger import write_ledger
 from gui import gather
-from gui.toolkit.columns import Column, moved_to
+from gui.toolkit.keys import moved_to
+from gui.toolkit.table import Column
 from gui.views import conversations as ledger_view
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import Seat, at_home_fixture, seated, workspace_at  # noqa: F401 - pytest finds the fixture by itself
@@ -114,6 +115,9 @@ def test_a_click_selects_the_row_under_the_mouse_also_after_scrolling(desk: Desk
     assert heard[-1] == ("open", 69_990) or ("open", 69_990) in heard
     assert table.press("Down") and table.selected == 69_991
     assert table.press("Enter") and heard[-1] == ("open", 69_991)
+    table.set_rows(range(10))
+    assert not table.press("Enter") and heard[-1] == ("open", 69_991), "what is filtered away is not opened"
+    table.set_rows(range(COUNT))
     assert table.press("End") and table.selected == COUNT - 1
     desk.frames(4)
     assert f"row {COUNT - 1}" in seen(desk, table)
@@ -307,7 +311,6 @@ def test_no_entry_of_a_large_ledger_is_read_to_find_a_selected_row(
         desk.frames(3)
         _, read_on = held(monkeypatch, gather, "overview")
         monkeypatch.setattr(FirstRows, "__getitem__", counted)
-        monkeypatch.setattr(ledger_view, "FIRST", 2)
         try:
             seat.panel.shell.use_home(other)
             seat.until(lambda: isinstance(view.entries, FirstRows))

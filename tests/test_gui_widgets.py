@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -142,22 +143,6 @@ def test_a_letter_typed_into_a_field_is_no_shortcut(desk: Desk) -> None:
     assert commands == ["search", "digest"]
 
 
-def test_columns_can_be_dragged_and_are_remembered(desk: Desk) -> None:
-    from gui.toolkit.layout import Columns, Pane
-
-    moved: list[dict[str, float]] = []
-    columns = Columns(
-        desk.look, desk.page, [Pane("rail", 240), Pane("work", 0), Pane("side", 300)], on_moved=moved.append
-    )
-    desk.frames(4)
-    desk.drag(columns._handles[0], 60)
-    assert moved and abs(moved[-1]["rail"] - 300) <= 2 and moved[-1]["side"] == 300
-    desk.drag(columns._handles[1], -40)
-    assert abs(moved[-1]["side"] - 340) <= 2
-    columns.set_widths({"rail": 20, "nobody": 5})
-    assert columns.widths()["rail"] == 160  # never too small to be grabbed again
-
-
 def test_errors_stand_where_they_happen_with_the_way_out(desk: Desk) -> None:
     from gui.toolkit.messages import Banner
 
@@ -206,11 +191,12 @@ def test_updates_make_no_items(desk: Desk) -> None:
     progress, words = Progress(look, desk.page), CopyText(look, desk.page)
     empty = EmptyState(look, desk.page, desk.page, icon="leaf", title="Nothing", words="yet")
     empty.show(True)  # its font is read with the first one that somebody sees
-    desk.frames(3)
+    segments.set([Part("p", 1, "ramp:1")] * 8, 8)
+    desk.frames(8)
     before = desk.items()
     for round_ in range(3):
         parts = [Part(f"p{n}", n + round_, f"ramp:{n}") for n in range(round_ + 1, 9)]
-        segments.set(parts, 100, mark=50)
+        segments.set(parts, 100)
         legend.set(parts)
         progress.set(0.3 * round_)
         words.set(f"text {round_}")
@@ -302,3 +288,36 @@ def test_a_hidden_button_says_nothing_over_its_neighbour(desk: Desk) -> None:
     assert desk.until(lambda: seen("the old one stays"))
     desk.frames(5)
     assert not seen("mark it done")
+
+
+def test_a_tooltip_goes_with_the_next_key_and_with_the_mouse(desk: Desk) -> None:
+    """It lay over what the arrow keys had gone to, and over the button beside the one that it was of."""
+    from gui.toolkit.keyboard import Keyboard
+    from gui.toolkit.widgets import TOOLTIP_SECONDS, Button
+
+    dpg = desk.dpg
+    keyboard = Keyboard(desk.look, [], lambda _name: None)
+    keyboard.hear(desk.gate)
+    one, other = (Button(desk.look, desk.page, name, lambda: None, tip=f"What {name} does") for name in ("One", "Two"))
+    other.show(False)
+    desk.frames(3)
+
+    def rests(seconds: float = 3 * TOOLTIP_SECONDS) -> bool:
+        end = time.monotonic() + seconds
+        return desk.until(lambda: dpg.is_item_visible(one._hint) or time.monotonic() > end) and bool(
+            dpg.is_item_visible(one._hint)
+        )
+
+    desk.point(one.item)
+    assert not dpg.is_item_visible(one._hint) and rests()
+    desk.press("Down")
+    assert not dpg.is_item_visible(one._hint) and not rests(), "the mouse rests still: nobody asks again"
+    x, y = desk.middle(one.item)
+    desk.move(x + 3, y)
+    assert rests(), "whoever comes back to it is told again"
+    desk.press("x")
+    other.show(True)
+    desk.point(other.item)
+    desk.frames(2)
+    assert not dpg.is_item_visible(one._hint) and dpg.is_item_shown(one._tip)
+    keyboard.dispose()

@@ -18,7 +18,9 @@ from core.base.result import KnowledgeError, Ok, attempt, refuse
 from core.commands.context import context
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.review.alike import proposals, supersede_accept
+from core.commands.review.alike import proposals
+from core.commands.review.decide import YES, decide
+from core.commands.review.waiting import waiting
 from core.commands.workspace import open_workspace
 from core.conversations.read import read_conversation
 from core.harvest.distil import shown_bytes
@@ -346,8 +348,9 @@ def test_what_is_taken_back_without_other_words_waits_for_the_users_yes(world: W
     world.run(FakeModel(answering))
     assert "- The staging server listens on port 8080 [from: x" in world.text("facts.md")
     assert [row["kind"] for row in world.entry(text)["offers"]] == ["retracts"]
-    [offer] = proposals(world.paths)
-    supersede_accept(workspace_of(world), offer.key)
+    workspace = workspace_of(world)
+    [offer] = waiting(workspace, ("outdated",))
+    decide(workspace, [offer], YES)
     assert "- ~~The staging server listens on port 8080~~ [from: x, 2026-01-01]\n" in world.text("facts.md")
     assert "superseded by" not in world.text("facts.md")
     assert "- The staging server listens on port 8080 [retracted: " in world.text("removed.md")
@@ -375,8 +378,7 @@ def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None
     assert [world.text(name) for name in ("tasks.md", "questions.md")] == before
     assert "- Cache entries live for one hour [from: x, 2026-01-01]\n" in world.text("facts.md")
     workspace = workspace_of(world)
-    for pair in proposals(workspace.paths):
-        supersede_accept(workspace, pair.key)
+    decide(workspace, waiting(workspace, ("outdated", "finished")), YES)
     assert "- ~~Cache entries live for one hour~~" in world.text("facts.md")
     assert world.text("tasks.md").partition("## Done")[2].strip().startswith("- Measure the cache hit rate [from: x")
     assert "~~How long do cache entries live?~~" in world.text("questions.md")

@@ -141,7 +141,7 @@ def test_a_title_tells_no_key_that_lost_its_punctuation(tmp_path: Path) -> None:
         told.append(str(harvest(workspace, HarvestRequest(), now=clock)))
         harvested(workspace, model, clock, keep=True)
         rows = ledger(workspace)
-        told += [str([row.entry for row in rows]), str(titles(workspace, rows))]
+        told += [str([row.entry for row in rows]), str(titles(rows))]
         told.append(str(find(workspace, "deploy", ConversationFilters(), 10, seconds=60.0)))
     told += model.prompts
     assert "second server" in model.prompts[-1] and len(said) == 4

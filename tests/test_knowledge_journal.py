@@ -611,3 +611,27 @@ def test_a_large_ledger_is_never_one_long_step(monkeypatch: pytest.MonkeyPatch) 
     parse_ledger(data, HERE)
     one_entry = len(data) // 3000
     assert len(steps) > 3 and max(steps) <= ledger.PART_BYTES + one_entry
+
+
+def test_a_large_ledger_is_read_once_by_two_threads_and_not_held_as_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A window whose views look at once held 100,000 entries twice, and their file: 200 MB more than it needs."""
+    monkeypatch.setattr(ledger, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(ledger, "_content", lambda _paths: pytest.fail("the whole file was read"))
+    paths, read = Paths(tmp_path), ledger._in_parts
+    write_ledger(paths, many(4000))
+    calls, found = list[Any](), list[Any]()
+
+    def slowly(file: Any) -> Any:
+        calls.append(file)
+        time.sleep(0.05)
+        return read(file)
+
+    monkeypatch.setattr(ledger, "_in_parts", slowly)
+    threads = [threading.Thread(target=lambda: found.append(seen_ledger(paths))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(calls) == 1 and found[0] is found[1] and found[0] == many(4000)

@@ -9,12 +9,14 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect, select, text
+from sqlalchemy import MetaData, inspect, select, text
 from sqlalchemy.exc import IntegrityError
 
 from core.base.result import KnowledgeError, Ok, attempt
+from core.experience import record
 from core.library import copies, database, rows, schema
 from core.library.database import Library, open_library, problems_of, shown_url
+from core.library.phrases import Phrases
 from core.library.records import (
     ChangeRun,
     Chunk,
@@ -29,9 +31,9 @@ from core.library.records import (
     new_id,
     sha256_of,
 )
-from core.library.use import words
-from core.search.words import Stems
+from core.library.shelve import counts_of
 from tests.library_place import NOW, database_on, later, opened
+from tests.library_shelf import asked
 
 TEXT = "Deadlocks in async code.\nA späte Zeile – with 日本語 and 🙂.\n"
 PROFILE = SourceProfile(
@@ -85,9 +87,9 @@ def fill(library: Library) -> None:
 def test_every_field_of_every_record_comes_back_as_it_went_in(library: Library) -> None:
     """A field that the database forgets is knowledge lost, and nobody would notice."""
     fill(library)
-    for record in (PROFILE, DOCUMENT, OTHER, CONCEPT, TRACE, LINK, RETRIEVAL, RUN):
-        left = [one.name for one in fields(record) if getattr(record, one.name) in ("", (), {}, None, 0)]
-        assert not left, f"{type(record).__name__}: this test says nothing about {left}"
+    for known in (PROFILE, DOCUMENT, OTHER, CONCEPT, TRACE, LINK, RETRIEVAL, RUN):
+        left = [one.name for one in fields(known) if getattr(known, one.name) in ("", (), {}, None, 0)]
+        assert not left, f"{type(known).__name__}: this test says nothing about {left}"
     with library.reading() as connection:
         assert rows.by_ids(connection, schema.source_profile, SourceProfile, [PROFILE.id])[PROFILE.id] == PROFILE
         assert rows.document_of(connection, DOCUMENT.id) == DOCUMENT
@@ -110,12 +112,20 @@ def test_the_migrations_make_what_the_schema_says(library: Library) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    own = {"chunk_words", "chunk_stems", "trace_words", "words", "near", "chunk_by_words", "usage_trace_by_words"}
+    own = {"trace_words", "words", "near", "chunk_by_words", "usage_trace_by_words"}
     with library.reading() as connection:
         options = {"compare_type": True, "include_name": lambda name, *_: not any(str(name).startswith(x) for x in own)}
         context = MigrationContext.configure(connection, opts=options)
         context.impl.connection.info["test"] = True
-        found = [row for row in compare_metadata(context, schema.metadata) if not any(x in repr(row) for x in own)]
+        apart = schema.OF_CHUNKS if library.is_sqlite else ()
+        there = [table for table in schema.TABLES if table.name not in apart]
+        for name in apart:
+            columns = {row["name"] for row in inspect(connection).get_columns(name, schema="experience")}
+            assert {column.name for column in schema.metadata.tables[name].columns} <= columns
+        wanted = MetaData(naming_convention=schema.metadata.naming_convention)
+        for table in there:
+            table.to_metadata(wanted)
+        found = [row for row in compare_metadata(context, wanted) if not any(x in repr(row) for x in own)]
         assert found == []  # but what is of one database alone
         assert database.version_of(connection) == database.HEAD
         columns = {row["name"] for row in inspect(connection).get_columns("chunk")}
@@ -124,12 +134,14 @@ def test_the_migrations_make_what_the_schema_says(library: Library) -> None:
 
 def test_words_that_the_program_does_not_know_are_refused(library: Library) -> None:
     for table, row in (
-        (schema.usage_trace, {"id": new_id(), "task_type": "guessing", "outcome": "win", "timestamp": NOW}),
-        (schema.usage_trace, {"id": new_id(), "task_type": "other", "outcome": "great", "timestamp": NOW}),
+        (schema.document, {**rows.row_of(DOCUMENT), "status": "lost"}),
         (schema.entity, {"id": new_id(), "kind": "thing"}),
     ):
         with pytest.raises(IntegrityError), library.writing() as connection:
             connection.execute(table.insert().values(**row))
+    for wrong in (replace(TRACE, task_type="guessing"), replace(TRACE, outcome="great")):
+        with pytest.raises(KnowledgeError, match="is no"), library.writing() as connection:
+            rows.add_trace(connection, wrong)
 
 
 def test_a_link_has_two_ends_of_the_kind_it_names(library: Library) -> None:
@@ -159,7 +171,7 @@ def test_what_is_forgotten_takes_all_with_it_that_hangs_on_it(library: Library) 
         assert rows.forget(connection, [DOCUMENT.id]) == 1
         left = {table.name: rows.counted(connection, table) for table in schema.TABLES}
     assert {name for name, number in left.items() if number} == {
-        "source_profile", "entity", "concept", "concept_alias", "retrieval", "usage_trace", "change_run",
+        "source_profile", "entity", "concept", "concept_alias", "retrieval", "change_run",
     }  # fmt: skip
     assert problems_of(library) == []
 
@@ -174,15 +186,11 @@ def test_a_transaction_is_whole_or_not_there(library: Library) -> None:
 
 def test_chunks_are_found_by_their_words_and_no_more_when_they_are_gone(library: Library) -> None:
     fill(library)
-    asked = {
-        "sqlite": "SELECT rowid FROM chunk_words WHERE chunk_words MATCH 'deadlock'",
-        "postgresql": "SELECT number FROM chunk WHERE words @@ to_tsquery('english', 'deadlock')",
-    }[library.engine.dialect.name]
     with library.writing() as connection:
         connection.execute(schema.chunk.update().where(schema.chunk.c.id == CHUNK.id).values(spaced=""))
-        assert list(connection.execute(text(asked)).scalars()) == [41]
+        assert Phrases().chunks(connection, ["async", "code"], 5) == [CHUNK.id]
         rows.forget(connection, [CHUNK.id])
-        assert list(connection.execute(text(asked)).scalars()) == []
+        assert Phrases().chunks(connection, ["async", "code"], 5) == []
 
 
 def test_a_copy_of_a_library_is_that_library(library: Library, tmp_path: Path) -> None:
@@ -193,8 +201,8 @@ def test_a_copy_of_a_library_is_that_library(library: Library, tmp_path: Path) -
         connection.execute(schema.embedding.insert().values(**vector))
     copy = attempt(copies.back_up, library, tmp_path / "backups", now=NOW)
     assert isinstance(copy, Ok) and copy.value.name == "library-20261122T140000Z.db"
-    assert [path.name for path in (tmp_path / "backups").iterdir()] == [copy.value.name]
-    assert stat.S_IMODE(copy.value.stat().st_mode) == 0o600
+    made = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "backups").iterdir()}
+    assert made == {copy.value.name: 0o600, "experience-20261122T140000Z.db": 0o600}
     again = opened(str(copy.value))
     with library.reading() as one, again.reading() as other:
         for table in schema.TABLES:
@@ -256,7 +264,7 @@ def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pyte
     monkeypatch.setattr(database, "_upgrade", fail)
     with pytest.raises(sqlite3.OperationalError):
         open_library(str(file))
-    (copy,) = (file.parent / "backups").iterdir()
+    (copy,) = (file.parent / "backups").glob("library-*")
     assert "before-0999" in copy.name
     monkeypatch.undo()
     for path in (file, copy):
@@ -266,8 +274,76 @@ def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pyte
         library.close()
 
 
+def earlier_library(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library of the version that had its traces in its own file, with one that a profile has taken in."""
+    with monkeypatch.context() as then:
+        then.setattr(database, "HEAD", "0004")
+        library = opened(str(path))
+    with library.writing() as connection:
+        rows.put(connection, schema.source_profile, rows.row_of(PROFILE))
+        rows.add_document(connection, DOCUMENT)
+        rows.add_chunks(connection, [CHUNK, OTHER])
+        rows.add_retrieval(connection, RETRIEVAL, [])
+        row = rows.row_of(TRACE)
+        del row["chunk_ids"]
+        values = ", ".join(f":{name}" for name in row)
+        statement = f"INSERT INTO main.usage_trace({', '.join(row)}) VALUES ({values})"
+        connection.exec_driver_sql(statement, row | {"timestamp": TRACE.timestamp.isoformat()})
+        for at, chunk in enumerate(TRACE.chunk_ids):
+            connection.exec_driver_sql(
+                "INSERT INTO main.trace_chunk VALUES (?, ?, ?, ?)", (TRACE.id, chunk, at, NOW.isoformat())
+            )
+    library.close()
+
+
+def test_what_an_earlier_library_knows_of_uses_is_carried_over_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also after a kill between the copy into the other file and the end of the old tables."""
+    path = tmp_path / "library.db"
+    earlier_library(path, monkeypatch)
+
+    def fail(_connection: object) -> None:
+        raise RuntimeError("killed")
+
+    for _ in range(2):
+        with monkeypatch.context() as killed, pytest.raises(RuntimeError):
+            killed.setattr(database, "_upgrade", fail)
+            opened(str(path))
+    for _ in range(2):
+        library = opened(str(path))
+        with library.reading() as connection:
+            assert rows.traces(connection) == [TRACE]
+            assert not inspect(connection).has_table("usage_trace") and not inspect(connection).has_table("trace_count")
+        assert problems_of(library) == []
+        library.close()
+    known = record.served(tmp_path / "experience.db", TRACE.chunk_ids)
+    assert [known[chunk].tally for chunk in TRACE.chunk_ids] == [{"debugging": {"win": 1}}] * 2
+
+
+def test_the_traces_of_other_things_are_no_part_of_a_library(library: Library, postgres: str, tmp_path: Path) -> None:
+    """They stand in the same file, and a team that takes a library over gets what is said of its chunks alone."""
+    if library.path is None:
+        pytest.skip("a server has no other traces")
+    fill(library)
+    line = "The staging database listens on port 6543"
+    record.record(tmp_path / "experience.db", [record.Use(line, "miss", "", why="a private word")])
+    with library.reading() as connection:
+        assert rows.traces(connection) == [TRACE]
+        assert counts_of(connection)["usage_trace"] == 1
+    with database_on(postgres) as url:
+        theirs = opened(url)
+        copies.copy_library(library, theirs)
+        with theirs.reading() as connection:
+            assert connection.execute(select(schema.usage_trace.c.notes)).scalars().all() == [TRACE.notes]
+        theirs.close()
+    with library.writing() as connection:
+        rows.forget(connection, [DOCUMENT.id])
+        assert connection.execute(select(schema.usage_trace.c.notes)).scalars().all() == ["a private word"]
+
+
 def test_an_earlier_librarys_chunks_are_found_by_date(new_library_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the third step the full-text table had no dates; what was taken in then must not stay behind."""
+    """What was taken in before the third step had no day: it must not stay behind."""
     monkeypatch.setattr(database, "HEAD", "0002")
     library = opened(new_library_url)
     with library.writing() as connection:
@@ -279,14 +355,12 @@ def test_an_earlier_librarys_chunks_are_found_by_date(new_library_url: str, monk
     library.close()
     monkeypatch.undo()
     library = opened(new_library_url)
+    for query, number in (("on 19 November 2026", 1), ("in 2024", 0), ("deadlock", 1)):
+        assert len(asked(library, query, now=NOW, log=False).dossiers) == number, query
     with library.writing() as connection:
-        stems = Stems()
-        for asked, number in (("on 19 November 2026", 1), ("in 2024", 0), ("spaced", 1)):
-            found = words.find(connection, words.understand(connection, asked, stems), 10)
-            assert len(found.rows) == number, asked
         assert rows.read(connection, schema.chunk, Chunk) == [replace(CHUNK, last_retrieved=None)]
         rows.forget(connection, [DOCUMENT.id])
-        assert not words.find(connection, words.understand(connection, "on 19 November 2026", stems), 10).rows
+    assert not asked(library, "on 19 November 2026", now=NOW, log=False).dossiers
     assert problems_of(library) == []
     library.close()
 

@@ -81,8 +81,6 @@ def test_archived_traces_keep_their_counts_and_their_words(shelf: Shelf) -> None
         shelf.used("hang", notes="why it worked")
     before = tallies_of(shelf)
     assert shelf.consolidate().archived == 5
-    with shelf.library.reading() as connection:
-        assert connection.execute(select(schema.trace_count.c.count)).scalars().all() == [5]
     assert tallies_of(shelf) == before == {"debugging": {"win": 5}}
     shelf.used("hang", outcome="miss")
     assert tallies_of(shelf) == {"debugging": {"miss": 1, "win": 5}}
@@ -262,14 +260,14 @@ def test_a_preview_tells_all_and_changes_nothing(shelf: Shelf) -> None:
         [(one.table, one.after) for one in some.changes if one.table != "link"] for some in (preview, done)
     )
     assert made == planned
-    assert done.to_json()["changed"] == len(preview.changes) > 10
+    assert done.to_json()["changed"] == len(preview.changes) > 5
 
 
 def test_a_run_is_taken_back_to_the_row(shelf: Shelf) -> None:
     busy(shelf)
     before = everything(shelf.library)
     done = shelf.consolidate()
-    tables = {"chunk", "trace_chunk", "trace_count", "source_profile", "concept", "link"}
+    tables = {"chunk", "source_profile", "concept", "link"}
     assert {one.table for one in done.changes} == tables
     back = undo(shelf.library, done.run_id[:8], shelf.now)
     assert back.kept == () and back.changed == len(done.changes)
@@ -312,12 +310,12 @@ def killed_at(url: str, at: int) -> int:
 def test_a_kill_in_the_middle_loses_nothing(shelf: Shelf, library_url: str) -> None:
     busy(shelf)
     before = everything(shelf.library)
-    for at in (1, 7, 25):
+    for at in (1, 4, 8):
         assert killed_at(library_url, at) == -signal.SIGKILL
         after = opened(library_url)
         assert everything(after) == before
         after.close()
-    assert len(shelf.consolidate().changes) > 25 and shelf.consolidate().changes == ()
+    assert len(shelf.consolidate().changes) > 8 and shelf.consolidate().changes == ()
 
 
 def test_success_needs_three_outcomes() -> None:

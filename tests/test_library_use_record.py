@@ -13,7 +13,7 @@ from core.conversations.conversation import Conversation, Turn
 from core.experience.heard import is_used
 from core.library.catalogue import chosen, shown_document
 from core.library.database import Library
-from core.library.records import UsageTrace
+from core.library.records import UsageTrace, new_id
 from core.library.rows import traces
 from core.library.use import usage
 from core.library.use.changes import undo
@@ -104,9 +104,9 @@ def test_an_answer_that_used_nothing_says_nothing(shelf: Shelf) -> None:
 
 def test_the_words_of_the_question_are_no_use_of_a_chunk() -> None:
     question = "calling await inside a sync callback hangs forever, why"
-    assert not is_used("0" * 36, HANG, question, f"You ask why {question}. I do not know.")
-    assert is_used("0" * 36, HANG, question, "Schedule it with create_task or move it to an executor.")
-    assert is_used("abcdef12" + "0" * 28, HANG, question, "see chunk abcdef12")
+    assert not is_used(new_id(), HANG, question, f"You ask why {question}. I do not know.")
+    assert is_used(new_id(), HANG, question, "Schedule it with create_task or move it to an executor.")
+    assert is_used("abcdef12-0000-4000-8000-000000000000", HANG, question, "see chunk abcdef12")
 
 
 # --- reflecting -------------------------------------------------------------------------------------------------------

@@ -22,12 +22,12 @@ from core.library.told import Told
 from core.library.use import usage
 from core.library.use.dossier import as_text
 from core.library.use.reflect import reflect
-from core.library.use.retrieve import STRATEGIES, retrieve
+from core.library.use.retrieve import STRATEGIES
 from core.library.use.vectors import Embedder
 from core.search.index import open_index
 from core.search.query import search
 from tests.facts_home import code_of
-from tests.library_shelf import Shelf
+from tests.library_shelf import Shelf, asked
 
 QUESTION = "Why is my async Python code deadlocking?"
 
@@ -246,8 +246,8 @@ def test_any_text_is_a_question(shelf: Shelf) -> None:
     for text in ("", "   ", "'", '"', "a' OR 1=1 --", "NEAR(", "AND OR NOT", "*", "c++ & | ! ( ) :*", "日本語", "\x00",
                  "\ud800", "😀", "1", "the of and", "x" * 9000, "don't \\ 'quote\\'"):  # fmt: skip
         shelf.ask(text)
-    assert isinstance(attempt(retrieve, shelf.library, "x", now=shelf.now, only=("magic",)), KnowledgeError)
-    assert isinstance(attempt(retrieve, shelf.library, "x", now=shelf.now, task_type="magic"), KnowledgeError)
+    assert isinstance(attempt(asked, shelf.library, "x", now=shelf.now, only=("magic",)), KnowledgeError)
+    assert isinstance(attempt(asked, shelf.library, "x", now=shelf.now, task_type="magic"), KnowledgeError)
 
 
 def test_a_library_without_anything_answers_nothing(library: Library) -> None:
@@ -354,7 +354,7 @@ def test_what_may_not_be_told_is_not_there(shelf: Shelf) -> None:
     shelf.concept("coroutine", "docs", "soup")
     told = replace(shelf.library, told=Told(lambda source, _project: "example.org" not in source, lambda _root: True))
     hidden = shelf.chunks["soup"]
-    found = retrieve(told, "lentils, salt and async code", now=shelf.now, limit=10)
+    found = asked(told, "lentils, salt and async code", now=shelf.now, limit=10)
     assert found.dossiers and hidden not in {one.chunk.id for one in found.dossiers}
     for scope in ("all", "concept"):
         report = str(reflect(told, scope=scope, concept="coroutine", now=shelf.now).to_json())
@@ -364,5 +364,5 @@ def test_what_may_not_be_told_is_not_there(shelf: Shelf) -> None:
     assert code_of(usage.record, told, **use) == "no-chunk" and code_of(usage.withdraw, told, used.id) == "no-trace"
     assert hidden in {one.chunk.id for one in shelf.ask("lentils and salt").dossiers}, "the others see all of it"
     elsewhere = replace(shelf.library, told=Told(lambda _source, _project: True, lambda root: root == "/srv/shop"))
-    [dossier] = [one for one in retrieve(elsewhere, "lentils", now=shelf.now).dossiers if one.chunk.id == hidden]
+    [dossier] = [one for one in asked(elsewhere, "lentils", now=shelf.now).dossiers if one.chunk.id == hidden]
     assert dossier.traces == (), "what was recorded in another project is told there"

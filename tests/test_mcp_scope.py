@@ -174,7 +174,8 @@ PLAIN: tuple[tuple[str, dict[str, Any]], ...] = (
     ("get_facts", {"budget": 12_000}),
     ("get_context", {}),
     ("list_tasks", {}),
-    ("retrieve", {"query": "nests on cliffs of the harbour", "limit": 50, "bullets": True}),
+    ("retrieve", {"query": "nests on cliffs of the harbour", "limit": 50}),
+    ("find", {"query": "plover of the harbour"}),
     ("reflect", {}),
     ("reflect", {"concept": OTHER}),
     ("", {"uri": "knowledge://digest"}),
@@ -289,6 +290,7 @@ def library_rows(world: World) -> dict[str, Any]:
     import sqlite3
 
     with sqlite3.connect(world.paths.library) as database:
+        database.execute("ATTACH DATABASE ? AS experience", (str(world.paths.experience),))
         count = [database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("document", "usage_trace")]
         chunk = database.execute(f"SELECT id FROM chunk WHERE content LIKE '%{OTHER} nests%'").fetchone()[0]
         trace = database.execute("SELECT trace_id FROM trace_chunk WHERE chunk_id = ?", (chunk,)).fetchone()[0]

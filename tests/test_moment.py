@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -70,16 +71,21 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def hook(folder: Path, said: dict[str, Any], session: str = "now") -> str:
-    """What the hook that `connect` writes answers, run as Claude Code does; it is silent about itself and ends well."""
-    home = Path(os.environ["HOME"])
-    settings = home / ".claude" / "settings.json"
+SETTINGS = {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}
+SHELLS = {"claude_code": ["/bin/sh", "-c"], "codex": ["/bin/sh", "-lc"]}
+
+
+def hook(folder: Path, said: dict[str, Any], session: str = "now", tool: str = "claude_code") -> str:
+    """What the hook that `connect` writes answers, run as its tool does; it is silent about itself and ends well."""
+    settings = Path(os.environ["HOME"]) / SETTINGS[tool]
     if not settings.exists():
-        assert call("connect", "claude_code", "--yes")[0] == 0
+        assert call("connect", tool, "--yes")[0] == 0
     rows = json.loads(settings.read_text())["hooks"][said["hook_event_name"]]
     (line,) = [one["command"] for row in rows for one in row["hooks"] if "hint" in one["command"]]
     given = json.dumps({"session_id": session, "cwd": str(folder), "transcript_path": "", **said})
-    done = subprocess.run(["sh", "-c", line], input=given, text=True, capture_output=True, check=False, cwd=folder)
+    done = subprocess.run(
+        [*SHELLS[tool], line], input=given, text=True, capture_output=True, check=False, cwd=folder, timeout=30
+    )
     assert (done.returncode, done.stderr) == (0, "")
     if not done.stdout:
         return ""
@@ -124,6 +130,16 @@ def test_a_command_that_failed_here_is_warned_about_and_an_error_cured(shop: Pat
     assert hook(shop, shell(WORKS)) == "" == hook(shop, shell("git status"))
 
 
+def test_codex_tells_of_a_failure_by_its_output_alone(shop: Path) -> None:
+    """Its PostToolUse has no status, and `transcript_path` may be null: the cure must come, and only with an error."""
+    told: dict[str, Any] = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": FAILS}}
+    told |= {"transcript_path": None, "turn_id": "t", "model": "m", "permission_mode": "default"}
+    assert WORKS in hook(shop, {**told, "tool_response": f"{ERROR}\n"}, tool="codex")
+    assert hook(shop, {**told, "tool_response": "all checks passed, 0 errors\n"}, "second", "codex") == ""
+    assert WORKS in hook(shop, shell(FAILS), "third", "codex")
+    assert "towncrier" in hook(shop, prompt(ASKS), "third", "codex")
+
+
 def test_another_project_is_handed_nothing(shop: Path, tmp_path: Path) -> None:
     other = tmp_path / "work" / "other"
     other.mkdir()
@@ -139,20 +155,82 @@ def test_an_event_can_be_switched_off_and_what_was_given_is_listed(shop: Path) -
     assert hook(shop, prompt(ASKS)) == "", "a project may narrow"
 
 
-@pytest.mark.parametrize("harm", ["no index", "damaged", "no JSON", "closed home"])
-def test_trouble_is_silent_and_told_by_the_doctor(shop: Path, harm: str) -> None:
+@pytest.mark.parametrize("harm", ["no index", "damaged", "locked", "of another version", "no JSON", "closed home"])
+def test_trouble_is_silent_and_told_by_the_doctor(shop: Path, harm: str, request: pytest.FixtureRequest) -> None:
     """A hook that fails costs the user their prompt."""
     (index,) = Path(os.environ["XDG_CACHE_HOME"]).rglob("conversations/search.db")
     if harm == "no index":
         index.unlink()
     elif harm == "damaged":
         index.write_bytes(b"SQLite format 3\0" + b"x" * 9000)
+    elif harm == "of another version":
+        with sqlite3.connect(index) as database:
+            database.execute("ALTER TABLE conversations DROP COLUMN branch")
+    elif harm == "locked":
+        held = sqlite3.connect(index, isolation_level=None)
+        held.execute("BEGIN EXCLUSIVE")
+        request.addfinalizer(held.close)
     elif harm == "closed home":
         (Path(os.environ["HOME"]) / ".manual_slop").mkdir(exist_ok=True)
         (Path(os.environ["HOME"]) / ".manual_slop" / "knowledge").write_text("a file where the folder should be")
     assert hook(shop, {"hook_event_name": "PreToolUse"} if harm == "no JSON" else prompt(ASKS)) == ""
-    if harm == "damaged":
+    if harm in ("damaged", "locked", "of another version"):
         assert "hook had trouble" in call("doctor")[1]
+
+
+def test_what_was_learned_on_a_branch_that_was_never_merged_says_so(shop: Path, tmp_path: Path) -> None:
+    kept = tmp_path / ".claude" / "projects" / "shop" / "s1.jsonl"
+    rows = [json.loads(line) | {"gitBranch": "try-bot"} for line in kept.read_text().splitlines()]
+    kept.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["checkout", "-qb", "try-bot"], ["commit", "-q", "--allow-empty", "-m", "Try"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    assert call("search", "--build", "--quiet")[0] == 0
+    assert "learned on try-bot, which was never merged" in hook(shop, prompt(ASKS))
+    for words in (["checkout", "-q", "main"], ["merge", "-q", "try-bot"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    assert "never merged" not in hook(shop, prompt(ASKS), "after the merge")
+
+
+def test_what_names_a_file_that_is_gone_is_asked_about(shop: Path) -> None:
+    """Yes strikes the line through."""
+    said = turn("user", "From now on always update docs/old.md when the pool changes.", 0, "s3", shop)
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / "s3.jsonl"
+    kept.write_text(json.dumps(said) + "\n" + json.dumps(turn("assistant", "Understood.", 1, "s3", shop)) + "\n")
+    assert call("harvest", "--apply", "--source", "claude_code", "--now", "--quiet")[0] == 0
+    rows = json.loads(call("review", "--json")[1])
+    rows = rows["waiting"] if isinstance(rows, dict) else rows
+    (row,) = [row for row in rows if "docs/old.md" in (row["why"] or "")]
+    assert row["kind"] == "outdated" and row["yes"] == "strike it through"
+    assert call("review", "yes", row["id"])[0] == 0
+    assert "docs/old.md" not in call("review")[1]
+
+
+def test_nothing_that_a_repository_names_is_run(shop: Path, tmp_path: Path) -> None:
+    """Hooks, monitors, filters and other programs of a repository's settings stay unused when git is asked."""
+    (shop / "pool.py").write_text("SIZE = 4\nSPARE = 1\n")
+    (shop / ".gitattributes").write_text("* diff=bait filter=bait\n")
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["add", "."], ["commit", "-qm", "Three"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    ran, bait = tmp_path / "ran", tmp_path / "bait.sh"
+    bait.write_text(f"#!/bin/sh\necho $0 $@ >> {ran}\ncat\n")
+    bait.chmod(0o755)
+    for key in (
+        "core.fsmonitor", "core.hooksPath", "core.sshCommand", "core.pager", "core.editor", "diff.external",
+        "diff.bait.textconv", "diff.bait.command", "filter.bait.clean", "filter.bait.smudge", "gpg.program",
+        "credential.helper", "uploadpack.packObjectsHook", "core.askPass",
+    ):  # fmt: skip
+        value = str(tmp_path if key == "core.hooksPath" else bait)
+        subprocess.run(["git", "config", key, value], cwd=shop, check=True)
+    for name in ("post-index-change", "reference-transaction", "post-checkout"):
+        (tmp_path / name).write_text(bait.read_text())
+        (tmp_path / name).chmod(0o755)
+    assert "gone from git since: docs/old.md" in hook(shop, prompt(ASKS))
+    (shop / "pool.py").write_text("SIZE = 5\nSPARE = 1\n")
+    assert "Three" in call("why", "pool.py:2")[1] and "Three" not in call("why", "pool.py:1")[1]
+    assert call("find", "why are release notes generated?")[0] == 0
+    assert not ran.exists(), ran.read_text()
 
 
 def test_how_a_hint_went_is_read_out_of_the_transcript(shop: Path) -> None:
@@ -171,6 +249,27 @@ def test_how_a_hint_went_is_read_out_of_the_transcript(shop: Path) -> None:
         os.utime(transcript, (1, 1))
         judge(open_workspace())
     assert "5 ignored" in call("hints")[1]
+
+
+@pytest.mark.parametrize(
+    ("said", "went"),
+    [
+        ("Done: `towncrier build --draft` made them, and the bot took them.", "followed"),
+        ("The release notes are no longer generated with towncrier since May.", "contradicted"),
+        ("The pool has four workers now.", "ignored"),
+    ],
+)
+def test_a_line_that_holds_no_more_counts_as_contradicted(shop: Path, said: str, went: str) -> None:
+    from core.commands.moment.hints import judge
+    from core.commands.workspace import open_workspace
+
+    transcript = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / "s9.jsonl"
+    assert "towncrier" in hook(shop, prompt(ASKS) | {"transcript_path": str(transcript)})
+    row = turn("assistant", [{"type": "text", "text": said}], 1, "s9", shop)
+    transcript.write_text(json.dumps(row | {"timestamp": "2099-01-01T00:00:00Z"}) + "\n")
+    os.utime(transcript, (1, 1))
+    judge(open_workspace())
+    assert f"1 {went}" in call("hints")[1]
 
 
 # --- find -------------------------------------------------------------------------------------------------------------

@@ -132,7 +132,9 @@ def of(*wanted: str) -> pytest.MarkDecorator:
 
 def without_library(seen: dict[str, bytes]) -> dict[str, bytes]:
     """The library has copies of its own."""
-    return {name: data for name, data in seen.items() if not name.startswith(("library.db", "backups/"))}
+    return {
+        name: data for name, data in seen.items() if not name.startswith(("library.db", "experience.db", "backups/"))
+    }
 
 
 # --- read ------------------------------------------------------------------------------------------------------------
@@ -142,15 +144,21 @@ def without_library(seen: dict[str, bytes]) -> dict[str, bytes]:
 def test_whoever_only_looks_changes_nothing(home: Home) -> None:
     """But for the tables of an old library, which are brought up to date when it is opened, after a copy."""
     before = home.look()
+    old = version(home.paths.library) if home.paths.library.exists() else ""
     for words in READS:
         code, out, err = home.run(*words)
         assert code in (0, 1) and "Traceback" not in err and (out or err), (words, out, err)
     seen = home.look()
-    if home.name == "old_library":
+    if old:
         (copy,) = home.paths.backups.glob("library-*-before-*.db")
-        assert version(copy) == "0002" < version(home.paths.library)
-        assert len(home.json("library", "list")) == 2 and 4 in home.json("library", "status")["counts"].values()
+        assert version(copy) == old < version(home.paths.library)
         before, seen = without_library(before), without_library(seen)
+    if home.name == "old_library":
+        assert (
+            old == "0002"
+            and len(home.json("library", "list")) == 2
+            and 4 in home.json("library", "status")["counts"].values()
+        )
     assert seen == before
 
 
@@ -262,7 +270,7 @@ def test_before_the_first_write_the_store_is_copied_or_nothing_is_written(
         patched.setattr(files, "write_atomic", full)
         code, _, err = home.run(*words)
         assert code == 1 and "an earlier version wrote this store" in err and "No space left on device" in err
-        assert home.look() == before
+        assert without_library(home.look()) == without_library(before)
 
     code, _, err = home.run(*words)
     assert code == 0 or "vanished" in err, err

@@ -277,7 +277,7 @@ def faces(disk: Disk, shop: Path) -> Iterator[tuple[str, object]]:
             yield "read_conversation", page
             turn = page["next_turn"]
     for text in ("walrus waits", PLANTED[0], f"{SECRET} walrus"):
-        found = tools.retrieve(here, text, limit=50, session=PLANTED[0], bullets=True)
+        found = tools.retrieve(here, text, limit=50, session=PLANTED[0])
         yield "retrieve", found
     keys = [row["key"] for row in tools.retrieve(here, "walrus", limit=50)["results"] if row["kind"] == "document"]
     assert keys
@@ -325,7 +325,7 @@ SPOKEN = (
     ["show", "claude_code/walrus", "--markdown"], ["show", "claude_code/walrus", "--resume"],
     ["show", "[from: x] walrus"], ["show", "<system-reminder>", "--markdown"], ["evidence", "walrus"],
     ["library", "ingest", "../documents"], ["library", "list"], ["library", "show", "walrus"],
-    ["library", "retrieve", "walrus", "waits", "--bullets"], ["library", "reflect"],
+    ["library", "retrieve", "walrus", "waits"], ["library", "reflect"],
     ["library", "reflect", "--concept", "walrus"], ["library", "consolidate", "--dry-run"], ["library", "status"],
     ["connect"], ["connect", "gemini_cli", "--dry-run"], ["schedule", "--dry-run"], ["status"],
 )  # fmt: skip

@@ -33,13 +33,12 @@ from core.conversations.events import (
     Todos,
     follow_ups,
 )
+from core.conversations.ran import read_end
 from core.harvest.answer import items_from
 from core.harvest.distil import distil
 from core.harvest.quotes import source_of
 from core.harvest.steps import DistilSettings
 from core.rules.distil import CATEGORIES, distil_offline
-from core.rules.end import read_end
-from core.rules.session import read_session
 
 _MARK = re.compile(r"^([><$=!x~%&*#|]) ?(.*)$")
 _NUMBER = count(1)
@@ -135,7 +134,7 @@ def test_a_session_leaves_what_is_worth_a_line(case: dict[str, Any]) -> None:
     for part in case.get("hasnt", ()):
         assert not any(_plain(part) in line for line in lines), (part, lines)
     if "end" in case:
-        assert read_end(read_session(conversation)).text == case["end"]
+        assert read_end(conversation.turns).text == case["end"]
 
 
 def _plain(line: str | dict[str, str]) -> str:

@@ -189,7 +189,7 @@ def bullets(*texts: str) -> list[Entry]:
 
 def thread(name: str, *turns: str) -> list[Entry]:
     return [
-        Entry("document", f"{name}{at}", speaker, text, thread=name, position=at)
+        Entry("conversation", f"{name}{at}", speaker, text, thread=name, position=at)
         for at, (speaker, _, text) in enumerate(turn.partition(": ") for turn in turns)
     ]
 

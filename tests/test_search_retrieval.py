@@ -13,7 +13,7 @@ import pytest
 from core.base.entry import Entry
 from core.search import query, weights
 from core.search.candidates import Candidates
-from core.search.weights import HYBRID_WEIGHTS, NAMES, THREAD_WEIGHTS, WEIGHTS
+from core.search.weights import THREAD_WEIGHTS, WEIGHTS, Marks
 from tests.bench.retrieval import Score, floor, ours, pools, scored
 from tests.bench.retrieval_fit import Group, fit, questions, ranked_by, written
 from tests.bench.retrieval_sets import POOLED, SETS, Asked, Collection, is_there
@@ -98,22 +98,18 @@ def test_each_set_counts_by_its_share_and_not_by_its_size() -> None:
 
 def test_what_was_fitted_is_what_a_search_reads() -> None:
     """Numbers that are copied by hand are those of two fits one day."""
-    sizes = {"_FITTED": len(NAMES), "_THREAD_FITTED": len(THREAD_WEIGHTS), "_HYBRID_FITTED": len(HYBRID_WEIGHTS)}
-    rows = {name: np.arange(size) + 0.5 for name, size in sizes.items()}
+    names = ("WEIGHTS", "THREAD_WEIGHTS", "HYBRID_WEIGHTS", "ALIKE_WEIGHTS")
+    rows = {name: np.arange(len(getattr(weights, name))) + 0.5 for name in names}
     source = Path(weights.__file__).read_text(encoding="utf-8")
     made = written(source, rows)
-    read: dict[str, Any] = {}
+    read: dict[str, Any] = {"__name__": "weights"}
     exec(compile(made, "weights.py", "exec"), read)
-    for name, values in (
-        ("WEIGHTS", "_FITTED"),
-        ("THREAD_WEIGHTS", "_THREAD_FITTED"),
-        ("HYBRID_WEIGHTS", "_HYBRID_FITTED"),
-    ):
-        assert list(read[name].values()) == rows[values].tolist()
+    for name, values in rows.items():
+        assert list(read[name]) == values.tolist()
     assert read["HYBRID_THREAD_WEIGHTS"] == weights.HYBRID_THREAD_WEIGHTS
-    assert written(made, {name: list(read[name]) for name in rows}) == made
-    with pytest.raises(ValueError, match="_OTHER"):
-        written(source, {"_OTHER": np.ones(1)})
+    assert written(made, rows) == made
+    with pytest.raises(AttributeError, match="OTHER"):
+        written(source, {"OTHER": np.ones(1)})
 
 
 def test_left_out_conversations_are_ranked_by_the_features_of_the_product() -> None:
@@ -125,6 +121,6 @@ def test_left_out_conversations_are_ranked_by_the_features_of_the_product() -> N
     ]
     asked = Asked("harbour on 3 June", frozenset({"a1"}))
     (question,) = questions([Collection("talk", entries, [asked])], None)
-    assert question.rows.shape == (len(question.keys), len(NAMES)) and "a1" in question.keys
-    keys, threads = ranked_by(question, np.array(list(WEIGHTS.values())), np.array(list(THREAD_WEIGHTS.values())))
+    assert question.rows.shape == (len(question.keys), len(Marks._fields)) and "a1" in question.keys
+    keys, threads = ranked_by(question, np.array(WEIGHTS), np.array(THREAD_WEIGHTS))
     assert keys == question.keys and set(threads) == {"a", "b"}

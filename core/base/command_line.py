@@ -29,7 +29,8 @@ _INVOCATION = re.compile(
     r"can't open file|permission denied|not a (?:git repository|directory)|is not (?:installed|available)|"
     r"requires? (?:node|python|a newer|version)|unsupported engine|no tests? (?:found|collected|ran)|"
     r"file or directory not found|unable to locate|executable file not found|does not exist|externally-managed|"
-    r"must be run|no project found|no pyproject|command failed to start|enoent|usage:",
+    r"must be run|already (?:used|checked out) (?:by|at)|no project found|no pyproject|"
+    r"command failed to start|enoent|usage:",
     re.IGNORECASE,
 )
 _ERROR = re.compile(

@@ -30,14 +30,18 @@ def dollars(amount: float) -> str:
 
 
 def age(modified: float, now: float | None = None) -> str:
-    """`3 s`, `5 min`, `2 h`, `4 d` since a time in seconds since 1970; "" for 0."""
+    """`3 s`, `5 min`, `2 h`, `4 d`, `5 mo`, `6 y` since a time in seconds since 1970; "" for 0."""
     if not modified:
         return ""
     seconds = max(0.0, (time.time() if now is None else now) - modified)
-    for limit, divisor, unit in ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h")):
+    for limit, divisor, unit in _AGES:
         if seconds < limit:
             return f"{int(seconds / divisor)} {unit}"
-    return f"{int(seconds / 86_400)} d"
+    return f"{int(seconds / (365.25 * DAY))} y"
+
+
+DAY = 86_400
+_AGES = ((60, 1, "s"), (3600, 60, "min"), (DAY, 3600, "h"), (100 * DAY, DAY, "d"), (731 * DAY, 30.44 * DAY, "mo"))
 
 
 def count(number: int, noun: str) -> str:

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from core import memories
-from core.base import files
 from core.base.entry import Entry, SearchSource
 from core.base.homes import own_target
 from core.base.paths import Paths
@@ -72,40 +71,24 @@ def _facts(paths: Paths, name: str, data: bytes) -> Sequence[Entry]:
     return entries_of_file(paths.knowledge / name, data)
 
 
-def _document_sources(paths: Paths, project: str) -> list[SearchSource]:
-    library = paths.library
-    if project or not files.exists(library):
-        return []
-
-    def refused(_: Path) -> bytes:
-        return b"".join(searched.shelves(library).values())
-
-    try:
-        shelves = searched.shelves(library)
-    except OSError:  # the index names it, and why
-        return [SearchSource(CHUNKS, library, partial(searched.entries, library, "  "), refused)]
-    return [
-        SearchSource(f"{CHUNKS}:{begin}", library, partial(searched.entries, library, begin), partial(_mark, mark))
-        for begin, mark in shelves.items()
-    ]
-
-
-def _mark(mark: bytes, _path: Path) -> bytes:
-    return mark
-
-
-CHUNKS = "documents::library.db"
-"""What is in the library was cleared of secrets when it was taken in."""
-
 ROOMS: tuple[Callable[[Paths, str], list[SearchSource]], ...] = (
     bullet_sources,
     _memory_sources,
     _context_sources,
     _fact_sources,
-    _document_sources,
 )
 """One row for each room that yields entries: places and the project that they belong to ("": none) -> its files.
 May raise OSError."""
+
+
+def library_address(workspace: Workspace) -> str:
+    """Where the library is: the setting `library_url`, else a file in the home."""
+    return workspace.config.library_url or str(workspace.paths.library)
+
+
+def library_file(workspace: Workspace) -> Path | None:
+    """The file that the library is in; None where a server has it."""
+    return searched.file_at(library_address(workspace))
 
 
 def search_sources(workspace: Workspace, project: Path | None) -> list[SearchSource]:
@@ -115,8 +98,9 @@ def search_sources(workspace: Workspace, project: Path | None) -> list[SearchSou
     readable = may_read(workspace, project)
     for _, where in places(workspace, project)[1:]:
         found += [one for room in ROOMS for one in room(where, str(project)) if readable(one.path)]
-    redacting = workspace.config.redact
-    return [_cleared(source) if redacting and source.read is None else source for source in found]
+    cleared = [_cleared(source) for source in found] if workspace.config.redact else found
+    library = library_file(workspace)
+    return [*cleared, *(searched.sources(library) if library is not None else ())]
 
 
 def _cleared(source: SearchSource) -> SearchSource:

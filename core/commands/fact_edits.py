@@ -11,55 +11,25 @@ from typing import Any
 from rapidfuzz import process
 
 from core.base.checked_lines import Record
-from core.base.markdown import sanitise_line
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.fact_feed import sync_facts, with_facts
 from core.commands.fact_follow import LINE_STAYS
-from core.commands.statements import record_follows
 from core.commands.text import count
-from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import DISK_FAILED, check, marks_of, sort_key
+from core.factindex.facts import DISK_FAILED, check, marks_of
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
 from core.factindex.places import FactFiles, Placed, read_all, read_one, together
-from core.factindex.record import append_records, unconfirmed
+from core.factindex.record import append_records
 from core.factindex.reunite import Renumbered, changed_text, parted, plan_renumbering, retired_id
 from core.factindex.sync import SyncReport as SyncReport
-from core.factindex.sync import project, record_path
+from core.factindex.sync import record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
 from core.knowledge.hunks import Hunk, becoming, made
 
 BY_HAND = "to write them as they are, change the YAML file in a text editor"
-
-
-EDITABLE = ("fact", "confidence", "tags", "expires", "related")
-
-
-@dataclass(frozen=True)
-class FactRow:
-    """One fact for a window: as it stands in the index (`fact`), its confidence as written (`stated`), where it stands,
-    the sha256 of that file as it was seen, and how many conversations were harvested since it was last confirmed."""
-
-    fact: Fact
-    stated: float
-    file: str
-    line: int
-    sha256: str
-    unconfirmed: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return {**vars(self), "fact": self.fact.to_json()}
-
-
-@dataclass(frozen=True)
-class FactsView:
-    """All facts in the order of the index, and what keeps items out of it."""
-
-    rows: tuple[FactRow, ...]
-    problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True)
@@ -74,45 +44,6 @@ class Merged:
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts merge --json`."""
         return {**vars(self), "into": self.into.to_json(), "gone": self.gone.to_json(), "warning": self.warning or None}
-
-
-def facts_view(workspace: Workspace, *, now: Clock = utc_now) -> FactsView:
-    """What a window shows. Reads only."""
-    try:
-        facts, found, history = project(workspace.paths.knowledge, workspace.paths.state, now())
-    except OSError as error:
-        raise _unreadable(error) from error
-    rows = []
-    for fact in sorted((fact for fact in facts if not fact.unread), key=sort_key):
-        placed = found.placed[fact.id]
-        sha = found.by_name[placed.file].sha256
-        rows.append(FactRow(fact, placed.fact.confidence, placed.file, placed.line, sha, unconfirmed(fact.id, history)))
-    return FactsView(tuple(rows), tuple(found.problems))
-
-
-def edit_fact(
-    workspace: Workspace, fact_id: str, values: Mapping[str, Any], *, seen: str | None = None, now: Clock = utc_now
-) -> Edited:
-    """Give a fact other words, confidence, tags, expiry or related ids (EDITABLE). Everything else in its file stays.
-    Secrets in new words are replaced and reported as the warning, unless the setting `redact` is off.
-
-    Raises KnowledgeError for a value that is not allowed (the same validations as everywhere), or a file that has
-    changed since `seen`.
-    """
-    unknown = [key for key in values if key not in EDITABLE]
-    if unknown:
-        raise KnowledgeError(
-            "bad-field", f"{unknown[0]} cannot be edited here", hint=f"choose one of {', '.join(EDITABLE)}"
-        )
-    placed = _placed(workspace, fact_id)
-    wanted, notice = dict(values), ""
-    if isinstance(wanted.get("fact"), str):
-        words = sanitise_line(wanted["fact"], None).removeprefix("\\")
-        wanted["fact"], notice = without_secrets(workspace, words, False, BY_HAND)
-    edited = _change(workspace, placed, wanted, now(), seen)
-    if isinstance(wanted.get("fact"), str):
-        notice = "; ".join(filter(None, (notice, record_follows(workspace.paths, placed.fact.fact, wanted["fact"]))))
-    return _finished(workspace, edited, now, notice)
 
 
 def delete_fact(workspace: Workspace, fact_id: str, *, seen: str | None = None, now: Clock = utc_now) -> Edited:

@@ -28,7 +28,7 @@ from core.commands.harvest_options import (
 )
 from core.commands.harvest_report import harvest_text, without_new_lines
 from core.commands.library.cluster import on_cluster
-from core.commands.moment.worked import FoundReader
+from core.commands.moment.worked import UsageReader
 from core.commands.purge import complete
 from core.commands.row import NAMED, Argument, flag, listed, repeated, single, whole_number
 from core.commands.sources import chosen_sources, elsewhere
@@ -53,8 +53,6 @@ from core.sources.incremental import earlier_by_path
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
-    from core.commands.library.use import UsageReader
-    from core.conversations.conversation import Conversation
     from core.harvest.imports import ImportReport
 
 
@@ -88,16 +86,9 @@ def harvest(
     cache_file, cache = workspace.cache / "hashes", HashCache()
     with suppress(OSError):
         cache = HashCache.from_bytes(files.read_or_empty(cache_file))
-    reader = _usage_reader(workspace) if request.apply else None
-    told = FoundReader(workspace)
-
-    def listen(conversation: Conversation) -> None:
-        told(conversation)
-        if reader is not None:
-            reader(conversation)
-
+    reader = UsageReader(workspace)
     if request.apply:
-        options = replace(options, read_by=listen)
+        options = replace(options, read_by=reader)
     try:
         if request.apply:
             report = _apply(workspace, request, options, cache, progress, cancelled, now, generate)
@@ -111,7 +102,7 @@ def harvest(
         feed_facts(workspace, report, now)
         if request.unattended:
             _make_ready(workspace)
-        report.notes += filter(None, [told.record(), reader.record() if reader is not None else ""])
+        report.notes += reader.record()
         report.notes += _library_kept_up(workspace, now) if report.harvested else []
         try:
             report.lines = _new_lines(workspace, report.run)
@@ -136,15 +127,6 @@ def _make_ready(workspace: Workspace) -> None:
     if workspace.config.search_conversations and workspace.config.hints:
         with suppress(OSError, KnowledgeError), opened_index(workspace, READY_SECONDS):
             opened_search(workspace, None).close()
-
-
-def _usage_reader(workspace: Workspace) -> UsageReader | None:
-    """Who infers afterwards what conversations used of the library, where there is one."""
-    if not (workspace.config.library_url or files.exists(workspace.paths.library)):
-        return None
-    from core.commands.library.use import UsageReader
-
-    return UsageReader.of(workspace)
 
 
 def _library_kept_up(workspace: Workspace, now: Clock) -> list[str]:

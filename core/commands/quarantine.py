@@ -8,7 +8,6 @@ only after it is proven to be in its file. Several are let in or dropped as one 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -24,7 +23,6 @@ from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef, ways_to_read
 from core.knowledge.bullet_text import HeldItem as HeldItem
 from core.knowledge.bullet_text import held_item as held_item
 from core.knowledge.categories import CATEGORY, QUARANTINE, read_text
-from core.knowledge.changes import read_changes
 from core.knowledge.edit import Edited, add_lines, delete_bullets, new_edit_run, read_editable, section_of
 from core.knowledge.file_notes import bind_note
 from core.knowledge.lines import missing_lines
@@ -51,9 +49,6 @@ class ReleasedMany:
     sha256: str
     warning: str = ""
     errors: list[ErrorInfo] = field(default_factory=list)
-
-
-_NUMBERS = re.compile(r"\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?)*,?")
 
 
 def quarantine_list(workspace: Workspace) -> list[HeldItem]:
@@ -159,38 +154,6 @@ def _released(
 
 
 # --- which items -----------------------------------------------------------------------------------------------------
-
-
-def numbers_of(words: Sequence[str], most: int) -> list[int]:
-    """The numbers of items in `2 4-6 9,10`; none when anything else is said, or when there is no such item: then the
-    words are those of an item."""
-    found: dict[int, None] = {}
-    for word in words:
-        if not _NUMBERS.fullmatch(word):
-            return []
-        for part in filter(None, word.split(",")):
-            first, _, last = part.partition("-")
-            if not 1 <= int(first) <= int(last or first) <= most:
-                return []
-            found |= dict.fromkeys(range(int(first), int(last or first) + 1))
-    return list(found)
-
-
-def held_runs(workspace: Workspace) -> dict[str, str]:
-    """Line of quarantine.md -> the harvest that held it back, as changes.jsonl tells. Raises OSError."""
-    changes = read_changes(workspace.paths)
-    return {line: row.run for row in changes if row.file == QUARANTINE and row.sha for line in row.added}
-
-
-def accept_seen(workspace: Workspace, items: Sequence[HeldItem], *, drop: bool = False) -> ReleasedMany:
-    """Let in (or `drop`) items as a user saw them; raises changed-outside, and nothing is done, when one is not there
-    any more."""
-    listed = quarantine_list(workspace)
-    now = {item.ref: item for item in listed}
-    if any(item.ref not in now for item in items):
-        raise KnowledgeError("changed-outside", "the quarantine has changed since you saw it", hint=LOOK_AGAIN)
-    wanted = [now[item.ref] for item in items]
-    return drop_all(workspace, wanted) if drop else accept_all(workspace, wanted)
 
 
 # --- one line --------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from core.conversation_index import Brought, Where, look
 from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import TOOLS
 from core.conversations.turns import cut
+from core.knowledge.categories import QUARANTINE
 from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
@@ -248,9 +249,8 @@ def read_held(
     allowed: Callable[[str], bool] | None = None,
 ) -> ReadableConversation:
     """The same of a conversation that was located."""
+    from core.conversations.ran import read_end
     from core.conversations.readable import ReadableConversation, page
-    from core.rules.end import read_end
-    from core.rules.session import read_session
 
     try:
         cleared = whole_of(workspace, row)
@@ -265,7 +265,7 @@ def read_held(
     if not 1 <= first <= max(1, turns):
         raise KnowledgeError("usage", f"there is no turn {first}", row.name, f"it has {count(turns, 'turn')}")
     items, warnings = harvested(workspace, row)
-    end = _clear(read_end(read_session(facts)).text)
+    end = _clear(read_end(facts.turns).text)
     shown = page(cleared, first, number, items)
     after = first + len(shown)
     gone = kept_of(workspace, row) is not None
@@ -290,7 +290,8 @@ def by_rules(workspace: Workspace, row: Held) -> str:
         "Session": row.name, "Tool": tool_of(row._replace(tool=talk.format)), "Day": row.ended[:10],
         "Folder": talk.folder or row.folder, "Branch": talk.branch,
     }  # fmt: skip
-    return handoff(read_session(talk), about, (item.text for item in items if item.category != "files"))
+    taught = (item.text for item in items if item.category != "files" and item.file != QUARANTINE and item.line)
+    return handoff(read_session(talk), about, taught)
 
 
 def locate(

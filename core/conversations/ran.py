@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.base.command_line import command_key, error_key, error_line, is_invocation
 from core.conversations.conversation import Turn
-from core.conversations.events import Command, Commit, Edit, PullRequest, Push
+from core.conversations.events import Call, Command, Commit, Edit, Event, PullRequest, Push
 
 WORDS, ERROR = 300, 200
 
@@ -48,29 +50,114 @@ def ran_in(turns: Sequence[Turn], first: int, clear: Callable[[str], str]) -> li
     return rows
 
 
-def how_it_ended(turns: Sequence[Turn]) -> str:
-    """The last state of a session as its events tell it: `committed 1a2b3c4, pushed`, `edits not committed`,
-    `a question open`; "" where nothing is told."""
-    commit, changed, pushed, pull = "", False, False, ""
-    for turn in turns:
-        for event in turn.events:
-            if isinstance(event, Edit):
-                changed = True
-            elif isinstance(event, Commit) and event.succeeded is not False:
-                commit, changed, pushed = event.hash[:9] or "yes", False, False
-            elif isinstance(event, Commit):
-                changed = True
-            elif isinstance(event, Push) and event.succeeded is not False:
-                pushed = True
-            elif isinstance(event, PullRequest):
-                pull = event.url
-    parts = [f"committed {commit}".removesuffix(" yes")] if commit else []
-    parts += ["pushed"] if pushed else []
-    parts += [pull] if pull else []
-    parts += ["edits not committed"] if changed else []
-    said = next((turn for turn in reversed(turns) if turn.role in ("user", "assistant") and turn.text.strip()), None)
-    if said is not None and said.role == "assistant" and said.text.rstrip(" *_\n)`").endswith(("?", "？")):
-        parts.append("a question open")
-    elif said is not None and said.role == "user":
-        parts.append("the last word was the user's")
-    return ", ".join(parts)
+@dataclass(frozen=True)
+class End:
+    """How a session was left: the files that were written behind its last commit, that commit and whether it was
+    pushed (None: nothing tells), a pull request, what it breaks off in or was stopped by, what the user said last and
+    nobody answered, and whether the assistant's last words ask something."""
+
+    files: tuple[str, ...] = ()
+    commit: str = ""
+    pushed: bool | None = None
+    pull: str = ""
+    broken: str = ""
+    waits: str = ""
+    asks: bool = False
+
+    @property
+    def text(self) -> str:
+        """One line, "" where nothing is known."""
+        parts = []
+        if self.files:
+            shown = ", ".join(f"`{name}`" for name in self.files[:MAX_FILES])
+            more = ", …" if len(self.files) > MAX_FILES else ""
+            count = f"{len(self.files)} file{'s' * (len(self.files) > 1)}"
+            parts.append(f"{count} changed and not committed in the session ({shown}{more})")
+        if self.commit:
+            parts.append(f"{self.commit} {'pushed' if self.pushed else 'not pushed in the session'}")
+        parts += [part for part in (self.pull, self.broken) if part]
+        parts += [f"not answered: “{self.waits}”"] if self.waits else []
+        parts += ["a question open"] if self.asks else []
+        return "; ".join(parts)
+
+
+def read_end(turns: Sequence[Turn]) -> End:
+    """The state in which a session was left, as its events and last words tell it."""
+    turns = [turn for turn in turns if not turn.agent] or list(turns)
+    events = [(at, event) for at, turn in enumerate(turns) for event in turn.events]
+    made = [(at, row) for at, row in events if isinstance(row, Commit) and row.succeeded]
+    last, commit = made[-1] if made else (-1, None)
+    edits = [row for at, row in events if at > last and isinstance(row, Edit) and not (row.refused or row.failed)]
+    files = [name for row in edits if row.path and row.how != "deleted" for name in row.names]
+    pulls = [row.url for at, row in events if at >= last and isinstance(row, PullRequest) and row.url]
+    pushed = bool(pulls) or any(at >= last and isinstance(row, Push) and row.succeeded for at, row in events)
+    said = next((turn for turn in reversed(turns) if _speaks(turn)), None)
+    words = " ".join(said.text.split()) if said is not None else ""
+    by_user = said is not None and said.role == "user"
+    asks = bool(said) and not by_user and words.rstrip(" *_)`").endswith(("?", "？"))
+    return End(
+        files=tuple(dict.fromkeys(reversed(files)))[::-1],
+        commit=(f"commit {commit.hash[:8]}" if commit.hash else f"the commit “{commit.subject}”") if commit else "",
+        pushed=pushed if commit else None,
+        pull=pulls[-1] if pulls else "",
+        broken=stopped_by(turns) or _breaks_off(turns, events, "" if by_user else words),
+        waits=words[:LONGEST_SAID] if by_user and len(words) >= LEAST_SAID and turns[-1] is said else "",
+        asks=asks,
+    )
+
+
+MAX_FILES = 4
+LONGEST_SAID, LEAST_SAID, LONGEST_SHOWN, LONGEST_NOTICE, LAST_TURNS = 160, 12, 80, 400, 3
+INTERRUPTED = "[Request interrupted"
+_LIMIT = re.compile(
+    r"\b(?:usage|rate|session|weekly|daily|free|token|message) limit (?:has been |was )?(?:reached|exceeded|hit)|"
+    r"\b(?:hit|reached|exceeded) (?:your|the) (?:\w+ ){0,2}limit\b|\bquota (?:exceeded|has been)|"
+    r"\bout of (?:credits|tokens|extra usage)\b|\bcredit balance is too low\b|\bprompt is too long\b",
+    re.IGNORECASE,
+)
+
+
+def _speaks(turn: Turn) -> bool:
+    """Whether somebody says something in a turn: no order to the tool itself, as `/exit`."""
+    return (
+        turn.role in ("user", "assistant") and bool(turn.text.strip()) and not turn.text.lstrip().startswith(("/", "!"))
+    )
+
+
+def stopped_by(turns: Sequence[Turn]) -> str:
+    """What stopped a session from outside: a limit, or the user who interrupted it; "" for neither."""
+    for turn in turns[-LAST_TURNS:]:
+        if turn.role != "user" and len(turn.text) <= LONGEST_NOTICE and _LIMIT.search(turn.text):
+            return "stopped by a limit of the tool"
+    interrupted = bool(turns) and turns[-1].role == "system" and turns[-1].text.startswith(INTERRUPTED)
+    return "interrupted by the user" if interrupted else ""
+
+
+def unanswered(turns: Sequence[Turn], events: Sequence[tuple[int, Event]]) -> tuple[int, Call] | None:
+    """The last call where it has no result and nothing was said behind it, in a file that tells how such calls end."""
+    calls = [(at, row) for at, row in events if isinstance(row, Call)]
+    if not calls or calls[-1][1].answered or calls[-1][0] < len(turns) - 2:
+        return None
+    return calls[-1] if any(isinstance(row, type(calls[-1][1])) and row.answered for _, row in calls) else None
+
+
+def _breaks_off(turns: Sequence[Turn], events: Sequence[tuple[int, Event]], last_words: str) -> str:
+    found = unanswered(turns, events)
+    row = found[1] if found else None
+    if isinstance(row, Edit) and row.path:
+        return f"breaks off while `{row.names[-1]}` is written"
+    if isinstance(row, Command):
+        return f"breaks off in `{row.words.split(chr(10))[0][:LONGEST_SHOWN]}`"
+    if (
+        last_words.endswith((":", "："))
+        and row is None
+        and turns
+        and turns[-1].role == "assistant"
+        and not turns[-1].events
+    ):
+        announced = re.split(r"(?<=[.!?])\s+", last_words)[-1].rstrip(":： ")
+        return f"ends as the assistant announces “{announced[-LONGEST_SAID:]}”"
+    failed = events[-1][1] if events and events[-1][0] >= len(turns) - 1 else None
+    if isinstance(failed, Command) and failed.failed and not failed.refused and "\n" not in failed.words:
+        return f"ends with `{failed.words[:LONGEST_SHOWN]}`, which failed"
+    return ""

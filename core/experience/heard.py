@@ -12,41 +12,53 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from core.base.project import project_root
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command
 from core.experience.kinds import infer_task_type
-from core.experience.record import Use
+from core.experience.record import CHUNK, INFERRED, Use
 from core.search.words import STOP_WORDS, words_of
 
 RUN, RUNS = 5, 1
 """This many words in a row that both have are a repetition; so many repetitions are a use."""
 SHARE, TELLING = 0.5, 5
 """Such a share of a thing's telling words, and at least so many of them, are a use too."""
-TURNS_OF_PERSON = 2
-"""In so many turns of the user after the answer their verdict is looked for."""
+OPENING, GO_ON = 3, 6
+"""A verdict stands in so many first sentences of the user's reply; where it has so few words, in that of the next reply
+too."""
 LOOKED = 20_000
 """Characters of an answer that are looked at."""
 
-_PRAISE = re.compile(
-    r"\b(works( now| fine| well)?|it worked|that (did|fixed|solved)( it)?|(is |got |now )?(fixed|solved)|exactly|"
-    r"correct|perfect|yes,? that)\b",
+_WORKS = re.compile(
+    r"\b(?:it|that|this|all|everything|now)(?: (?:now|all|just|really|actually|finally))*"
+    r"(?: (?:works?|worked|helped|did (?:it|the trick)|solved|fixed)|"
+    r"(?:'s| is| got| was)(?: now| exactly)? (?:fixed|solved|working|perfect|right|correct))\b|"
+    r"\A\W*(?:(?:ok|okay|yes|yep|great|cool|nice|good|thanks|perfect)\b\W*)?"
+    r"(?:works|worked|(?:exactly|correct|perfect|fixed|solved|yes,? that)(?= *(?:[.,!]|\Z)))",
     re.IGNORECASE,
 )
-_GOOD = re.compile(r"\b(thanks?|thank you|great|awesome|excellent|nice)\b", re.IGNORECASE)
+_GOOD = re.compile(
+    r"\A\W*(?:(?:ok|okay|yes|oh|wow|so)\b\W*)?(?:thanks?|thank you|great|awesome|excellent|nice|perfect)\b",
+    re.IGNORECASE,
+)
+"""Praise opens a reply: at the end of a request it is politeness, in the middle an adjective."""
 _BAD = re.compile(
-    r"\b(wrong|incorrect|not (right|true|correct|what i|it)|misleading|misled|outdated|led .{1,20} astray|"
-    r"(does|did|do|is|was|has)(n't| not) (help|true|right|correct)\w*|made it worse|no,? that)\b",
+    r"\A\W*(?:wrong|incorrect)\b|\A\W*(?:no|nope)\b\W+(?:that|this|it|you|not)\b|"
+    r"\b(?:that|this|it|you|your \w+|the (?:answer|fix|advice|suggestion))(?:'s|'re| is| was| are| were| looks| seems)?"
+    r"(?: \w+)? (?:wrong|incorrect|misleading|outdated|misled)\b|"
+    r"\b(?:that|this|it)(?:'s| is| was)(?: not|n't) (?:right|true|correct|what i|it)\b|"
+    r"\b(?:that|this|it) (?:did|does)(?:n't| not) help\b|\bled .{1,20} astray\b|\bmade it worse\b",
     re.IGNORECASE,
 )
 _FAILS = re.compile(
-    r"\b(not working|(does|did|do|is|was|has)(n't| not) (work|fix|solve|compile)\w*|"
-    r"still (fails?|failing|broken|hangs?|the same|not))\b",
+    r"\bnot working\b|\b(?:does|did|do|is|was|has)(?:n't| not) (?:work|fix|solve|compil)\w*|"
+    r"\A\W*(?:it )?still\b|\bstill (?:fail\w*|broken|hangs?|the same|not|doesn't|isn't|crash\w*)\b|"
+    r"\b(?:it|that|this)(?:'s| is) not \w+ing\b",
     re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(r"\b(other|another|next|second|different|remaining|unrelated|else)\b", re.IGNORECASE)
 """What fails is not what was asked about."""
-_CHUNK = re.compile(r"[0-9a-f]{8}[0-9a-f-]{28}")
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?;…])\s+|\n+")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?;…])\s+|\n+|,?\s+(?=but\b)")
 _ASKED = re.compile(r"(?:knowledge|memory|manual.slop).*find\Z|\Afind\Z", re.IGNORECASE)
 _RAN = re.compile(r"(?:\A|[;&|/]\s*)knowledge\s+find\b")
 _HIT = re.compile(r"^\d+\. \[(?P<about>[^\]]*)\] (?P<rest>.+)$", re.MULTILINE)
@@ -79,23 +91,28 @@ def told_in(output: str) -> list[Told]:
 def uses_in(conversation: Conversation) -> list[Use]:
     """How what `find` told a conversation served in it. Its secrets must be replaced."""
     made: list[Use] = []
+    project = project_root(conversation.folder) if conversation.folder else None
     for at, asked, told in _answers(conversation.turns):
-        after = conversation.turns[at + 1 :]
-        answer = "\n".join(_said(turn) for turn in conversation.turns[at:] if turn.role == "assistant")[:LOOKED]
-        used = [one for one in told if is_used(one.of, one.text, asked, answer)]
-        if not used:
-            continue
         when = conversation.turns[at].time or conversation.ended or conversation.started
-        outcome, why = verdict(after) or ("partial", "")
-        for one in told:
-            went, said = (outcome, why) if one in used else ("miss", "found, and nothing of it was used")
-            made.append(
-                Use(
-                    one.of, went, when, infer_task_type(asked), said, "transcript", one.place, conversation.id,
-                    f"{at}:{one.of}",
-                )
-            )  # fmt: skip
+        for things, outcome, why in outcomes(told, asked, conversation.turns[at:]):
+            made += [
+                Use(one.of, outcome, when, infer_task_type(asked), why, INFERRED, one.place, conversation.id,
+                    f"{at}:{one.of}", project)
+                for one in things
+            ]  # fmt: skip
     return made
+
+
+def outcomes(told: Sequence[Told], asked: str, turns: Sequence[Turn]) -> list[tuple[list[Told], str, str]]:
+    """How what was told served in the turns from its answer on, with the words that show it. Where nothing of it was
+    used nothing is said, whoever complained."""
+    answer = "\n".join(_said(turn) for turn in turns if turn.role == "assistant")[:LOOKED]
+    used = [one for one in told if is_used(one.of, one.text, asked, answer)]
+    if not used:
+        return []
+    rest = [one for one in told if one not in used]
+    found = [(used, *(verdict(turns) or ("partial", "")))]
+    return [*found, (rest, "miss", "found, and nothing of it was used")] if rest else found
 
 
 def _answers(turns: Sequence[Turn]) -> Iterator[tuple[int, str, list[Told]]]:
@@ -119,7 +136,7 @@ def _said(turn: Turn) -> str:
 
 def is_used(key: str, text: str, query: str, answer: str) -> bool:
     """Whether an answer draws on a thing of this key and text."""
-    name = key[:8] if _CHUNK.fullmatch(key) else key
+    name = key[:8] if CHUNK.fullmatch(key) else key
     if " " not in key and len(name) >= 8 and name in answer:
         return True
     words, said = words_of(text), words_of(answer)
@@ -138,16 +155,19 @@ def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
 
 def verdict(turns: Sequence[Turn]) -> tuple[str, str] | None:
     """What the user said of the answer, with their words; None where they said nothing of it. What fails after it is
-    said that this works is something else."""
+    said that this works is something else; a question tells at most that something fails."""
     answered = next((at for at, turn in enumerate(turns) if turn.role == "assistant" and turn.text.strip()), len(turns))
     said = [turn.text.strip()[:300] for turn in turns[answered:] if turn.role == "user" and turn.text.strip()]
-    for words in said[:TURNS_OF_PERSON]:
+    for words in said[:2]:
         works = False
-        for one in _SENTENCE_ENDS.split(words):
+        for one in _SENTENCE_ENDS.split(words)[:OPENING]:
+            asks = one.rstrip().endswith("?")
             fails = _FAILS.search(one) and not works and not _ELSEWHERE.search(one)
-            if _BAD.search(one) or fails:
+            if fails or (_BAD.search(one) and not asks):
                 return "misleading", " ".join(words.split())
-            works = works or bool(_PRAISE.search(one) and not _FAILS.search(one))
+            works = works or bool(_WORKS.search(one) and not _FAILS.search(one) and not asks)
         if works or _GOOD.search(words):
             return "win", " ".join(words.split())
+        if len(words.split()) > GO_ON:
+            return None
     return None

@@ -50,9 +50,10 @@ _RULES: tuple[tuple[str, str], ...] = (
         r"\b(how (do|can|could|should|would|to|does one)\b(?! .{0,30}\bwork\b)|implement\w*|set ?up|install\w*|"
         r"configur\w+|steps? to|write (a|an|the)|add (a|an)|examples? of (code|using)|migrate|deploy\w*|integrate|"
         r"convert\w*|snippet|tutorial|command (to|for)|(a|best|easiest|right) way to|"
-        r"(need|want|trying|like) to \w+|can you \w+)\b|\A\W*(please )?(write|add|make|create|build|"
-        r"generate|rename|move|"
-        r"change|replace|enable|disable|turn|run|set|update|remove|split|sort|parse|export|fetch|send|connect)\b",
+        r"(need|want|trying|like) to \w+|need you to|help me \w+|(can|could) (you|we) \w+)\b|"
+        r"\A\W*((please|ok|okay|yes|now|just|and|so|then|lets|let's)\b\W*)*"
+        r"(write|add|make|create|build|generate|rename|move|change|replace|enable|disable|turn|run|set|update|upgrade|"
+        r"remove|split|sort|parse|export|fetch|send|connect|fix|address|refactor|open|use|do|commit|push|merge)\b",
     ),
     (
         "conceptual_understanding",
@@ -84,6 +85,14 @@ def infer_task_type(query: str) -> str:
         if pattern.search(query[:2000]):
             return task
     return "other"
+
+
+def counts_for(tally: Tally, task_type: str) -> Mapping[str, int]:
+    """The outcomes that speak for a kind of task: its own, and those of which nobody told the kind. Where that of the
+    question is not known, all do."""
+    if task_type == "other":
+        return over_tasks(tally)
+    return merged([{"": tally.get(name, {})} for name in (task_type, "other")])[""]
 
 
 def success(counts: Mapping[str, int]) -> float | None:

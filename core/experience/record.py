@@ -1,8 +1,9 @@
-"""How what was handed out has served: one file for bullets, facts, memories, notes, documents, turns and hints.
+"""How what was handed out has served: one file for bullets, facts, memories, notes, chunks, turns and hints.
 
-A use belongs to what was said (`base/entry.statement_mark`), or to a place in a conversation (`session:turn`); so it
-stays when a file is edited around it. Other words for the same thing take it along, as of an earlier version. The
-chunks of the library have their traces beside their documents, where a team shares them.
+A trace is one use: for what kind of task, with what outcome, and why. It belongs to the chunks of the library that were
+used, by their ids, to what was said (`base/entry.statement_mark`), or to a place in a conversation (`session:turn`); so
+it stays when a file is edited around it. Other words for the same thing take it along, as of an earlier version. The
+library attaches this file to its own (`library/database.py`); a team's traces of chunks stay in its PostgreSQL.
 
 Counts stand by kind of task: what has misled for facts may be what debugging needs.
 """
@@ -12,44 +13,80 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from core.base import files
-from core.base.choices import OUTCOMES
+from core.base.choices import OUTCOMES, TASK_TYPES
 from core.base.entry import statement_mark
 from core.base.result import KnowledgeError
+from core.experience.kinds import counts_for
 
-NOTES = 400
-"""Characters of a why."""
+NOTES = 4_000
+"""Characters of a why, a question or a context."""
 IGNORED_OFTEN, MISLED_OFTEN = 5, 2
 """Ignored so often, a line is not handed out unasked again; misleading so often neither."""
 DECISIVE = 3
 """So many misleadings for a kind of task, and no more wins than these, put a thing last for that kind."""
+WARNED = 160
+"""Characters of a why in a warning."""
 PATIENCE = 5.0
 """Seconds for which another writer is waited for."""
-_COLUMNS = "id, mark, place, task, outcome, at, why, by, session"
-_TABLES = f"""
-CREATE TABLE IF NOT EXISTS used({_COLUMNS.replace("id,", "id TEXT PRIMARY KEY,")}) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS used_by_mark ON used(mark);
+INFERRED = "inferred"
+"""What was read in a transcript says so."""
+CHUNK = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""The id of a chunk."""
+_TABLES = """
+CREATE TABLE IF NOT EXISTS usage_trace(
+  id TEXT PRIMARY KEY, session_id TEXT NOT NULL DEFAULT '', task_type TEXT NOT NULL,
+  context_summary TEXT NOT NULL DEFAULT '', query TEXT NOT NULL DEFAULT '', outcome TEXT NOT NULL,
+  notes TEXT NOT NULL DEFAULT '', timestamp TEXT NOT NULL, recorded TEXT NOT NULL, retrieval_id TEXT, project TEXT,
+  place TEXT NOT NULL DEFAULT '');
+CREATE INDEX IF NOT EXISTS usage_trace_by_session ON usage_trace(session_id);
+CREATE INDEX IF NOT EXISTS usage_trace_by_time ON usage_trace(timestamp);
+CREATE TABLE IF NOT EXISTS trace_chunk(
+  trace_id TEXT NOT NULL REFERENCES usage_trace(id) ON DELETE CASCADE, chunk_id TEXT NOT NULL,
+  position INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(trace_id, chunk_id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS trace_chunk_by_chunk ON trace_chunk(chunk_id);
 CREATE TABLE IF NOT EXISTS reworded(mark TEXT PRIMARY KEY, now TEXT NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE IF NOT EXISTS trace_words USING fts5(trace_id UNINDEXED, query, context_summary,
+  tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* Co So Mn Mc'");
+CREATE TRIGGER IF NOT EXISTS trace_words_add AFTER INSERT ON usage_trace WHEN new.query || new.context_summary <> ''
+BEGIN INSERT INTO trace_words(trace_id, query, context_summary) VALUES (new.id, new.query, new.context_summary); END;
+CREATE TRIGGER IF NOT EXISTS trace_words_drop AFTER DELETE ON usage_trace
+BEGIN DELETE FROM trace_words WHERE trace_id = old.id; END;
+CREATE TRIGGER IF NOT EXISTS trace_words_change AFTER UPDATE OF query, context_summary ON usage_trace
+BEGIN UPDATE trace_words SET query = new.query, context_summary = new.context_summary WHERE trace_id = old.id; END;
+"""
+_OF_AN_EARLIER_FORMAT = """
+INSERT OR IGNORE INTO usage_trace(id, session_id, task_type, outcome, notes, timestamp, recorded, place)
+  SELECT id, session, task, outcome, why, CASE at WHEN '' THEN strftime('%Y-%m-%dT%H:%M:%f+00:00') ELSE at END,
+    CASE "by" WHEN 'transcript' THEN 'inferred' ELSE "by" END, place FROM used;
+INSERT OR IGNORE INTO trace_chunk(trace_id, chunk_id) SELECT id, mark FROM used;
+DROP TABLE used;
 """
 _OF_ONE = """
 WITH RECURSIVE same(mark, steps) AS (
   SELECT ?, 0 UNION SELECT reworded.mark, 1 FROM reworded JOIN same ON reworded.now = same.mark)
-SELECT task, outcome, why, steps FROM used JOIN same ON used.mark = same.mark ORDER BY at, id
+SELECT t.task_type, t.outcome, t.notes, steps FROM same JOIN trace_chunk j ON j.chunk_id = same.mark
+JOIN usage_trace t ON t.id = j.trace_id ORDER BY t.timestamp, t.id
 """
+_SCHEMA_VERSION = 1
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Use:
-    """One use of what `of` says, or of a place (`session:turn`). `at` is in ISO 8601, `task` a kind of task, `by` who
-    tells it (agent, user, hook of TOOL, transcript), `session` where it was used. A use with the same `once` is
-    written down once."""
+    """One use of what `of` says, of a chunk (its id), or of a place (`session:turn`). `at` is in ISO 8601, `task` a
+    kind of task, `by` who tells it (agent, user, hook of TOOL, inferred), `session` and `project` where it was used
+    ("" outside of any, None where nobody knows). A use with the same `once` is written down once."""
 
     of: str
     outcome: str
@@ -60,6 +97,7 @@ class Use:
     place: str = ""
     session: str = ""
     once: str = ""
+    project: str | None = None
 
 
 @dataclass(frozen=True)
@@ -80,15 +118,21 @@ class Served:
 
     def warning(self, task: str) -> str:
         """What is to be said first of a thing that has misled too often at a kind of task; "" for one that has not."""
-        counts = self.tally.get(task, {})
+        counts = counts_for(self.tally, task)
         if not misleads(counts):
             return ""
-        why = self.misled.get(task, "").replace("[", "(").replace("]", ")").replace("; ", ", ")
+        why = (
+            (self.misled.get(task) or next(iter(self.misled.values()), ""))[:WARNED]
+            .replace("[", "(")
+            .replace("]", ")")
+            .replace("; ", ", ")
+        )
         return f"misled {counts['misleading']}× for {task.replace('_', ' ')}{f': {why}' if why else ''}"
 
 
 def misleads(counts: Mapping[str, int]) -> bool:
-    """Whether outcomes for one kind of task are decisive against a thing: three misleadings, and no more wins."""
+    """Whether the outcomes for a kind of task (`counts_for`) are decisive against a thing: three misleadings, and no
+    more wins."""
     return counts.get("misleading", 0) >= max(DECISIVE, counts.get("win", 0))
 
 
@@ -97,29 +141,84 @@ def record(path: Path, uses: Iterable[Use]) -> int:
     be written."""
     rows = []
     for use in uses:
-        if use.outcome not in OUTCOMES:
-            raise KnowledgeError("bad-outcome", f"{use.outcome!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
-        mark = statement_mark(use.of)
-        name = "\n".join((mark, use.outcome, use.session, use.once or os.urandom(8).hex()))
+        thing = thing_of(use.of)
+        name = "\n".join((thing, use.outcome, use.session, use.once or os.urandom(8).hex()))
         key = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:32]
-        why = " ".join(use.why.split())[:NOTES].encode("utf-8", "replace").decode()
-        rows.append((key, mark, use.place, use.task, use.outcome, use.at, why, use.by, use.session))
-    marks = ", ".join("?" * len(_COLUMNS.split(", ")))
+        trace = {
+            "id": key, "session_id": use.session, "task_type": use.task, "outcome": use.outcome, "notes": use.why,
+            "timestamp": _moment(use.at), "recorded": use.by, "place": use.place, "project": use.project,
+        }  # fmt: skip
+        rows.append((trace, thing))
     with _writing(path) as database:
-        return max(0, database.executemany(f"INSERT OR IGNORE INTO used({_COLUMNS}) VALUES ({marks})", rows).rowcount)
+        return sum(write(database.execute, trace, [thing]) for trace, thing in rows)
+
+
+def warned_last(
+    rows: Sequence[T], is_warned: Callable[[T], bool], limit: int, group: Callable[[T], Any] = lambda _row: 0
+) -> list[T]:
+    """The first rows of an order, so many, with those behind that are warned of, each in its group. One that stood
+    among the first does not fall off for that, but keeps the last place of several: it may be the only answer."""
+    first = next(filter(is_warned, rows[:limit]), None)
+    shown = sorted(rows, key=lambda row: (group(row), is_warned(row)))[:limit]
+    if first is not None and limit > 1 and not any(map(is_warned, shown)):
+        shown[-1] = first
+    return shown
+
+
+def write(execute: Callable[[str, Any], Any], trace: Mapping[str, Any], things: Sequence[str]) -> bool:
+    """Every trace comes through here, whoever tells it: an agent, the user, a hook or a transcript; whether it was
+    new. `execute` runs a statement with named parameters in the transaction of whoever has the table, this file's or
+    a server's. Raises KnowledgeError for an outcome or a kind of task that is none."""
+    if trace["outcome"] not in OUTCOMES:
+        raise KnowledgeError("bad-outcome", f"{trace['outcome']!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
+    if trace["task_type"] not in TASK_TYPES:
+        raise KnowledgeError(
+            "bad-task", f"{trace['task_type']!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}"
+        )
+    row = {name: kept(value) if name in _TEXTS else value for name, value in trace.items()}
+    names = ", ".join(row)
+    given = ", ".join(f":{name}" for name in row)
+    made = execute(f"INSERT INTO usage_trace({names}) VALUES ({given}) ON CONFLICT DO NOTHING", row)
+    for position, thing in enumerate(dict.fromkeys(things)):
+        of = {"trace": row["id"], "chunk": thing, "position": position}
+        execute("INSERT INTO trace_chunk(trace_id, chunk_id, position) VALUES (:trace, :chunk, :position) "
+                "ON CONFLICT DO NOTHING", of)  # fmt: skip
+    return bool(made.rowcount > 0)
+
+
+_TEXTS = frozenset(("session_id", "context_summary", "query", "notes"))
+
+
+def kept(text: str) -> str:
+    """A text as every database can hold it."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode().strip()[:NOTES]
+
+
+def thing_of(of: str) -> str:
+    """What a trace belongs to: the id of a chunk as it is, of all else the mark of what it says."""
+    return of if CHUNK.fullmatch(of) else statement_mark(of)
+
+
+def _moment(at: str) -> str:
+    """A time as the library writes it; that of now where none is told that can be read."""
+    try:
+        when = datetime.fromisoformat(at)
+    except ValueError:
+        when = datetime.now(UTC)
+    return when.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def served(path: Path, texts: Iterable[str]) -> dict[str, Served]:
-    """How each of these statements or places has served, of those that were used; none where the file is damaged, which
-    `doctor` says."""
+    """How each of these statements, places or chunks has served, of those that were used; none where the file is
+    damaged, which `doctor` says."""
     found: dict[str, Served] = {}
     with _reading(path) as database:
         for text in dict.fromkeys(texts) if database is not None else ():
-            rows = database.execute(_OF_ONE, (statement_mark(text),)).fetchall() if database is not None else []
+            rows = database.execute(_OF_ONE, (thing_of(text),)).fetchall() if database is not None else []
             tally: dict[str, Counter[str]] = {}
             for task, outcome, *_ in rows:
                 tally.setdefault(task, Counter())[outcome] += 1
-            misled = {task: why for task, outcome, why, _ in rows if outcome == "misleading"}
+            misled = {task: " ".join(why.split()) for task, outcome, why, _ in rows if outcome == "misleading"}
             if rows:
                 found[text] = Served(tally, sum(steps > 0 for *_, steps in rows), misled)
     return found
@@ -150,21 +249,28 @@ def follow(path: Path, old: str, new: str) -> None:
 def forget(
     path: Path, *, marks: Iterable[str] = (), session: str = "", holds: Callable[[str], bool] | None = None
 ) -> int:
-    """Delete for good the uses of statements by their marks, those of a conversation and in it, and those whose why
-    `holds` what was purged; how many. Raises KnowledgeError where the file cannot be written."""
+    """Delete for good the uses of chunks by their ids or statements by their marks, those of a conversation and in it,
+    and those that tell what was purged, as `holds` says; how many. Raises KnowledgeError where the file cannot be
+    written."""
     if not files.exists(path):
         return 0
     with _writing(path) as database:
-        gone = {row for mark in marks for row in database.execute("SELECT id FROM used WHERE mark = ?", (mark,))}
-        if session:
-            asked = "SELECT id FROM used WHERE session = ?1 OR substr(place, 1, length(?1) + 1) = ?1 || ':'"
-            gone |= set(database.execute(asked, (session,)))
-        if holds is not None:
-            gone |= {(key,) for key, why in database.execute("SELECT id, why FROM used") if holds(why)}
+        gone = set()
         for mark in marks:
+            gone |= {key for (key,) in database.execute("SELECT trace_id FROM trace_chunk WHERE chunk_id = ?", (mark,))}
             database.execute("DELETE FROM reworded WHERE ? IN (mark, now)", (mark,))
-        database.executemany("DELETE FROM used WHERE id = ?", list(gone))
-        return len(gone)
+        if session:
+            asked = "SELECT id FROM usage_trace WHERE session_id = ?1 OR substr(place, 1, length(?1) + 1) = ?1 || ':'"
+            gone |= {key for (key,) in database.execute(asked, (session,))}
+        if holds is not None:
+            told = database.execute("SELECT id, notes, query, context_summary FROM usage_trace")
+            gone |= {key for key, *texts in told if any(map(holds, texts))}
+        database.executemany("DELETE FROM usage_trace WHERE id = ?", [(key,) for key in gone])
+    with contextlib.closing(_opened(path)) as database:
+        database.execute("INSERT INTO trace_words(trace_words) VALUES ('optimize')")
+        database.commit()
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # nothing of them stays in the log
+    return len(gone)
 
 
 def problem(path: Path) -> str:
@@ -172,9 +278,8 @@ def problem(path: Path) -> str:
     if not files.exists(path):
         return ""
     try:
-        with contextlib.closing(_opened(path, "ro")) as database:
+        with contextlib.closing(_opened(path)) as database:
             said = str(database.execute("PRAGMA quick_check(1)").fetchone()[0])
-            database.execute(f"SELECT {_COLUMNS} FROM used LIMIT 1")
         return "" if said == "ok" else said
     except sqlite3.Error as error:
         return str(error)
@@ -187,9 +292,17 @@ def in_words(counts: Mapping[str, int]) -> str:
     return ", ".join(parts)
 
 
-def _opened(path: Path, mode: str) -> sqlite3.Connection:
-    database = sqlite3.connect(f"file:{quote(str(path))}?mode={mode}", uri=True, timeout=PATIENCE)
+def prepare(path: Path) -> None:
+    """Make the file, or bring one of an earlier format up to date. Raises KnowledgeError where it cannot be written."""
+    with _writing(path):
+        pass
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Also to read alone: whoever may not write leaves the files of the log behind."""
+    database = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=PATIENCE)
     database.execute("PRAGMA secure_delete = ON")
+    database.execute("PRAGMA foreign_keys = ON")
     return database
 
 
@@ -199,8 +312,14 @@ def _writing(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         files.make_folder(path.parent)
         os.close(files.open_for_append(path))  # 0600 from the first byte on
-        with contextlib.closing(_opened(path, "rw")) as database:
-            database.executescript(_TABLES)
+        with contextlib.closing(_opened(path)) as database:
+            if database.execute("PRAGMA user_version").fetchone()[0] < _SCHEMA_VERSION:
+                database.execute("PRAGMA journal_mode = WAL")  # a long consolidation reads while hooks write
+                earlier = "SELECT count(*) FROM sqlite_master WHERE name = 'used'"
+                carried = _OF_AN_EARLIER_FORMAT * database.execute(earlier).fetchone()[0]
+                database.executescript(
+                    f"BEGIN IMMEDIATE; {_TABLES} {carried} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;"
+                )
             with database:
                 database.execute("BEGIN IMMEDIATE")
                 yield database
@@ -215,9 +334,11 @@ def _writing(path: Path) -> Iterator[sqlite3.Connection]:
 def _reading(path: Path) -> Iterator[sqlite3.Connection | None]:
     with contextlib.ExitStack() as opened:
         sound = None
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(sqlite3.Error, KnowledgeError):
             if files.exists(path):
-                database = opened.enter_context(contextlib.closing(_opened(path, "ro")))
-                database.execute(f"SELECT {_COLUMNS} FROM used LIMIT 1")
+                database = opened.enter_context(contextlib.closing(_opened(path)))
+                if database.execute("PRAGMA user_version").fetchone()[0] < _SCHEMA_VERSION:
+                    prepare(path)
+                database.execute("SELECT 1 FROM usage_trace LIMIT 1")
                 sound = database
         yield sound

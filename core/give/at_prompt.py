@@ -1,68 +1,44 @@
-"""The lines that speak to a prompt: what was said or kept in the same project about the rare words of it.
+"""The lines that speak to a prompt. Not a search: a search may bring ten hits and call them weak; what nobody asked for
+must be right or not be there.
 
-Not a search: a search may bring ten hits and call them weak; what nobody asked for must be right or not be there. So a
-sentence counts only when the rare words that it shares with the prompt are a good part of what it says. The figures
-were set on questions about sessions of the corpus, and on prompts about nothing, of repositories that the published
-figures are not taken from.
+Of two kinds, the surest first: what is known of the kind of work that is asked for, and sentences about the rare words
+of the prompt.
 """
 
 from __future__ import annotations
 
-import math
 import re
 import sqlite3
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
 
-from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, Stems, words_of
+from core.base.command_line import goals
+from core.give.sentences import Thread, Told, adds, cut, source_of, speaking, threads_of
+from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
 
-LINES, LINE_CHARACTERS = 3, 420
+LEAST_PASSES, LEAST_SESSIONS, MAX_SESSIONS, MAX_CHECKS = 3, 2, 40, 3
+"""A check passed so often, in so many of the newest sessions; at most so many are told."""
+_KINDS = (
+    ("merge", r"\b(?:merg(?:e|es|ing)|conflicts?|rebas(?:e|ing))\b", r"\bgit (?:-\S+ )*(?:merge|rebase|pull)\b"),
+    ("branch", r"\b(?:branch off|(?:new|create|appropriate|another|switch) \w*\s?branch|worktrees?)\b",
+     r"\bgit (?:-\S+ )*(?:checkout|switch|branch|worktree)\b"),
+)  # fmt: skip
+"""A kind of work: how a prompt asks for it, and the commands that do it."""
+_LESSON = re.compile(
+    r"\A(?P<command>.{3,200}?) fails \(“|the user (?:refused|interrupted) (?P<refused>.+?)(?= on branch |; |$)"
+)
+_CHECKS = {
+    "test": ("test", "pytest", "jest", "vitest"), "lint": ("lint", "ruff", "eslint", "clippy"), "build": ("build",)
+}  # fmt: skip
+_ASKS_CHECKS = re.compile(
+    r"\b(?P<kind>test|lint|build|CI)s?\b(?:\W+\w+){0,3}?\W+(?:fail\w*|errors?|broke\w*|issues?|red)\b|"
+    r"\bfail(?:ing|ed|s|ures?)?\W+(?:\w+\W+){0,2}?(?P<other>test|lint|build|CI)s?\b|"
+    r"\b(?P<both>lint and test|test and lint)\b",
+    re.IGNORECASE,
+)
+LINES = 3
 PROMPT_CHARACTERS = 4000
-MOST_TERMS, COMMON = 14, 3000
-"""So many of the rarest words are looked for; one that stands in more turns than this is none of them."""
-LEAST_TERMS, FEW_TURNS = 2, 200
-"""So many rare words are shared; in a project with more turns than that one more, for there two meet by chance."""
-MASS, DENSITY = 1.25, 0.27
-"""The threshold: the shared words weigh as much as so many that stand in one turn of the project alone, and so large a
-part of the weight of the sentence they are."""
-KEPT_MORE = 1.2
-"""A line that was kept counts so much more than words of a conversation."""
-ROWS = 60
-_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])|\n+|(?<=[。！？])")
-_TALK = re.compile(
-    r"(?:let me|i'?ll|i will|now |next|ok|okay|great|perfect|sure|yes|no\b|thanks|here(?:'s| is)|done|good|please|"
-    r"can you|could you|looking|checking|reading|i (?:have|need|want|see|think|can|am|was)|i'?(?:m|ve|d)|"
-    r"we(?:'ll| will))\b",
-    re.IGNORECASE,
-)
-_CODE = re.compile(r"```|[;{}]\s*\Z|\w\(.*\)\s*\Z|^\s*(?:#|//|import |from |def |return )|=[\"'\w\[{(]|</")
-_ADVICE = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
-"""What was said to whoever was spoken to, and what was asked for, is of its moment."""
-_REQUEST = re.compile(
-    r"\b(?:please|can you|could you|i(?:'m| am)? (?:want|get|got|see|trying|need)|interrupted|reply)\b|"
-    r"^(?:add|fix|make|create|change|remove|update|check|run|show|do not add)\b",
-    re.IGNORECASE,
-)
-_TELLS = re.compile(
-    r"\b(?:because|since|so that|due to|root cause|reason|turned out|instead of|rather than|decided|must|never|always|"
-    r"requires?|unless|relies|rely on|hiding|masks?)\b",
-    re.IGNORECASE,
-)
-"""An assistant's sentence counts when it tells a cause or a rule, not when it tells what is being done."""
-_STATED = re.compile(r"[A-Z`\"'\d#*-].*[.;)`]\Z", re.DOTALL)
-"""A user's sentence counts when it is written like something to be kept."""
-_ADDRESS = re.compile(r"\w+://\S+")
-_SPOKEN = re.compile(r"[^\W\d_]{2,}")
-
-
-class Spoken(NamedTuple):
-    """A line that speaks to the prompt, where it was said, and how strongly it does."""
-
-    text: str
-    place: str
-    day: str
-    score: float
-    terms: tuple[str, ...]
+_ADDRESS = re.compile(r"\w+://\S*?(?=[\w%]+-[\w%]+-[\w%-]+|\s|$)")
+"""Of an address only a last part that is written like a title says something."""
 
 
 def telling(prompt: str) -> list[str]:
@@ -72,127 +48,87 @@ def telling(prompt: str) -> list[str]:
     return list(dict.fromkeys(kept))
 
 
-def speaking(
-    talks: sqlite3.Connection, entries: sqlite3.Connection | None, project: str, session: str, words: Sequence[str]
-) -> list[Spoken]:
-    """The lines of a project that speak to these words, best first. Raises sqlite3.Error."""
-    threads = {
-        row[0]: (row[1], row[2][:10])
-        for row in talks.execute(
-            "SELECT id, name, ended FROM conversations WHERE project = ? AND session <> ? AND problem = ''",
-            (project, session),
-        )
-    }
+def lines_for(
+    talks: sqlite3.Connection, entries: sqlite3.Connection | None, project: str, session: str, prompt: str
+) -> list[Told]:
+    """The lines of a project for a prompt, at most three, best first. Raises sqlite3.Error."""
+    threads = threads_of(talks, project, session)
     if not threads:
         return []
-    stems = Stems()
-    known = stems.learn(words)
-    wanted = list(dict.fromkeys(known[word] for word in words))
-    marks = ", ".join("?" * len(wanted))
-    found = dict(talks.execute(f"SELECT term, doc FROM stems WHERE term IN ({marks})", wanted).fetchall())
-    rare = sorted((stem for stem in wanted if 0 < found.get(stem, 0) <= COMMON), key=lambda stem: found[stem])
-    rare = rare[:MOST_TERMS]
-    if len(rare) < LEAST_TERMS:
-        return []
-    spelled = {known[word]: word for word in reversed(words)}
-    inside = f"(SELECT id FROM conversations WHERE project = '{project.replace(chr(39), chr(39) * 2)}')"
-    total = talks.execute(f"SELECT count(*) FROM turns WHERE thread IN {inside}").fetchone()[0]
-    worth: dict[str, float] = {}
-    has: dict[int, set[str]] = {}
-    for stem in rare:
-        sql = f"SELECT t.id FROM words JOIN turns t ON t.id = words.rowid WHERE words MATCH ? AND t.thread IN {inside}"
-        ids = [row[0] for row in talks.execute(sql, (f'text : "{spelled[stem]}"',))]
-        worth[stem] = math.log(1 + (total - len(ids) + 0.5) / (len(ids) + 0.5))
-        for id in ids:
-            has.setdefault(id, set()).add(stem)
-    best = sorted(has, key=lambda id: -sum(worth[stem] for stem in has[id]))[:ROWS]
-    told: list[Spoken] = []
-    if best:
-        sql = f"SELECT thread, position, role, date, text FROM turns WHERE id IN ({', '.join('?' * len(best))})"
-        for thread, position, role, date, text in talks.execute(sql, best):
-            if thread in threads and role in ("user", "assistant") and position >= 0:
-                place = f"{threads[thread][0]}:{position + 1}"
-                told += _sentences(text, role, place, date or threads[thread][1], worth, stems, total)
-    if entries is not None:
-        names = dict(threads.values())
-        told += _kept(entries, names, project, spelled, worth, stems, total)
-    return _best(told)
-
-
-def _kept(
-    entries: sqlite3.Connection, names: dict[str, str], project: str, spelled: dict[str, str],
-    worth: dict[str, float], stems: Stems, total: int,
-) -> list[Spoken]:  # fmt: skip
-    """Lines of the category files that conversations of this project said."""
-    asked = " OR ".join(f'"{spelled[stem]}"' for stem in worth)
-    sql = (
-        "SELECT e.text, e.provenance, e.date FROM words JOIN entries e ON e.id = words.rowid"
-        " WHERE words MATCH ? AND e.kind = 'bullet' AND e.key NOT LIKE 'tasks%' ORDER BY bm25(words) LIMIT 200"
-    )
-    made = []
-    for text, provenance, date in entries.execute(sql, (f"text : ({asked})",)):
-        name = provenance.removeprefix("[from: ").rpartition(", ")[0] or provenance.removeprefix("[from: ").rstrip("]")
-        if name in names:
-            line = " ".join(text.partition("\n")[0].split())
-            row = _weighed(line, name, date, worth, stems, total, KEPT_MORE)
-            made += [row] if row is not None else []
-    return made
-
-
-def _sentences(
-    text: str, role: str, place: str, date: str, worth: dict[str, float], stems: Stems, total: int
-) -> list[Spoken]:
-    parts = [" ".join(part.split()) for part in _ENDS.split(text[:20_000])]
-    made = []
-    for at, part in enumerate(parts):
-        if len(part) < 30 or part.endswith(("?", "？", ":")) or _TALK.match(part.lstrip("*_#- ")) or _CODE.search(part):
-            continue
-        if role == "assistant" and (_TELLS.search(part) is None or _ADVICE.search(part)):
-            continue
-        if role == "user" and (_REQUEST.search(part) or not _STATED.match(part)):
-            continue
-        row = _weighed(part, place, date, worth, stems, total, 1.0)
-        if row is not None:
-            behind = parts[at + 1] if at + 1 < len(parts) else ""
-            near = len(part) + len(behind) < LINE_CHARACTERS and len(_SPOKEN.findall(behind)) > 3
-            made.append(row._replace(text=f"{part} {behind}" if near and not behind.endswith("?") else part))
-    return made
-
-
-def _weighed(
-    text: str, place: str, date: str, worth: dict[str, float], stems: Stems, total: int, more: float
-) -> Spoken | None:
-    words = [
-        word
-        for word in dict.fromkeys(words_of(_ADDRESS.sub(" ", text[:800])))
-        if len(word) > 2 and word not in STOP_WORDS
+    prompt = prompt[:PROMPT_CHARACTERS]
+    told = _lessons(entries, threads, prompt) if entries is not None else []
+    told += speaking(talks, entries, project, threads, telling(prompt))
+    told += _checks(talks, project, session, prompt)
+    found = _once([row for row in told if adds(prompt, row.text)])[:LINES]
+    branches = {thread.name: thread.branch for thread in threads.values()}
+    return [
+        row._replace(branch=branches.get(row.place, branches.get(row.place.rpartition(":")[0], ""))) for row in found
     ]
-    known = stems.learn(words)
-    shared = {known[word] for word in words} & worth.keys()
-    mass = sum(worth[stem] for stem in shared)
-    # What else the sentence says weighs as a word of middling frequency.
-    other = math.log(1 + total / 20) * len({known[word] for word in words} - shared)
-    density = mass / (mass + other * 0.7) if mass else 0.0
-    if (
-        len(shared) < (LEAST_TERMS if total < FEW_TURNS else LEAST_TERMS + 1)
-        or mass * more < MASS * math.log(1 + total)
-        or density * more < DENSITY
-    ):
-        return None
-    cut = text if len(text) <= LINE_CHARACTERS else text[: text.rfind(" ", 0, LINE_CHARACTERS)] + " …"
-    return Spoken(cut, place, date, mass * density * more, tuple(sorted(shared)))
 
 
-def _best(told: Sequence[Spoken]) -> list[Spoken]:
-    """The strongest, each statement and each set of shared words once."""
-    kept: list[Spoken] = []
-    for row in sorted(told, key=lambda row: -row.score):
-        same = {" ".join(words_of(one.text))[:80] for one in kept}
-        if " ".join(words_of(row.text))[:80] in same or sum(one.terms == row.terms for one in kept) > 1:
-            continue
-        if kept and row.score < kept[0].score * 0.5:
-            break
-        kept.append(row)
-        if len(kept) == LINES:
-            break
+def _once(told: list[Told]) -> list[Told]:
+    """Each statement once, in the longest form that it has."""
+    kept: list[Told] = []
+    for row in told:
+        plain = words_of(row.text)
+        for at, one in enumerate(kept):
+            other = words_of(one.text)
+            if plain[: len(other)] == other[: len(plain)]:
+                kept[at] = max(one, row, key=lambda two: len(two.text))
+                break
+        else:
+            kept.append(row)
     return kept
+
+
+# --- the kind of work ---------------------------------------------------------------------------------------------
+
+
+def _lessons(entries: sqlite3.Connection, threads: Mapping[int, Thread], prompt: str) -> list[Told]:
+    """Kept lines about a command for what is asked that failed here, or that the user refused, newest first."""
+    asked = [(name, command) for name, asks, command in _KINDS if re.search(asks, prompt, re.IGNORECASE)]
+    if not asked:
+        return []
+    names = {thread.name: thread for thread in threads.values()}
+    sql = (
+        "SELECT text, provenance FROM entries WHERE kind = 'bullet' AND key NOT LIKE 'tasks%'"
+        " AND (text LIKE '%fails (%' OR text LIKE '%the user %') ORDER BY date DESC LIMIT 300"
+    )
+    told = []
+    for text, provenance in entries.execute(sql):
+        thread = names.get(source_of(provenance))
+        found = _LESSON.search(text) if thread is not None else None
+        command = (found["command"] or found["refused"]) if found else ""
+        kind = next((name for name, does in asked if re.search(does, command)), "")
+        if kind and thread is not None:
+            told.append(Told(cut(" ".join(text.split())), thread.name, thread.day, 1.5, f"kind of work: {kind}"))
+    return told[:1]
+
+
+def _checks(talks: sqlite3.Connection, project: str, session: str, prompt: str) -> list[Told]:
+    """The commands that check here, where a prompt tells of checks that fail."""
+    if not _ASKS_CHECKS.search(prompt):
+        return []
+    sql = (
+        "WITH newest AS (SELECT id, name, substr(ended, 1, 10) AS day FROM conversations"
+        " WHERE project = ? AND session <> ? ORDER BY ended DESC LIMIT ?)"
+        " SELECT c.key, count(*), count(DISTINCT c.thread), max(v.name), max(v.day) FROM newest v"
+        " CROSS JOIN commands c ON c.thread = v.id WHERE c.failed = 0"
+        " GROUP BY c.key HAVING count(*) >= ? AND count(DISTINCT c.thread) >= ? ORDER BY 3 DESC, 2 DESC LIMIT 200"
+    )
+    kept: dict[str, tuple[str, int]] = {}
+    place, day = "", ""
+    for key, times, _, name, last in talks.execute(sql, (project, session, MAX_SESSIONS, LEAST_PASSES, LEAST_SESSIONS)):
+        kind = _kind_of(key)
+        if kind and kind not in kept and "/" not in key and "&&" not in key:
+            kept[kind] = (key, times)
+            place, day = max((place, day), (name, last), key=lambda row: row[1])
+    if len(kept) < 2 and "test" not in kept:
+        return []
+    shown = ", ".join(f"`{key}` ({times}×)" for key, times in list(kept.values())[:MAX_CHECKS])
+    return [Told(f"checks that passed here: {shown}", place, day, 1.2, "checks that fail")]
+
+
+def _kind_of(key: str) -> str:
+    meant = goals(key)
+    return next((kind for kind, words in _CHECKS.items() if meant & set(words)), "")

@@ -55,7 +55,7 @@ def before(database: sqlite3.Connection, project: str, session: str, key: str) -
             failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
             return Known(f"{failed}; `{_short(works)}` works, {times}×", works)
     wrong = [row for row in failures if row.wrong]
-    if len({row.thread for row in wrong}) > 1 and last < 0:
+    if wrong and last < 0:
         row = wrong[-1]
         return Known(f"`{_short(row.words)}` has failed here {len(wrong)}×, last on {row.day}: {_short(row.line)}", "")
     return None

@@ -11,15 +11,25 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.base import files
 from core.base.entry import statement_mark
 from core.base.paths import Paths
 from core.experience import record
 
-Row = tuple[str, str, float, str]
-"""What is handed out: the words, why, how strongly, and the command that they recommend ("" for none)."""
+
+class Row(NamedTuple):
+    """What is handed out: the words, why, how strongly, the command that they recommend ("" for none), and the branch
+    on which they were learned."""
+
+    text: str
+    why: str
+    score: float = 1.0
+    instead: str = ""
+    branch: str = ""
+
+
 COMPACTED, OUTCOME = "compact", "outcome"
 
 
@@ -50,10 +60,10 @@ class Handed:
         self._append(
             {
                 "at": at, "tool": tool, "session": self._session, "transcript": transcript, "project": project,
-                "event": event, "text": text, "mark": statement_mark(text), "why": why, "score": round(score, 2),
-                "instead": instead,
+                "event": event, "text": row.text, "mark": statement_mark(row.text), "why": row.why,
+                "score": round(row.score, 2), "instead": row.instead,
             }
-            for text, why, score, instead in rows
+            for row in rows
         )  # fmt: skip
 
     def forget(self, at: int) -> None:

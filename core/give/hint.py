@@ -7,7 +7,8 @@ prompt itself is looked at and not kept.
 
 Claude Code and Codex tell the same fields (`hook_event_name`, `session_id`, `cwd`, `prompt` or `tool_name` with
 `tool_input`) and take the same answer (`hookSpecificOutput.additionalContext`). A failed command is an event of its own
-in Claude Code (PostToolUseFailure, `error`); Codex reports it in the response of PostToolUse.
+in Claude Code (PostToolUseFailure, `error`); in Codex the response of PostToolUse is the output alone, so that a
+failure is known by an error which says that a command was called wrongly.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def asked_by(said: Mapping[str, Any]) -> tuple[str, str]:
     if isinstance(command, list):
         command = command[-1] if command else ""
     if tool in _SHELLS and isinstance(command, str) and command:
-        failed = event == "PostToolUseFailure" or (event == "PostToolUse" and _failed(said.get("tool_response")))
+        failed = event == "PostToolUseFailure" or (event == "PostToolUse" and _may_have_failed(said))
         return (COMMAND if event == "PreToolUse" else FAILURE if failed else ""), command
     path = row.get("file_path", row.get("path", ""))
     if tool in _FILES and event == "PreToolUse":
@@ -78,21 +79,21 @@ def asked_by(said: Mapping[str, Any]) -> tuple[str, str]:
     return "", ""
 
 
-def _failed(response: Any) -> bool:
-    """Whether the response of a shell says that the command failed."""
+def _may_have_failed(said: Mapping[str, Any]) -> bool:
+    """Whether the response of a shell says that the command failed or, where it has no status, what it printed."""
+    response = said.get("tool_response")
     if isinstance(response, dict):
         for name in ("exit_code", "exitCode", "status"):
             if isinstance(response.get(name), int):
                 return bool(response[name])
-        return bool(response.get("is_error") or response.get("interrupted"))
-    text = response if isinstance(response, str) else ""
-    head = text[:400].lower()
-    told = (("exit code:", "exit code: 0"), ("exited with code", "with code 0"))
-    return any(mark in head and good not in head for mark, good in told)
+        return bool(response.get("is_error"))
+    from core.base.command_line import error_line, is_invocation
+
+    return is_invocation(error_line(output_of(said)))
 
 
 def output_of(said: Mapping[str, Any]) -> str:
-    """What a failed command gave back."""
+    """What a command gave back."""
     parts: list[str] = []
     for value in (said.get("error"), said.get("tool_response")):
         if isinstance(value, str):
@@ -112,12 +113,10 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
         event, wanted = asked_by(said)
     if not event or not session:
         return ""
-    words: list[str] = []
     if event == PROMPT:
         from core.give.at_prompt import telling
 
-        words = telling(wanted)
-        if len(words) < LEAST_WORDS or wanted.lstrip().startswith("/"):
+        if len(telling(wanted)) < LEAST_WORDS or wanted.lstrip().startswith("/"):
             return ""
     from core.base.paths import Paths, cache_folder, choose_home
 
@@ -130,7 +129,7 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     from core.base.project import project_root
 
     project = project_root(cwd)
-    rows = _rows(event, said, wanted, words, project, session, cache_folder(paths.home, environment)) if project else []
+    rows = _rows(event, said, wanted, project, session, cache_folder(paths.home, environment)) if project else []
     if not rows:
         return ""
     # The settings take longest, and most events have nothing to say.
@@ -141,22 +140,22 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
 
     settings = load_config(Path(config) if config else None, environment, Path(cwd)).config
     handed = Handed(paths, session)
-    rows = [row for row in rows if handed.is_new(row[0])]
+    rows = [row for row in rows if handed.is_new(row.text)]
     if event not in settings.hints or not rows or (event != FILE and not settings.search_conversations):
         return ""
     from core.base.marks import for_prompt
-    from core.give.still import gone
+    from core.give.still import gone, never_merged
 
     lines, kept, room = [_HEAD], [], BYTES - len(_HEAD) - 1
-    for text, why, score, instead in rows:
-        missing = gone(project, text)
-        line = f"- {for_prompt(text, secrets=False)}" + (
-            f" (gone from git since: {', '.join(missing)})" if missing else ""
-        )
+    for row in rows:
+        missing = gone(project, row.text)
+        line = f"- {for_prompt(row.text, secrets=False)}"
+        line += f" (gone from git since: {', '.join(missing)})" * bool(missing)
+        line += f" (learned on {row.branch}, which was never merged)" * never_merged(project, row.branch)
         size = len(line.encode()) + 1
         if size <= room:
             lines.append(line)
-            kept.append((text, why, score, instead))
+            kept.append(row)
             room -= size
     if not kept:
         return ""
@@ -168,9 +167,11 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
 
 
 def _rows(
-    event: str, said: Mapping[str, Any], wanted: str, words: list[str], project: str, session: str, cache: Any
+    event: str, said: Mapping[str, Any], wanted: str, project: str, session: str, cache: Any
 ) -> list[Row]:  # fmt: skip
-    """The lines for an event, each with why it is handed out and its score."""
+    """The lines for an event."""
+    from core.give.handed import Row
+
     talks = _opened(cache / "conversations" / "search.db")
     entries = _opened(cache / "search" / "search.db")
     try:
@@ -179,12 +180,11 @@ def _rows(
         if talks is None:
             return []
         if event == PROMPT:
-            from core.give.at_prompt import speaking
+            from core.give.at_prompt import lines_for
 
-            found = speaking(talks, entries, project, session, words)
+            found = lines_for(talks, entries, project, session, wanted)
             return [
-                (f"{row.text} → {row.place} ({row.day})", f"words: {', '.join(row.terms)}", row.score, "")
-                for row in found
+                Row(f"{row.text} → {row.place} ({row.day})", row.why, row.score, branch=row.branch) for row in found
             ]
         from core.base.command_line import command_key, error_key
         from core.give.commands_here import after, before
@@ -194,10 +194,10 @@ def _rows(
             return []
         if event == COMMAND:
             known = before(talks, project, session, key)
-            return [(known.line, f"command: {key}", 1.0, known.instead)] if known is not None else []
+            return [Row(known.line, f"command: {key}", instead=known.instead)] if known is not None else []
         error = error_key(output_of(said))
         known = after(talks, project, session, key, error) if error else None
-        return [(known.line, f"error: {error}", 1.0, known.instead)] if known is not None else []
+        return [Row(known.line, f"error: {error}", instead=known.instead)] if known is not None else []
     finally:
         for database in (talks, entries):
             if database is not None:
@@ -206,6 +206,8 @@ def _rows(
 
 def _of_file(entries: sqlite3.Connection | None, project: str, path: str, cwd: str) -> list[Row]:
     """The notes of a file of the project."""
+    from core.give.handed import Row
+
     whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
     places = {whole, os.path.realpath(whole)}
     if entries is None or not any(place.startswith(project.rstrip(os.sep) + os.sep) for place in places):
@@ -214,7 +216,7 @@ def _of_file(entries: sqlite3.Connection | None, project: str, path: str, cwd: s
     sql = f"SELECT text FROM entries WHERE kind = 'note' AND title IN ({marks}) ORDER BY date DESC LIMIT 3"
     rows = entries.execute(sql, tuple(places)).fetchall()
     name = os.path.relpath(whole, project)
-    return [(f"{name}: {' '.join(text.split())[:400]}", "notes of the file", 1.0, "") for (text,) in rows]
+    return [Row(f"{name}: {' '.join(text.split())[:400]}", "notes of the file") for (text,) in rows]
 
 
 def _opened(path: Any) -> sqlite3.Connection | None:

@@ -67,6 +67,13 @@ def git(root: str, *asked: str, seconds: float = SECONDS) -> str | None:
     return done.stdout.decode("utf-8", "replace").strip() if done is not None and done.returncode == 0 else None
 
 
+def committed(root: str, name: str) -> list[str] | None:
+    """The lines of a file in the newest commit, None where there is none. The file itself is never given to git, which
+    would run the filters that the repository names."""
+    done = _run(root, "cat-file", "blob", f"HEAD:{name}", seconds=SECONDS)
+    return done.stdout.decode("utf-8", "replace").splitlines() if done is not None and done.returncode == 0 else None
+
+
 def _run(root: str, *asked: str, seconds: float) -> subprocess.CompletedProcess[bytes] | None:
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
     environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_CONFIG_GLOBAL": os.devnull}

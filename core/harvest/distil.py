@@ -36,6 +36,7 @@ from core.base.secrets.repeats import Secrets, clear_title
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.days import day_of
 from core.conversations.events import Edit, FileRead, with_text
+from core.conversations.ran import read_end
 from core.conversations.read import Streamed, read_conversation, stream_turns, why_unread
 from core.conversations.render import transcript
 from core.conversations.searched import title_of
@@ -59,7 +60,6 @@ from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
 from core.rules.checks import check_steps
 from core.rules.distil import distil_offline
-from core.rules.end import read_end
 from core.rules.failures import find_failures
 from core.rules.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
 from core.rules.sentence import alike
@@ -353,7 +353,7 @@ def _finish(
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
     items = tuple(map(partial(_with_whole_path, folder=conversation.folder), found.items))
     entry: dict[str, Any] = {}
-    if end := read_end(read_session(conversation)).text:
+    if end := read_end(conversation.turns).text:
         entry["end"] = end
     if persons := persons_of(found.items):
         entry["person"] = persons

@@ -31,6 +31,7 @@ from core.knowledge.removed import HEADER, REMOVED
 
 _NAMES = "store-before-*.tar.gz"
 _STATE = ".state"
+_DATABASES = ("library.db", "experience.db")
 _NOT_KEPT = ("lock", files.TEMPORARY_MARK)
 
 
@@ -103,8 +104,8 @@ def _archive(knowledge: Path) -> bytes:
 
 def _below(folder: Path, top: Path) -> Iterator[Path]:
     """Files and folders, in the order of their names. A link of the user's to one of the folders is followed; left out
-    are the library, copies, the archive, what another program keeps here (`.git`), and of our own state locks and what
-    a crash left.
+    are the library and the record of uses, which have copies of their own, copies, the archive, what another program
+    keeps here (`.git`), and of our own state locks and what a crash left.
     """
     ours = folder.name == _STATE
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -113,5 +114,5 @@ def _below(folder: Path, top: Path) -> Iterator[Path]:
             if kept if folder == top else not path.is_symlink():
                 yield path
                 yield from _below(path, top)
-        elif path.is_file() and path.name[:10] != "library.db" and not (ours and path.name.endswith(_NOT_KEPT)):
+        elif path.is_file() and not path.name.startswith(_DATABASES) and not (ours and path.name.endswith(_NOT_KEPT)):
             yield path

@@ -8,14 +8,18 @@ others (`provider`, `model`, `input_tokens`, `output_tokens`, `prompt`, `run`, `
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
+import os
 import re
+import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from core.base import files
 from core.base.conflict import both_sides, without_marks
@@ -31,6 +35,8 @@ Entries = dict[str, Entry]
 PART_BYTES = 1 << 16
 """Larger ledgers are parsed in parts of about this size: json.loads lets no other thread work until it has ended, and a
 window must not stand still while a hundred thousand entries are read."""
+LARGE_BYTES = 4 << 20
+"""A larger ledger is never held as bytes by who only looks."""
 BETWEEN = b'\n    },\n    "'
 """Between two entries of a ledger that we wrote. In valid JSON a string holds no line break, so this is never text."""
 HEAD, TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
@@ -54,8 +60,8 @@ def parse_ledger(data: bytes, path: Path) -> Entries:
         if united is not None:
             return united
     try:
-        loaded = _in_parts(data) if len(data) > PART_BYTES else None
-        loaded = json.loads(data.decode("utf-8")) if loaded is None else loaded
+        parts = _in_parts(BytesIO(data)) if len(data) > PART_BYTES else None
+        loaded = json.loads(data.decode("utf-8")) if parts is None else {"entries": parts}
     except (ValueError, RecursionError) as error:
         raise KnowledgeError("ledger-corrupt", f"the ledger is not readable JSON: {error}", path, _REPAIR) from error
     entries = loaded.get("entries") if isinstance(loaded, dict) else None
@@ -64,25 +70,39 @@ def parse_ledger(data: bytes, path: Path) -> Entries:
     return entries
 
 
-def _in_parts(data: bytes) -> dict[str, Any] | None:
-    """What json.loads gives, in steps between which other threads work; None for a file that is not in our own layout.
-    A cut at a wrong place leaves a brace open, so that part is no JSON, and the whole file is read at once instead."""
-    if not (data.startswith(HEAD) and data.endswith(TAIL)):
-        return None
-    entries: dict[str, Any] = {}
+def _in_parts(file: BinaryIO) -> Entries | None:
+    """The entries of a file, in steps between which other threads work, and without holding all of its bytes; None for
+    one that is not in our own layout. A cut at a wrong place leaves a brace open, so that part is no JSON, and the
+    whole file is read at once instead."""
+    entries: Entries = {}
     share = _Shared().share
-    start, end = len(HEAD), len(data) - len(TAIL)
     try:
-        while start < end:
-            cut = data.find(BETWEEN, min(start + PART_BYTES, end), end)
-            stop = end if cut < 0 else cut
-            part = json.loads('{"' + data[start:stop].decode("utf-8") + "}}")
+        for rows in _rows_of(file):
+            part = json.loads('{"' + rows.decode("utf-8") + "}}")
+            if not all(isinstance(entry, dict) for entry in part.values()):
+                return None
             share(part)
             entries.update(part)
-            start = stop + len(BETWEEN)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return {"entries": entries}
+    return entries
+
+
+def _rows_of(file: BinaryIO) -> Iterator[bytes]:
+    """Some entries at a time, cut where one ends. Raises ValueError for another layout."""
+    held = file.read(PART_BYTES)
+    if not held.startswith(HEAD):
+        raise ValueError("not our layout")
+    held = held[len(HEAD) :]
+    while more := file.read(PART_BYTES):
+        cut = held.rfind(BETWEEN)
+        if cut >= 0:
+            yield held[:cut]
+            held = held[cut + len(BETWEEN) :]
+        held += more
+    if not held.endswith(TAIL):
+        raise ValueError("not our layout")
+    yield held[: -len(TAIL)]
 
 
 _REPEATED = ("status", "model", "provider", "source", "format", "project", "prompt", "run", "at", "date")
@@ -100,8 +120,6 @@ class _Shared:
         """Let these entries hold what earlier ones hold, where that is equal."""
         words, counts = self._words, self._counts
         for entry in entries.values():
-            if not isinstance(entry, dict):
-                continue
             for name in _REPEATED:
                 if type(word := entry.get(name)) is str:
                     entry[name] = words.setdefault(word, word)
@@ -193,6 +211,8 @@ def _unreadable(paths: Paths, error: OSError) -> KnowledgeError:
 _seen: tuple[str, str, Entries, tuple[int, ...]] = ("", "", {}, ())
 """The ledger that was read last, its hash, what it holds, and which file that was where its times say for certain that
 it is still the same (else empty). One value, since several threads look."""
+_looking = threading.RLock()
+"""Two threads of a window that look at once would each parse the whole, and each keep one of their own."""
 _SETTLED_NS = 2_000_000_000
 """A file that was changed longer ago than this shows every further change in its times."""
 
@@ -200,19 +220,46 @@ _SETTLED_NS = 2_000_000_000
 def seen_ledger(paths: Paths) -> Mapping[str, Entry]:
     """The same for whoever only looks: a file with the content of last time is not parsed again, and all who look
     share one copy. Never change what it returns."""
+    with _looking:
+        return _looked(paths)
+
+
+def _looked(paths: Paths) -> Mapping[str, Entry]:
     global _seen
     path, digest, entries, seen_file = _seen
     file = _file_of(paths)
     if file and (path, seen_file) == (str(paths.ledger), file):
         return entries
-    read = _content(paths)
+    read = _large(paths, digest if path == str(paths.ledger) else "")
     if read is None:
-        return rebuild(paths)
+        whole = _content(paths)
+        if whole is None:
+            return rebuild(paths)
+        known = (path, digest) == (str(paths.ledger), whole.sha256)
+        read = whole.sha256, entries if known else parse_ledger(whole.data, paths.ledger)
     settled = file and file == _file_of(paths) and time.time_ns() - max(file[-2:]) > _SETTLED_NS
-    if (path, digest) != (str(paths.ledger), read.sha256):
-        entries = parse_ledger(read.data, paths.ledger)
-    _seen = (str(paths.ledger), read.sha256, entries, file if settled else ())
+    digest, entries = read[0], entries if read[1] is None else read[1]
+    _seen = (str(paths.ledger), digest, entries, file if settled else ())
     return entries
+
+
+def _large(paths: Paths, known: str) -> tuple[str, Entries | None] | None:
+    """Hash and entries (None where it is the `known` one) of a large ledger, of which no more than a part is held as
+    bytes; None for another one, and where that does not go."""
+    try:
+        with os.fdopen(files.open_regular(paths.ledger), "rb") as file:
+            if os.fstat(file.fileno()).st_size <= LARGE_BYTES:
+                return None
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest == known:
+                return digest, None
+            file.seek(0)
+            entries = _in_parts(file)
+            file.seek(0)
+            whole = hashlib.file_digest(file, "sha256").hexdigest() == digest  # nobody wrote in it meanwhile
+            return (digest, entries) if whole and entries is not None else None
+    except OSError:
+        return None
 
 
 def _file_of(paths: Paths) -> tuple[int, ...]:

@@ -132,12 +132,16 @@ def erase(library: Library, document_id: str) -> int:
     many chunks it had."""
     from core.library.purge import drop_history
 
+    def uses(connection: Connection) -> None:  # before the rest: two files do not become durable together
+        rows.forget_uses(connection, [chunk.id for chunk in rows.chunks_of(connection, document_id)])
+
     def work(connection: Connection) -> int:
         chunks = [chunk.id for chunk in rows.chunks_of(connection, document_id)]
         drop_history(connection, [document_id, *chunks])
         rows.forget(connection, [document_id])
         return len(chunks)
 
+    in_turn(library, uses)
     return in_turn(library, work)
 
 

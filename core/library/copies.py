@@ -10,12 +10,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, func, select, text, true
 
 from core.base import files
 from core.base.result import KnowledgeError
 from core.library import schema
-from core.library.database import Library, backup_name, copy_file, discard_file, keep_file, open_library
+from core.library.database import (
+    Library,
+    backup_name,
+    copy_file,
+    discard_file,
+    experience_of,
+    keep_file,
+    open_library,
+)
 from core.library.rows import counted
 
 AT_ONCE = 1000
@@ -33,13 +41,17 @@ def back_up(library: Library, folder: Path, *, now: datetime | None = None) -> P
         made = open_library(str(temporary))
         try:
             copy_library(library, made)
-            with made.engine.connect() as connection:  # one file, nothing beside it
-                connection.connection.driver_connection.execute("PRAGMA journal_mode = DELETE")  # type: ignore[union-attr]
+            with made.engine.connect() as connection:  # no file beside either
+                for name in ("main", "experience"):
+                    pragma = f"PRAGMA {name}.journal_mode = DELETE"
+                    connection.connection.driver_connection.execute(pragma)  # type: ignore[union-attr]
         finally:
             made.close()
+        keep_file(experience_of(temporary), experience_of(target))
         keep_file(temporary, target)
     finally:
         discard_file(temporary)
+        discard_file(experience_of(temporary))
     return target
 
 
@@ -53,13 +65,14 @@ def copy_library(source: Library, target: Library) -> dict[str, int]:
     with source.reading() as old, target.writing() as new:
         if old.dialect.name == "postgresql":
             old.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
-        held = [table.name for table in schema.TABLES if counted(new, table)]
+        held = [table.name for table in schema.TABLES if table.name not in schema.OF_CHUNKS and counted(new, table)]
         if held:
             raise KnowledgeError(
                 "not-empty", f"the target holds a library already ({', '.join(held[:3])}); nothing was copied"
             )
         for table in schema.TABLES:
-            rows = old.execution_options(yield_per=AT_ONCE).execute(select(table)).mappings()
+            asked = select(table).where(schema.OF_CHUNKS.get(table.name, true()))
+            rows = old.execution_options(yield_per=AT_ONCE).execute(asked).mappings()
             counts[table.name] = 0
             for part in rows.partitions(AT_ONCE):
                 new.execute(table.insert(), [dict(row) for row in part])

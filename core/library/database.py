@@ -21,14 +21,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
+from core.base.entry import statement_mark
 from core.base.installed import how_to_install
 from core.base.result import KnowledgeError
+from core.experience import record
+from core.library.searched import file_at
 from core.library.told import Told, narrow
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-HEAD = "0004"
+HEAD = "0006"
 """The newest migration: a library of this version needs none, and Alembic is not loaded."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 BUSY_SECONDS = 60
@@ -82,9 +85,16 @@ class Library:
 
 
 def open_library(
-    url: str, backups: Path | None = None, *, make: bool = True, patience: float = BUSY_SECONDS
+    url: str,
+    backups: Path | None = None,
+    *,
+    experience: Path | None = None,
+    make: bool = True,
+    patience: float = BUSY_SECONDS,
 ) -> Library:
     """Open the library at `url`, a path (also `sqlite:///…`) or `postgresql://…`, and migrate it.
+
+    How the chunks of a file served stands in the file `experience`, None for the one beside it; a server has it itself.
 
     `backups` is the folder for the copy of a file that is made before a migration; None: beside it. PostgreSQL takes
     back a migration that fails, and its administrator makes the copies (pg_dump).
@@ -98,7 +108,7 @@ def open_library(
         raise _missing(str(error.name), "library") from error
     shown = shown_url(url)
     try:
-        engine, path = _engine(url, patience)
+        engine, path = _engine(url, patience, experience)
     except ImportError as error:
         raise _missing(str(error.name), "postgres") from error
     except (SQLAlchemyError, ValueError):
@@ -112,6 +122,7 @@ def open_library(
                 )
             files.make_folder(path.parent)
             os.close(files.open_for_append(path))  # 0600 from the first byte on, and never a link to elsewhere
+            record.prepare(experience or experience_of(path))
         library = Library(engine, path)
         beside = backups if backups is not None or path is None else path.parent / "backups"
         copy = _migrate(library, beside, shown)
@@ -131,7 +142,7 @@ def open_library(
     return Library(engine, path, copy)
 
 
-def unrecorded_retrievals(path: Path, most: int = 5_000) -> set[str]:
+def unrecorded_retrievals(path: Path, experience: Path, most: int = 5_000) -> set[str]:
     """Ids of the latest retrievals of a SQLite library that have no record of their use. Quick, for whoever only wants
     to know whether there is anything to do: loads no packages, waits for nobody, finds nothing where anything is
     wrong."""
@@ -142,6 +153,7 @@ def unrecorded_retrievals(path: Path, most: int = 5_000) -> set[str]:
     )
     try:
         with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=0)) as connection:
+            connection.execute("ATTACH DATABASE ? AS experience", (f"{experience.as_uri()}?mode=ro",))
             return {row[0] for row in connection.execute(asked, (most,))}
     except sqlite3.Error:
         return set()
@@ -189,7 +201,13 @@ def _hint(error: Exception, path: Path | None) -> str:
     return ""
 
 
-def _engine(url: str, patience: float) -> tuple[Engine, Path | None]:
+def experience_of(path: Path) -> Path:
+    """Where it stands how the chunks of a library in a file served: beside it, also of a copy."""
+    named = path.name.replace("library", "experience", 1)
+    return path.with_name(named if named != path.name else f"experience-{path.name}")
+
+
+def _engine(url: str, patience: float, experience: Path | None) -> tuple[Engine, Path | None]:
     """The engine, and the path where it is a file. Raises ValueError for an address of another kind."""
     import sqlalchemy
     from sqlalchemy import event
@@ -201,21 +219,24 @@ def _engine(url: str, patience: float) -> tuple[Engine, Path | None]:
         address = sqlalchemy.make_url(f"postgresql+psycopg://{rest}")
         at_most = {"connect_timeout": int(min(10, max(2, patience)))}
         return sqlalchemy.create_engine(address, pool_pre_ping=True, connect_args=at_most), None
-    if found and scheme != "sqlite":
+    path = file_at(url)
+    if path is None:
         raise ValueError(scheme)
-    path = Path(os.path.abspath(os.path.expanduser(rest.removeprefix("/") if found else url)))
     address = sqlalchemy.URL.create("sqlite", database=str(path))
     engine = sqlalchemy.create_engine(address, connect_args={"timeout": patience})
-    event.listen(engine, "connect", _prepare)
+    traces = str(experience or experience_of(path))
+    event.listen(engine, "connect", lambda connection, _record: _prepare(connection, traces))
     event.listen(engine, "begin", _begin)
     return engine, path
 
 
-def _prepare(connection: Any, _record: object) -> None:
-    """A new connection to SQLite. Transactions begin when we say so (`_begin`)."""
+def _prepare(connection: Any, experience: str) -> None:
+    """A new connection to SQLite, with the tables of how chunks served beside those of the library. Transactions begin
+    when we say so (`_begin`)."""
     connection.isolation_level = None
     for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -32000"):
         connection.execute(f"PRAGMA {pragma}")
+    connection.execute("ATTACH DATABASE ? AS experience", (experience,))
 
 
 def _begin(connection: Connection) -> None:
@@ -249,12 +270,41 @@ def _migrate(library: Library, backups: Path | None, shown: str) -> Path | None:
     if before and backups is not None and library.is_sqlite:
         copy = backup_name(backups, f"before-{HEAD}")
         copy_file(library, copy)
+    if "" < before < TRACES_APART and library.is_sqlite:
+        _carry_traces(library)
     with library.writing() as connection:
         if library.path is None:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
         if version_of(connection) != HEAD:  # another program may have done it while this one waited
             _upgrade(connection)
     return copy
+
+
+TRACES_APART = "0005"
+"""From this version on a file has its traces in `experience.db`."""
+
+
+def _carry_traces(library: Library) -> None:
+    """Copy what a library of an earlier version says of uses into the file for it. This is a transaction before the
+    one that drops it here: the two files do not become durable together. Done again after a kill, it changes
+    nothing."""
+    from sqlalchemy import text
+
+    with library.writing() as connection:
+        here = {row.name for row in connection.execute(text("PRAGMA main.table_info(usage_trace)"))}
+        names = ", ".join(sorted(here & {row.name for row in connection.execute(text(_COLUMNS))}))
+        for table, columns in (("usage_trace", names), ("trace_chunk", "trace_id, chunk_id, position")):
+            connection.exec_driver_sql(
+                f"INSERT OR IGNORE INTO experience.{table}({columns}) SELECT {columns} FROM main.{table}"
+            )
+        marks = set(connection.execute(text("SELECT chunk_id FROM experience.trace_chunk")).scalars())
+        for chunk in connection.execute(text("SELECT id FROM main.chunk")).scalars().all():
+            if (mark := statement_mark(chunk)) in marks:  # an earlier format had chunks so
+                moved = "UPDATE OR IGNORE experience.trace_chunk SET chunk_id = ? WHERE chunk_id = ?"
+                connection.exec_driver_sql(moved, (chunk, mark))
+
+
+_COLUMNS = "PRAGMA experience.table_info(usage_trace)"
 
 
 def _upgrade(connection: Connection) -> None:
@@ -274,19 +324,20 @@ def _upgrade(connection: Connection) -> None:
 
 
 def copy_file(library: Library, target: Path) -> None:
-    """Copy SQLite's file as it is at one moment, while others read and write. Raises OSError and sqlite3.Error."""
-
-    temporary = files.temporary_name(target)
-    try:
-        os.close(files.open_for_append(temporary))
-        with library.engine.connect() as connection, contextlib.closing(sqlite3.connect(temporary)) as copy:
-            source = connection.connection.driver_connection
-            assert isinstance(source, sqlite3.Connection)
-            source.backup(copy, pages=1000)
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
-        keep_file(temporary, target)
-    finally:
-        discard_file(temporary)
+    """Copy SQLite's file as it is at one moment, while others read and write, and beside it how its chunks served.
+    Raises OSError and sqlite3.Error."""
+    for name, place in (("experience", experience_of(target)), ("main", target)):
+        temporary = files.temporary_name(place)
+        try:
+            os.close(files.open_for_append(temporary))
+            with library.engine.connect() as connection, contextlib.closing(sqlite3.connect(temporary)) as copy:
+                source = connection.connection.driver_connection
+                assert isinstance(source, sqlite3.Connection)
+                source.backup(copy, pages=1000, name=name)
+                copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+            keep_file(temporary, place)
+        finally:
+            discard_file(temporary)
 
 
 def keep_file(temporary: Path, target: Path) -> None:

@@ -128,11 +128,12 @@ def scour(library: Library) -> None:
     connection = library.engine.raw_connection()
     try:
         cursor = connection.cursor()
-        cursor.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%USING fts5(%'")
-        for (name,) in cursor.fetchall():
-            cursor.execute(f'INSERT INTO "{name}"("{name}") VALUES (\'optimize\')')
-        cursor.execute("VACUUM")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        for place in ("main", "experience"):
+            cursor.execute(f"SELECT name FROM {place}.sqlite_master WHERE sql LIKE '%USING fts5(%'")
+            for (name,) in cursor.fetchall():
+                cursor.execute(f'INSERT INTO {place}."{name}"("{name}") VALUES (\'optimize\')')
+            cursor.execute(f"VACUUM {place}")
+            cursor.execute(f"PRAGMA {place}.wal_checkpoint(TRUNCATE)")
         cursor.close()
     finally:
         connection.close()

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from datetime import UTC
 from functools import cache
 from typing import Any, TypeVar
 
-from sqlalchemy import BindParameter, Connection, Select, Table, bindparam, delete, func, or_, select
+from sqlalchemy import BindParameter, Connection, Select, Table, bindparam, delete, func, or_, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
+from core.experience.record import write
 from core.library import schema
 from core.library.records import (
     SYMMETRIC,
@@ -115,9 +117,22 @@ def forget(connection: Connection, ids: Iterable[str]) -> int:
     for part in in_parts(ids):
         inside = connection.execute(select(schema.chunk.c.id).where(schema.chunk.c.document_id.in_(part))).scalars()
         for more in in_parts(inside):
+            forget_uses(connection, more)
             connection.execute(delete(schema.entity).where(schema.entity.c.id.in_(more)))
+        forget_uses(connection, part)
         went += connection.execute(delete(schema.entity).where(schema.entity.c.id.in_(part))).rowcount
     return went
+
+
+def forget_uses(connection: Connection, chunks: Sequence[str]) -> None:
+    """Take chunks out of the traces that tell of them, and traces that tell of nothing else: no foreign key does it."""
+    j, t = schema.trace_chunk, schema.usage_trace
+    told: list[str] = []
+    for part in in_parts(chunks):
+        told += connection.execute(select(j.c.trace_id).where(j.c.chunk_id.in_(part))).scalars()
+        connection.execute(delete(j).where(j.c.chunk_id.in_(part)))
+    for part in in_parts(told):
+        connection.execute(delete(t).where(t.c.id.in_(part), t.c.id.not_in(select(j.c.trace_id))))
 
 
 # --- documents and chunks ---------------------------------------------------------------------------------------------
@@ -240,24 +255,20 @@ _LINKS = (
 
 
 def add_trace(connection: Connection, record: UsageTrace) -> None:
-    """A trace with its chunks, all of which must be there."""
-    row = row_of(record)
+    """A trace with its chunks, all of which must be there. Raises KnowledgeError for an outcome or a kind of task that
+    is none."""
+    row = row_of(record) | {"timestamp": record.timestamp.astimezone(UTC).isoformat(timespec="microseconds")}
     chunk_ids = row.pop("chunk_ids")
-    connection.execute(schema.usage_trace.insert().values(**row))
-    rows = [
-        {"trace_id": record.id, "chunk_id": chunk, "position": position}
-        for position, chunk in enumerate(dict.fromkeys(chunk_ids))
-    ]
-    if rows:
-        connection.execute(schema.trace_chunk.insert(), rows)
+    write(lambda statement, values: connection.execute(text(statement), values), row, chunk_ids)
 
 
 def traces(connection: Connection, asked: Select[Any] | None = None) -> list[UsageTrace]:
-    """Traces, oldest first; of those whose ids `asked` selects, or all."""
+    """Traces of chunks that are there, oldest first; of those whose ids `asked` selects, or all."""
     table, joined = schema.usage_trace, schema.trace_chunk
     names = [field.name for field in fields(UsageTrace) if field.name != "chunk_ids"]
     statement = select(*(table.c[name] for name in names)).order_by(table.c.timestamp, table.c.id)
     pairs = select(joined.c.trace_id, joined.c.chunk_id).order_by(joined.c.trace_id, joined.c.position)
+    pairs = pairs.join(schema.chunk, schema.chunk.c.id == joined.c.chunk_id)
     if asked is not None:
         statement = statement.where(table.c.id.in_(asked))
         pairs = pairs.where(joined.c.trace_id.in_(asked))
@@ -265,8 +276,9 @@ def traces(connection: Connection, asked: Select[Any] | None = None) -> list[Usa
     for trace, chunk in connection.execute(pairs):
         chunks.setdefault(trace, []).append(chunk)
     return [
-        UsageTrace(**row, chunk_ids=tuple(chunks.get(row["id"], ())))
+        UsageTrace(**row, chunk_ids=tuple(chunks[row["id"]]))
         for row in map(dict, connection.execute(statement).mappings())
+        if row["id"] in chunks
     ]
 
 

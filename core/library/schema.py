@@ -30,6 +30,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    select,
 )
 from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
 from sqlalchemy.schema import SchemaItem
@@ -207,19 +208,16 @@ trace_chunk = Table(
     Column("trace_id", ID, ForeignKey("usage_trace.id", ondelete="CASCADE"), primary_key=True),
     Column("chunk_id", ID, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True),
     Column("position", Integer, nullable=False),
-    Column("archived_at", Moment),  # it has become part of the chunk's profile: its count is in trace_count
     Index("trace_chunk_by_chunk", "chunk_id"),
 )
-
-trace_count = Table(
-    "trace_count",  # archived traces of a chunk, as numbers
-    metadata,
-    Column("chunk_id", ID, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True),
-    Column("task_type", WORD, primary_key=True),
-    Column("outcome", WORD, primary_key=True),
-    Column("count", Integer, nullable=False),
-    Column("latest", Moment, nullable=False),  # the newest of them
-)
+OF_CHUNKS = {
+    "usage_trace": usage_trace.c.id.in_(
+        select(trace_chunk.c.trace_id).join(chunk, chunk.c.id == trace_chunk.c.chunk_id)
+    ),
+    "trace_chunk": trace_chunk.c.chunk_id.in_(select(chunk.c.id)),
+}
+"""What of these two is about chunks. A library in a file has them in `experience.db`, where other things have traces
+too, and no foreign key reaches from one file into another; their columns are in `core/experience/record.py`."""
 
 retrieval = _table_of(  # what was asked, also where nothing was found
     records.Retrieval,
@@ -237,16 +235,6 @@ retrieval_chunk = Table(
     Column("score", Float, nullable=False),
     Column("why", Json, nullable=False),  # strategy -> score
     Index("retrieval_chunk_by_chunk", "chunk_id"),
-)
-
-ranking = Table(
-    "ranking",  # how the features of a candidate count in this source, beside what they count everywhere
-    metadata,
-    Column("source_profile_id", ID, ForeignKey("source_profile.id", ondelete="CASCADE"), primary_key=True),
-    Column("weights", Json, nullable=False),  # feature -> what is added to its weight
-    Column("uses", Integer, nullable=False),  # how many questions it was learned from
-    Column("gain", Float, nullable=False),  # in log likelihood, on documents left out
-    Column("updated_at", Moment, nullable=False),
 )
 
 embedding = Table(

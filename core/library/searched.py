@@ -1,4 +1,4 @@
-"""The documents of a library in a file, as the search of everything reads them: a row for each chunk.
+"""The documents of a library in a file, as the one search index reads them: a row for each chunk.
 
 It is read with what Python has, since a hook and a search that every agent calls wait for no database layer. What a
 library in PostgreSQL holds is asked for there.
@@ -11,21 +11,28 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.base.entry import Entry
+from core.base import files
+from core.base.entry import Entry, SearchSource
 from core.base.result import KnowledgeError
+from core.search.store import DOCUMENT
 
-KIND = "document"
+NAME = "documents::library.db"
 BUSY_SECONDS = 2.0
+_FOUND = "LEFT JOIN location l ON l.document_id = d.id"
+_PLACE = "coalesce(min(l.project), ''), coalesce(min(l.source), d.source)"
+# Chunks are numbered one after the other; what one says changes with its document alone.
 _DOCUMENTS = (
-    "SELECT d.id, d.content_sha256, d.title, min(l.source), min(l.project) FROM document d "
-    "JOIN location l ON l.document_id = d.id WHERE d.status = 'active' GROUP BY d.id ORDER BY d.id"
+    f"SELECT d.id, d.content_sha256, d.title, {_PLACE}, c.newest, c.number FROM document d {_FOUND} JOIN "
+    "(SELECT document_id, max(number) AS newest, count(*) AS number FROM chunk GROUP BY document_id) c "
+    "ON c.document_id = d.id WHERE d.status = 'active' GROUP BY d.id ORDER BY d.id"
 )
 _CHUNKS = (
-    "SELECT c.id, d.title, c.heading, c.content, c.day, coalesce(min(l.project), ''), min(l.source), d.id, c.position "
-    "FROM document d JOIN location l ON l.document_id = d.id JOIN chunk c ON c.document_id = d.id "
+    f"SELECT c.id, d.title, c.heading, c.content, c.day, {_PLACE}, d.id, c.position "
+    f"FROM document d {_FOUND} JOIN chunk c ON c.document_id = d.id "
     "WHERE d.status = 'active' AND d.id >= ? AND d.id < ? GROUP BY c.id ORDER BY d.id, c.position"
 )
 
@@ -38,6 +45,33 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
             yield opened
     except sqlite3.Error as error:
         raise OSError(0, f"{error} ('knowledge library list' brings an older one up to date)", str(path)) from error
+
+
+def file_at(url: str) -> Path | None:
+    """The file that an address of a library names (a path, also `sqlite:///…`); None for a server."""
+    scheme, found, rest = url.partition("://")
+    if found and scheme != "sqlite":
+        return None
+    return Path(os.path.abspath(os.path.expanduser(rest.removeprefix("/") if found else url)))
+
+
+def sources(path: Path) -> list[SearchSource]:
+    """What an index reads of the library in a file; [] where there is none. It was cleared of secrets when it was
+    taken in."""
+    if not files.exists(path):
+        return []
+    try:
+        parts = shelves(path)
+    except OSError:  # the index names it, and why
+        return [SearchSource(NAME, path, partial(entries, path, "  "), lambda _: b"".join(shelves(path).values()))]
+    return [
+        SearchSource(f"{NAME}:{begin}", path, partial(entries, path, begin), partial(_mark, mark))
+        for begin, mark in parts.items()
+    ]
+
+
+def _mark(mark: bytes, _path: Path) -> bytes:
+    return mark
 
 
 def shelves(path: Path) -> dict[str, bytes]:
@@ -56,7 +90,7 @@ def entries(path: Path, begin: str, _data: bytes) -> Sequence[Entry]:
     try:
         with _opened(path) as library:
             return [
-                Entry(KIND, key, titled(title, heading), text, day, "", (), project, source, document, position)
+                Entry(DOCUMENT, key, titled(title, heading), text, day, "", (), project, source, document, position)
                 for key, title, heading, text, day, project, source, document, position in library.execute(
                     _CHUNKS, (begin, begin[:1] + chr(ord(begin[1]) + 1))
                 )
@@ -80,20 +114,19 @@ def entries_around(path: Path, chunk: str, around: int) -> list[Entry]:
     """A chunk, with so many before and behind it in its document; [] where there is none. Raises OSError."""
     with _opened(path) as library:
         found = library.execute(
-            "SELECT d.title, min(l.source), coalesce(min(l.project), ''), c.document_id, c.position FROM chunk c "
-            "JOIN document d ON d.id = c.document_id JOIN location l ON l.document_id = d.id "
-            "WHERE c.id = ? AND d.status = 'active' GROUP BY c.id",
+            f"SELECT d.title, {_PLACE}, c.document_id, c.position FROM chunk c "
+            f"JOIN document d ON d.id = c.document_id {_FOUND} WHERE c.id = ? AND d.status = 'active' GROUP BY c.id",
             (chunk,),
         ).fetchone()
         if found is None:
             return []
-        title, source, project, document, at = found
+        title, project, source, document, at = found
         rows = library.execute(
             "SELECT id, heading, content, day, position FROM chunk WHERE document_id = ? AND position BETWEEN ? AND ? "
             "ORDER BY position",
             (document, at - around, at + around),
         )
         return [
-            Entry(KIND, key, titled(title, heading), text, day, "", (), project, source, document, position)
+            Entry(DOCUMENT, key, titled(title, heading), text, day, "", (), project, source, document, position)
             for key, heading, text, day, position in rows
         ]

@@ -22,7 +22,7 @@ from urllib.parse import urljoin
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
-from sqlalchemy import Connection, delete, func, select, text, update
+from sqlalchemy import Connection, delete, func, select, true, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from core.base.project import project_root, repository_root
@@ -32,6 +32,7 @@ from core.library.copies import fill_near
 from core.library.database import Library
 from core.library.describe import Named
 from core.library.fetch import is_address
+from core.library.phrases import Phrases
 from core.library.prepare import Prepared, PreparedChunk
 from core.library.records import (
     Chunk,
@@ -92,10 +93,12 @@ class Loss:
 
 
 class KnownNames:
-    """Every spelling of every concept, kept beside the database while documents come in."""
+    """Every spelling of every concept, kept beside the database while documents come in, and what finds the chunks of
+    earlier ones that say a phrase."""
 
-    def __init__(self) -> None:
+    def __init__(self, phrases: Phrases | None = None) -> None:
         self.names = Names()
+        self.phrases = phrases or Phrases()
         self._rows = -1
 
     def current(self, connection: Connection) -> Names:
@@ -117,6 +120,7 @@ class KnownNames:
     def forget(self) -> None:
         """A transaction was taken back: what was added in it is not there."""
         self._rows = -1
+        self.phrases.forget()
 
 
 def in_turn(library: Library, work: Callable[[Connection], T], refused: Callable[[], None] = lambda: None) -> T:
@@ -343,13 +347,10 @@ def _kept(connection: Connection, made: Sequence[Chunk], old: Sequence[Chunk]) -
 def _used(connection: Connection, chunks: Sequence[Chunk]) -> dict[str, int]:
     """Chunks of which something was learned -> how many uses of them are recorded."""
     found = {chunk.id: 0 for chunk in chunks if chunk.functional_profile is not None}
-    t, n = schema.trace_chunk.c, schema.trace_count.c
-    live = select(t.chunk_id, func.count()).where(t.archived_at.is_(None)).group_by(t.chunk_id)
-    kept = select(n.chunk_id, func.sum(n.count)).group_by(n.chunk_id)
+    t = schema.trace_chunk.c
     for part in rows.in_parts(chunk.id for chunk in chunks):
-        for asked in (live.where(t.chunk_id.in_(part)), kept.where(n.chunk_id.in_(part))):
-            for chunk, number in connection.execute(asked):
-                found[chunk] = found.get(chunk, 0) + int(number)
+        asked = select(t.chunk_id, func.count()).where(t.chunk_id.in_(part)).group_by(t.chunk_id)
+        found |= {chunk: int(number) for chunk, number in connection.execute(asked)}
     return found
 
 
@@ -412,7 +413,7 @@ def _spoken_of(
     found = {(chunk, concept): number for chunk, row in counts.items() for concept, number in row.items()}
     rows.add_mentions(connection, found)
     for concept in new:
-        _backwards(connection, concept, counts)
+        _backwards(connection, concept, counts, known.phrases)
     return counts
 
 
@@ -443,7 +444,7 @@ def _concepts(connection: Connection, named: Sequence[Named], now: datetime, kno
     return new
 
 
-def _backwards(connection: Connection, concept: Concept, own: Iterable[str]) -> None:
+def _backwards(connection: Connection, concept: Concept, own: Iterable[str], phrases: Phrases) -> None:
     """Link a new concept to the chunks of earlier documents in which it stands."""
     names = Names({folded(name): concept.id for name in (concept.name, *concept.aliases)})
     done = set(own)
@@ -451,24 +452,11 @@ def _backwards(connection: Connection, concept: Concept, own: Iterable[str]) -> 
         words = re.findall(r"\w+", name)
         if not words or not any(len(word) > 1 for word in words):
             continue
-        found = [row for row in _with_phrase(connection, words) if row.id not in done]
+        ids = [one for one in phrases.chunks(connection, words, FOUND_BEFORE) if one not in done]
+        found = rows.by_ids(connection, schema.chunk, Chunk, ids).values()
         done |= {row.id for row in found}
         counts = {row.id: names.counted(row.content)[concept.id] for row in found}
         rows.add_mentions(connection, {(chunk, concept.id): number for chunk, number in counts.items() if number})
-
-
-def _with_phrase(connection: Connection, words: Sequence[str]) -> Sequence[Chunk]:
-    phrase = " ".join(words)
-    if connection.dialect.name == "postgresql":
-        asked = "SELECT id FROM chunk WHERE words @@ phraseto_tsquery('english', :phrase) LIMIT :most"
-    else:
-        asked = (
-            "SELECT chunk.id FROM chunk_words JOIN chunk ON chunk.number = chunk_words.rowid "
-            "WHERE chunk_words MATCH :phrase LIMIT :most"
-        )
-        phrase = f'"{phrase}"'
-    ids = connection.execute(text(asked), {"phrase": phrase, "most": FOUND_BEFORE}).scalars()
-    return list(rows.by_ids(connection, schema.chunk, Chunk, ids).values())
 
 
 # --- links ------------------------------------------------------------------------------------------------------------
@@ -568,5 +556,8 @@ def counts_of(connection: Connection) -> dict[str, int]:
     c = schema.document.c
     by_status = connection.execute(select(c.status, func.count()).group_by(c.status))
     tables = ("chunk", "concept", "mention", "link", "source_profile", "usage_trace", "embedding")
-    others = {name: rows.counted(connection, schema.metadata.tables[name]) for name in tables}
+    others = {
+        name: rows.counted(connection, schema.metadata.tables[name], schema.OF_CHUNKS.get(name, true()))
+        for name in tables
+    }
     return {**{f"documents_{status}": int(number) for status, number in by_status}, **others}

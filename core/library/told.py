@@ -35,7 +35,6 @@ _VIEWS = {
     "usage_trace": "project IN (SELECT project FROM told_project) AND id NOT IN (SELECT trace_id FROM {0}trace_chunk "
     f"WHERE chunk_id NOT IN ({_CHUNKS}))",
     "trace_chunk": "trace_id IN (SELECT id FROM usage_trace)",
-    "trace_count": f"chunk_id IN ({_CHUNKS})",
     "retrieval": "project IN (SELECT project FROM told_project)",
     "retrieval_chunk": f"retrieval_id IN (SELECT id FROM retrieval) AND chunk_id IN ({_CHUNKS})",
 }
@@ -78,8 +77,8 @@ def narrow(connection: Connection, told: Told) -> None:
             marks = ", ".join(f":{name}" for name in columns)
             given = [dict(zip(columns, row, strict=True)) for row in values]
             connection.execute(text(f"INSERT INTO {table} VALUES ({marks})"), given)
-    connection.exec_driver_sql("CREATE TEMP TABLE told_chunk(id TEXT PRIMARY KEY, number INTEGER)")
-    chunks = f"SELECT id, number FROM {behind}chunk WHERE document_id IN (SELECT id FROM told_document)"
+    connection.exec_driver_sql("CREATE TEMP TABLE told_chunk(id TEXT PRIMARY KEY)")
+    chunks = f"SELECT id FROM {behind}chunk WHERE document_id IN (SELECT id FROM told_document)"
     connection.exec_driver_sql(f"INSERT INTO told_chunk {chunks}")
     connection.execution_options(narrowed=True)
     # Where a document is in two places, the one that may be told.
@@ -102,7 +101,8 @@ def narrow(connection: Connection, told: Told) -> None:
         f"CREATE TEMP VIEW concept AS SELECT {shown} FROM {behind}concept k WHERE k.id IN ({mentioned})"
     )
     for name, condition in _VIEWS.items():
-        body = f"SELECT * FROM {behind}{name} WHERE {condition.replace('{0}', behind)}"
+        where = "experience." if sqlite and name in schema.OF_CHUNKS else behind
+        body = f"SELECT * FROM {where}{name} WHERE {condition.replace('{0}', where)}"
         connection.exec_driver_sql(f"CREATE TEMP VIEW {name} AS {body}")
 
 

@@ -157,9 +157,9 @@ class ConversationRead(Answer):
 
 
 class ChunkDossier(Shape):
-    """A piece of a document with what it has been good and bad for; or a bullet, most of whose fields are empty."""
+    """A piece of a document with what it has been good and bad for."""
 
-    kind: str = Field(description="document, or bullet.")
+    kind: str = Field(description="document.")
     key: str = Field(description="Its id: name it in record_usage.")
     text: str = Field(description="What it says.")
     summary: str = Field(description="The same in a sentence.")

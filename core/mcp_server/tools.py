@@ -406,7 +406,6 @@ def retrieve(
     task_type: Annotated[TaskType, Field(description="What it is for; empty to have it told from the question.")] = "",
     limit: Limit = 8,
     session: Annotated[str, _text(200, "Any name for the work that you are at.")] = "",
-    bullets: Annotated[bool, Field(description="Also what earlier conversations taught.")] = False,
     size: Annotated[Size, Field(description="How much of each dossier.")] = "compact",
 ) -> dict[str, Any]:
     """Find pieces of the user's documents (papers, articles, manuals that they took into their library; not the
@@ -416,8 +415,8 @@ def retrieve(
     its gaps."""
     here = settled(workspace)
     scope = told_in(here)
-    found = library_retrieve(here, query, task_type, limit, session=session, size=size, bullets=bullets, scope=scope)
-    rows = [_with_all_keys(row) for row in found.to_json()]
+    found = library_retrieve(here, query, task_type, limit, session=session, size=size, scope=scope)
+    rows = [{key: row[key] for key in _DOSSIER} for row in found.to_json()]
     shown, after = page_of(here, rows, dict, 0, limit * 2)
     warnings = [*scope.warnings, *found.warnings]
     if after is not None:
@@ -430,13 +429,6 @@ _DOSSIER = (
     "kind", "key", "text", "summary", "score", "why", "provenance", "functional_profile", "source_profile", "usage",
     "counts", "success", "rhetorical_mode", "needs_context", "beside", "document",
 )  # fmt: skip
-
-
-def _with_all_keys(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with the keys of a dossier, whatever kind it is; a bullet has most of them empty."""
-    why = row["why"] if isinstance(row["why"], dict) else dict.fromkeys(row["why"], 1.0)
-    empty = {"usage": [], "counts": {}, "beside": [], "needs_context": False, "summary": ""}
-    return {key: row.get(key, empty.get(key)) for key in _DOSSIER} | {"why": why}
 
 
 def record_usage(

@@ -194,17 +194,6 @@ def find_plans(session: Session) -> Iterator[Found]:
         yield found("decisions", text, turn, detail=f"in the plan “{title}”" if title else "", quote=quote, score=67)
 
 
-def find_chosen(session: Session) -> Iterator[Found]:
-    """What stands below a heading of decisions in a closing message, of work that was done and not contradicted."""
-    chosen = []
-    for closing in session.closings:
-        if closing.refuted or closing.overtaken or not closing.changed:
-            continue
-        for text, quote in _chosen_below(rows_of(closing.turn, closing.number)):
-            chosen.append(found("decisions", text, closing.number, quote=quote, score=64))
-    yield from chosen[-MAX_DECISIONS:]
-
-
 def _chosen_below(rows: list[Row]) -> Iterator[tuple[str, str]]:
     """The items below a heading of decisions that say what was chosen: a label with its reason, or a sentence."""
     for row in rows:

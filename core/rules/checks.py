@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from core.conversations.events import Command, FileRead, Hook
 from core.rules import words
-from core.rules.failures import bare, failure, folder_of, ran_by_itself
+from core.rules.failures import bare, failure, folder_of
 from core.rules.prose import by_person
 from core.rules.sentence import Found
 from core.rules.session import Session, is_change
@@ -76,7 +76,7 @@ def _is_named(session: Session, step: str) -> bool:
     for _, row in session.events:
         if isinstance(row, FileRead) and _INSTRUCTS.search(row.path) and step in row.output:
             return True
-        if (isinstance(row, Hook) and step in row.words) or (isinstance(row, Command) and step in ran_by_itself(row)):
+        if isinstance(row, Hook) and step in row.words:
             return True
     return False
 

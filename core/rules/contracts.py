@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from core.rules import words
 from core.rules.prose import by_person, clean
 from core.rules.said import LONGEST_STATED, RULE, STRONG
-from core.rules.sentence import Found, found, is_latin
+from core.rules.sentence import Found, found, in_lines, is_latin
 from core.rules.session import Session, rows_of
 from core.rules.typed import has_placeholder, is_pasted
 
@@ -52,12 +52,9 @@ def _rules_in(session: Session, number: int, text: str) -> list[Found]:
         return []
     made = []
     for heading, rules in below.items():
-        statement = f"{heading or session.subject}: " if heading or session.subject else ""
-        for at, (rule, _) in enumerate(rules):
-            if at and len(statement) + len(rule) > LONGEST_STATED:
-                break
-            statement += f"{'; ' if at else ''}{rule}"
-        made.append(found("decisions", statement, number, quote=rules[0][1], score=63))
+        for line in in_lines(heading or session.subject, [rule for rule, _ in rules], LONGEST_STATED):
+            quote = next((source for rule, source in rules if rule in line), "")
+            made.append(found("decisions", line, number, quote=quote, score=63))
     return made
 
 

@@ -13,18 +13,20 @@ from dataclasses import replace
 from core.base.markdown import ITEM_CHARACTERS
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
-from core.rules.answers import find_answers, find_choices, find_chosen, find_compacted, find_plans, find_undecided
+from core.rules.answers import find_answers, find_choices, find_compacted, find_plans, find_undecided
 from core.rules.checks import find_checks
+from core.rules.closing import find_causes, find_reasons
+from core.rules.commits import find_commits
 from core.rules.contracts import find_contracts
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
-from core.rules.failures import find_failures, find_hooks, find_lint_rules
+from core.rules.failures import find_failures, find_lint_rules
 from core.rules.fenced import find_playbooks
 from core.rules.file_notes import absolute_path, find_file_notes
-from core.rules.findings import find_causes, find_left, find_reasons
+from core.rules.left import find_left
 from core.rules.pasted import find_pasted_errors
 from core.rules.prose import read_prose
 from core.rules.recurring import find_quirks
-from core.rules.said import find_corrections, find_put_off, find_stated
+from core.rules.said import find_corrections, find_stated
 from core.rules.sentence import Found, alike, lost, shortened
 from core.rules.session import Session, read_session
 from core.rules.statements import find_questions, find_statements, find_tasks
@@ -40,18 +42,16 @@ RULES: tuple[Rule, ...] = (
     find_unfinished,
     find_failures,
     find_lint_rules,
-    find_hooks,
     find_checks,
     find_answers,
     find_choices,
     find_corrections,
-    find_put_off,
     find_stated,
     find_contracts,
     find_plans,
-    find_chosen,
     find_pasted_errors,
     find_causes,
+    find_commits,
     find_reasons,
     find_left,
     find_plan_left,

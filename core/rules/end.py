@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Call, Command, Commit, Edit, Plan, PullRequest, Push, Todos
+from core.conversations.events import Commit, Edit, Plan, PullRequest, Push, Todos
+from core.conversations.ran import read_end, stopped_by, unanswered
 from core.rules import words
-from core.rules.failures import ASIDE, failure
+from core.rules.failures import ASIDE
 from core.rules.prose import Sentence, by_person, clean, sentences
 from core.rules.sentence import Found, found, is_latin, stems
 from core.rules.session import Exchange, Session, rows_of
@@ -22,105 +22,6 @@ LEAST_UNNAMED = 6
 LONGEST_REQUEST, LONGEST_WHY, LONGEST_SHOWN = 240, 160, 80
 LAST_TURNS = 3
 MAX_STEPS_LEFT = 3
-
-
-@dataclass(frozen=True)
-class End:
-    """How a session ended, as far as its events tell: the files that were written behind the last commit, that commit
-    and whether it was pushed (None: nothing tells), what the session breaks off in or was stopped by, and what the user
-    asked last and nobody answered."""
-
-    files: tuple[str, ...] = ()
-    commit: str = ""
-    pushed: bool | None = None
-    broken: str = ""
-    waits: str = ""
-
-    @property
-    def text(self) -> str:
-        """One line, "" where nothing is known."""
-        parts = []
-        if self.files:
-            shown = ", ".join(f"`{name}`" for name in self.files[:MAX_FILES_LISTED])
-            more = ", …" if len(self.files) > MAX_FILES_LISTED else ""
-            count = f"{len(self.files)} file{'s' * (len(self.files) > 1)}"
-            parts.append(f"{count} changed and not committed in the session ({shown}{more})")
-        if self.commit:
-            parts.append(f"{self.commit} {'pushed' if self.pushed else 'not pushed in the session'}")
-        parts += [self.broken] if self.broken else []
-        parts += [f"not answered: “{self.waits}”"] if self.waits else []
-        return "; ".join(parts)
-
-
-def read_end(session: Session) -> End:
-    """The state in which a session was left."""
-    made = [(at, row) for at, row in session.events if isinstance(row, Commit) and row.succeeded]
-    last, commit = made[-1] if made else (-1, None)
-    files = [name for at, row in session.edits if at > last and row.how != "deleted" for name in row.names]
-    pushed = any(at >= last and isinstance(row, Push) and row.succeeded for at, row in session.events)
-    pushed = pushed or any(at >= last and isinstance(row, PullRequest) and row.url for at, row in session.events)
-    broken = next((text for text in (_stopped_by(session), _breaks_off(session)) if text), "")
-    waiting = _waiting(session)
-    return End(
-        files=tuple(dict.fromkeys(reversed(files)))[::-1],
-        commit=(f"commit {commit.hash[:8]}" if commit.hash else f"the commit “{commit.subject}”") if commit else "",
-        pushed=pushed if commit else None,
-        broken=broken,
-        waits=waiting[1] if waiting else "",
-    )
-
-
-_LIMIT = re.compile(
-    r"\b(?:usage|rate|session|weekly|daily|free|token|message) limit (?:has been |was )?(?:reached|exceeded|hit)|"
-    r"\b(?:hit|reached|exceeded) (?:your|the) (?:\w+ ){0,2}limit\b|\bquota (?:exceeded|has been)|"
-    r"\bout of (?:credits|tokens|extra usage)\b|\bcredit balance is too low\b|\bprompt is too long\b",
-    re.IGNORECASE,
-)
-LONGEST_NOTICE = 400
-
-
-def _stopped_by(session: Session) -> str:
-    """What stopped a session from outside: a limit, or the user who interrupted it."""
-    turns = [turn for turn in session.conversation.turns if not turn.agent][-LAST_TURNS:]
-    for turn in turns:
-        if turn.role != "user" and len(turn.text) <= LONGEST_NOTICE and _LIMIT.search(turn.text):
-            return "stopped by a limit of the tool"
-    interrupted = turns and turns[-1].role == "system" and turns[-1].text.startswith(words.INTERRUPTED)
-    return "interrupted by the user" if interrupted else ""
-
-
-def _last_call(session: Session) -> tuple[int, Call] | None:
-    """The last call where it has no result and nothing was said behind it."""
-    calls = [(turn, row) for turn, row in session.events if isinstance(row, Call)]
-    if not session.paired or not calls or calls[-1][1].answered:
-        return None
-    if not any(isinstance(row, type(calls[-1][1])) and row.answered for _, row in calls):
-        return None  # the file never tells how such a call ended
-    return calls[-1] if calls[-1][0] >= len(session.conversation.turns) - 2 else None
-
-
-def _failed_last(session: Session) -> tuple[int, Command, str] | None:
-    """The last command where it failed and nothing was said or done behind it, with its turn and why."""
-    turn, row = session.commands[-1] if session.commands else (-1, None)
-    said_behind = any(closing.number > turn for closing in session.closings)
-    if row is None or said_behind or session.events[-1][0] != turn or "\n" in row.words:
-        return None
-    why = failure(row)
-    return (turn, row, why) if why or row.failed else None
-
-
-def _breaks_off(session: Session) -> str:
-    last = _last_call(session)
-    if last is None:
-        if announced := _announced(session):
-            return f"ends as the assistant announces “{announced.text.rstrip(':：')}”"
-        failed = _failed_last(session)
-        return f"ends with `{failed[1].words[:LONGEST_SHOWN]}`, which failed" if failed else ""
-    row = last[1]
-    if isinstance(row, Edit) and row.path:
-        return f"breaks off while `{row.names[-1]}` is written"
-    line = row.words.split("\n")[0][:LONGEST_SHOWN] if isinstance(row, Command) else ""
-    return f"breaks off in `{line}`" if line else ""
 
 
 def _announced(session: Session) -> Sentence | None:
@@ -144,7 +45,6 @@ def find_unfinished(session: Session) -> Iterator[Found]:
     """What somebody has to look at again after a session: a call without a result, a merge, files and commits that
     nobody sent, what was asked last."""
     yield from _in_the_middle(session)
-    yield from _failed_at_the_end(session)
     if announced := _announced(session):
         text = f"Announced when the session ended, and nothing shows that it was done: {announced.text.rstrip(':：')}"
         yield _open(text, session.closings[-1].number, detail=_of(session), quote=announced.quote, score=56)
@@ -153,7 +53,7 @@ def find_unfinished(session: Session) -> Iterator[Found]:
     waiting = _waiting(session)
     if waiting:
         number, text, asks, quote = waiting
-        stopped = _stopped_by(session)
+        stopped = stopped_by([turn for turn in session.conversation.turns if not turn.agent])
         if asks:
             detail = "asked at the end of the session and not answered"
             yield found("questions", text, number, detail=detail, quote=quote, score=60)
@@ -165,7 +65,7 @@ def find_unfinished(session: Session) -> Iterator[Found]:
 
 def _in_the_middle(session: Session) -> Iterator[Found]:
     """A session that ends in the middle of a commit, a push or an edit."""
-    last = _last_call(session)
+    last = unanswered(session.conversation.turns, session.events)
     if last is None:
         return
     turn, row = last
@@ -178,21 +78,6 @@ def _in_the_middle(session: Session) -> Iterator[Found]:
         what = f"the commit “{event.subject}”" if isinstance(event, Commit) else f"`{event.words}`"
         text = f"Check whether {what} went through{session.on_branch}: the session ends before its result"
         yield _open(text, turn, score=60)
-
-
-def _failed_at_the_end(session: Session) -> Iterator[Found]:
-    """A session that ends with a command that failed, and what it was to lead to, as the assistant said before."""
-    failed = _failed_last(session)
-    if failed is None:
-        return
-    turn, row, why = failed
-    said = [place for place in session.conversation.turns[:turn] if place.role == "assistant" and place.text.strip()]
-    rows = rows_of(said[-1], turn) if said else []
-    announced = list(sentences(rows[-1]))[-1:] if rows else []
-    wanted = f"; it was to come: “{announced[0].text.rstrip(':：')}”" if announced else ""
-    shown = f" (“{why[:LONGEST_WHY]}”)" if why else ""
-    quote = announced[0].quote if announced else ""
-    yield _open(f"`{row.words[:LONGEST_WHY]}` failed{shown} as the session ended{wanted}", turn, quote=quote, score=58)
 
 
 def _names(edits: list[Edit]) -> list[str]:
@@ -239,7 +124,7 @@ _DIRTY = re.compile(
 def _unsent(session: Session) -> Iterator[Found]:
     """Work that git showed as not committed at the end, or that the user wanted committed or pushed and that was not;
     a push that was rejected."""
-    end, wanted = read_end(session), _wanted_of_git(session)
+    end, wanted = read_end(session.conversation.turns), _wanted_of_git(session)
     commits = [(at, row) for at, row in session.events if isinstance(row, Commit)]
     pushes = [(at, row) for at, row in session.events if isinstance(row, Push)]
     if pushes and pushes[-1][1].succeeded is False and not opened_since(session, pushes[-1][0]):

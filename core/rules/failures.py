@@ -1,4 +1,4 @@
-"""What fails here and what works instead, as the events tell: commands, hooks, and the rules of linters.
+"""What fails here and what works instead, as the events tell: commands, and the rules of linters.
 
 Failures are told by their cause: a program and the line that says what was wrong. What a test or a compiler says of the
 code is work, and over when it is done; how a thing has to be called, what a machine lacks, and what a repository's own
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from core.conversations.events import Command, Edit, Event, Hook
+from core.conversations.events import Command, Edit, Event
 from core.rules import words
 from core.rules.sentence import Found, found
 from core.rules.session import Session, is_change
@@ -131,14 +131,12 @@ def find_failures(session: Session) -> Iterator[Found]:
     """A command that failed, and what works instead; each cause once, with how often it struck."""
     events = session.events
     commands = [(at, turn, row) for at, (turn, row) in enumerate(events) if isinstance(row, Command)]
-    last_said = max((closing.number for closing in session.closings), default=-1)
     failed: list[_Failed] = []
     for number, (at, turn, row) in enumerate(commands):
         why = failure(row) or (_last_line(row.output) if row.failed and row.answered else "")
         if not why or row.refused or not _is_plain(bare(row.words)) or any(name in why for name in words.HIDDEN):
             continue
-        at_end = number == len(commands) - 1 and turn >= last_said  # `end.py` tells it
-        if not (at_end or _OF_ANY_SANDBOX.search(why) or _OF_ANY_GIT.search(why)):
+        if not (_OF_ANY_SANDBOX.search(why) or _OF_ANY_GIT.search(why)):
             failed.append(_Failed(number, at, turn, row, why))
     told: dict[tuple[str, str], tuple[_Failed, str]] = {}
     cures: set[str] = set()
@@ -290,57 +288,3 @@ def find_lint_rules(session: Session) -> Iterator[Found]:
         command, message, turn = rejected[rule]
         passes = f"; here it passes with `{comments[rule]}`" if rule in comments else ""
         yield found("facts", f"`{command}` rejects “{message}”{passes}", turn, score=58, kind="tool-quirk")
-
-
-# --- hooks ---
-
-_RUN_BY_ITSELF = re.compile(r"\b(?:husky|lefthook|lint-staged|pre-commit|pre-push|commit-msg)\b", re.IGNORECASE)
-SHOWN = re.compile(r"^(?:\$|>|┃|❯)\s+(?P<command>.+?)\s*$", re.MULTILINE)
-_OF_HOOK = re.compile(
-    r"\b(?:husky|lefthook|lint-staged|pre-commit|pre-push|commit-msg|commitlint|hook (?:failed|declined|exited))\b|"
-    r"\[(?:subject|type|scope|body|header|footer)-[a-z-]+\]",
-    re.IGNORECASE,
-)
-_RULE = re.compile(r"^\s*[✖✗×]\s++(?!found )|\s\[[a-z]+(?:-[a-z]+)+\]\s*$")
-
-
-def ran_by_itself(row: Command) -> list[str]:
-    """The checks that a hook ran at a commit or push, as it prints them."""
-    if not re.search(r"\bgit (?:commit|push)\b", row.words) or not _RUN_BY_ITSELF.search(row.output):
-        return []
-    return [line["command"] for line in SHOWN.finditer(row.output) if words.check_kind(line["command"])]
-
-
-def _refusal(row: Command) -> str:
-    """What a hook asks of a commit, as it says when it stops one: the rule that was broken, or the command that failed
-    with its error."""
-    rows = [re.sub(r"^\W+", "", line.strip()) if _RULE.search(line) else "" for line in row.output.split("\n")]
-    for at, line in enumerate(rows):
-        if line.endswith(":"):
-            below = next((text.strip() for text in row.output.split("\n")[at + 1 :] if text.strip()), "")
-            below = below.split(" [Context")[0]
-            return f"`{line[:-1]}` has to pass (“{below}”)" if below else ""
-        if line:
-            return f"“{line}”"
-    return ""
-
-
-def find_hooks(session: Session) -> Iterator[Found]:
-    """What runs by itself at a commit or a push: the hook says so in what it prints."""
-    told: dict[str, Found] = {}
-    where = f" in {session.project}" if session.project else ""
-    for turn, row in session.events:
-        if isinstance(row, Command) and row.answered and re.search(r"\bgit (?:commit|push)\b", row.words):
-            when = "git push" if re.search(r"\bgit push\b", row.words) else "git commit"
-            said = _refusal(row) if row.failed and _OF_HOOK.search(row.output) else ""
-            if said and len(said) <= LONGEST_COMMAND:
-                statement = f"`{when}`{where} runs a hook that stops it: {said}"
-                told.setdefault(said, found("facts", statement, turn, score=64, kind="pitfall"))
-            if ran := ran_by_itself(row):
-                shown = ", ".join(f"`{command}`" for command in dict.fromkeys(ran))
-                statement = f"`{when}`{where} runs a hook by itself: {shown}"
-                told.setdefault(when, found("facts", statement, turn, score=62))
-        elif isinstance(row, Hook) and row.failed and row.words and words.check_kind(row.words):
-            statement = f"A hook runs `{row.words}` by itself here, and it can fail"
-            told.setdefault(statement, found("facts", statement, turn, score=60))
-    yield from told.values()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from core.rules import words
-from core.rules.findings import cause_in, explains, is_past, neutral
+from core.rules.closing import WHY, cure_of, is_cause, is_past, leaning, states, thoughts, with_cure
 from core.rules.prose import begun, by_person, clean, sentences
-from core.rules.sentence import Found, found, is_latin, named_first, names_in, stems
+from core.rules.sentence import Found, found, is_latin, names_in, stems
 from core.rules.session import Session, rows_of
 
 MAX_ERRORS = 3
@@ -27,7 +27,10 @@ _TELLS = re.compile(
 )
 _PLACE = re.compile(r"^(?:FAILED \S+ - )?(?:\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+)?(?:\[[\w:./ -]+\]\s*)*")
 _RULED_OUT = re.compile(
-    r"\b0 errors?\b|\bno errors?\b|[?？]\s*$|^\s*(?:at|File|import|from|raise|throw|console|print)\b"
+    r"\b0 errors?\b|\bno errors?\b|[?？:]\s*$|^\s*(?:at|File|import|from|raise|throw|console|print|what|why|how|when|"
+    r"where|I|"
+    r"it|there|this|that|can|could|please|fix|still)\b",
+    re.IGNORECASE,
 )
 
 
@@ -74,6 +77,22 @@ def find_pasted_errors(session: Session) -> Iterator[Found]:
                 told[error] = found("facts", f"“{error}”: {cause}", place, quote=quote, score=64, kind="pitfall")
                 break
     yield from [item for item in told.values() if item][-MAX_ERRORS:]
+    yield from _unproven(session, told)
+
+
+def _unproven(session: Session, told: Mapping[str, Found | None]) -> Iterator[Found]:
+    """The error that the user pasted last, where the session ends with an answer that tells no cause of it: nothing
+    shows that it is gone."""
+    asked = [(at, turn) for at, turn in enumerate(session.conversation.turns) if by_person(turn)]
+    closing = session.closings[-1] if session.closings else None
+    error = error_in(asked[-1][1].text) if asked and closing is not None and closing.at_end else ""
+    if not error or told.get(error) or closing is None or any(at > asked[-1][0] for at, _ in session.commands):
+        return
+    rows = rows_of(closing.turn, closing.number)
+    first = next(iter(thoughts(rows)), None)
+    cure = cure_of(rows, first) if first else ""
+    detail = f"pasted last, and nothing shows that it is gone{f'; proposed: {cure}' if cure else ''}"
+    yield found("tasks_open", f"Check whether “{error}” is gone", asked[-1][0], detail=detail, score=57)
 
 
 def _comes_again(session: Session, number: int, error: str) -> bool:
@@ -85,33 +104,21 @@ def _comes_again(session: Session, number: int, error: str) -> bool:
 
 
 def _cause(session: Session, number: int, error: str) -> tuple[str, str]:
-    """What an answer says first of an error that it names: its cause, or what cures it; with the quote."""
+    """What an answer says of an error first: its cause, with what cures it; with the quote."""
     rows = rows_of(session.conversation.turns[number], number)
-    for at in range(min(len(rows), LOOKED_AT)):
-        if said := cause_in(session, rows, at, known=True):
-            return said
     names, about = names_in(error), stems(error)
-    for row in rows[:LOOKED_AT]:
-        for sentence in sentences(row):
-            text = neutral(sentence.text)
-            if error in text or _WILL.search(text):
-                continue
-            lacks = _LACKS.search(text) is not None
-            common = len(about & stems(text))
-            shared = bool(names & names_in(text)) or common >= (1 if lacks else 2) or not is_latin(text)
-            cures = lacks or words.CAUSE.search(text) or words.REASON.search(text)
-            if (
-                shared
-                and cures
-                and explains(text, persons=True)
-                and named_first(text)
-                and not words.DANGLING.match(text)
-            ):
-                return text, sentence.quote
-    first = next((sentence for row in rows[:1] for sentence in sentences(row)), None)
-    text = neutral(first.text) if first else ""
-    if first and names & names_in(text) and explains(text) and named_first(text) and not is_past(text):
-        return text, first.quote  # what an answer begins with speaks of what went wrong
+    for thought in thoughts(rows[:LOOKED_AT]):
+        text = _SAME_ERROR.sub("", thought.text)
+        lacks = _LACKS.search(text) is not None
+        common = len(about & stems(text)) >= (1 if lacks else 2) or bool(names & names_in(text)) or not is_latin(text)
+        cause = is_cause(rows, thought) or _SAME_ERROR.match(thought.text)
+        if not (cause or (common and (lacks or WHY.search(text)))) or error in text or _WILL.search(text):
+            continue
+        if states(text, to_user=True) and (cause or not leaning(text)):
+            return with_cure(text, cure_of(rows, thought)), thought.quote
+    first = next(thoughts(rows[:1]), None)
+    if first and names & names_in(first.text) and states(first.text) and not is_past(first.text):
+        return with_cure(first.text, cure_of(rows, first)), first.quote  # an answer begins with what went wrong
     for row in rows:
         for sentence in sentences(row):
             text = begun(_I.sub("", sentence.text))
@@ -123,3 +130,15 @@ def _cause(session: Session, number: int, error: str) -> tuple[str, str]:
 
 _I = re.compile(r"^(?:I(?:['’]ve| have)?|we(?:['’]ve| have)?) (?:also |now |successfully )?", re.IGNORECASE)
 LEAST_SHARED = 2
+_SAME_ERROR = re.compile(
+    r"^(?:the|this|that) (?:[\w`-]+ ){0,3}(?:error|issue|problem|warning|failure|message|exception)s?\b"
+    r"(?: (?:message|itself))?\s+(?:\w+ly )?(?:(?:indicates?|means?|says?|tells)(?: us| you)? (?:that )?|"
+    r"(?:(?:is|was|occurs?|occurred|happens?|happened|comes?|came|arises?|appears?|stems?)(?: \w+ly)? )?"
+    r"(?=because|due to|caused by|since|from|when|that)(?:that )?)|"
+    r"^(?:这个?|该|此)?(?:错误|报错|问题|警告)(?:信息|消息)?(?:的原因)?(?:是|在于|表明|说明|提示|意味着)(?:因为|由于|说)?"
+    r"\s*[:：,，]?\s*|"
+    r"^(?:эта )?(?:ошибка|проблема) (?:возникает|возникла|означает|связана|вызвана|говорит о том)\s*,?\s*(?:что )?|"
+    r"^(?:この)?(?:エラー|警告|問題)(?:の原因)?は[、,]?|^(?:이 )?(?:오류|에러|경고|문제)(?:의 원인)?[는은]\s*",
+    re.IGNORECASE,
+)
+"""What stands in front of a cause where the error is known."""

@@ -15,7 +15,7 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.rules import words
 from core.rules.checks import are_checks, checks_of
-from core.rules.findings import PERSONS, is_past
+from core.rules.closing import TO_READER, is_past
 from core.rules.prose import begun, looks_like_code, sentences
 from core.rules.sentence import LONG, Found
 from core.rules.session import Session, rows_of
@@ -75,7 +75,7 @@ def find_quirks(session: Session) -> Iterator[Found]:
     kept: list[Remark] = []
     for remark in find_remarks(session.conversation, _LIMITS):
         text = remark.statement
-        if not _LIMITS.search(text) or is_past(text) or PERSONS.search(text):
+        if not _LIMITS.search(text) or is_past(text) or TO_READER.search(text):
             continue
         if words.HEDGE.search(text) or words.CAUSE.search(text) or _OF_THE_MOMENT.search(text):
             continue

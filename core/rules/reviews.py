@@ -1,4 +1,4 @@
-"""What a review of one's own code found and nobody mended: rated or numbered findings, and weak points."""
+"""What a review of one's own code rated and nobody mended."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ import re
 from collections.abc import Iterator
 
 from core.rules import words
-from core.rules.prose import Row, begun, clean, sentences, whole
-from core.rules.sentence import LONG, SHORT, Found, found, names_in, readable, shortened
+from core.rules.prose import Row, begun, clean, sentences
+from core.rules.sentence import LONG, SHORT, Found, found, shortened
 from core.rules.session import Closing, Session
 
 MAX_FINDINGS = 4
-LEAST_NAMES = 2
 _LOW = ("low", "minor", "p3", "低")
-_HARMLESS = re.compile(
-    r"\b(?:non-issue|nits?|not (?:a |really a )?block\w*|acceptable|no action|fine|cosmetic|informational|optional|"
-    r"reasonable|minor|inefficien\w+|already (?:handled|fixed)|currently safe)\b",
-    re.IGNORECASE,
-)
 SLIGHT = re.compile(
     r"\b(?:optional\w*|low[- ]priority|nice[- ]to[- ]have|small\w*|trivial|consider|might|could|if you|tidy|"
     r"may want)\b|"
@@ -43,10 +37,7 @@ def find_in_review(session: Session) -> Iterator[Found]:
 def _in(session: Session, closing: Closing) -> Iterator[tuple[bool, Found]]:
     if closing.refuted or closing.overtaken or closing.changed:
         return
-    lines = session.rows[closing.number]
-    yield from _rated(closing, lines)
-    yield from _numbered(session, closing, lines)
-    yield from _risks(session, closing, lines)
+    yield from _rated(closing, session.rows[closing.number])
 
 
 def _rated(closing: Closing, lines: list[Row]) -> Iterator[tuple[bool, Found]]:
@@ -74,54 +65,3 @@ def _rated(closing: Closing, lines: list[Row]) -> Iterator[tuple[bool, Found]]:
             how in _LOW,
             found("tasks_open", statement, closing.number, detail=shortened(detail), quote=quote, score=68),
         )
-
-
-_POINT = re.compile(r"^(?:\d{1,2}[.):]|[A-Z]\d{0,2}[.):]|#\d{1,2}[:.]?)\s+(?P<what>\S.{8,120})$")
-_WRONG = re.compile(
-    r"\b(?:silent\w*|missing|never|not|no longer|fails?|skips?|swallow\w*|stale|race|leaks?|wrong|incorrect\w*|"
-    r"inconsistent|unbounded|lacks?|without|ignor\w+|hard\w*|duplicat\w*|breaks?|errors?|bugs?|unsafe|lost|drops?|"
-    r"overwrit\w+|vulnerab\w+|unused|dead|fragile|can't|cannot|doesn't)\b|风险|缺|不",
-    re.IGNORECASE,
-)
-
-
-def _numbered(session: Session, closing: Closing, lines: list[Row]) -> Iterator[tuple[bool, Found]]:
-    """Numbered findings of a review, each below a heading of its own, of which nothing is spoken of afterwards."""
-    parts: dict[str, list[Row]] = {}
-    for row in lines:
-        parts.setdefault(row.heading, []).append(row)
-    points = [(point["what"], rows) for heading, rows in parts.items() if (point := _POINT.match(heading))]
-    if len(points) < LEAST_NAMES or sum(words.ORDER.match(what) is not None for what, _ in points) > 1:
-        return
-    for what, rows in points:
-        said = " ".join(clean(row.text) for row in rows)
-        if not words.ANCHOR.search(f"{what} {said}") or not _WRONG.search(what) or _HARMLESS.search(f"{what} {said}"):
-            continue
-        if session.spoken_of(closing.number, what if words.ANCHOR.search(what) else said[:LONG]):
-            continue
-        bare = [(part, words.LINE_NUMBERS.sub("", part.text)) for row in rows for part in sentences(row)]
-        first, text = next(((part, text) for part, text in bare if readable(text)), (None, ""))
-        statement = f"{begun(clean(what))}{': ' if text else ''}{text}".rstrip(".")
-        quote = first.quote if first else ""
-        yield False, found("tasks_open", f"{statement} (review finding)", closing.number, quote=quote, score=66)
-
-
-_RISK_HEADING = re.compile(
-    r"^(?:\W*\d*\W*)(?:(?:main|known|open|remaining|major|key|potential)\s+)?(?:risks?|weakness(?:es)?|shortcomings?|"
-    r"security (?:issues|concerns|risks))(?:\s*(?:and|&|/)\s*\w+)?$|风险|不足|缺点|リスク|課題|위험",
-    re.IGNORECASE,
-)
-
-
-def _risks(session: Session, closing: Closing, lines: list[Row]) -> Iterator[tuple[bool, Found]]:
-    """Weak points of one's own project that an assessment named and that nobody came back to."""
-    for row in lines:
-        text = whole(row).text
-        if row.kind != "bullet" or not _RISK_HEADING.search(row.heading) or not readable(text):
-            continue
-        slight = _HARMLESS.search(text) or words.UNSURE.search(text)
-        if len([name for name in names_in(text) if len(name) > 4]) < LEAST_NAMES or slight:
-            continue
-        if not session.spoken_of(closing.number, text):
-            detail = "a weak point that was named and not worked on"
-            yield True, found("tasks_open", text, closing.number, detail=detail, quote=whole(row).quote, score=54)

@@ -1,4 +1,4 @@
-"""What the user said: rules for good, how things are and have to be, what they set right, refused or put off.
+"""What the user said: rules for good, how things are and have to be, what they set right or refused.
 
 A statement counts when it stands alone: it names a thing and holds beyond the moment. It is kept to its values: the
 sentences beside it that say "`s` means 1000" belong to the one that says what is meant. An order that the session
@@ -15,17 +15,18 @@ from core.conversations.events import Command, Event
 from core.rules import words
 from core.rules.failures import bare
 from core.rules.pasted import error_in
-from core.rules.prose import Row, begun, clean, looks_like_code, sentences
-from core.rules.sentence import CODE, Found, fits, found, is_latin, named, names_in
+from core.rules.prose import Row, Sentence, begun, clean, looks_like_code, sentences
+from core.rules.sentence import CODE, Found, fits, found, in_lines, is_latin, named, names_in
 from core.rules.session import Exchange, Session, rows_of
 from core.rules.typed import has_placeholder
 
 MAX_STATED = 5
 LONGEST, LONGEST_STATED = 300, 460
 """Characters of one sentence of the user, and of a statement with all that belongs to it."""
-LEAST_NAMED, LEAST_UNNAMED, LEAST_ALONE = 4, 6, 14
+LEAST_NAMED, LEAST_UNNAMED, LEAST_ALONE = 4, 6, 12
 """Words of a sentence that names a thing, of a rule that names none, and of a wish that names none."""
 LONGEST_DETAIL = 160
+MOST_SENTENCES, MOST_OF_REVIEW = 2, 2
 
 FILLER = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|and|but|also|so|well|hmm|um|uh|oh|please|actually|really|sure|btw|fyi|note"
@@ -46,12 +47,14 @@ RULE = words.one_of({
     "en": (
         r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", r"prefers?", "instead of", "rather than",
         r"(?:^|[,;:] |(?:please|and|but|also|we|I|you|it|should|must) )(?:do(?:n'?t| not)|not)"
-        r"(?! (?:worry|know|see|think|need to|understand|have to|get|just|sure|work\w*|yet|remember|care)\b)",
+        r"(?! (?:worry|know|see|think|need to|understand|have to|get|sure|work\w*|yet|remember|care)\b)",
         "from now on", r"(?:must|shall|should)(?:n't| not)?(?! (?:i|we|you)\b)", r"(?:has|have|needs?) to be",
         r"(?:is|are) (?:supposed|meant) to", r"only(?! (?:problem|issue|thing|one|difference)\b)", "without",
         "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time",
         r"no (?:more|external|new)", r"(?:is|are) (?:not (?:needed|necessary|required)|no need|unnecessary)",
-        r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)", "let'?s (?:use|go with|keep|call|not|drop)",
+        r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)",
+        "let'?s (?:use|go with|keep|call|not|drop|allow|stick|only|always)",
+        r"(?:it(?:'s| is|'d be) |would be )?better (?:to|that|if)",
         r"we(?:'ll| will)? (?:use|go with|keep|call)", r"use \S+(?: \S+){0,6} (?:for|everywhere|and not|, not)",
         r"(?:we|i)(?:'d)? (?:(?:also|just|really|only) )*(?:want|need|prefer|expect) (?!you\b)(?:\S+ ){1,8}(?:to|"
         r"not)\b",
@@ -139,6 +142,14 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 """A rule in the form of a case and what is to be done in it."""
+_CHOOSES = re.compile(
+    r"^(?:use|follow|name|call|store|save|keep|put|place|stick to|base|target|default to|serve|host) "
+    r"(?!(?:it|this|that|them|these|those|the (?:same|above|other|following))\b).{3,}? (?:as|for|in|under|on|to|with|"
+    r"from|at|by|"
+    r"instead of|everywhere) \S|^(?:use|follow) (?!(?:it|this|that|them|the)\b)\S{3,}",
+    re.IGNORECASE,
+)
+"""An order that chooses: a tool, a name, a place. What it chooses holds after the work is done."""
 _OURS = re.compile(r"^(?:our|my|we (?:use|have|only|run|host|deploy|keep|ship|support))\b(?! (?:to|a problem)\b)", re.I)
 _VALUE = re.compile(r"`[^`\n]+`|[\"“'][^\"”'\n]{1,40}[\"”']|\b\d[\d.,]*\b|\w = \S|(?<!\w)--?\w|\w/\w|<\w+>")
 _ORDER = words.one_of({
@@ -181,7 +192,8 @@ _IN_TROUBLE = re.compile(
 )
 _OF_TALK = re.compile(
     r"^(?:that|which|or|for #\d+)\b|\b(?:your?|above|here|previous(?:ly)?|following|again|last time)\b|\bsure to\b|"
-    r"\bremember to\b|\b(?:too|also|same)\W*$|\bthe (?:other|rest|same)\b|\b(?:after|once|before|with) (?:this|that)\b|"
+    r"\bremember to\b|\b(?:too|also|same)\W*$|\bthe (?:other|rest)\b|\bthe same\W*$|\b(?:after|once|before|"
+    r"with) (?:this|that)\b|"
     r"\b(?:too|so) much\b",
     re.IGNORECASE,
 )
@@ -245,13 +257,32 @@ def find_stated(session: Session) -> Iterator[Found]:
 
 
 def _stated_in(session: Session, row: Exchange) -> Iterator[Found]:
-    if _OF_REVIEW.search(row.text):
-        return
     if row.events and row.doubted and not STRONG.search(row.text):
         return
     told = _only_tells(row) and not error_in(row.text)
-    for part in rows_of(Turn("user", row.text), row.number):
-        yield from _of_paragraph(part, row, told=told, works=bool(session.events))
+    reviewed = len(_OF_REVIEW.findall(row.text)) > MOST_OF_REVIEW  # mostly somebody else's words
+    rows = [] if reviewed else rows_of(Turn("user", row.text), row.number)
+    lists: dict[tuple[str, str], list[Row]] = {}
+    for part in rows:
+        lists.setdefault((part.kind, part.heading), []).append(part)
+    for (kind, heading), parts in lists.items():
+        if kind == "bullet" and len(parts) > 1:
+            yield from _of_list(heading, parts, row)
+            continue
+        for part in parts:
+            if not _OF_REVIEW.search(part.text):
+                yield from _of_paragraph(part, row, told=told)
+
+
+def _of_list(heading: str, parts: list[Row], row: Exchange) -> Iterator[Found]:
+    """A list of the user in one line, where most of its points say how things have to be."""
+    points = [_wish(clean(part.text)).rstrip(" .;") for part in parts]
+    rules = [bool(_kind(point, point, told=False)) for point in points]
+    if 2 * sum(rules) < len(points) or any(map(_OF_REVIEW.search, points)):
+        return
+    for line in in_lines(heading, points, LONGEST_STATED):
+        quote = next((part.text for part, point in zip(parts, points, strict=True) if point in line), "")
+        yield found("decisions", line, row.number, quote=quote, score=62)
 
 
 def _only_tells(row: Exchange) -> bool:
@@ -261,9 +292,9 @@ def _only_tells(row: Exchange) -> bool:
     return bool(said) and bool(row.replies) and not (asks or row.events or "?" in row.text)
 
 
-def _of_paragraph(part: Row, row: Exchange, *, told: bool, works: bool) -> Iterator[Found]:
+def _of_paragraph(part: Row, row: Exchange, *, told: bool) -> Iterator[Found]:
     """The statement that a paragraph makes, with all its sentences that hold its values."""
-    said = list(sentences(part))
+    said = [piece for sentence in sentences(part) for piece in _pieces(sentence)]
     texts = [_wish(sentence.text) for sentence in said]
     kinds = [_kind(text, sentence.text, told=told) for text, sentence in zip(texts, said, strict=True)]
     if told and any(kinds):  # what is told in one breath belongs together
@@ -289,6 +320,17 @@ def _of_paragraph(part: Row, row: Exchange, *, told: bool, works: bool) -> Itera
 
 def _stopped(text: str) -> str:
     return text if text.endswith((".", "!", "。", "！", ";")) else f"{text}."
+
+
+_SMALL = re.compile(r"(?<=[a-z]{3}[.!?]) +(?=[a-z]{1,12} )")
+"""Where the next sentence of somebody begins who uses no capitals."""
+
+
+def _pieces(sentence: Sentence) -> Iterator[Sentence]:
+    at = sentence.start
+    for part in _SMALL.split(sentence.row.text[sentence.start : sentence.end]):
+        yield Sentence(clean(part), sentence.row, at, at + len(part))
+        at += len(part) + 1
 
 
 _BROKEN_OFF = re.compile(r"^\w+ (?:it|this|that|them)[,;:—–-]+ (?=(?:we|our|the|because|since)\b)", re.IGNORECASE)
@@ -321,6 +363,7 @@ def _belongs(text: str) -> bool:
     return bool(_VALUE.search(text) or RULE.search(text)) and len(text) <= LONGEST
 
 
+_USES = re.compile(r"^(?:i|we) (?:no longer|don'?t|do not|never|always|only) (?:use|support|ship|run|host)\b", re.I)
 _STATE = re.compile(r"\b(?:already|empty|missing|blank)\b", re.IGNORECASE)
 """Words of trouble that a contract uses as well."""
 
@@ -330,16 +373,20 @@ def _kind(text: str, whole_text: str, *, told: bool) -> str:
     if whole_text.endswith(_ASKING) or "?" in text or not _stands(text):
         return ""
     is_named = named(text) or _CALLED.search(text) or _VALUE.search(text)
-    strong = STRONG.search(text)
+    strong = STRONG.search(text) or _USES.match(text) or CORRECTS.match(whole_text)
     least = LEAST_NAMED if is_named else LEAST_UNNAMED
-    if is_latin(text) and len(text.split()) < least:
+    if is_latin(text) and len(text.split()) < least and not _USES.match(text):
         return ""
     alone = len(text.split()) >= LEAST_ALONE
     if _WHY.search(text) and is_named:
         return "rule"
-    if RULE.search(text) and (is_named or strong or alone) and not (_ORDER.match(text) and not strong):
+    if (
+        (RULE.search(text) or RULE.search(whole_text))
+        and (is_named or strong or alone)
+        and not (_ORDER.match(text) and not strong)
+    ):
         return "rule"
-    if _WHEN.match(text) and is_named:
+    if (_WHEN.match(text) or _CHOOSES.match(text)) and is_named:
         return "rule"
     return "fact" if is_named and _states(text) and (told or _OURS.match(text)) else ""
 
@@ -409,6 +456,8 @@ _OF_RULES = frozenset({
 def _overtakes(later: str, text: str) -> bool:
     """Whether a later statement speaks of the same as one: most telling words of the shorter stand in the other."""
     one, other = (frozenset(_WORD.findall(part.casefold())) - _OF_RULES for part in (later, text))
+    if re.search(r"\binstead\W*$", later, re.IGNORECASE) and one & other:
+        return True
     values = frozenset(CODE.findall(text)) - frozenset(CODE.findall(later))
     return not values and len(one & other) >= max(2, 0.6 * min(len(one), len(other)))
 
@@ -450,6 +499,8 @@ def _set_right(row: Exchange) -> Found | None:
     if row.before is None or row.stopped or len(row.text) > LONGEST:
         return None
     body, quote, agreed = _said(row), row.text.split("\n")[0], _conceded(row)
+    if not _IS_SO.search(body) or len(_SENTENCES.split(body)) > MOST_SENTENCES or _IN_TROUBLE.search(body):
+        return None
     leans = words.POINTING.match(body) or _ORDER.match(body) or _LEANS.search(body) or _BARE_SUBJECT.match(body)
     if re.match(r"I\b|the (?:first|second|third|last|other)\b", body, re.IGNORECASE):
         return None
@@ -524,17 +575,3 @@ def _instead_of(call: Command, events: list[Event]) -> str:
         if row.answered and not row.failed and not row.refused and line.split()[:1] == program:
             return line if len(line) <= LONGEST_DETAIL and "\n" not in line else ""
     return ""
-
-
-def find_put_off(session: Session) -> Iterator[Found]:
-    """What the user put off until another day, where they name it and it was not taken up after all."""
-    for row in session.exchanges:
-        for part in rows_of(Turn("user", row.text), row.number):
-            for sentence in sentences(part):
-                text = FILLER.sub("", sentence.text)
-                if not words.PUT_OFF.search(text) or "?" in text or not fits(text, LONGEST):
-                    continue
-                told = named(text) and not words.POINTING.match(text)
-                later = [other for other in session.exchanges if other.number > row.number]
-                if told and not any(names_in(text) & names_in(other.text) for other in later):
-                    yield found("tasks_open", text, row.number, detail="put off by the user", quote=sentence.quote)

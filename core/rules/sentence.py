@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.rules import words
@@ -73,26 +74,6 @@ def named(text: str) -> bool:
     return words.ANCHOR.search(text) is not None or (not is_latin(text) and _LATIN.search(text) is not None)
 
 
-# A sentence that says what something does without what it is: "Falls back to …", "Write-new-only — all new …".
-_NO_SUBJECT = re.compile(
-    r"^(?:falls?|uses?|returns?|reads?|writes?|runs?|keeps?|skips?|handles?|sends?|stores?|checks?|creates?|adds?|"
-    r"allows?|supports?|requires?|prevents?|ensures?|makes?|does|has|is|can|must|only|never|always|no longer|now|"
-    r"defaults?|ignores?|applies|accepts?|loads?|fails?|waits?|works?|guards?|guarded|avoids?|generates?|"
-    r"resolves?|updates?|removes?|replaces?|exposes?)\b(?! (?:of|for|that|in which)\b)|"
-    r"^(?:(?![`\d])[^`—–.]){3,40}(?<!\w\.\w) [—–] ",
-    re.IGNORECASE,
-)
-_CALLED = re.compile(r"(?<=\s)[A-Z][A-Za-z]*[a-z]|\b[A-Z]{2,}")
-
-
-def named_first(text: str) -> bool:
-    """Whether a sentence names in its first words what it is about."""
-    if not is_latin(text):
-        return _NO_SUBJECT.match(text) is None
-    first = " ".join(text.split()[:FIRST_WORDS])
-    return _NO_SUBJECT.match(text) is None and bool(words.ANCHOR.search(first) or _CALLED.search(first))
-
-
 # What a line alone does not tell: a label of a list, a page without its name, a word that points at what stood before.
 _LABELS = re.compile(
     r"\b(?i:case|chunk|variant|obs|observation|finding|item|point|cas|caso) (?:#?\d{1,2}|[A-Z])\b(?![.-]?\w)|"
@@ -140,6 +121,21 @@ def shortened(text: str, most: int = LONG) -> str:
     ends = [stop.end() for stop in re.finditer(r"[.!?](?=[\s)])|[。！？]", text[:most])]
     said = text[: ends[-1]].strip() if ends else ""
     return said if whole_quotes(said) else ""
+
+
+def in_lines(heading: str, points: Sequence[str], most: int) -> list[str]:
+    """The points of a list, joined, in as few lines of at most `most` characters as hold them all, each below the
+    heading ("" for none); a longer point is left out."""
+    lead = f"{heading}: " if heading else ""
+    lines: list[str] = []
+    for point in points:
+        if len(lead) + len(point) > most:
+            continue
+        if lines and len(lines[-1]) + len(point) + 2 <= most:
+            lines[-1] += f"; {point}"
+        else:
+            lines.append(f"{lead}{point}")
+    return lines
 
 
 _TELLING = re.compile(r"[A-Za-z][\w-]{3,}|[぀-ヿ一-鿿가-힣]{2}")

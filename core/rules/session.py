@@ -21,14 +21,14 @@ from core.conversations.events import (
     Push,
     Question,
 )
+from core.conversations.ran import INTERRUPTED
 from core.rules import words
 from core.rules.prose import Row, by_person, clean, read_prose
 from core.rules.sentence import names_in
 from core.rules.typed import own_words, typed
 
-LEAST_PASTED = 200
-"""A message of the user of that many characters holds more than a request: an error, a log, a piece of code."""
 SPOKEN_AGAIN = 2 / 3
+FIRST_SAID, LONGEST_ASKED = 300, 140
 _WRITES = re.compile(
     r"\bapply_patch\b|\bsed\s+(?:-\w+\s+)*-i|\bcat\s*>{1,2}\s|<<.{0,60}>\s*\S|\btee\s|\bgit (?:mv|rm|apply|revert)\b"
 )
@@ -57,7 +57,8 @@ class Closing:
     """The assistant's last words before the user's next ones, or before the end (`at_end`).
 
     `before` is the number of the closing message before it (-1: none), `changed` whether something was written since;
-    `refuted` whether the user contradicted it, `overtaken` whether files were changed again afterwards.
+    `refuted` whether the user contradicted it, `doubted` whether their next words tell of trouble, `overtaken` whether
+    files were changed again afterwards.
     """
 
     number: int
@@ -66,6 +67,7 @@ class Closing:
     before: int
     changed: bool
     refuted: bool
+    doubted: bool
     overtaken: bool
 
 
@@ -110,11 +112,6 @@ class Session:
     def commands(self) -> tuple[tuple[int, Command], ...]:
         """The command lines that were run, with their turns."""
         return tuple((at, row) for at, row in self.events if isinstance(row, Command))
-
-    @property
-    def of_chat(self) -> bool:
-        """Whether this is a talk with an assistant that saw nothing of the user's machine."""
-        return self.conversation.format in ("chatgpt", "claude_ai", "export_file")
 
     @cached_property
     def paired(self) -> bool:
@@ -184,10 +181,6 @@ class Session:
         later = (row.turn.text.casefold() for row in self.closings if row.number > turn)
         return any(sum(name in said for name in names) >= max(1, SPOKEN_AGAIN * len(names)) for said in later)
 
-    def edited_after(self, turn: int, text: str) -> bool:
-        """Whether a file that a text names was written after a turn."""
-        return any(at > turn and any(name in text for name in row.names) for at, row in self.edits)
-
     def spoken_of(self, turn: int, text: str) -> bool:
         """Whether something that a sentence names is spoken of, or stands in a call, in any later turn."""
         later = "\n".join(self._low[turn + 1 :])
@@ -196,6 +189,12 @@ class Session:
     def sent_after(self, turn: int) -> bool:
         """Whether something was committed or pushed after a turn."""
         return any(at > turn and isinstance(row, Commit | Push) and row.succeeded for at, row in self.events)
+
+    def asked(self, closing: Closing) -> str:
+        """What the user had asked before a closing message, where one short line says it, else ""."""
+        said = next((row.text for row in reversed(self.exchanges) if row.number < closing.number), "")
+        line = " ".join(clean(said).split()).rstrip(".?!")
+        return line if len(line.split()) >= LEAST_SUBJECT and len(line) <= LONGEST_ASKED else ""
 
     def said_before(self, closing: Closing) -> list[tuple[int, Turn]]:
         """The assistant's messages between the user's word and a closing message, the later first."""
@@ -288,7 +287,8 @@ def read_session(conversation: Conversation) -> Session:
         end = answer if answer >= 0 else len(turns)
         changed = any(before < at < end for at in (*edits, *others))
         overtaken = any(at >= end for at in edits)
-        closings.append(Closing(number, turns[number], answer < 0, before, changed, refuted, overtaken))
+        doubted = words.TROUBLE.search(said[:FIRST_SAID]) is not None
+        closings.append(Closing(number, turns[number], answer < 0, before, changed, refuted, doubted, overtaken))
         before = number
     return Session(conversation, tuple(events), tuple(closings))
 
@@ -334,7 +334,7 @@ def _exchanges(session: Session) -> list[Exchange]:
 def _stopped(session: Session, first: int, number: int) -> str:
     """The command or file at which the user interrupted the assistant, right before they spoke."""
     before = session.conversation.turns[number - 1] if number else None
-    if before is None or before.role != "system" or not before.text.startswith(words.INTERRUPTED):
+    if before is None or before.role != "system" or not before.text.startswith(INTERRUPTED):
         return ""
     calls = [row for place, row in session.events if first < place < number and isinstance(row, Command | Edit)]
     last = calls[-1] if calls else None

@@ -226,7 +226,7 @@ UNDONE = one_of(_UNDONE_IN)
 LEFT = one_of({
     **_UNDONE_IN,
     "en": (
-        *_UNDONE_IN["en"], "ready (?:for you )?to commit",
+        *_UNDONE_IN["en"],
         r"(?<!not )(?<!n't )needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)", r"left (?:out|as is)",
         r"out(?:side)? (?:of )?(?:the )?scope", r"worth (?:watching|fixing|revisiting)",
         r"once .{3,60} (?:is|are) merged", "after merging", "will need to be", r"you(?:'ll| will) (?:still )?need to",
@@ -295,23 +295,6 @@ CAUSE = one_of({
     "ko": ("근본 원인", "원인은"),
     "ru": ("причина (?:в том|ошибки|была|—)", "из-за", "вызван[аоы]?", "проблема (?:в|была в) том"),
     "pt": ("a causa", "causad[oa] por", "devido a", "o problema (?:é|era) que"),
-})  # fmt: skip
-# Words with which a sentence gives its reason, or what it was done for.
-REASON = one_of({
-    "en": (
-        "because", "so that", r"so (?:the|it|that|no|both|all|users?)", "which (?:means|avoids?|keeps?|lets?|makes?)",
-        "means(?: that)?", "instead of", "rather than", "otherwise", "due to", "in order to", "as a result",
-        "to (?:avoid|prevent|keep|ensure|stay|allow|match)", "on purpose", "by design", "intentional(?:ly)?",
-        r"(?<!ever )since (?!then|the last|v?\d)", "this (?:avoids|prevents|keeps|means)",
-    ),
-    "de": ("weil", "damit", "statt", "sodass", "absichtlich"),
-    "fr": ("parce que", "afin (?:de|que)", "pour éviter", "au lieu de"),
-    "es": ("porque", "para (?:que|evitar)", "en vez de"),
-    "zh": ("因此", "因为", "由于", "以便", "避免", "而不是"),
-    "ja": ("ため", "ので", "代わりに"),
-    "ko": ("때문", "위해", "대신"),
-    "ru": ("потому что", "так как", "чтобы", "вместо", "иначе", "поэтому"),
-    "pt": ("porque", "para (?:que|evitar)", "em vez de", "senão"),
 })  # fmt: skip
 # Words with which a sentence says what a thing needs, forbids or leaves out.
 LIMIT = one_of({
@@ -429,12 +412,6 @@ SEVERE_HEADING = re.compile(
     r"^(?:critical|blockers?|high|major|medium|must fix)(?:[- ](?:severity|priority|issues?|findings?))?$",
     re.IGNORECASE,
 )
-REVIEW_HEADING = re.compile(
-    r"\b(?:issues?|nits?|concerns?|risks?|suggestions?|recommend\w*|findings?|verdict|review|options?|alternatives?|"
-    r"proposal|proposed|plan|next steps?|steps|how (?:to|it works)|why|example|usage|before|impact|questions?)\b|建议|"
-    r"问题|可选|方案|使用|说明|下一步|計画|提案|例",
-    re.IGNORECASE,
-)
 
 # --- what the user says ---
 
@@ -454,6 +431,18 @@ CORRECTION = one_of({
     "ru": ("нет,", "не работает", "неверно", "ошибка (?:осталась|та же)", "всё ещё", "все еще"),
     "pt": ("não,", r"não funcion\w+", "ainda não", "continua"),
 }, begins=True)  # fmt: skip
+# What somebody says of what does not work (yet).
+TROUBLE = re.compile(
+    r"\b(?:\w*errors?|\w*exception|traceback|fail(?:s|ed|ing|ure)?|broken?|crash\w*|still (?:no|not|the|get\w*|"
+    r"see\w*|have|"
+    r"has|is|does)|bugs?|wrong|stuck|does(?:n'?t| not) (?:work|show|appear|seem|help)|did(?:n'?t| not) (?:work|help|"
+    r"fix|do)|"
+    r"not working|isn'?t working|nothing happen\w*|same (?:issue|problem|thing)|fehler|funktioniert nicht|geht nicht|"
+    r"erreurs?|"
+    r"ne (?:marche|fonctionne) pas|no funciona|não funciona|non funziona|ошибк\w+|не работает)\b|"
+    r"报错|错误|不行|失败|还是|エラー|動かない|오류|안 돼",
+    re.IGNORECASE,
+)
 # What an assistant says first when the user is right.
 CONCEDES = one_of({
     "en": (
@@ -531,7 +520,6 @@ NOT_MEANT = re.compile(
     r"^[/!<{]|[~$>|]|➜|--\w|://|\.(?:py|md|ts|js|json)\b.*\.(?:py|md|ts|js|json)\b",
     re.IGNORECASE,
 )
-INTERRUPTED = "[Request interrupted"
 
 
 def section(text: str, names: re.Pattern[str]) -> tuple[str, str]:

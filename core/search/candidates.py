@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class Filters:
     (YYYY-MM-DD), older than `before`, of the folder `project`, of another place
     of that project (`also`), or below one of them. "" asks for nothing. The last three are for
     turns of conversations alone: said by one of `roles`, found at one of `sources`, held in one of the very `folders`
-    (None: in any)."""
+    (None: in any). `threads` are the only documents that may be told (None: any)."""
 
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -56,6 +57,7 @@ class Filters:
     sources: tuple[str, ...] = ()
     folders: tuple[str, ...] | None = None
     also: tuple[str, ...] = ()
+    threads: tuple[str, ...] | None = None
 
     def inside(self, column: str) -> tuple[str, list[str]]:
         """A condition for being in the project, with its values."""
@@ -87,6 +89,9 @@ class Filters:
         if condition:
             parts.append(f"e.thread IN (SELECT id FROM conversations WHERE {condition})")
             values += wanted
+        if self.threads is not None:
+            parts.append("e.thread IN (SELECT value FROM json_each(?))")
+            values.append(json.dumps(self.threads))
         if self.project:
             condition, folders = self.inside("e.project")
             parts.append(condition)
@@ -313,7 +318,7 @@ def neighbours(
     sql = f"SELECT {COLUMNS} FROM entries WHERE thread <> '' AND thread = ? AND position BETWEEN ? AND ?"
     said = {thread: [at for at, place in talk.items() if place.at == int(place.at)] for thread, talk in talks.items()}
     for hit in hits:
-        if not hit.thread:
+        if hit.alone:
             continue
         spans = [(hit.position - AROUND, hit.position + AROUND)]
         if hit.thread in said:

@@ -19,17 +19,13 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from core.base import files
 from core.search import store
 from core.search.words import TOKENIZER, spaced, storable
 
-if TYPE_CHECKING:
-    import sqlite3
-    from typing import TypeAlias
-
-    Database: TypeAlias = sqlite3.Connection
+Database = sqlite3.Connection
 
 VERSION = 103
 """Of these tables and of what is put into them; an index of another version is made again."""
@@ -74,7 +70,7 @@ class Held(NamedTuple):
     of the file. A grown one is read on from the byte `cut`, where the turn `cut_turn` begins and before which stands
     what `edge` is a hash of; 0 for one that is read again. `secrets` were replaced in it. `session` is the tool's own
     id of it; `problem` says why its words are not here, "" when they are; `state_end` how the session stood at its
-    end (`ran.how_it_ended`)."""
+    end (`ran.read_end`)."""
 
     id: int
     path: str

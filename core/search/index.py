@@ -17,17 +17,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core.base import files, locks
 from core.base.entry import SearchSource
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.search import store
 from core.search.words import Stems
-
-if TYPE_CHECKING:
-    import sqlite3
-
 
 SETTLED_NS = 2_000_000_000
 """A file written less than this before it was read may be written again within one tick of its clock: look again."""

@@ -129,7 +129,7 @@ def _could(database: Database) -> str:
     return f"role <> 'tool' AND {spoken if _holds_turns(database) else _NO_DOCUMENT}"
 
 
-_NO_DOCUMENT = "kind <> 'document'"
+_NO_DOCUMENT = f"kind <> '{store.DOCUMENT}'"
 
 
 def counted(database: Database) -> Made:

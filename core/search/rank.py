@@ -1,9 +1,9 @@
 """Ranks candidates. Each gets a handful of features, and its score is their weighted sum.
 
-The features of an entry by itself are BM25 over its words, how much of the query it covers and how close together. A
-piece of a conversation or a document is also judged by what stands around it: an answer often repeats no word of the
-question before it. The weights are in weights.py; no entry has any weight of its own. An entry that stands alone is its
-own thread, so that it is not behind for having none.
+The features of an entry by itself are BM25 over its words and how much of the query it covers. A turn of a
+conversation is also judged by what stands around it: an answer often repeats no word of the question before it.
+Features and weights are in weights.py, by name; no entry has any weight of its own. An entry that stands alone, and so
+does a passage of a document, is its own thread, so that it is not behind for having none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,18 @@ from core.search.candidates import Talk
 from core.search.reading import Seen
 from core.search.store import Row
 from core.search.terms import Query
-from core.search.weights import HYBRID_THREAD_WEIGHTS, HYBRID_WEIGHTS, THREAD_WEIGHTS, WEIGHTS
+from core.search.weights import (
+    ALIKE_THREAD_WEIGHTS,
+    ALIKE_WEIGHTS,
+    HYBRID_THREAD_WEIGHTS,
+    HYBRID_WEIGHTS,
+    THREAD_WEIGHTS,
+    WEIGHTS,
+    Alike,
+    Marks,
+    ThreadAlike,
+    ThreadMarks,
+)
 from core.search.when import FAR, Closeness
 
 K1, B = 1.0, 0.4
@@ -48,10 +59,10 @@ def _covered(counts: Sequence[float], worths: Sequence[float]) -> float:
 
 
 class Features:
-    """The features of all candidates of one query. `of` gives those of one, in the order of NAMES; `of_threads` those
-    of threads, in the order of THREAD_NAMES, once the entries have scores. `near` (entry -> how near) is empty where
-    there are no vectors; where there are, more features follow. `talks` are those of threads in which tools work: what
-    was said stands side by side there, past what they did."""
+    """The features of all candidates of one query: `of` gives those of one, `of_threads` those of threads, once the
+    entries have scores. `near` (entry -> how near) is empty where there are no vectors; where there are, `of_near` and
+    `of_near_thread` give more. `talks` are those of threads in which tools work: what was said stands side by side
+    there, past what they did."""
 
     def __init__(
         self,
@@ -66,7 +77,7 @@ class Features:
         self.total = query.worth
         self.mean = max(1.0, sum(one.length for one in seen) / max(1, len(seen)))
         self.talks = talks or {}
-        self.places = {(one.row.thread, self._at(one.row)): one for one in seen if one.row.thread}
+        self.places = {(one.row.thread, self._at(one.row)): one for one in seen if not one.row.alone}
         self.matches = {one.row.id: self._match(one) for one in seen}
         self.exchanges = self._exchange_sums()
         self.around = self._sums_around()
@@ -150,38 +161,36 @@ class Features:
         """One number, higher is better."""
         if not self.near:
             return weighted(self.of(one), WEIGHTS)
-        return weighted([*self.of(one), *self.of_near(one)], HYBRID_WEIGHTS)
+        return weighted(self.of(one), HYBRID_WEIGHTS) + weighted(self.of_near(one), ALIKE_WEIGHTS)
 
-    def of_near(self, one: Seen) -> list[float]:
-        """The features that vectors add, in the order of NEAR_NAMES."""
+    def of_near(self, one: Seen) -> Alike:
+        """What vectors add."""
         near = self.near.get(one.row.id, 0.0)
-        if not one.row.thread:
-            return [near, near, near, near]
+        if one.row.alone:
+            return Alike(near, near, near, near)
         at = self._at(one.row)
         beside = [self.places.get((one.row.thread, at + step)) for step in (-1, 1)]
-        around = [self.near.get(other.row.id, 0.0) if other is not None else 0.0 for other in beside]
-        return [near, *around, self.near_thread[one.row.thread][0]]
+        before, after = (self.near.get(other.row.id, 0.0) if other is not None else 0.0 for other in beside)
+        return Alike(near, before, after, self.near_thread[one.row.thread][0])
 
-    def of(self, one: Seen) -> list[float]:
+    def of(self, one: Seen) -> Marks:
         """The features of one entry that its words and its place give."""
         row, worths, total = one.row, self.worths, self.total
-        match = self.matches[row.id]
-        cover = _covered(one.counts, worths) / total
-        titled, close = float(one.titled), one.close / total
-        if not row.thread:
-            return [match, cover, cover * cover, titled, 0, 0, 0, 0, 0, 0, cover, cover, match, match, match,
-                    0, 0, 0, 0, 0, close, 0, *one.dated, 0, match, match, 0, 0, 0]  # fmt: skip
+        match, titled = self.matches[row.id], float(one.titled)
+        if row.alone:
+            return Marks(
+                match, titled, pair=_covered(one.counts, worths) / total, around=match, thread_best=match,
+                dated=one.dated.within, dated_after=one.dated.after, exchange=match, exchange_best=match,
+            )  # fmt: skip
         thread, place, places, matches = row.thread, self._at(row), self.places, self.matches
         beside = []
         for step in (-1, 1, -2, 2, -3, 3):
             other = places.get((thread, place + step))
             beside.append(matches[other.row.id] if other is not None else 0.0)
-        before, after = places.get((thread, place - 1)), places.get((thread, place + 1))
+        before = places.get((thread, place - 1))
         pair = list(map(max, one.counts, before.counts)) if before is not None else one.counts
-        window = list(map(max, pair, after.counts)) if after is not None else pair
         sums = self.around.get((thread, place))
         around = _bm25(sums, worths, AROUND_K1, AROUND_K1) / total if sums is not None else 0.0
-        whole = self.threads[thread]
         talk = self.talks[thread].get(row.position) if thread in self.talks else None
         if talk is None:
             exchange, exchange_best = around, max(match, *beside)
@@ -190,18 +199,27 @@ class Features:
             exchange = _bm25(held, worths, AROUND_K1, AROUND_K1) / total
         asked = float(before is not None and before.asks)
         long = math.log(min(one.length, LONG_WORDS) + 1)
-        return [
-            match, cover, cover * cover, titled, *beside, _covered(pair, worths) / total,
-            _covered(window, worths) / total,
-            around, whole[0], whole[1], float(one.asks), asked, asked * beside[0], long, long * titled, close,
-            float(row.position < 2), *one.dated,
-            float(row.role == "tool"), exchange, exchange_best, float(row.role == "user"),
-            float(talk is not None and talk.closing), float(row.role == "title"),
-        ]  # fmt: skip
+        return Marks(
+            match, titled, beside[0], beside[1], beside[2], beside[3],
+            pair=_covered(pair, worths) / total,
+            around=around,
+            thread_best=self.threads[thread][1],
+            asks=float(one.asks),
+            asked=asked,
+            asked_match=asked * beside[0],
+            long=long,
+            long_titled=long * titled,
+            first=float(row.position < 2),
+            dated=one.dated.within,
+            dated_after=one.dated.after,
+            exchange=exchange,
+            exchange_best=exchange_best,
+            request=float(row.role == "user"),
+            closing=float(talk is not None and talk.closing),
+        )  # fmt: skip
 
-    def of_threads(self, scores: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
-        """The features of threads whose entries have these `scores`, best first: in the order of THREAD_NAMES, with
-        vectors those of NEAR_THREAD_NAMES behind them."""
+    def of_threads(self, scores: Mapping[str, Sequence[float]]) -> dict[str, ThreadMarks]:
+        """The features of threads whose entries have these `scores`, best first."""
         top = max((best[0] for best in scores.values()), default=0.0)
         dated: dict[str, Closeness] = {}
         for one in self.seen if self.query.moments else ():
@@ -211,18 +229,25 @@ class Features:
         for name, own in scores.items():
             mass = math.log(sum(math.exp(score - top) for score in own))
             whole = self.threads[name]
-            made[name] = [own[0] - top, max(mass, NO_MASS), whole[0], whole[2], *dated.get(name, FAR)]
-            if self.near:
-                near = self.near_thread[name]
-                made[name] += [near[0], sum(near[:3]) / len(near[:3])]
+            made[name] = ThreadMarks(own[0] - top, max(mass, NO_MASS), whole[0], whole[2], *dated.get(name, FAR))
         return made
+
+    def of_near_thread(self, name: str) -> ThreadAlike:
+        """What vectors add of a thread."""
+        near = self.near_thread[name]
+        return ThreadAlike(near[0], sum(near[:3]) / len(near[:3]))
 
     def score_threads(self, scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
         """One number for each thread, higher is better."""
-        weights = HYBRID_THREAD_WEIGHTS if self.near else THREAD_WEIGHTS
-        return {name: weighted(made, weights) for name, made in self.of_threads(scores).items()}
+        made = self.of_threads(scores)
+        if not self.near:
+            return {name: weighted(marks, THREAD_WEIGHTS) for name, marks in made.items()}
+        return {
+            name: weighted(marks, HYBRID_THREAD_WEIGHTS) + weighted(self.of_near_thread(name), ALIKE_THREAD_WEIGHTS)
+            for name, marks in made.items()
+        }
 
 
-def weighted(features: Sequence[float], weights: Mapping[str, float]) -> float:
+def weighted(features: tuple[float, ...], weights: tuple[float, ...]) -> float:
     """The score: one number, higher is better."""
-    return float(sum(map(mul, features, weights.values())))
+    return float(sum(map(mul, features, weights)))

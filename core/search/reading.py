@@ -7,7 +7,6 @@ compiled for a query, which would take longer than reading its candidates.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +21,6 @@ from core.search.words import Stems, words_of
 TITLE, ABOUT = 0.5, 0.3
 """What a word counts in a title, and in tags, source and date."""
 READ_CHARACTERS = 20_000
-CLOSE = 8
-"""Words not farther apart than this belong together."""
 ENDING = 2
 """A stem may differ from the beginning of its word in so many of its last letters (`valence`, `valenci`)."""
 
@@ -36,13 +33,12 @@ Placed: TypeAlias = "list[tuple[str, int]]"
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen of one candidate: how often it has each term (weighted), its length in words, how `close` together
-    terms stand and whether some are `joined` as in the query, and the marks that the features need."""
+    """What was seen of one candidate: how often it has each term (weighted), its length in words, whether some terms
+    stand `joined` as in the query, and the marks that the features need."""
 
     row: Row
     counts: list[float]
     length: int
-    close: float
     joined: bool
     titled: bool
     asks: bool
@@ -138,12 +134,9 @@ def _seen(
     telling: Mapping[str, list[tuple[int, float]]],
 ) -> Seen:
     """What one candidate has. `telling` are the words that match: (term, weight) for each."""
-    terms = query.terms
-    counts = [0.0] * len(terms)
+    counts = [0.0] * len(query.terms)
     matched: set[str] = set()
     joined, before, before_place = False, -2, -9
-    last: dict[int, int] = {}
-    pairs: dict[tuple[int, int], float] = {}
     for word, place in text:
         if word not in telling:
             continue
@@ -151,14 +144,6 @@ def _seen(
         for at, weight in telling[word]:
             counts[at] += weight
             joined |= at == before + 1 and place - before_place <= 2
-            for other, there in last.items():
-                apart = place - there
-                if other != at and 0 < apart <= CLOSE:
-                    pair = (at, other) if at < other else (other, at)
-                    worth = min(terms[at].worth, terms[other].worth) / math.sqrt(apart)
-                    if worth > pairs.get(pair, 0.0):
-                        pairs[pair] = worth
-            last[at] = place
             before, before_place = at, place
     for share, words in beside:
         for word in words:
@@ -168,4 +153,4 @@ def _seen(
                     counts[at] += weight * share
     asks = row.text.rstrip().endswith(("?", "？"))
     dated = closeness(query.moments, row.date) if query.moments else FAR
-    return Seen(row, counts, length, sum(pairs.values()), joined, titled, asks, matched, dated)
+    return Seen(row, counts, length, joined, titled, asks, matched, dated)

@@ -5,15 +5,11 @@ that of a query. Optional; without them nothing is lost. Those of an index are k
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from core.base.entry import Embed
 from core.base.result import KnowledgeError
-
-if TYPE_CHECKING:
-    pass
-
 
 BATCH = 64
 """This many texts are embedded in one go."""
@@ -60,31 +56,20 @@ def nearness(ids: Any, products: Any) -> Nearness | None:
     return Nearness(ids, (products - products.mean()) / spread)
 
 
-def nearest_in(ids: Any, matrix: Any, vector: Sequence[float]) -> Nearness | None:
-    """How near each row of a matrix (numpy, float32) is to a vector; None for one that says nothing about them."""
+def nearest_in(blocks: Iterable[Iterable[tuple[int, bytes]]], vector: Sequence[float]) -> Nearness | None:
+    """How near each entry is, whose number and unit vector (little-endian float32) come in blocks, the numbers rising;
+    None where none says anything."""
     import numpy
 
-    query = numpy.asarray(vector, numpy.float32)
-    if not len(ids) or query.shape != matrix.shape[1:]:
-        return None
-    return nearness(ids, matrix @ query)
-
-
-class Matrix:
-    """Vectors by the number of their entry, held in memory to be compared all at once."""
-
-    def __init__(self, numbers: Sequence[int], vectors: Sequence[bytes], dimensions: int) -> None:
-        import numpy
-
-        whole = [at for at in range(len(numbers)) if len(vectors[at]) == 4 * dimensions]
-        whole.sort(key=numbers.__getitem__)
-        self._ids = numpy.array([numbers[at] for at in whole], numpy.int64)
-        flat = numpy.frombuffer(b"".join(vectors[at] for at in whole), "<f4")
-        self._matrix = flat.reshape(len(whole), dimensions)
-
-    def near(self, vector: Sequence[float]) -> Nearness | None:
-        """How near each entry is; None for a vector that says nothing about them."""
-        return nearest_in(self._ids, self._matrix, vector)
+    query = numpy.asarray(vector, "<f4")
+    ids: list[int] = []
+    parts: list[Any] = []
+    for block in blocks:
+        whole = [(number, held) for number, held in block if len(held) == query.nbytes]
+        ids += [number for number, _ in whole]
+        matrix = numpy.frombuffer(b"".join(held for _, held in whole), "<f4").reshape(-1, len(query))
+        parts.append(matrix @ query)
+    return nearness(numpy.array(ids, numpy.int64), numpy.concatenate(parts)) if ids else None
 
 
 def embed_all(texts: Sequence[str], embed: Embed) -> list[bytes]:

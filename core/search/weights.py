@@ -1,43 +1,93 @@
-"""The weights of the ranking, by the names of the features that rank.py makes, in its order.
+"""What the ranking sees of an entry and of a thread, by name, and what each of it weighs.
 
-They were fitted on questions with known answers about conversations of several kinds at once: a listwise softmax, each
-collection judged by weights that never saw it. `make retrieval-fit EMBEDDER=minilm` writes the rows of numbers that
-stand here, all of one fit.
+The weights were fitted on questions with known answers about conversations of several kinds at once: a listwise
+softmax, each collection judged by weights that never saw it. `make retrieval-fit EMBEDDER=minilm` writes the numbers
+that stand here, all of one fit. What else was tried and did not pay is in `tests/bench/README.md`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import NamedTuple
 
-NAMES = (
-    "match", "cover", "cover2", "titled", "before", "after", "before2", "after2", "before3", "after3", "pair", "window",
-    "around", "thread", "thread_best", "asks", "asked", "asked_match", "long", "long_titled", "close", "first", "dated",
-    "dated_before", "dated_after", "tool", "exchange", "exchange_best", "request", "closing", "heading",
+
+class Marks(NamedTuple):
+    """One entry by its words and its place. BM25 of its own words, of the turns before and after it, of what stands
+    `around` it, of the best of its thread; the share of the question that it covers together with the one before
+    (`pair`); of a talk with tools all of one request (`exchange`) and the best turn of that. 0 or 1: `titled`, all of
+    its title is asked for; `asks`, it is a question; `asked`, the one before is; `first` of its thread; said by a user
+    (`request`); `closing`, an assistant ends with it."""
+
+    match: float
+    titled: float = 0.0
+    before: float = 0.0
+    after: float = 0.0
+    before2: float = 0.0
+    after2: float = 0.0
+    pair: float = 0.0
+    around: float = 0.0
+    thread_best: float = 0.0
+    asks: float = 0.0
+    asked: float = 0.0
+    asked_match: float = 0.0
+    long: float = 0.0
+    long_titled: float = 0.0
+    first: float = 0.0
+    dated: float = 0.0
+    dated_after: float = 0.0
+    exchange: float = 0.0
+    exchange_best: float = 0.0
+    request: float = 0.0
+    closing: float = 0.0
+
+
+class Alike(NamedTuple):
+    """With vectors: how near an entry, its neighbours and the nearest of its thread are, in standard deviations."""
+
+    own: float
+    before: float
+    after: float
+    thread: float
+
+
+class ThreadMarks(NamedTuple):
+    """One thread: the score of its best entry below the best of all, that of all of them together, BM25 of the whole,
+    of what those said who are named, and how close to a date that was asked for it lies."""
+
+    first: float
+    mass: float
+    thread: float
+    own: float
+    dated: float
+    dated_before: float
+    dated_after: float
+
+
+class ThreadAlike(NamedTuple):
+    """With vectors: how near the nearest of a thread is, and its nearest three on average."""
+
+    first: float
+    three: float
+
+
+WEIGHTS = Marks(
+    match=2.393, titled=-0.639, before=0.087, after=0.297, before2=0.785, after2=-0.353, pair=1.702, around=1.370,
+    thread_best=7.401, asks=-0.495, asked=0.417, asked_match=0.578, long=0.092, long_titled=0.452, first=0.401,
+    dated=4.352, dated_after=2.578, exchange=0.522, exchange_best=1.957, request=2.225, closing=1.646,
 )  # fmt: skip
-_FITTED = (
-    1.561, 2.689, -2.718, -0.831, -0.040, 0.197, 0.632, -0.318, 0.256, -0.427, 1.741, -0.116, 0.936, 0.905, 6.190,
-    -0.482, 0.386, 0.691, 0.011, 0.493, 0.838, 0.421, 7.428, 7.831, 6.003, -1.344, 0.529, 2.321, 1.934, 1.246,
-    -4.702,
+HYBRID_WEIGHTS = Marks(
+    match=0.766, titled=-1.088, before=-0.933, after=-0.497, before2=0.521, after2=-0.587, pair=2.147, around=0.856,
+    thread_best=4.639, asks=-0.561, asked=0.295, asked_match=0.720, long=0.113, long_titled=0.566, first=0.421,
+    dated=4.166, dated_after=2.720, exchange=0.682, exchange_best=1.870, request=1.728, closing=1.446,
 )  # fmt: skip
-WEIGHTS: Mapping[str, float] = dict(zip(NAMES, _FITTED, strict=True))
-NEAR_NAMES = ("alike", "alike_before", "alike_after", "alike_thread")
-"""With vectors: how near an entry, its neighbours and the nearest of its thread are, in standard deviations."""
-_HYBRID_FITTED = (
-    -0.040, 1.524, -1.061, -1.091, -0.905, -0.547, 0.439, -0.520, 0.168, -0.423, 1.848, 0.127, 0.801, 0.508, 3.924,
-    -0.556, 0.281, 0.776, 0.075, 0.563, 0.671, 0.470, 6.595, 7.005, 6.386, 0.068, 0.567, 2.056, 1.714, 1.351,
-    -4.889, 0.312, 0.149, 0.129, 0.774,
+ALIKE_WEIGHTS = Alike(
+    own=0.324, before=0.143, after=0.127, thread=0.784,
 )  # fmt: skip
-HYBRID_WEIGHTS: Mapping[str, float] = dict(zip(NAMES + NEAR_NAMES, _HYBRID_FITTED, strict=True))
-THREAD_NAMES = ("first", "mass", "thread", "own", "dated", "dated_before", "dated_after")
-NEAR_THREAD_NAMES = ("alike_first", "alike_three")
-"""With vectors: how near the nearest of a thread is, and its nearest three on average."""
-_THREAD_FITTED = (
-    0.379, 0.480, 0.201, 1.031, 0.634, -0.187, 1.558,
+THREAD_WEIGHTS = ThreadMarks(
+    first=0.331, mass=0.423, thread=1.060, own=1.113, dated=3.758, dated_before=6.691, dated_after=4.755,
 )  # fmt: skip
-THREAD_WEIGHTS: Mapping[str, float] = dict(zip(THREAD_NAMES, _THREAD_FITTED, strict=True))
-_HYBRID_THREAD_FITTED = (
-    0.442, 0.374, 0.251, 0.913, 1.620, 1.059, 1.864, 0.174, 0.068,
+HYBRID_THREAD_WEIGHTS = ThreadMarks(
+    first=0.421, mass=0.341, thread=0.593, own=0.969, dated=3.721, dated_before=6.661, dated_after=4.847,
 )  # fmt: skip
-HYBRID_THREAD_WEIGHTS: Mapping[str, float] = dict(
-    zip(THREAD_NAMES + NEAR_THREAD_NAMES, _HYBRID_THREAD_FITTED, strict=True)
-)
+ALIKE_THREAD_WEIGHTS = ThreadAlike(
+    first=0.194, three=0.105,
+)  # fmt: skip

@@ -23,7 +23,7 @@ NEAR = 120
 class Canvas:
     """The scrolled child window with its drawing. `settle(scroll, tall)` says, before a picture, how high the whole is
     and where the scroll belongs now (heights that were guessed may have become exact); `on_click(x, y)` hears clicks in
-    places of the whole; `on_moved()` hears of another scroll, size or picture."""
+    places of the whole; `on_moved()` hears of another scroll, size or picture. With `bar` there is a scroll bar."""
 
     def __init__(
         self,
@@ -34,9 +34,11 @@ class Canvas:
         on_click: Callable[[float, float], object],
         on_size: Callable[[float], object],
         on_moved: Callable[[], object],
+        bar: bool = False,
     ) -> None:
         self._look, self._settle, self._paint = look, settle, paint
         self._on_click, self._on_size, self._on_moved = on_click, on_size, on_moved
+        self._bar = bar
         self.width = self.tall = 0
         self.item = 0
         self.pictures = 0
@@ -48,10 +50,10 @@ class Canvas:
         """Make all items; once. Returns the scrolled child window."""
         look = self._look
         self.item = look.window(
-            int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1, no_scrollbar=True))
+            int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1, no_scrollbar=not self._bar))
         )
         look.theme(self.item, "flow")
-        self._scroll = Scroll(self.item)
+        self.scroller = Scroll(self.item)
         self._rest = int(dpg.add_spacer(parent=self.item, height=1, width=1))
         self._group = int(dpg.add_group(parent=self.item, pos=[0, 0]))
         self._list = int(dpg.add_drawlist(10, 10, parent=self._group))
@@ -68,11 +70,11 @@ class Canvas:
     @property
     def scroll(self) -> float:
         """The height of the whole at the upper edge of the sight."""
-        return self._scroll.at
+        return self.scroller.at
 
     def go(self, y: float) -> None:
         """Bring a height of the whole to the upper edge; the picture is there before the frame is."""
-        self._scroll.go(y)
+        self.scroller.go(y)
         self.renew()
 
     def renew(self) -> None:
@@ -83,10 +85,10 @@ class Canvas:
         """Before each frame; true when it moved or was painted."""
         if self.width <= 0 or self.tall <= 0:
             return False
-        moved = self._scroll.tick()
+        moved = self.scroller.tick()
         if not moved and not self._dirty:
             return False
-        scroll = self._scroll.at
+        scroll = self.scroller.at
         near = self._look.px(NEAR)
         inside = self._from + (near if self._from > 0 else 0) <= scroll and scroll + self.tall + near <= self._to
         if self._dirty or not inside:
@@ -95,9 +97,9 @@ class Canvas:
         return True
 
     def _picture(self) -> None:
-        total, scroll = self._settle(self._scroll.at, self.tall)
-        if abs(scroll - self._scroll.at) >= 1:
-            self._scroll.go(scroll)
+        total, scroll = self._settle(self.scroller.at, self.tall)
+        if abs(scroll - self.scroller.at) >= 1:
+            self.scroller.go(scroll)
         over = self._look.px(OVERSCAN)
         top = max(0.0, float(int(scroll) - over))
         bottom = min(max(total, scroll + self.tall), scroll + self.tall + over)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
+from gui.toolkit.drawing import Layer
 from gui.toolkit.layout import trailing_row
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
@@ -24,57 +25,43 @@ class Part:
 
 
 class SegmentBar:
-    """How a whole is divided, as wide as `container`; what is not used stays empty. `most` segments at the most."""
+    """How a whole is divided, as wide as `container`; what is not used stays empty."""
 
-    def __init__(self, look: Look, parent: int, container: int, *, height: float = 12, most: int = 10) -> None:
-        self._look, self._height, self._most = look, height, most
-        self._width = 0.0
+    def __init__(self, look: Look, parent: int, container: int, *, height: float = 12) -> None:
+        self._look, self._height, self._width = look, height, 0.0
         self._parts: Sequence[Part] = ()
         self._total = 1.0
-        self._mark = 0.0
         self.item = int(dpg.add_drawlist(10, look.px(height), parent=parent))
-        self._track = int(dpg.draw_rectangle((0, 0), (0, 0), parent=self.item))
-        self._segments = [int(dpg.draw_rectangle((0, 0), (0, 0), parent=self.item)) for _ in range(most)]
-        self._line = int(dpg.draw_line((0, 0), (0, 0), parent=self.item))
+        self._layer = Layer(look, self.item)
         look.follow(container, self._fit)
-        look.on_change(self.draw)
+        look.on_change(self._restyle)
 
-    def set(self, parts: Sequence[Part], total: float, mark: float = 0.0) -> None:
-        """Show `parts` of `total`, and a thin line at `mark` (0: none)."""
-        self._parts, self._total, self._mark = parts[: self._most], max(total, 1e-9), mark
-        self.draw()
+    def set(self, parts: Sequence[Part], total: float) -> None:
+        """Show `parts` of `total`."""
+        self._parts, self._total = parts, max(total, 1e-9)
+        self._draw()
 
     def _fit(self, width: float, _height: float) -> None:
         self._width = width
-        self.draw()
+        self._draw()
 
-    def draw(self) -> None:
-        """Put every segment in its place."""
-        look, height, width = self._look, self._look.px(self._height), self._width
-        if width <= 0:
+    def _restyle(self) -> None:
+        self._layer.pen.forget()
+        self._draw()
+
+    def _draw(self) -> None:
+        px, height, x = self._look.px, self._look.px(self._height), 0.0
+        if self._width <= 0:
             return
-        gap, rounding = look.px(2), look.px(3)
-        dpg.configure_item(self.item, width=int(width), height=height)
-        ground = look.rgba("field")
-        dpg.configure_item(self._track, pmax=(width, height), fill=ground, color=ground, rounding=rounding)
-        x = 0.0
-        for number, item in enumerate(self._segments):
-            part = self._parts[number] if number < len(self._parts) else None
-            length = width * part.value / self._total if part else 0.0
-            end = min(x + length, width)
-            if part is None or end - x < 1:
-                dpg.configure_item(item, show=False)
-            else:
-                color = look.rgba(part.color)
-                right = max(end - gap, x + 1)
-                dpg.configure_item(
-                    item, show=True, pmin=(x, 0), pmax=(right, height), fill=color, color=color, rounding=rounding
-                )
+        dpg.configure_item(self.item, width=int(self._width), height=height)
+        self._layer.begin()
+        self._layer.rect(0, 0, self._width, height, "field", px(3))
+        for part in self._parts:
+            end = min(x + self._width * part.value / self._total, self._width)
+            if end - x >= 1:
+                self._layer.rect(x, 0, max(end - px(2) - x, 1), height, part.color, px(3))
             x = end
-        at = width * min(self._mark / self._total, 1.0)
-        dpg.configure_item(
-            self._line, show=self._mark > 0, p1=(at, 0), p2=(at, height), color=look.rgba("muted"), thickness=look.px(1)
-        )
+        self._layer.end()
 
 
 class Legend:

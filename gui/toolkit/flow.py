@@ -17,8 +17,8 @@ from itertools import accumulate
 
 import dearpygui.dearpygui as dpg
 
-from gui.toolkit.columns import moved_to
 from gui.toolkit.flow_rows import BUTTON, FlowRow, RowAction, Slot, guessed, make_slot, measured
+from gui.toolkit.keys import moved_to
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button
 
@@ -40,10 +40,9 @@ class FlowList:
         on_open: Callable[[FlowRow], object] | None = None,
         on_action: Callable[[str, FlowRow], object] | None = None,
         role: str = "text",
-        marks: int = 0,
         aside: bool = False,
     ) -> None:
-        self._look, self._role, self._marks, self._aside = look, role, marks, aside
+        self._look, self._role, self._aside = look, role, aside
         self._specs = tuple(actions)
         self._on_select, self._on_open, self._on_action = on_select, on_open, on_action
         self.rows: Sequence[FlowRow] = ()
@@ -51,7 +50,9 @@ class FlowList:
         self.slots: list[Slot] = []
         self.holder = 0
         self._index: dict[Hashable, int] = {}
-        self.heights = Heights(self._exactly, lambda at: (self.rows[at].text, bool(self.rows[at].meta)))
+        self.heights = Heights(
+            self._exactly, lambda at: (self.rows[at].text, self.rows[at].code, bool(self.rows[at].meta))
+        )
         self.width = self._tall = 0
         self._hovered: int | None = None
         self._last_click: tuple[Hashable, float] = (None, 0.0)
@@ -170,7 +171,7 @@ class FlowList:
 
     def _guess(self) -> None:
         """Heights of all rows, guessed where they were not measured before."""
-        self.heights.begin(guessed(self._look, self.rows, self.width, self._aside))
+        self.heights.begin(guessed(self._look, self.rows, self.width, self._role, self._aside))
         covered = self._index.get(self._cover.key)
         if covered is not None:
             self.heights.fix(covered, self._cover.height)
@@ -219,9 +220,7 @@ class FlowList:
                 self._scroll.go(heights.tops[first] + offset)
         if end - start > len(self.slots):
             number = end - start + 2 * OVERSCAN - len(self.slots)
-            self.slots += [
-                make_slot(self._look, self._pool, self._role, self._marks, self._aside) for _ in range(number)
-            ]
+            self.slots += [make_slot(self._look, self._pool, self._role, self._aside) for _ in range(number)]
         dpg.configure_item(self._rest, height=max(1, heights.total))
         for slot in self.slots:
             slot.index = None
@@ -243,7 +242,8 @@ class FlowList:
         """Follow the scroll and the mouse; before each frame. True when something moved."""
         if self.width <= 0:
             return False
-        moved = self._scroll.tick()
+        unread = any(slot.index is not None and slot.row is None for slot in self.slots)  # its fonts were not there yet
+        moved = self._scroll.tick() or unread
         if moved:
             self._layout()
         over = self._under_mouse()
@@ -295,7 +295,7 @@ class FlowList:
         """After a change of palette or scale: everything is measured again."""
         self.heights.forget()
         for slot in self.slots:
-            slot.restyle(self._look)
+            slot.restyle()
         self._guess()
         self.bar.forget()
         self._layout()

@@ -68,6 +68,7 @@ class Keyboard:
             self._gate = None
 
     def _heard(self, press: Press) -> None:
+        self._look.jobs.post(self._look.hush)
         name = self._look.gate.name_of(press)
         if (name or press.letters) and (not press.repeated or name in REPEATED_IN_TEXT or press.letters):
             self._look.jobs.post(self._did, press, name, self._look.typing())
@@ -95,6 +96,7 @@ class Keyboard:
         if name is None or (code in self._held and name not in again):
             return
         self._held.add(code)
+        self._look.jobs.post(self._look.hush)
         # Read here, with the frame that saw the key: a frame later a quick finger has let go of Ctrl.
         down = frozenset(word for word, keys in self._modifiers.items() if any(dpg.is_key_down(one) for one in keys))
         if code == EQUALS:

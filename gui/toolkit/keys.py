@@ -288,6 +288,16 @@ class KeyGate:
             self._write(ord(letter))
 
 
+def moved_to(key: str, now: int | None, count: int, page: int) -> int | None:
+    """The position that a key moves to from `now` among `count` rows; None for a key that does not move."""
+    steps = {"Up": -1, "Down": 1, "Page up": -page, "Page down": page, "Home": -count, "End": count}
+    if key not in steps or not count:
+        return None
+    if now is None:
+        return count - 1 if key == "End" else 0
+    return max(0, min(count - 1, now + steps[key]))
+
+
 # --- whose the keyboard is -------------------------------------------------------------------------------------------
 
 TRIES, EVERY = 12, 4

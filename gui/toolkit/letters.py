@@ -62,21 +62,6 @@ def cut_path(path: str, room: float, wide: Wide) -> str:
     return folder[:kept] + tail
 
 
-def broken(text: str, fits: Callable[[str], bool]) -> str:
-    """One line in lines that `fits(line)`, letter for letter: blanks stay where they are."""
-    lines: list[str] = []
-    for paragraph in text.split("\n"):
-        line = ""
-        for piece in BREAKABLE.findall(paragraph):
-            if line and not piece.isspace() and not fits(line + piece):
-                lines.append(line)
-                line = piece
-            else:
-                line += piece
-        lines.append(line)
-    return "\n".join(lines)
-
-
 def wrapped(words: str, room: float, wide: Wide) -> str:
     """Words broken into lines that fit, at spaces and between the letters of scripts that have none. A word that is
     wider than the room by itself breaks after "/" where it has one, then after another mark, then anywhere."""

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
+from gui.toolkit.drawing import Layer
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.layout import lowered, spread
 from gui.toolkit.letters import LETTERS, cut, wrapped
+from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import CONTROL_HEIGHT, Button, text
 
 TOAST_SECONDS = 5.0
-NARROW = 460  # a message narrower than this has its button below
-SPARE_LINES = 6  # for words that need more lines in a narrow place
 TOAST_SHARE = 0.6  # of the window's width is a toast's at most, so that progress and Stop at the left stay in sight
 BANNER_SECONDS = 20.0  # so long an error stays once somebody has been there to see it
 
@@ -52,82 +52,60 @@ class EmptyState:
         action: str = "",
         on_action: Callable[[], object] | None = None,
     ) -> None:
-        self._look = look
+        self._look, self._icon, self._title, self._words, self._command = look, icon, title, words, command
         self.item = int(dpg.add_group(parent=parent, show=False))
-        self._space = int(dpg.add_spacer(parent=self.item, height=1))
-        self._lines = [
-            text(look, self.item, icon_of(icon), "text", "hint"),
-            text(look, self.item, title, "heading"),
-        ]
-        self._single = [(self._lines[1], title, "heading")]
-        self._told = " ".join(words.splitlines())
-        self._usual = words.splitlines()
-        self._words = [text(look, self.item, "", "text", "muted") for _ in range(len(self._usual) + SPARE_LINES)]
-        self._lines += self._words
-        if command:
-            look.size(int(dpg.add_spacer(parent=self.item)), height=2)
-            self._lines.append(text(look, self.item, command, "mono", "accent"))
-            self._single.append((self._lines[-1], command, "mono"))
-        if action and on_action is not None:
-            look.size(int(dpg.add_spacer(parent=self.item)), height=4)
-            self._lines.append(Button(look, self.item, action, on_action).item)
-        self._width = self._height = 0.0
-        self._seen = False
-        self._middles: list[float] = []
+        self._drawn = int(dpg.add_drawlist(10, 10, parent=self.item))
+        self._layer = Layer(look, self._drawn)
+        self._button = Button(look, self.item, action, on_action) if action and on_action is not None else None
+        self._room = (0.0, 0.0)
+        self._stale = True
         look.follow(container, self._fit)
         look.every_tick(self.tick)
+        look.on_change(self._restyle)
 
     def show(self, on: bool) -> None:
         """Whether it is there."""
         dpg.configure_item(self.item, show=on)
-        self._middles = []
-
-    def _fit(self, width: float, height: float) -> None:
-        self._width, self._height = width, height
-        self._break()
-        self._middles = []
 
     def tell(self, words: str, title: str = "") -> None:
-        """Other words, of at most `SPARE_LINES` more lines, and another title where one is given."""
-        self._told, self._usual = " ".join(words.splitlines()), words.splitlines()
-        if title:
-            self._single[0] = (self._lines[1], title, "heading")
-        self._break()
-        self._middles = []
+        """Other words, and another title where one is given."""
+        self._words, self._title, self._stale = words, title or self._title, True
 
-    def _break(self) -> None:
-        """The words in lines as they are written, or in other ones where the place is too narrow for those."""
-        wide = LETTERS.wide(self._look.font_id("text"))
-        lines = self._usual
-        if wide is not None and any(wide(line) > self._width for line in lines):
-            lines = wrapped(self._told, self._width - self._look.px(4), wide).split("\n")
-        for item, words, role in self._single:
-            wide = LETTERS.wide(self._look.font_id(role))
-            dpg.set_value(item, words if wide is None else cut(words, self._width - self._look.px(4), wide))
-        for number, item in enumerate(self._words):
-            dpg.set_value(item, (lines[number] or " ") if number < len(lines) else "")
-            dpg.configure_item(item, show=number < len(lines))
+    def _fit(self, width: float, height: float) -> None:
+        self._room, self._stale = (width, height), True
+
+    def _restyle(self) -> None:
+        self._layer.pen.forget()
+        self._stale = True
 
     def tick(self) -> bool:
-        """Bring every line into the middle once its width is known; true when one moved."""
-        if self._width <= 0 or not dpg.is_item_shown(self.item):
+        """Draw it where somebody sees it: the font of its icon takes five megabytes, in a full home nobody does."""
+        if not self._stale or self._room[0] <= 0 or not dpg.get_item_state(self._drawn).get("visible"):
             return False
-        if not self._seen:
-            # The font of the icon takes five megabytes: it is read once somebody sees it, in a full home never.
-            if not dpg.get_item_state(self.item).get("visible"):
-                return False
-            self._seen = True
-            self._look.font(self._lines[0], "picture")
+        look, (width, height) = self._look, self._room
+        wide = LETTERS.wide(look.font_id("text"))
+        if wide is None:
             return True
-        shown = [item for item in self._lines if dpg.is_item_shown(item)]
-        wide = [dpg.get_item_rect_size(item)[0] for item in shown]
-        if wide == self._middles or not all(wide):
-            return False
-        self._middles = wide
-        for item, width in zip(shown, wide, strict=True):
-            dpg.configure_item(item, indent=max(1, int((self._width - width) / 2)))
-        tall = self._look.px(40 + 34 * len(shown))
-        dpg.configure_item(self._space, height=max(1, int((self._height - tall) * 0.4)))
+        room = width - look.px(4)
+        lines = self._words.splitlines()  # as they are written, or in other lines where the place is too narrow
+        if any(wide(line) > room for line in lines):
+            lines = wrapped(" ".join(lines), room, wide).split("\n")
+        shown = [(icon_of(self._icon), "picture", "hint", 56), (self._title, "heading", "text", 32)]
+        shown += [(line, "text", "muted", 24) for line in lines]
+        shown += [("", "text", "text", 6), (self._command, "mono", "accent", 28)] if self._command else []
+        tall = look.px(sum(high for *_, high in shown))
+        y = max(0.0, (height - tall - look.px(40 if self._button else 0)) * 0.4)
+        dpg.configure_item(self._drawn, width=max(1, int(width)), height=max(1, int(y + tall)))
+        self._layer.begin()
+        self._stale = False
+        for words, role, color, high in shown:
+            long = self._layer.words(width / 2, y, words, color, role, room=room, middle=True)
+            self._stale = self._stale or bool(words and not long)  # its font is not there yet
+            y += look.px(high)
+        self._layer.end()
+        if self._button is not None:
+            indent = (width - wide(self._button.label)) / 2 - look.px(FRAME[0])
+            dpg.configure_item(self._button.item, indent=max(1, int(indent)))
         return True
 
 
@@ -177,9 +155,6 @@ class Banner:
         text(look, words, icon_of("circle-alert"), "text", "failed")
         self._words = text(look, words, "", wrap=True)
         self._button = Button(look, right, "", self._act, kind="link")
-        self._below = Button(look, self.item, "", self._act, kind="link")
-        self._narrow = False
-        look.follow(self.item, self._fit)
         self._close = Button(look, right, "", self.hide, icon="x", kind="ghost", tip="Close this message")
         self.shown: ErrorInfo | None = None
         self.height = 0
@@ -194,20 +169,9 @@ class Banner:
         self._shown_at, self._seen_at, self._mouse = self._now(), 0.0, dpg.get_mouse_pos(local=False)
         dpg.set_value(self._words, error_words(error))
         self._action = on_action
-        for button in (self._button, self._below):
-            button.set_label(action)
-        self._place()
+        self._button.set_label(action)
+        self._button.show(bool(action and on_action))
         dpg.configure_item(self.item, show=True)
-
-    def _fit(self, width: float, _height: float) -> None:
-        self._narrow = width < self._look.px(NARROW)
-        self._place()
-
-    def _place(self) -> None:
-        """The way out stands at the right of the sentence, in a narrow place below it."""
-        there = self._action is not None and bool(dpg.get_item_label(self._below.item))
-        self._button.show(there and not self._narrow)
-        self._below.show(there and self._narrow)
 
     def hide(self) -> None:
         """Take it away."""

@@ -6,17 +6,48 @@ tall as everything above and below; sorting and filtering exchange a list of ind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from gui.toolkit.columns import Cell, Column, ColumnWidths, moved_to
-from gui.toolkit.keys import MOUSE
+from gui.toolkit.keys import MOUSE, moved_to
 from gui.toolkit.letters import LETTERS, Wide, cut
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import hint, say_hint
+
+Cell = str | tuple[str, str]  # a text, or a text and the name of its colour
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. `width` in unscaled pixels, 0 shares what is left by `weight`.
+
+    `role` is the font. `chars` > 0 sets text to the right, in so many letters of the mono font. `color` is for cells
+    that bring none. A table narrower than `least` unscaled pixels leaves the column out. `descending_first` is for
+    sizes and ages; `sorted_first` marks the one column that the rows are sorted by at the beginning.
+    """
+
+    key: str
+    title: str
+    width: float = 0
+    weight: float = 1.0
+    role: str = "text"
+    chars: int = 0
+    color: str = "text"
+    sortable: bool = True
+    descending_first: bool = False
+    sorted_first: bool = False
+    least: float = 0
+
+    def shown(self, cell: Cell) -> tuple[str, str]:
+        """Text and colour as they are drawn: one line, set to the right where the column wants it."""
+        words, color = (cell, self.color) if isinstance(cell, str) else cell
+        if "\n" in words or "\0" in words:  # a foreign name must not make a row taller than the others
+            words = words.replace("\n", " ").replace("\0", " ")
+        return words.rjust(self.chars) if self.chars else words, color
+
 
 MONO_LOWER = 2  # the small letters of figures stand on the line of the others
 
@@ -32,31 +63,30 @@ class PoolRow:
 
 
 def make_table(
-    look: Look, parent: int, columns: Sequence[tuple[Column, float]], on_sort: Callable[..., object]
+    look: Look, parent: int, columns: Sequence[Column], on_sort: Callable[..., object]
 ) -> tuple[int, dict[int, Column]]:
-    """The table without rows, and its columns by their items; `columns` come with their width or share."""
+    """The table without rows, and its columns by their items."""
     table = int(
         dpg.add_table(
-            parent=parent, height=-1, header_row=True, freeze_rows=1, scrollY=True, resizable=True, sortable=True,
+            parent=parent, height=-1, header_row=True, freeze_rows=1, scrollY=True, sortable=True,
             sort_tristate=True, hideable=True, borders_innerH=True, borders_innerV=True, pad_outerX=True,
             policy=dpg.mvTable_SizingStretchProp, no_saved_settings=True, callback=on_sort,
         )
     )  # fmt: skip
     look.theme(table, "table")
     made: dict[int, Column] = {}
-    for column, width in columns:
+    for column in columns:
         item = int(
             dpg.add_table_column(
                 parent=table,
                 label=column.title,
                 width_fixed=column.width > 0,
                 width_stretch=column.width <= 0,
-                init_width_or_weight=width,
+                init_width_or_weight=look.px(column.width) or column.weight,
                 no_sort=not column.sortable,
                 default_sort=column.sorted_first,
                 prefer_sort_descending=column.descending_first,
                 prefer_sort_ascending=not column.descending_first,
-                no_resize=column.width > 0 and not column.title,
             )
         )
         made[item] = column
@@ -112,7 +142,6 @@ class Pool:
         self._seen: PoolRow | None = None  # a row that was in sight
         self._looked = -1
         self._index: dict[int, int | None] = {}  # slot -> what it shows
-        self._hushed: tuple[int, object] = (0, None)  # a tooltip that rests, and where the mouse was
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -135,7 +164,8 @@ class Pool:
         other, changed = self._index.get(slot) != index, False
         self._index[slot] = index
         if other and row.tip and dpg.is_item_hovered(row.selectable):
-            self._hush(row.tip)
+            tooltip = dpg.get_item_parent(dpg.get_item_parent(row.tip) or 0) or 0
+            self._look.hush(int(tooltip))  # it is of the row that was under the mouse
         if index is None:
             if shown:
                 self._shown[slot] = []
@@ -156,19 +186,6 @@ class Pool:
             shown[number], changed = (words, color), True
         if self._tip is not None and (other or changed):
             say_hint(row.tip, self._tip(index))
-
-    def _hush(self, words: int) -> None:
-        """A tooltip is of the row that was under the mouse: when another one comes there, it waits for the mouse."""
-        tooltip = dpg.get_item_parent(dpg.get_item_parent(words) or 0) or 0
-        self._hushed = (tooltip, dpg.get_mouse_pos(local=False))
-        dpg.configure_item(tooltip, show=False)
-
-    def wake_tooltip(self) -> None:
-        """Before each frame: the mouse has moved on."""
-        tooltip, place = self._hushed
-        if tooltip and dpg.get_mouse_pos(local=False) != place:
-            self._hushed = (0, None)
-            dpg.configure_item(tooltip, show=True)
 
     def _cut(self, number: int, words: str) -> str:
         """What fits into a column of the words of a cell; figures are never cut."""
@@ -203,14 +220,6 @@ class Pool:
         """Set every text and colour again at the next `fill`, after a change of palette."""
         self._shown = [[None] * len(self._columns) if shown else [] for shown in self._shown]
 
-    def lefts(self) -> dict[int, float]:
-        """Where the cells of a row in sight begin, by the number of their column."""
-        for row in self._rows:
-            states = [dpg.get_item_state(item) for item in row.texts]
-            if states[0].get("visible"):
-                return {number: state["rect_min"][0] for number, state in enumerate(states) if state.get("visible")}
-        return {}
-
     def pitch(self) -> float:
         """The height of a row, from two neighbours on the screen; 0.0 while there are none."""
         for row, below in zip(self._rows, self._rows[1:], strict=False):
@@ -231,7 +240,7 @@ class BigTable:
     a text, or a text and a colour. `set_rows` says which rows are shown and in what order. `on_select(row)` hears a
     click or a move by key, `on_open(row)` a double click or Enter, `on_context(row)` a right click,
     `on_sort(key, descending)` a click on a header; all on the interface thread. `tip(row)` is what a tooltip says of a
-    row. `widths` are remembered widths of columns by key, `on_widths` hears of others after a drag.
+    row.
     """
 
     def __init__(
@@ -245,8 +254,6 @@ class BigTable:
         on_context: Callable[[int], object] | None = None,
         on_sort: Callable[[str, bool], object] | None = None,
         tip: Callable[[int], str] | None = None,
-        widths: Mapping[str, float] | None = None,
-        on_widths: Callable[[dict[str, float]], object] | None = None,
     ) -> None:
         self._look, self.columns, self._tip = look, tuple(columns), tip
         self._on = {"select": on_select, "open": on_open, "context": on_context}
@@ -260,7 +267,7 @@ class BigTable:
         self.item = self.holder = 0
         self._tall = self._wide = 0.0
         self._pool = Pool(look, self.columns, self._make_row, cell, tip)
-        self._widths = ColumnWidths(look, self.columns, widths or {}, self._pool.lefts, on_widths)
+        self._left_out: frozenset[str] = frozenset()
         self._scale = look.scale
         self._lit: int | None = None
         self._scroll = -1.0
@@ -277,7 +284,7 @@ class BigTable:
         )
         look.theme(self.holder, "clear")
         look.follow(self.holder, self._fit)
-        self.item, self._column_items = make_table(look, self.holder, self._widths.columns_now(), self._sorted)
+        self.item, self._column_items = make_table(look, self.holder, self.columns, self._sorted)
         self._clicks = look.own(int(dpg.add_item_handler_registry()))
         dpg.add_item_double_clicked_handler(dpg.mvMouseButton_Left, parent=self._clicks, callback=self._double)
         dpg.add_item_clicked_handler(dpg.mvMouseButton_Right, parent=self._clicks, callback=self._right)
@@ -300,9 +307,14 @@ class BigTable:
 
     def leave_out(self, keys: Collection[str]) -> None:
         """Show no column of these keys."""
-        if frozenset(keys) != self._widths.left_out:
-            self._widths.left_out = frozenset(keys)
-            self._widths.fit(self._column_items, self._wide)
+        if frozenset(keys) != self._left_out:
+            self._left_out = frozenset(keys)
+            self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        for item, column in self._column_items.items():
+            there = column.key not in self._left_out and self._wide >= self._look.px(column.least)
+            dpg.configure_item(item, show=there)
 
     def refresh(self) -> None:
         """Ask for the visible cells again; makes no item and changes only what differs."""
@@ -336,11 +348,13 @@ class BigTable:
 
     def press(self, key: str) -> bool:
         """Move the selection: Up, Down, Page up, Page down, Home, End; Enter opens. True when the key was used."""
+        now = self.position(self.selected)
         if key == "Enter" and self.selected is not None:
-            self._tell("open", self.selected)
-            return True
+            if now is not None:  # one that is filtered away is not opened
+                self._tell("open", self.selected)
+            return now is not None
         page = max(1, self.visible_rows() - 1)
-        target = moved_to(key, self.position(self.selected), len(self.rows), page)
+        target = moved_to(key, now, len(self.rows), page)
         if target is None:
             return False
         self._choose(self.rows[target])
@@ -350,7 +364,7 @@ class BigTable:
         """Where the first words of a row of the caller's data stand in the window; None while they are out of sight."""
         at = self.position(row)
         slot = at - self.first if at is not None else -1
-        there = [at for at, one in enumerate(self.columns) if one.title and one.key not in self._widths.left_out]
+        there = [at for at, one in enumerate(self.columns) if one.title and one.key not in self._left_out]
         cell = there[0] if there else 0
         if not 0 <= slot < len(self._pool) or not dpg.get_item_state(self._pool[slot].texts[cell]).get("visible"):
             return None
@@ -370,8 +384,6 @@ class BigTable:
         # Its rows scroll in a window that Dear PyGui tells nothing of: after a click there the holder has the keyboard.
         if any(map(dpg.is_mouse_button_released, MOUSE)) and any(map(dpg.is_item_hovered, self._column_items)):
             dpg.focus_item(self.holder)
-        self._pool.wake_tooltip()
-        self._widths.tick()
         needed = self.visible_rows() + 2 * OVERSCAN
         if needed > len(self._pool) < len(self.rows):
             self._pool.grow(needed)
@@ -393,7 +405,7 @@ class BigTable:
 
     def _fit(self, width: float, height: float) -> None:
         self._wide = width
-        self._widths.fit(self._column_items, width)
+        self._fit_columns()
         self._tall = height
         self._scroll = -1.0
 
@@ -458,7 +470,13 @@ class BigTable:
         """Other widths for the columns, and the same rows in sight. A table takes the widths of its columns once, when
         it is new; under another label it is new, and sorted as it was."""
         ratio, self._scale = self._look.scale / self._scale, self._look.scale
-        self._widths.resize(self._column_items, self.sort)
+        for item, column in self._column_items.items():
+            now = self.sort if self.sort is not None and self.sort[0] == column.key else None
+            down = now[1] if now else column.descending_first
+            dpg.configure_item(
+                item, init_width_or_weight=self._look.px(column.width) or column.weight, default_sort=now is not None,
+                prefer_sort_descending=down, prefer_sort_ascending=not down,
+            )  # fmt: skip
         scroll = dpg.get_y_scroll(self.item) * ratio
         dpg.configure_item(self.item, label=f"at {self._scale}")
         dpg.set_y_scroll(self.item, scroll)

@@ -68,7 +68,7 @@ class Look:
         self._font_users: dict[int, str] = {}
         self._theme_users: dict[int, str] = {}
         self._sizes: dict[int, dict[str, float]] = {}
-        self._tints: dict[tuple[int, str], str] = {}
+        self._tints: dict[int, str] = {}
         self._follows: dict[int, tuple[list[Callable[[float, float], object]], list[float]]] = {}
         self._changes: list[Callable[[], object]] = []
         self._ticks: list[Callable[[], object]] = []
@@ -79,6 +79,10 @@ class Look:
         self.gate = KeyGate()
         self.focus = Focus()
         self.corner = 0
+        self.tips: dict[int, int] = {}
+        """Tooltips -> what they are of."""
+        self._hushed: list[int] = []
+        self._mouse: object = None
         self._wanted = self._tries = self._hearing = 0
         self._held = ""
         self.words = ""
@@ -148,11 +152,11 @@ class Look:
         dpg.configure_item(item, **self._scaled(lengths))
         return item
 
-    def tint(self, item: int, color: str, key: str = "color") -> int:
-        """Set a colour of an item by its palette name (key `color` for texts, `fill` for drawings). Returns `item`."""
-        if self._tints.get((item, key)) != color:
-            self._tints[(item, key)] = color
-            dpg.configure_item(item, **{key: self.rgba(color)})
+    def tint(self, item: int, color: str) -> int:
+        """Set the colour of a text by its palette name. Returns `item`."""
+        if self._tints.get(item) != color:
+            self._tints[item] = color
+            dpg.configure_item(item, color=self.rgba(color))
         return item
 
     def follow(self, container: int, fit: Callable[[float, float], object]) -> None:
@@ -178,8 +182,26 @@ class Look:
         self._owned.append(item)
         return item
 
+    def hush(self, *tips: int) -> None:
+        """Take away these tooltips, or whichever is there or about to be, until the mouse moves on: a key means
+        something else than what the mouse rests on, and so does another row that came under it."""
+        there = tips or [
+            tip for tip, item in self.tips.items() if dpg.is_item_hovered(item) or dpg.is_item_visible(tip)
+        ]
+        for tip in there:
+            dpg.configure_item(tip, show=False)
+        self._hushed += there
+        self._mouse = dpg.get_mouse_pos(local=False)
+
+    def _wake_tips(self) -> None:
+        if self._hushed and dpg.get_mouse_pos(local=False) != self._mouse:
+            for tip in self._hushed:  # the tooltip of a hidden item would be that of the item before it
+                dpg.configure_item(tip, show=bool(dpg.get_item_configuration(self.tips[tip])["show"]))
+            self._hushed.clear()
+
     def tick(self) -> bool:
         """Let registered items follow their containers; true when something moved and a frame is wanted."""
+        self._wake_tips()
         answers: list[object] = [self._give_keys(), self.focus.tick(self.holding)]
         for call in self._ticks:
             self.jobs.attempt(lambda call=call: answers.append(call()))
@@ -264,8 +286,8 @@ class Look:
                 dpg.configure_item(item, **self._scaled(lengths))
         for built in self._themes.values():
             built.apply(self.palette, self.scale)
-        for (item, key), color in self._tints.items():
-            dpg.configure_item(item, **{key: self.rgba(color)})
+        for item, color in self._tints.items():
+            dpg.configure_item(item, color=self.rgba(color))
         for _, last in self._follows.values():
             last[:] = [-1.0, -1.0]
         self.fitting.forget()
@@ -290,6 +312,8 @@ class Look:
             self.writers,
             self.fitting,
             self.focus.windows,
+            self.tips,
+            self._hushed,
         ):
             kept.clear()
 

@@ -40,20 +40,18 @@ def visible(text: str) -> str:
     return _ODD.sub(_drawn, lettered(text))
 
 
-SCRIPTS = {"Hebrew": "\u0590-\u05ff", "Arabic": "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufefc",
-           "Devanagari": "\u0900-\u097f", "Thai": "\u0e00-\u0e7f"}  # fmt: skip
-"""Scripts that the fonts of the panel have no letters for."""
-_LETTERLESS = re.compile(
-    "|".join(f"(?P<{name}>[{those}](?:[{those}\\s.,:;!?-]*[{those}])?)" for name, those in SCRIPTS.items())
-)
+_LESS = "\u0530-\u10ff\u1200-\u1cff\ua840-\ua8ff\ufb1d-\ufdff\ufe70-\ufefc"
+_LETTERLESS = re.compile(rf"[{_LESS}](?:[{_LESS}\s.,:;!?-]*[{_LESS}])?")
+"""Writing that the fonts of the panel have no letters for: Armenian to Georgian, Ethiopic to Vedic, Arabic forms."""
 
 
 def lettered(text: str) -> str:
-    """A text with words instead of what the fonts cannot show: nobody reads rows of replacement marks."""
+    """A text with words instead of what the fonts cannot show: nobody reads rows of replacement marks. A stretch in
+    several such scripts has the name of its first letter's."""
     told: set[str] = set()
 
     def name(found: re.Match[str]) -> str:
-        script = str(found.lastgroup)
+        script = unicodedata.name(found[0][0], "unknown").split()[0].capitalize()
         again = script in told
         told.add(script)
         return f"[{script}]" if again else f"[{script}: open it in your editor]"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.icons import icon as icon_of
-from gui.toolkit.letters import END, FIELD, LETTERS, LINES, tip_words
+from gui.toolkit.letters import FIELD, LETTERS, LINES, tip_words
 from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 
@@ -25,9 +25,11 @@ def labelled(label: str, icon: str = "") -> str:
 
 
 def hint(look: Look, item: int, text: str, shortcut: str = "") -> int:
-    """A tooltip for `item` after 350 ms that also names the shortcut. Returns the text's item, for `say_hint`."""
-    tip = dpg.add_tooltip(item, delay=TOOLTIP_SECONDS, hide_on_activity=True)
-    row = dpg.add_group(horizontal=True, parent=look.theme(int(tip), "tip"))
+    """A tooltip for `item` after 350 ms that also names the shortcut, gone when the mouse moves or a key is pressed.
+    Returns the text's item, for `say_hint`."""
+    tip = int(dpg.add_tooltip(item, delay=TOOLTIP_SECONDS, hide_on_activity=True))
+    look.tips[tip] = item
+    row = dpg.add_group(horizontal=True, parent=look.theme(tip, "tip"))
     words = int(dpg.add_text(tip_words(text), parent=row))
     if shortcut:
         look.tint(look.font(int(dpg.add_text(shortcut, parent=row)), "small"), "hint")
@@ -117,7 +119,6 @@ class Toggle:
         *,
         on: bool = False,
         tip: str = "",
-        shortcut: str = "",
     ) -> None:
         self._look, self._on_change = look, on_change
         self.on, self.known = on, True
@@ -131,7 +132,7 @@ class Toggle:
         dpg.add_item_clicked_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
         dpg.bind_item_handler_registry(self.item, clicks)
         if tip:
-            hint(look, self.label, tip, shortcut)
+            hint(look, self.label, tip)
         look.on_change(self.draw)
         self.draw()
 
@@ -195,13 +196,6 @@ def text(
     return look.tint(item, color)
 
 
-def section(look: Look, parent: int, words: str, aside: str = "") -> tuple[int, int]:
-    """The heading of a part, with a pale word after it. Returns both text items."""
-    row = int(dpg.add_group(horizontal=True, parent=parent))
-    name = text(look, row, words, "strong", "muted")
-    return name, text(look, row, aside, "text", "hint", fit=END)
-
-
 class CopyText:
     """A line that can be selected and copied: labels of Dear PyGui cannot."""
 
@@ -254,10 +248,10 @@ GAP = 8
 
 
 class ButtonRow:
-    """Watches buttons in a row as wide as `container`, where `taken` unscaled pixels are for something else."""
+    """Watches buttons in a row as wide as `container`."""
 
-    def __init__(self, look: Look, container: int, buttons: Sequence[Button], taken: float = 0) -> None:
-        self._look, self._buttons, self._taken = look, buttons, taken
+    def __init__(self, look: Look, container: int, buttons: Sequence[Button]) -> None:
+        self._look, self._buttons = look, buttons
         self._width = 0.0
         look.follow(container, self._follow)
 
@@ -274,7 +268,7 @@ class ButtonRow:
         around = self._look.px(2 * FRAME[0] + GAP)
         used = sum(wide(button.label) + around for button in shown) - self._look.px(GAP)
         for button in reversed(shown):
-            fits = used <= self._width - self._look.px(self._taken)
+            fits = used <= self._width
             button.words(fits)
             if not fits:
                 used -= wide(button.label) - self._look.px(18)

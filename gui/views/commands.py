@@ -26,8 +26,6 @@ IN_WINDOW = {
     "doctor": "doctor",
     "demo": "demo",
 }
-FUZZY_ROWS = 5000
-"""This many rows are searched for words that are nearly right; the others only for words that stand there."""
 SCORE = 76
 
 
@@ -96,7 +94,7 @@ def near(entries: Sequence[Entry], phrase: str, most: int, without: set[int]) ->
         return []  # two letters are near to everything
 
     scored = []
-    for at, row in enumerate(entries[:FUZZY_ROWS]):
+    for at, row in enumerate(entries):
         if id(row) in without:
             continue
         score = min(fuzz.partial_ratio(word, row.words) for word in words)

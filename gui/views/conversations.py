@@ -7,16 +7,17 @@ view.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
+from core.base.figures import count
 from core.base.result import Ok, Result
 from core.commands.history.ledger import LedgerRow
 from core.commands.history.trash import trash_restore
@@ -24,16 +25,17 @@ from core.commands.panel.titles import Called, FirstRows, called
 from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
 from gui.state import Selection, State
-from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, box
 from gui.toolkit.messages import EmptyState
-from gui.toolkit.table import BigTable
+from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button
 from gui.views.list_view import SIDEWAYS, FilteredView, beside
 from gui.views.looks import (
+    CATEGORIES,
     OTHER,
     STATUSES,
     capital,
@@ -48,46 +50,41 @@ from gui.views.looks import (
 from gui.views.sources import SourcesColumn
 from gui.views.strip import Strip
 
-NAMELESS: Mapping[str, Called] = {}
-
 COLUMNS = (
     Column("status", "", 26),
     Column("tool", "", 30, color="hint", role="mono", least=400),
-    Column("name", "Conversation", 0, 3.4),
+    Column("name", "Conversation", 0, 3.0),
     Column("project", "Project", 0, 1.0, color="muted", least=560),
-    Column("why", "Why", 0, 5.0, color="muted", sortable=False),
-    Column("items", "Bullets", 66, role="mono", chars=5, descending_first=True),
-    Column("place", "Where", 68, color="muted", least=700),
-    Column("model", "Read by", 116, color="muted", least=820),
+    Column("gave", "What it gave", 0, 1.8, color="muted", descending_first=True),
     Column("day", "Day", 66, color="hint", descending_first=True, least=640),
-    Column("when", "When", 66, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=340),
+    Column("when", "Read", 66, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=340),
 )
-SAME = ("tool", "project", "items", "place", "model")
-"""Columns that are left out while they say the same on every row."""
-UNREAD = frozenset({"harvest-failed", "too-large"})
-"""Statuses that have a reason; it stands in the table while only they are shown, in the place of `READ_BY`."""
-READ_BY = frozenset({"items", "place", "model", "project", "day"})
 
 
 @dataclass(frozen=True)
 class Row:
-    """One entry as the table shows it. `items` is -1 where nothing was harvested, and `held` of them are held back, not
-    written; `when` in seconds since 1970, `day` that of the conversation."""
+    """One entry as the table shows it. `gave` are items by category, and `held` of them are held back, not written;
+    `when` it was read in seconds since 1970, `day` that of the conversation."""
 
     key: str
     status: str
     name: str
     project: str
-    items: int
+    gave: Mapping[str, int]
+    held: int
     place: str
-    model: str
     when: float
-    path: str = ""
-    error: str = ""
-    held: int = 0
-    tool: str = ""
-    day: str = ""
-    file: str = ""
+    path: str
+    error: str
+    tool: str
+    day: str
+    file: str
+
+    @property
+    def items(self) -> int:
+        """How many items it gave, -1 where nothing was harvested."""
+        number = sum(self.gave.values()) + self.held
+        return number if number or self.gave or self.status == "harvested" else -1
 
 
 @dataclass(frozen=True)
@@ -102,58 +99,33 @@ class Wish:
     descending: bool = True
 
 
-def row_of(key: str, entry: Mapping[str, Any], names: Mapping[str, Called] = NAMELESS) -> Row:
+def row_of(key: str, entry: Mapping[str, Any]) -> Row:
     """One entry of the ledger as a row. Foreign values in it show as nothing, and break nothing."""
-    path = str(entry.get("path") or "")
-    _, held = counted(entry)
-    known = called(entry, names.get(key))
+    known = called(entry)
+    path, name = str(entry.get("path") or ""), file_of(entry)
+    items, held = entry.get("items"), entry.get("quarantined")
+    items = items if isinstance(items, dict) else {}
+    gave = {category: number for category, number in items.items() if isinstance(number, int)}
     return Row(
-        key, status_of(entry), name_of(key, entry, names), project_of(entry, names.get(key)),
-        items_of(entry), place_of(entry), model_of(entry), seconds_of(entry.get("at")), path,
-        str(entry.get("error") or entry.get("last_error") or ""), held, known.tool, known.day, file_of(entry),
+        key, status_of(entry), known.title or plain_name(name) or key, known.project_name, gave,
+        held if isinstance(held, int) else 0, place_of(entry), seconds_of(entry.get("at")), path,
+        str(entry.get("error") or entry.get("last_error") or ""), known.tool, known.day, name,
     )  # fmt: skip
-
-
-def name_of(key: str, entry: Mapping[str, Any], names: Mapping[str, Called] = NAMELESS) -> str:
-    """What a user calls a conversation: its title, else its own name."""
-    return called(entry, names.get(key)).title or plain_name(file_of(entry)) or key
-
-
-def file_of(entry: Mapping[str, Any]) -> str:
-    """A conversation's own name."""
-    return str(entry.get("name") or "") or os.path.basename(str(entry.get("path") or ""))
-
-
-def project_of(entry: Mapping[str, Any], known: Called | None = None) -> str:
-    """The project that a conversation was held in, by its last folder; where nobody knows, the folder it lies in, if
-    that is not simply the home's."""
-    folder = os.path.basename(os.path.dirname(str(entry.get("path") or "")))
-    return called(entry, known).project_name or (folder if folder != "conversations" else "")
-
-
-def status_of(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("status") or "unknown")
-
-
-def model_of(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("model") or entry.get("provider") or "")
-
-
-def items_of(entry: Mapping[str, Any]) -> int:
-    """How many items it gave, -1 where nothing was harvested."""
-    written, held = counted(entry)
-    gave = entry.get("status") == "harvested" or held or _numbers(entry.get("items"))
-    return written + held if gave else -1
 
 
 def counted(entry: Mapping[str, Any]) -> tuple[int, int]:
     """How many items of a conversation were written into the knowledge files, and how many are held back."""
-    held = entry.get("quarantined")
-    return sum(_numbers(entry.get("items"))), held if isinstance(held, int) else 0
+    row = row_of("", entry)
+    return sum(row.gave.values()), row.held
 
 
-def _numbers(found: object) -> list[int]:
-    return [number for number in found.values() if isinstance(number, int)] if isinstance(found, dict) else []
+def file_of(entry: Mapping[str, Any]) -> str:
+    """A conversation's own name."""
+    return str(entry.get("name") or "") or PurePath(str(entry.get("path") or "")).name
+
+
+def status_of(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("status") or "unknown")
 
 
 def place_of(entry: Mapping[str, Any]) -> str:
@@ -165,67 +137,41 @@ def place_of(entry: Mapping[str, Any]) -> str:
     return "in trash" if entry.get("trash") else "removed"
 
 
-def arrange(entries: Sequence[LedgerRow], wish: Wish, names: Mapping[str, Called] = NAMELESS) -> list[int]:
+def arrange(entries: Sequence[LedgerRow], wish: Wish) -> list[int]:
     """The numbers of the entries that are wanted, in the order wanted. Equal ones keep the order of the ledger, which
     comes with the newest first."""
     wanted: Iterable[int] = range(len(entries))
     if wish.statuses:
         wanted = [at for at in wanted if status_of(entries[at].entry) in wish.statuses]
     if wish.first:
-        wanted = [at for at in wanted if wish.first <= day_of(entries[at], names) <= wish.last]
+        wanted = [at for at in wanted if wish.first <= called(entries[at].entry).day[:10] <= wish.last]
     if (wish.sort, wish.descending) in (("", False), ("", True), ("when", True)):
         return list(wanted)
-    key = sorts(names)[wish.sort]
-    return sorted(wanted, key=lambda at: key(entries[at]), reverse=wish.descending)
+    key = SORTS[wish.sort]
+    return sorted(wanted, key=lambda at: key(row_of(*entries[at])), reverse=wish.descending)
 
 
-def day_of(row: LedgerRow, names: Mapping[str, Called] = NAMELESS) -> str:
-    """The day of a conversation as an ISO date, "" where nobody knows."""
-    return called(row.entry, names.get(row.key)).day[:10]
+SORTS: Mapping[str, Callable[[Row], Any]] = {
+    "status": lambda row: row.status,
+    "tool": lambda row: tile(row.tool),
+    "name": lambda row: row.name.casefold(),
+    "project": lambda row: row.project.casefold(),
+    "gave": lambda row: row.items,
+    "day": lambda row: row.day,
+    "when": lambda row: row.when,
+}
+"""What each column is sorted by."""
 
 
-def sorts(names: Mapping[str, Called]) -> dict[str, Callable[[LedgerRow], Any]]:
-    """What each column is sorted by."""
-    return {
-        "status": lambda row: status_of(row.entry),
-        "tool": lambda row: tile(called(row.entry, names.get(row.key)).tool),
-        "name": lambda row: name_of(row.key, row.entry, names).casefold(),
-        "project": lambda row: project_of(row.entry, names.get(row.key)).casefold(),
-        "items": lambda row: items_of(row.entry),
-        "place": lambda row: place_of(row.entry),
-        "model": lambda row: model_of(row.entry),
-        "day": lambda row: called(row.entry, names.get(row.key)).day,
-        "when": lambda row: str(row.entry.get("at") or ""),
-    }
-
-
-def says_the_same(entries: Sequence[LedgerRow], names: Mapping[str, Called]) -> frozenset[str]:
-    """The columns that would say one and the same on every row, of those that may be left out."""
-    if len(entries) < 2:
-        return frozenset()
-    keys = sorts(names)
-
-    def same(name: str, rows: Iterable[LedgerRow]) -> bool:
-        return all(keys[name](row) == keys[name](entries[0]) for row in rows)
-
-    left = [name for name in SAME if same(name, entries[:FIRST])]  # most differ soon
-    kinds = _kinds(entries, names) if {"tool", "project"} & {*left} else entries  # these two take longest
-    return frozenset(name for name in left if same(name, entries if name == "items" else kinds))
-
-
-def _kinds(entries: Sequence[LedgerRow], names: Mapping[str, Called]) -> Collection[LedgerRow]:
-    """One entry of each kind: those of one kind say the same in all columns of `SAME` but the items."""
-    found: dict[tuple[object, ...], LedgerRow] = {}
-    for row in entries:
-        get = row.entry.get
-        folder = str(get("path") or "").replace("\\", "/").rpartition("/")[0]
-        kind = (folder, get("source"), get("format"), get("project"), get("model"), get("provider"),
-                get("status"), bool(get("deleted")), bool(get("trash")), names.get(row.key))  # fmt: skip
-        try:
-            found.setdefault(kind, row)
-        except TypeError:  # a list where a text belongs: foreign values are a kind of their own
-            found[(row.key,)] = row
-    return found.values()
+def gave_words(row: Row) -> Cell:
+    """How many items of which kind a conversation gave; why it was not read."""
+    if row.error and row.status != "harvested":
+        return lettered(capital(row.error.partition("\n")[0])), "muted"
+    if row.items <= 0:
+        return ("–", "hint") if row.items < 0 else ("nothing new", "hint")
+    kinds = [*((CATEGORIES[name].icon, row.gave.get(name, 0)) for name in CATEGORIES), ("shield", row.held)]
+    words = "   ".join(f"{icon(sign)} {number:,}" for sign, number in kinds if number)
+    return words, "edited" if row.held == row.items else "muted"
 
 
 def cell(row: Row, column: int, now: float) -> Cell:
@@ -234,26 +180,25 @@ def cell(row: Row, column: int, now: float) -> Cell:
     name = COLUMNS[column].key
     if name == "status":
         return icon(sign), color
-    if name == "items" and row.held and row.held == row.items:
-        return f"{row.items:,}", "edited"
-    if name == "items":
-        return ("–", "hint") if row.items < 0 else (f"{row.items:,}", "text" if row.items else "hint")
-    if name == "place":
-        return (row.place, "muted" if row.place == "in trash" else "hint")
+    if name == "gave":
+        return gave_words(row)
     if name == "when":
         return since(row.when, now)
-    words = {"why": capital(row.error.partition("\n")[0]), "tool": tile(row.tool), "day": day_words(row.day)}
-    return words[name] if name in words else str(getattr(row, name))
+    words = {"tool": tile(row.tool), "day": day_words(row.day)}
+    return words[name] if name in words else lettered(str(getattr(row, name)))
 
 
 def tip(row: Row) -> str:
-    """What the tooltip of a row says: its status in a word, what is held back, why it failed, and the path."""
+    """What the tooltip of a row says: its status in a word, where it is, what it gave, why it failed, and the path."""
     status = STATUSES.get(row.status, OTHER).name
     held = f"{row.items - row.held:,} written, {row.held:,} held back in quarantine.md" if row.held else ""
-    tool = Called(tool=row.tool).tool_title
-    about = joined(status, tool, row.day)
+    kinds = (
+        (row.gave.get(name, 0), looks.noun, " done" * (name == "tasks_done")) for name, looks in CATEGORIES.items()
+    )
+    gave = joined(*(f"{count(number, noun)}{done}" for number, noun, done in kinds if number))
+    about = joined(status, Called(tool=row.tool).tool_title, row.day, "" if row.place == "in place" else row.place)
     name = row.name if row.name != plain_name(row.file) else ""
-    return "\n".join(part for part in (name, about, held, row.error[:600], short_folder(row.path)) if part)
+    return "\n".join(part for part in (name, about, gave, held, row.error[:600], short_folder(row.path)) if part)
 
 
 def chip_counts(found: Mapping[str, int]) -> dict[str, int]:
@@ -266,8 +211,6 @@ def chip_counts(found: Mapping[str, int]) -> dict[str, int]:
 
 AT_ONCE = 3000
 """This many entries are arranged between two frames; more go to the worker."""
-FIRST = 200
-"""This many of the newest are asked first which columns say the same, and no others while a large ledger is read."""
 MADE = 400
 """This many rows are kept, of which the table shows some forty."""
 
@@ -292,18 +235,6 @@ def teaching(run: RunState | None) -> tuple[str, str]:
     return TEACH
 
 
-@dataclass(frozen=True)
-class Arranged:
-    """What the worker answers: the order, and of another ledger also the counts by status, those by day, and the
-    columns that say one thing on every row; `here` are those of the rows that are wanted."""
-
-    order: list[int]
-    here: frozenset[str] = frozenset()
-    counts: Mapping[str, int] = field(default_factory=dict)
-    days: Mapping[str, int] = field(default_factory=dict)
-    same: frozenset[str] = frozenset()
-
-
 class ConversationsView(FilteredView):
     """All entries of the ledger. Enter opens the reader."""
 
@@ -321,9 +252,7 @@ class ConversationsView(FilteredView):
         self.entries: Sequence[LedgerRow] = []
         self.wish = Wish()
         self._seen: Sequence[LedgerRow] = []  # what was read last
-        self._names: Mapping[str, Called] = {}
         self._rows: dict[int, Row] = {}
-        self._same: frozenset[str] = frozenset()
         self._empty: bool | None = None
         self._ticket = 0
         self._now = time.time()
@@ -350,8 +279,6 @@ class ConversationsView(FilteredView):
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._select, on_open=self._open, on_context=self._context,
             on_sort=self._sort, tip=lambda at: tip(self.row(at)),
-            widths=remembered_widths(self._shell.places, self.name),
-            on_widths=remembering(self._shell.places, self.name),
         )  # fmt: skip
         self.table.build(self._full)
         self._teach = EmptyState(look, parent, parent, icon="database", title=TEACH[0], words=TEACH[1])
@@ -380,8 +307,10 @@ class ConversationsView(FilteredView):
             if wanted.kind == "status":
                 self.strip.clear()
                 self._only(wanted.key)
-        if snapshot.ledger is not self._seen or snapshot.titles.by_key is not self._names:
-            self._seen, self._names = snapshot.ledger, snapshot.titles.by_key
+        if snapshot.ledger is not self._seen:
+            self._seen = snapshot.ledger
+            self.strip.set(snapshot.titles.days)
+            self.table.leave_out(frozenset() if any(snapshot.titles.projects) else {"project"})
             self._order(fresh=True)
         self._teach_state(state)
         minute = int(time.time() // 60)
@@ -410,7 +339,7 @@ class ConversationsView(FilteredView):
         at = self.table.selected
         if key == "M" and at is not None:
             self._context(at, self.table.place_of(at))
-        elif key in (",", "."):
+        elif key in (",", ".") and self.entries:
             self.strip.step(1 if key == "." else -1)
         elif key in SIDEWAYS:
             there = ["", *(status for status, chip in self.chips.items() if dpg.is_item_shown(chip.item))]
@@ -432,7 +361,7 @@ class ConversationsView(FilteredView):
         if row is None:
             if len(self._rows) >= MADE:
                 self._rows.clear()
-            row = self._rows[at] = row_of(self.entries[at].key, self.entries[at].entry, self._names)
+            row = self._rows[at] = row_of(*self.entries[at])
         return row
 
     def _cell(self, row: int, column: int) -> Any:
@@ -450,9 +379,8 @@ class ConversationsView(FilteredView):
 
     def _begin(self, rows: FirstRows) -> None:
         """Show a large ledger at once. Until it has been read whole, the order stays the usual one."""
-        self._seen, self._names = [], rows.names
+        self._seen = []
         self._ticket += 1  # what is arranged at the moment is of another home
-        self.table.leave_out(says_the_same(rows[:FIRST], rows.names) | {"why"})
         self._show(rows, range(len(rows)), chip_counts(rows.counts), fresh=True)
 
     def _order(self, fresh: bool = False) -> None:
@@ -460,30 +388,19 @@ class ConversationsView(FilteredView):
         if isinstance(self.entries, FirstRows) and not self._seen and not fresh:
             return  # with the whole ledger comes what is wished by then
         self._ticket += 1
-        ticket, wish, entries, names = self._ticket, self.wish, self._seen, self._names
+        ticket, wish, entries = self._ticket, self.wish, self._seen
         fresh = fresh or entries is not self.entries
 
-        def work() -> Arranged:
-            order = arrange(entries, wish, names)
-            # Of one status many columns say one thing (the failed have no tool).
-            here = says_the_same([entries[at] for at in order], names) if wish.statuses else frozenset[str]()
-            if not fresh:
-                return Arranged(order, here)
-            counts = chip_counts(Counter(status_of(row.entry) for row in entries))
-            days = Counter(day_of(row, names) for row in entries)
-            return Arranged(order, here, counts, days, says_the_same(entries, names))
+        def work() -> tuple[list[int], Mapping[str, int]]:
+            counts = Counter(status_of(row.entry) for row in entries) if fresh else {}
+            return arrange(entries, wish), chip_counts(counts)
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
                 self._shell.error(result.error)
             elif ticket == self._ticket:
-                found: Arranged = result.value
-                if fresh:
-                    self._same = found.same
-                    self.strip.set(found.days)
-                reasons = bool(wish.statuses) and wish.statuses <= UNREAD
-                self.table.leave_out(self._same | found.here | (READ_BY if reasons else {"why"}))
-                self._show(entries, found.order, found.counts, fresh)
+                order, counts = result.value
+                self._show(entries, order, counts, fresh)
 
         if len(entries) <= AT_ONCE:
             done(Ok(work()))

@@ -44,7 +44,6 @@ class DigestSwitch:
         self._look, self._shell, self._key_words = look, shell, key
         self._shown: DigestState | None = None
         self._stands: DigestStands | None = None
-        self._label, self._named = LOADING, True
 
     def build(self, parent: int) -> None:
         """Make both inside a row."""
@@ -62,9 +61,9 @@ class DigestSwitch:
         found = state.snapshot.overview.status.digest if state.snapshot is not None else None
         if state.snapshot is None or found is None:
             if self._shown is not None:  # another home is read
-                self._shown, self._label = None, LOADING
+                self._shown = None
                 self.toggle.forget()
-                self.name(self._named)
+                self.toggle.set_label(LOADING)
             return
         stands = state.snapshot.overview.status.stands.digest
         if (found, stands) == (self._shown, self._stands):
@@ -72,14 +71,8 @@ class DigestSwitch:
         self._shown, self._stands = found, stands
         on, label, tip = switch_words(found, stands)
         self.toggle.set_on(on)
-        self._label = label
-        self.name(self._named)
+        self.toggle.set_label(label)
         say_hint(self._tip, tip)
-
-    def name(self, on: bool) -> None:
-        """Whether there is room for its words."""
-        self._named = on
-        self.toggle.set_label(self._label if on else "")
 
     def press(self) -> None:
         """The other state, by key or from the palette."""

@@ -28,7 +28,6 @@ from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
-from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.editor import shortened
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
@@ -36,7 +35,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import Columns, Pane, box, gap, lowered, spread
 from gui.toolkit.messages import EmptyState, Teaching
 from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
-from gui.toolkit.table import BigTable
+from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, CopyText, text
 from gui.views.knowledge_rows import act_of, change, meta_of
@@ -50,6 +49,8 @@ COLUMNS = (
     Column("folder", "Folder", 0, 1.6, color="hint", sortable=False, least=380),
     Column("notes", "Notes", 58, role="mono", chars=6, sortable=False),
 )
+FOLDER, HEAD = 46, 12
+"""This many letters of a folder are shown, and so many of them before the cut."""
 ACTIONS = (
     RowAction("strike", "strikethrough", "Strike through: stays in the file", "S"),
     RowAction("copy", "copy", "Copy", "Ctrl+C"),
@@ -106,7 +107,10 @@ def cell(note: NoteView, column: int) -> Cell:
         return icon("file-pen" if note.renamed else "file-code"), "edited" if note.renamed else "accent"
     if column == 1:
         return name, "text" if note.exists else "hint"
-    return short_folder(folder) if column == 2 else str(len(note.rows))
+    if column == 2:  # what tells one folder from another stands at its end
+        folder = short_folder(folder)
+        return folder if len(folder) <= FOLDER else f"{folder[:HEAD]}…{folder[HEAD - FOLDER :]}"
+    return str(len(note.rows))
 
 
 def note_rows(loaded: Loaded) -> list[FlowRow]:
@@ -192,8 +196,7 @@ class FilesView(FilteredView):
         listing = box(look, self._full, "clear", height=LIST_HEIGHT)
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._pick, on_open=lambda _row: self.open_file(),
-            tip=lambda row: self.notes[row].source, widths=remembered_widths(self._shell.places, self.name),
-            on_widths=remembering(self._shell.places, self.name),
+            tip=lambda row: self.notes[row].source,
         )  # fmt: skip
         self.table.build(listing)
         look.follow(
@@ -210,13 +213,7 @@ class FilesView(FilteredView):
         Button(look, right, "", self.copy_path, icon="copy", kind="ghost", tip="Copy the path", shortcut="Ctrl+Shift+C")
         self._head = text(look, self._full, "", "small", "hint", wrap=True)
         below = box(look, self._full, "clear")
-        panes = [
-            Pane("source", 0, 150),
-            Pane("notes", self._shell.place("column.notes", 264), 140, own="column.notes" in self._shell.places),
-        ]
-        columns = Columns(
-            look, below, panes, on_moved=lambda widths: self._shell.places.update({"column.notes": widths["notes"]})
-        )
+        columns = Columns(look, below, [Pane("source", 0, 150), Pane("notes", 264, 140)])
         source, notes = (pane.item for pane in columns.panes)
         look.follow(below, lambda wide, _tall: columns.usual("notes", max(264.0, min(430.0, 0.3 * wide / look.scale))))
         self._source_box = box(look, source, "well")

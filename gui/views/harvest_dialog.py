@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 import dearpygui.dearpygui as dpg
 
@@ -22,17 +23,15 @@ from core.commands.settings import config_set, reads_here
 from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
 from core.harvest.steps import Fate
-from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, HarvestRun, Run
+from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, HarvestRun, Run, ended_words
 from gui.shell import Shell
 from gui.state import State
-from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.dialogs import Dialog
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, Fold, Line, Lines, box, space
-from gui.toolkit.table import BigTable
+from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
-from gui.views.conversations import NAMELESS
 from gui.views.harvest_watch import GainPart, WatchPart, stay_words, took_words
 from gui.views.looks import capital, day_words, joined, plain_name, tile
 
@@ -84,7 +83,7 @@ class PlanRow:
         return ACTIONS.get(self.action, ACTIONS["keep"])[0]
 
 
-def plan_rows(report: HarvestReport, names: Mapping[str, Called] = NAMELESS) -> list[PlanRow]:
+def plan_rows(report: HarvestReport, names: Mapping[str, Called] = MappingProxyType({})) -> list[PlanRow]:
     """What is done with each conversation, those that are touched first, then those that stay and why; `names` are what
     they are called, by their paths."""
     steps = [(step.action, step.artifact, step.reason) for step in report.plan.steps]
@@ -266,7 +265,7 @@ def result_lines(report: HarvestReport) -> list[Line]:
     return [Line(*line) for there, *line in lines if there]
 
 
-DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch at the top turns that off"
+DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch on Knowledge turns that off"
 
 
 def ended_lines(run: Run, report: HarvestReport, digest: int, enabled: bool) -> list[Line]:
@@ -334,7 +333,6 @@ class HarvestDialog:
         self.table = BigTable(
             look, PLAN_COLUMNS, lambda row, column: plan_cell(self._rows[row], column),
             tip=lambda row: plan_tip(self._rows[row]),
-            widths=remembered_widths(self._shell.places, "plan"), on_widths=remembering(self._shell.places, "plan"),
         )  # fmt: skip
         self.table.build(box(look, holder, "clear"))
 
@@ -392,7 +390,10 @@ class HarvestDialog:
         return False
 
     def _changed(self) -> None:
-        """Another phase: other parts, other buttons."""
+        """Another phase: other parts, other buttons. Of one that ended in the background a toast tells."""
+        report = self._run.now.report
+        if not self.dialog.is_open and report is not None and not self._run.now.undone:
+            self._shell.toast(ended_words(report), action="Show", on_action=self.open)
         if not self.dialog.is_open or self._run.now is self._shown:
             return
         run, before, self._shown = self._run.now, self._shown, self._run.now
@@ -415,7 +416,8 @@ class HarvestDialog:
         held_up = run.phase == HELD_UP
         title = "It did not begin" if failed else BUSY if held_up else plan_title(run.sources)
         self.dialog.set_title(title)
-        words = str(run.error) if run.error is not None else "Looking at the conversations. Nothing is written."
+        looking = "Looking at the conversations. Nothing is written."
+        words = capital(str(run.error)) if run.error is not None else looking
         words = held_up_words(self._shell.state) if held_up else words
         dpg.set_value(self._wait, words)
         self._look.tint(self._wait, "failed" if failed else "muted")

@@ -17,16 +17,15 @@ from core.harvest.report import HarvestReport
 from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Talk, Watch
 from gui.state import Activity
 from gui.toolkit.charts import Legend, Part, SegmentBar
-from gui.toolkit.columns import Cell, Column
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import Figures, Fold, box, lowered, space
 from gui.toolkit.messages import begun
-from gui.toolkit.table import BigTable
+from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
-from gui.views.looks import CATEGORIES, category_parts, day_words, joined, tile
+from gui.views.looks import CATEGORIES, category_parts, day_words, joined, left_words, tile
 
 TALL = 436
 PIECES = 240
@@ -103,15 +102,6 @@ def talk_tip(talk: Talk) -> str:
 def state_words(state: str, number: int) -> str:
     """`1 failed, stays where it is`: how many are in a state."""
     return f"{number:,} {STATES[state][2]}" + (f", {stay_words(number)}" if state == BROKEN else "")
-
-
-def left_words(seconds: float) -> str:
-    """How long it will still take, never more exactly than anybody knows."""
-    if seconds <= 0:
-        return ""
-    if seconds < 60:
-        return f"about {max(10, round(seconds / 10) * 10)} s left"
-    return f"about {round(seconds / 60)} min left" if seconds < 5400 else f"about {seconds / 3600:.0f} h left"
 
 
 def took_words(seconds: float) -> str:

@@ -22,7 +22,7 @@ from gui.views.looks import short_folder
 HEADER_HEIGHT = 56
 SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 400, 150, 40
 SEARCH, LEAVE = "Search everything", "Leave the demo"
-AROUND = 32  # of a tab, beside its letters
+AROUND, SIGN = 32, 28  # of a tab, beside its letters; of the sign on the button that stands for all
 
 
 class Tab(Protocol):
@@ -96,7 +96,7 @@ class Header:
         for row in self._rows:
             self.tabs[row.name].show(not narrow and row.name in self._there)
         if narrow:
-            spare = self._wide - 60 - back - self._long(self.chooser.label) - AROUND
+            spare = self._wide - 60 - back - self._long(self.chooser.label) - AROUND - SIGN
         small = spare < SEARCH_LEAST
         width = SEARCH_ICON if small else min(SEARCH_WIDTH, spare)
         words = icon("search") if small else f"{icon('search')}   {SEARCH}      Ctrl+K"
@@ -114,7 +114,7 @@ class Header:
 
     def refresh(self, state: State, place: str, there: tuple[str, ...]) -> None:
         """Show under which tab the open view stands; `there` are the tabs that have something to show."""
-        now = (place, state.away, state.home, there, self._look.scale)
+        now = (place, state.view, state.away, state.home, there, self._look.scale)
         if now == self._seen:
             return
         self._seen, self._there = now, there
@@ -122,6 +122,7 @@ class Header:
             self.tabs[row.name].set_kind("tab-on" if row.name == place else "tab")
         self.chooser.set_label(next((row.label for row in self._rows if row.name == place), "Search"))
         self.back.show(state.away)
+        dpg.configure_item(self.search, show=state.view != "search")  # that page has the field
         say_hint(self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it again")
         say_hint(self._home_tip, f"The home folder: {short_folder(state.home)}")
         self._share_out()

@@ -192,7 +192,7 @@ class KnowledgeView(ListView[Knowledge]):
     ACTIONS = ACTIONS
     ACTION_KEYS = KEYS
     TEACH = TEACH
-    MARKS, ASIDE = 8, True
+    ASIDE = True
     session: BulletSession
 
     def __init__(self, look: Look, shell: Shell) -> None:
@@ -262,7 +262,7 @@ class KnowledgeView(ListView[Knowledge]):
         for name, chip in self.tabs.items():
             number = len(data.found) - done if name == ALL else len(data.rows.get(name, ()))
             chip.set_count(number)
-            dpg.configure_item(chip.item, show=name in (ALL, self.category) or number > 0)
+            dpg.configure_item(chip.item, show=number > 0 or name == self.category != ALL)
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
         """All bullets by project, the chosen one first; or those of the category."""

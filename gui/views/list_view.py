@@ -275,12 +275,17 @@ class FilteredView:
             dpg.set_value(self.filter, "")
         self.typed("")
 
+    def rest(self) -> None:
+        """Give the keyboard to what stands beside the field, which must not keep it. What is not in sight cannot have
+        it: the host's window would get it, and every key be lost."""
+        if self.at_rest and dpg.get_item_state(self.at_rest).get("visible"):
+            dpg.focus_item(self.at_rest)
+
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; see `keys`."""
         if key == "Esc" and (typing or self.filtered):
             self.clear()
-            if self.at_rest:
-                dpg.focus_item(self.at_rest)  # the field must not keep the keys
+            self.rest()
             return True
         if typing:
             return key in self.TYPING_KEYS and self.move(key)
@@ -322,13 +327,13 @@ class ListView(FilteredView, Generic[T]):
     TEACH: Mapping[str, Teach] = {}
     ADD = ""
     """What the tooltip of the button says that writes a new one; "" for a list without."""
-    MARKS, ASIDE = 0, False
-    """How many parts of a text may be shaded; whether the small line stands at the right where there is room."""
+    ASIDE = False
+    """Whether the small line stands at the right where there is room."""
 
     def __init__(self, look: Look, shell: Shell, data: T) -> None:
         super().__init__(look, shell)
         self.data = data
-        self.list = FlowList(look, actions=self.ACTIONS, aside=self.ASIDE, marks=self.MARKS, on_select=self.pick,
+        self.list = FlowList(look, actions=self.ACTIONS, aside=self.ASIDE, on_select=self.pick,
                              on_open=shell.in_order(self.open), on_action=shell.in_order(self.act))  # fmt: skip
         self.session: Any = None  # an Editing, where there is something to edit
         self._seen: T | None = None
@@ -467,11 +472,12 @@ class ListView(FilteredView, Generic[T]):
         dpg.configure_item(self._top, show=self._topped and not (self._short and writing))
 
     def rearrange(self) -> None:
-        """The editor was opened, or closed."""
+        """The editor was opened, or closed: the evidence gives it room."""
+        self._shell.change()
         self._make_room()
         self.arrange(keep=True)
-        if self.session.target is None and self.at_rest:
-            dpg.focus_item(self.at_rest)  # the field must not keep the keys
+        if self.session.target is None:
+            self.rest()
 
     def pick(self, row: FlowRow) -> None:
         """A row was chosen here."""

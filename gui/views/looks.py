@@ -43,16 +43,6 @@ OF_FILE: Mapping[str, str] = {
     f"{name.partition('_')[0]}.md": name for name in CATEGORIES if name not in ("files", "tasks_done")
 }
 """The category that a file of the store belongs to."""
-STORE_FILES: Mapping[str, Looks] = {
-    **{file: CATEGORIES[name] for file, name in OF_FILE.items()},
-    "files": CATEGORIES["files"],
-    "digest.md": Looks("Digest", "sparkles", "accent"),
-    "ledger.json": Looks("Ledger", "database", "muted"),
-}
-PAIRS: Mapping[str, Looks] = {
-    "outdated": Looks("To decide", "history", "edited"),
-    "alike": Looks("Alike", "link", "accent"),
-}
 FACT_CATEGORIES: Mapping[str, Looks] = {
     "pitfall": Looks("Pitfalls", "flag", "ramp:1"),
     "pattern": Looks("Patterns", "book-open", "ramp:5"),
@@ -199,6 +189,15 @@ def ago(when: float, now: float | None = None) -> str:
     """The same in a sentence: `just now`, `5 min ago`."""
     words = since(when, now)
     return "just now" if words == "now" else f"{words} ago" if words else ""
+
+
+def left_words(seconds: float) -> str:
+    """How long it will still take, never more exactly than anybody knows."""
+    if seconds <= 0:
+        return ""
+    if seconds < 60:
+        return f"about {max(10, round(seconds / 10) * 10)} s left"
+    return f"about {round(seconds / 60)} min left" if seconds < 5400 else f"about {seconds / 3600:.0f} h left"
 
 
 def day_words(day: str) -> str:

@@ -1,11 +1,10 @@
-"""The view of what conversations start with and what agents can recall: context files with their budgets, memories.
+"""The view of what agents can recall: memories; and a sentence about each context file that wants mending.
 
 First the memories as rows, as plain functions; then the editor of one, what is done to them, and the view.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,13 +38,11 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow
 from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
-from gui.views.context_cards import ContextCards
 from gui.views.list_view import CHANGED, SIDEWAYS, Editing, ListView, Teach
-from gui.views.looks import MEMORY_CATEGORIES, Looks, joined, tags_words
+from gui.views.looks import MEMORY_CATEGORIES, Looks, joined, short_folder, tags_words
 
-SHOWN_LINES, SHOWN_LETTERS = 12, 900
+SHOWN_LINES, SHOWN_LETTERS = 8, 420
 """So much of a memory stands in the list; the rest is in the inspector."""
-TAG_CHIPS = 8
 ACTIONS = (
     RowAction("edit", "pencil", "Edit", "Enter"),
     RowAction("restore", "archive-restore", "Bring it back", "R"),
@@ -95,9 +92,19 @@ def gather(workspace: Workspace, before: MemoryBook | None) -> MemoryBook:
     return before if before == now and before is not None else now
 
 
-def rows(book: MemoryBook, archived: bool = False, tags: Sequence[str] = ()) -> list[FlowRow]:
-    """The memories that have all the tags, newest first."""
-    return [row_of(memory, archived) for memory in book.of(archived) if set(tags) <= {*memory.tags}]
+def rows(book: MemoryBook, archived: bool = False) -> list[FlowRow]:
+    """The memories of the one list or the other, newest first."""
+    return [row_of(memory, archived) for memory in book.of(archived)]
+
+
+def context_words(file: ContextFile) -> tuple[str, ...]:
+    """Sentences about what is wrong with a context file: what its head lacks, and how far it is over its budget."""
+    name = short_folder(str(file.path))
+    said = tuple(problem.replace(str(file.path), name, 1) for problem in file.problems)
+    if file.bytes > file.budget:
+        said += (f"{name} has {file.bytes:,} of {file.budget:,} bytes: shorten it, or move what is seldom needed into "
+                 "memories",)  # fmt: skip
+    return said
 
 
 def row_of(memory: Memory, archived: bool) -> FlowRow:
@@ -117,12 +124,6 @@ def shown(content: str) -> str:
     text = "\n".join(lines[:SHOWN_LINES])
     cut = len(lines) > SHOWN_LINES or len(text) > SHOWN_LETTERS
     return text[:SHOWN_LETTERS].rstrip() + " …" if cut else text
-
-
-def tags_of(memories: Sequence[Memory], most: int = TAG_CHIPS) -> list[tuple[str, int]]:
-    """The most used tags with their numbers, by number and then by name."""
-    counted = Counter(tag for memory in memories for tag in memory.tags)
-    return sorted(counted.items(), key=lambda row: (-row[1], row[0].casefold(), row[0]))[:most]
 
 
 def which(book: MemoryBook, memory: Memory, archived: bool) -> str:
@@ -260,19 +261,11 @@ TEACH = {
         action="Write the first one",
         act="begin_add",
     ),
-    "no-archived": Teach(
-        "archive",
-        "Nothing is archived",
-        "What you archive is out of the way of agents and\nof the search, and comes back with one key.",
-    ),
-    "nothing": Teach(
-        "funnel", "Nothing matches", "No memory has these words and tags.", action="Clear the filter", act="clear"
-    ),
 }
 
 
 class MemoriesView(ListView[MemoryBook]):
-    """Context cards above, memories below: filtered, written, edited in place, archived, restored."""
+    """Memories: written, edited in place, archived, restored."""
 
     name = "memories"
     gather = staticmethod(gather)
@@ -297,8 +290,6 @@ class MemoriesView(ListView[MemoryBook]):
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, MemoryBook())
         self.archived = False
-        self.tags: tuple[str, ...] = ()
-        self.cards = ContextCards(look, self.act_on_context)
         self.session = MemorySession(look, shell, self.list, on_arrange=self.rearrange, on_saved=self._saved)
         self._new = ""
 
@@ -307,17 +298,15 @@ class MemoriesView(ListView[MemoryBook]):
         self.show(False)
 
     def above(self, parent: int, view: int) -> None:
-        """Cards of the context files; a chip a pile, and chips of the tags."""
-        self.cards.build(parent)
+        """A chip a pile."""
         chips = ChipRow(self._look, parent, view)
         self.piles = {
             False: chips.add("Memories", "accent", lambda _on: self.show(False)),
             True: chips.add("Archived", "waiting", lambda _on: self.show(True)),
         }
-        self.tag_chips = [chips.add("", f"ramp:{at % 5 + 1}", partial(self._tag, at)) for at in range(TAG_CHIPS)]
 
     def below(self, parent: int) -> None:
-        """What was left out."""
+        """What was left out, and what is wrong with a context file."""
         self.add_remark(parent)
 
     # --- what is shown ---
@@ -332,61 +321,39 @@ class MemoriesView(ListView[MemoryBook]):
             self.pick(row)
 
     def take(self, data: MemoryBook) -> None:
-        """Fill the cards, count the piles."""
+        """Count the piles; one with nothing in it needs no chip."""
         self.session.project = data.project
-        self.cards.show(data.context, data.heavy)
         for archived, chip in self.piles.items():
             chip.set_count(len(data.of(archived)))
-        self.tell(data.skipped)
+            dpg.configure_item(chip.item, show=bool(data.archived))
+        if self.archived and not data.archived:
+            self.show(False)
+        wrong = (words for file in data.context for words in context_words(file))
+        self.tell((*data.skipped, *filter(None, [data.heavy]), *wrong))
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
-        """The saved memories or those in the archive, with the tags that are chosen."""
-        self._name_tags()
-        return rows(self.data, self.archived, self.tags), len(self.data.of(self.archived))
+        """The saved memories or those in the archive."""
+        found = rows(self.data, self.archived)
+        return found, len(found)
 
     def teach(self, total: int) -> str:
-        return "nothing" if total else "no-archived" if self.archived else "none"
+        return "none"
 
     def show(self, archived: bool) -> None:
         """Show the saved memories or those in the archive."""
         if self.session.target is not None:
             archived = False  # the editor stands among the saved ones
-        self.archived, self.tags = archived, ()
+        self.archived = archived
         for pile, chip in self.piles.items():
             chip.set_on(pile == archived)
         self.arrange(keep=False)
-
-    def _name_tags(self) -> None:
-        """Give the chips the tags of this list; one that has none any more is not chosen."""
-        tags = tags_of(self.data.of(self.archived))
-        for chip, (name, number) in zip(self.tag_chips, tags, strict=False):
-            chip.name = f"#{name}"
-            chip.set_count(number)
-            chip.set_on(name in self.tags)
-        for at, chip in enumerate(self.tag_chips):
-            dpg.configure_item(chip.item, show=at < len(tags))
-        self.tags = tuple(tag for tag in self.tags if tag in dict(tags))
-
-    def _tag(self, at: int, on: bool) -> None:
-        name = self.tag_chips[at].name.removeprefix("#")
-        self.tags = (*self.tags, name) if on else tuple(tag for tag in self.tags if tag != name)
-        self.arrange(keep=False)
-
-    @property
-    def filtered(self) -> bool:
-        return bool(self.tags)
-
-    def clear(self) -> None:
-        """Show all of this list again."""
-        self.tags = ()
-        super().clear()
 
     def do(self, key: str) -> bool:
         """The other list; a new memory; the context files."""
         if key == "N":
             self.begin_add()
         elif key in SIDEWAYS:
-            self.show(not self.archived)
+            self.show(not self.archived and bool(self.data.archived))
         elif key in ("Ctrl+O", "Ctrl+Shift+O"):
             self.act_on_context(GLOBAL if key == "Ctrl+O" else PROJECT)
         else:
@@ -410,8 +377,6 @@ class MemoriesView(ListView[MemoryBook]):
             return True
         if (memory.path.parent.name == ARCHIVE) != self.archived:
             self.show(not self.archived)
-        if self.list.row(path) is None:
-            self.clear()
         if self.list.selected != path:
             self.list.select(path)
         return True

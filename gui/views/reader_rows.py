@@ -336,6 +336,8 @@ def in_parts(text: str, characters: int, most_lines: int = 10**9) -> Iterator[st
 
 
 _INLINE = re.compile(r"(?<!`)(?P<code>`+)(?P<inside>[^`\n]+)(?P=code)|\*\*(?P<strong>[^*\n]{1,400})\*\*")
+_OVER_LINES = re.compile(r"(?<!`)(?P<code>`+)(?!`)(?:[^`\n]|\n(?![ \t]*(?:\n|```)))+(?P=code)(?!`)")
+"""Code among words that may go on in the next line, as long as that is no empty one, and no fence."""
 _HEADING = re.compile(r"^#{1,6}[ ]+")
 
 
@@ -361,7 +363,7 @@ def inline(text: str) -> tuple[str, tuple[Style, ...]]:
         out.append(words)
         length += len(words)
 
-    for number, line in enumerate(text.split("\n")):
+    for number, line in enumerate(_OVER_LINES.sub(lambda code: code[0].replace("\n", " "), text).split("\n")):
         if number:
             put("\n")
         heading = _HEADING.match(line)

@@ -342,7 +342,7 @@ class Sheet:
                 y += px(CODE_HEAD if piece.kind == CODE else CODE_EDGE)
         elif piece.state == "user":
             inner = x + px(BOX + 4)
-            pen.box(x, y, right, bottom, "card", px(6) if piece.opens and piece.closes else 0)
+            pen.box(x, y, right, bottom, "said", px(6) if piece.opens and piece.closes else 0)
             y += px(BOX) * piece.opens
         colours = self._coloured(at, piece) if code else ()
         pitch = px(CODE_PITCH if code else PITCH)

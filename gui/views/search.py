@@ -13,24 +13,21 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import count
 from core.base.result import KnowledgeError, Result
 from core.commands.conversations import ConversationHit, build
-from core.commands.sources import title_of
 from gui.shell import INDEX, Shell
 from gui.state import State
-from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction, wrap_of
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
 from gui.toolkit.keys import LETTERS
-from gui.toolkit.layout import Chip, ChipRow, lowered
+from gui.toolkit.layout import ChipRow, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
 from gui.views.commands import Entry, action_entries, file_entries, run_entries, search
 from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside, the_same
-from gui.views.looks import ENTRY_KINDS, capital, short_folder
-from gui.views.reader_rows import one_line_of
+from gui.views.looks import ENTRY_KINDS, capital
 from gui.views.search_rows import (
     LIMIT,
-    MARKS,
     PERIODS,
     ROLES,
     Findings,
@@ -63,19 +60,8 @@ ACTIONS = (
 HIDDEN = ("search", "show.")
 """How the names of actions begin that need no line of their own."""
 FITTING = 40  # commands that are shown
-FILTERS = 16
-"""This many chips of filters there are at the most."""
-
-
-def filter_words(name: str, value: str, tools: Mapping[str, str]) -> str:
-    """What stands on the chip of a filter; a tool is called as its conversations call it."""
-    return {
-        "since": PERIODS.get(value, f"since {value}"), "project": one_line_of(short_folder(value)),
-        "before": f"before {value}", "source": tools.get(value) or title_of(value), "role": ROLES.get(value, value),
-        "tag": f"#{value}",
-    }[name]  # fmt: skip
-
-
+NARROWED = {"since": PERIODS, "role": ROLES}
+"""What can be chosen beside the kind, and how each choice is called."""
 PARTS = ("knowledge", "files", "memories")
 HOMES = {"bullet": "knowledge", "note": "files", "memory": "memories"}
 COMMANDS, COMMAND = ">", "command"
@@ -130,8 +116,6 @@ class SearchView(ListView[Findings]):
         ("Ctrl+I", "Index the rest: read what is not searched yet"),
         ("Enter", "Show it where it stands; read a conversation at its best turn"),
         ("Left, Right", "Another kind"),
-        ("Ctrl+Left, Ctrl+Right", "To the filters: project, time, tool, who said it"),
-        ("Ctrl+Enter", "Switch the filter on or off"),
         ("Ctrl+C", "Copy it"),
         ("Ctrl+O", "Open its file in the editor"),
         ("Esc", "Clear the search; again: back to where you were"),
@@ -140,30 +124,22 @@ class SearchView(ListView[Findings]):
     ACTIONS = ACTIONS
     ACTION_KEYS = KEYS
     TEACH = TEACH
-    MARKS = MARKS
     FILTER = "Search everything"
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, Findings())
         self.chosen = Wanted()
-        """What the chips ask for; what is written into the field comes on top."""
+        """What the chips and choices ask for; what is written into the field comes on top."""
         self.pending = False
-        self._offers: list[tuple[str, str]] = []  # (name, value) of each chip of a filter that is there
-        self._at = -1  # the one of them that the keys are at
-        self._sources: tuple[str, ...] = ()
-        self._tools: dict[str, str] = {}
-        self._projects: tuple[str, ...] = ()
         self._hits: Mapping[Any, Hit | ConversationHit] = {}
         self._commands: dict[str, Entry] = {}
         self._entered = False  # Enter was pressed before the answer came
         self._read: tuple[object, ...] = ()
-        self._width = 0
         self._selecting = 0
         self._building: Job | None = None
 
     def build(self, parent: int) -> None:
         super().build(parent)
-        self._look.every_tick(self.tick)
         self._show()
 
     def add_filter(self, parent: int) -> None:
@@ -179,18 +155,20 @@ class SearchView(ListView[Findings]):
         self.chips = {
             kind: chips.add(looks.name, looks.color, partial(self._chosen, kind)) for kind, looks in ENTRY_KINDS.items()
         }
-        row = ChipRow(self._look, parent, parent)
-        self.filters: list[Chip] = [row.add("", "muted", partial(self._filter_clicked, at)) for at in range(FILTERS)]
-        for chip in self.filters:
-            dpg.configure_item(chip.item, show=False)
-        self.add_remark(parent)
         line = int(dpg.add_group(horizontal=True, parent=parent))
-        self._waits = line
+        self._row = int(dpg.add_group(horizontal=True, parent=line, show=False))
+        self.choices = {name: self._choice(name, list(names.values())) for name, names in NARROWED.items()}
+        self._waits = line = int(dpg.add_group(horizontal=True, parent=line, show=False))
         self.build_all = Button(self._look, line, "", self._build, icon="messages-square", kind="secondary",
                                 tip="Read every conversation that is not searched yet, in the background",
                                 shortcut="Ctrl+I")  # fmt: skip
         self._built = text(self._look, lowered(self._look, line, 7), "", "small", "muted", fit=END)
-        dpg.configure_item(line, show=False)
+        self.add_remark(parent)
+
+    def _choice(self, name: str, words: list[str]) -> int:
+        chosen = lambda _sender, told: self._look.jobs.post(self._narrow, name, told)  # noqa: E731
+        item = int(dpg.add_combo(words, default_value=words[0], parent=self._row, callback=chosen))
+        return self._look.size(item, width=150)
 
     def waits(self, _state: State) -> bool:
         """Never: it reads by itself what it shows."""
@@ -216,12 +194,15 @@ class SearchView(ListView[Findings]):
             self._shell.run("search.leave")
             return True
         if key in ENTER:
+            words = str(dpg.get_value(self.filter))
+            if words != self.words:
+                self.typed(words)  # a quick hand: the field has not told yet
             if self.commands:
                 row = self.list.current or next(iter(self.list.rows), None)
                 if row is not None:
                     self.open(row)
                 return row is not None
-            if self.pending or both(written(str(dpg.get_value(self.filter))), self.chosen) != self.data.wanted:
+            if self.pending or self.wanted != self.data.wanted:
                 self._entered = True  # the rows are still those of other words
                 return True
             row = self.list.current or next(iter(self.list.rows), None)
@@ -236,21 +217,8 @@ class SearchView(ListView[Findings]):
             self._look.keys_to(self.filter, self._look.words)
         elif key in SIDEWAYS:
             self.choose(beside(["", *chip_kinds(self.data)], self.kind, SIDEWAYS[key]))
-        elif key in ("Ctrl+Left", "Ctrl+Right") and self._offers:
-            self._at = (self._at + (1 if key == "Ctrl+Right" else -1 if self._at >= 0 else 0)) % len(self._offers)
-            self._name_filters()
-        elif key == "Ctrl+Enter" and 0 <= self._at < len(self._offers):
-            self._filter_clicked(self._at, not self.filters[self._at].on)
         else:
             return key in LETTERS
-        return True
-
-    def tick(self) -> bool:
-        """Break the texts again when the list has another width."""
-        if self.list.width == self._width:
-            return False
-        self._width = self.list.width
-        self.arrange(keep=True)
         return True
 
     # --- asking ---
@@ -292,31 +260,29 @@ class SearchView(ListView[Findings]):
 
     def clear(self) -> None:
         """Search for nothing."""
-        self.chosen, self._at = Wanted(), -1
+        self.chosen = Wanted()
         super().clear()
 
     def choose(self, kind: str) -> None:
         """Only this kind, or with "" all."""
-        self._switch("kind", kind or self.kind, bool(kind))
+        self._switch("kind", kind)
 
-    def _filter_clicked(self, at: int, on: bool) -> None:
-        self._at = at
-        self._switch(*self._offers[at], on)
+    def _narrow(self, name: str, told: str) -> None:
+        self._switch(name, next((value for value, words in NARROWED[name].items() if words == told), ""))
 
-    def _switch(self, name: str, value: str, on: bool) -> None:
-        """Ask for something more, or not any more, also where it was written into the field."""
-        alone = getattr(self.wanted, name) if name not in ("source", "tag") else ""
-        words = without(self.words, name, value if not on else alone)
-        if name == "kind" and on and value != "conversation":
-            for left in ("role", *self.wanted.source):
-                option = "role" if left == "role" else "source"
-                words = without(words, option, self.wanted.role if left == "role" else left)
-        if on and name in ("source", "role") and self.kind != "conversation":
-            words = without(words, "kind", self.kind)
+    def _switch(self, name: str, value: str) -> None:
+        """Ask for something else ("": for all), also where another was written into the field."""
+        words = without(self.words, name, "")
+        if name == "kind" and value and value != "conversation":
+            words = without(words, "role", "")
+            for source in self.wanted.source:
+                words = without(words, "source", source)
+        elif name == "role" and value and self.kind != "conversation":
+            words = without(words, "kind", "")
         if words != self.words:
             dpg.set_value(self.filter, words)
             self.words = words
-        self.chosen = switched(self.chosen, name, value, on)
+        self.chosen = switched(self.chosen, name, value)
         self._name_chips()
         self._ask()
 
@@ -326,7 +292,7 @@ class SearchView(ListView[Findings]):
 
     def unfiltered(self) -> None:
         """The words alone."""
-        self.chosen, self._at = Wanted(), -1
+        self.chosen = Wanted()
         words = written(self.words).query
         dpg.set_value(self.filter, words)
         self.typed(words)
@@ -409,18 +375,12 @@ class SearchView(ListView[Findings]):
         self.arrange(keep)
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
-        """What was found, in lines that fit, of all that could be; or the commands that fit."""
+        """What was found of all that could be; or the commands that fit."""
         if self.commands:
             self._commands = {f"{one.kind}:{one.key}": one for one in self._entries()}
             return [FlowRow((COMMAND, key), one.title, one.aside, one.icon, one.color) for key, one
                     in self._commands.items()], len(self._commands)  # fmt: skip
-        room, font = wrap_of(self._look, self.list.width) - 2, self._look.font_id("text")
-
-        def fits(line: str) -> bool:
-            size = dpg.get_text_size(line, font=font)
-            return not size or size[0] <= room
-
-        shown = [row_of(hit, fits) for hit in self.data.hits]
+        shown = [row_of(hit) for hit in self.data.hits]
         return shown, self.data.entries or len(shown)
 
     def teach(self, total: int) -> str:
@@ -435,8 +395,8 @@ class SearchView(ListView[Findings]):
     def _name_chips(self) -> None:
         found, kinds = self.data, chip_kinds(self.data)
         asks = found.wanted.asks and not self.commands
-        dpg.configure_item(self.all.item, show=asks)
         among = sum(found.counts.values())
+        dpg.configure_item(self.all.item, show=asks and bool(among or self.kind))
         self.all.name = "Best" if among >= LIMIT else "All"  # there are more, and these are said to be the best
         self.all.set_count(among)
         self.all.set_on(not self.kind)
@@ -444,39 +404,11 @@ class SearchView(ListView[Findings]):
             dpg.configure_item(chip.item, show=asks and (kind in kinds or kind == self.kind))
             chip.set_count(found.counts.get(kind, 0))
             chip.set_on(kind == self.kind)
-        self._name_filters()
-
-    def _name_filters(self) -> None:
-        """The second row: what is asked for first of all, then what was found offers."""
-        wanted, found = self.wanted, self.data
-        if not found.wanted.source and not wanted.source:
-            self._sources = tuple(sorted(found.sources, key=lambda name: -found.sources[name]))
-        if not found.wanted.project and not wanted.project:
-            self._projects = tuple(sorted(found.projects, key=lambda name: -found.projects[name]))
-        days = [*PERIODS, *([wanted.since] if wanted.since and wanted.since not in PERIODS else [])]
-        offers = [
-            *(("project", name) for name in dict.fromkeys(filter(None, [*self._projects[:2], wanted.project]))),
-            *(("since", day) for day in days),
-            *((("before", wanted.before),) if wanted.before else ()),
-            *(("tag", name) for name in wanted.tag),
-            *(("source", name) for name in dict.fromkeys([*self._sources[:4], *wanted.source])),
-            *(("role", name) for name in dict.fromkeys(filter(None, [*ROLES, wanted.role]))),
-        ]
-        kept = self._offers[self._at] if 0 <= self._at < len(self._offers) else None
-        self._offers = offers[:FILTERS] if wanted.asks and not self.commands else []
-        self._at = self._offers.index(kept) if kept in self._offers else -1
-        self._tools.update(found.tools)
-        for at, chip in enumerate(self.filters):
-            dpg.configure_item(chip.item, show=at < len(self._offers))
-            if at >= len(self._offers):
-                continue
-            name, value = self._offers[at]
+        wanted = self.wanted
+        dpg.configure_item(self._row, show=asks)
+        for name, item in self.choices.items():
             now = getattr(wanted, name)
-            chip.set_on(value in now if isinstance(now, tuple) else value == now)
-            gone = f"  {icon('x')}"
-            here = f"{icon('chevron-right')} " if at == self._at else ""
-            chip.name = f"{here}{filter_words(name, value, self._tools)}{gone if chip.on else ''}"
-            chip.set_count(None)
+            dpg.set_value(item, NARROWED[name].get(now, f"{name} {now}"))
 
     # --- what can be done ---
 

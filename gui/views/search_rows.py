@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
@@ -20,16 +20,15 @@ from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import KnowledgeError
 from core.commands.conversations import ConversationHit
-from core.commands.panel.bullets import all_bullets, local_day
+from core.commands.panel.bullets import bullets_of, local_day
 from core.commands.search import search_everything
 from core.commands.statements import Found
 from core.commands.table import command
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import FlowRow
-from gui.toolkit.letters import broken
 from gui.toolkit.typeset import visible
 from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, joined, project_of, short_folder, short_name
-from gui.views.reader_rows import one_line_of
+from gui.views.reader_rows import inline, one_line_of
 
 if TYPE_CHECKING:
     from core.commands.search import FoundReport, Hit
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 LIMIT = 60
 EXCERPT, SAID, BEFORE = 420, 240, 90
 """This many letters of a long text are shown, of what was said, and so many of them before the first match."""
-MARKS = 10
 SHORTEST = 3
 _TERMS = re.compile(r"(?:exact|words|part of the name|begins like|part of a word): (.*)", re.DOTALL)
 _SCRIPTS = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # written without blanks, or with word endings
@@ -55,9 +53,9 @@ _OPTION = re.compile(
     r"""(?P<phrase>(?<!\S)"[^"]*")|"""  # what stands in an exact phrase is a word, whatever it looks like
     rf"""(?:(?<=\s)|\A)--(?P<name>{"|".join(OPTIONS)})(?:(?:=|\s+)(?P<value>"[^"]*"?|'[^']*'?|(?!--)\S+))?(?!\S)\s*"""
 )
-PERIODS = {"7 days ago": "Last 7 days", "30 days ago": "Last 30 days", "365 days ago": "Last year"}
-"""Days from which on, as `--since` takes them, that have a chip."""
-ROLES = {"user": "Said by me", "assistant": "By the assistant", "tool": "By a tool"}
+PERIODS = {"": "Any time", "7 days ago": "Last 7 days", "30 days ago": "Last 30 days", "365 days ago": "Last year"}
+"""Days from which on, as `--since` takes them, and how they are called."""
+ROLES = {"": "Said by anyone", "user": "Said by me", "assistant": "By the assistant", "tool": "By a tool"}
 
 
 @dataclass(frozen=True)
@@ -123,27 +121,20 @@ def both(typed: Wanted, chosen: Wanted) -> Wanted:
     return Wanted(typed.query, **merged)
 
 
-def switched(chosen: Wanted, name: str, value: str, on: bool) -> Wanted:
-    """The chips with one of them on or off. Only conversations have a source and a role: a kind of entry and these
-    exclude each other, and the last one that was chosen counts."""
-    change: dict[str, Any] = {name: value if on else ""}
-    if name in REPEATED:
-        kept = tuple(one for one in getattr(chosen, name) if one != value)
-        change = {name: (*kept, value) if on else kept}
-    chosen = replace(chosen, **change)
-    if on and name in ("source", "role") and chosen.kind in ENTRIES:
-        chosen = replace(chosen, kind="")
-    if on and name == "kind" and value in ENTRIES:
-        chosen = replace(chosen, source=(), role="")
-    return chosen
+def switched(chosen: Wanted, name: str, value: str) -> Wanted:
+    """What is chosen, with one part of it another one ("": none). Only conversations have somebody who says them: a
+    kind of entry and these exclude each other, and the last one that was chosen counts."""
+    chosen = replace(chosen, **{name: value})  # type: ignore[arg-type]
+    if value and name == "role" and chosen.kind in ENTRIES:
+        return replace(chosen, kind="")
+    return replace(chosen, role="") if name == "kind" and value in ENTRIES else chosen
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The answer to what was `wanted`. `counts` says how many of each kind there are among the best, `sources` and
-    `projects` how many of its conversations are of which, `tools` what people call the sources; `notes` are sentences
-    about what could not be searched or asked; `entries` is how many there are in all. `waits`: there are conversations
-    that are not read yet. `searched` says what was looked through, and what is left."""
+    """The answer to what was `wanted`. `counts` says how many of each kind there are among the best; `notes` are
+    sentences about what could not be searched or asked; `entries` is how many there are in all. `waits`: there are
+    conversations that are not read yet. `searched` says what was looked through, and what is left."""
 
     wanted: Wanted = field(default_factory=Wanted)
     hits: tuple[Hit | ConversationHit, ...] = ()
@@ -151,9 +142,6 @@ class Findings:
     entries: int = 0
     notes: tuple[str, ...] = ()
     waits: str = ""
-    sources: Mapping[str, int] = field(default_factory=dict)
-    projects: Mapping[str, int] = field(default_factory=dict)
-    tools: Mapping[str, str] = field(default_factory=dict)
     searched: str = ""
 
 
@@ -176,16 +164,13 @@ def find(workspace: Workspace, wanted: Wanted, project: str = "") -> Findings:
     counts = Counter(map(kind_of, among))
     if wanted.kind:
         counts[wanted.kind] = len(report.hits)
-    talks = [hit for hit in among if isinstance(hit, ConversationHit)]
-    sources, projects = Counter(hit.source for hit in talks), Counter(hit.project for hit in talks if hit.project)
     notes = (*((report.note,) if report.note else ()), *(one for one in report.warnings if not one.startswith(NOT_YET)))
     waits = next((waiting_words(one) for one in report.warnings if one.startswith(NOT_YET)), "")
     number = report.entries + report.conversations
     hits: dict[str, Hit | ConversationHit] = {}
     for hit in sorted(report.hits, key=lambda hit: not is_of(hit, project)):
         hits.setdefault(key_of(hit), hit)
-    return Findings(wanted, tuple(hits.values()), dict(counts), number, notes, waits, dict(sources), dict(projects),
-                       {hit.source: hit.tool for hit in talks}, searched_words(report))  # fmt: skip
+    return Findings(wanted, tuple(hits.values()), dict(counts), number, notes, waits, searched_words(report))
 
 
 def is_of(hit: Hit | ConversationHit, project: str) -> bool:
@@ -221,42 +206,46 @@ def key_of(hit: Hit | ConversationHit) -> str:
     return f"{hit.entry.kind}:{hit.entry.path}:{hit.entry.key}"
 
 
-def conversation_row(hit: ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
+def conversation_row(hit: ConversationHit) -> FlowRow:
     """A conversation as a row: its title, its best turn, and which of its turns speak of it."""
     terms, looks = terms_of(hit.why), ENTRY_KINDS["conversation"]
     who = SPEAKERS.get(hit.role, capital(hit.role))
     begin = f"{who}, turn {hit.turn:,}:  " if hit.turn else ""
-    said = " ".join(_SIGNS.sub(" ", visible(hit.text).replace("**", "").replace("`", "")).split())
-    quote = broken(begin + excerpt(said, terms, SAID), fits) if said else ""
-    title = broken(one_line_of(hit.title) or short_name(hit.name), fits)
-    text = "\n".join(line.rstrip() for part in (title, quote) if part for line in part.split("\n"))
+    said = " ".join(_SIGNS.sub(" ", visible(hit.text)).split())
+    title = one_line_of(hit.title) or short_name(hit.name)
     many = len(hit.places)
     folder = short_folder(hit.project or hit.folder).rpartition("/")[2]
     turns = f"in {many:,} of {count(hit.turns, 'turn')}" if many > 1 else count(hit.turns, "turn")
     about = (local_day(hit.day) if hit.day else "", hit.tool, folder, turns, "in the trash" if hit.in_trash else "",
              hit.branch, why_words(hit.why))  # fmt: skip
     meta, can = joined(*map(one_line_of, about)), frozenset({"read", "copy", "open"} if hit.path else {"read", "copy"})
-    return FlowRow(key_of(hit), text, meta, looks.icon, looks.color, "text", can, marks_of(text, terms))
+    row = marked_row(key_of(hit), f"{title}\n{begin}{excerpt(said, terms, SAID)}" if said else title, terms)
+    return replace(row, meta=meta, icon=looks.icon, color=looks.color, can=can, strong=len(title))
 
 
 _SIGNS = re.compile(r"\|[-:| ]+\||(?:^|\n)#+ |\|")
 SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
 
 
-def row_of(hit: Hit | ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
-    """One hit as a row, in lines that `fits(line)`: what it says, why it was found, when and where it was said, how
-    often it was confirmed."""
+def marked_row(key: str, words: str, terms: Sequence[str]) -> FlowRow:
+    """Words as a row: code as code, without the signs of markdown, and the terms marked."""
+    text, styles = inline(words)
+    code = tuple((begin, end) for begin, end, style in styles if style == "code")
+    return FlowRow(key, text, marks=tuple(spans(text, terms)), code=code)
+
+
+def row_of(hit: Hit | ConversationHit) -> FlowRow:
+    """One hit as a row: what it says, why it was found, when and where it was said, how often it was confirmed."""
     if isinstance(hit, ConversationHit):
-        return conversation_row(hit, fits)
+        return conversation_row(hit)
     entry, terms = hit.entry, terms_of(hit.why)
     icon, color = look_of(entry)
-    text = broken(excerpt(visible(entry.text), terms), fits)
-    text = "\n".join(line.rstrip() for line in text.split("\n"))
     seen = f"confirmed by {count(len(hit.confirmations), 'other')}" if hit.confirmations else ""
     date = local_day(entry.date) if entry.date else ""
     meta = joined(why_words(hit.why), date, source_of(entry), seen)
     can = frozenset({"go", "copy", "open"} if entry.path else {"copy"})
-    return FlowRow(key_of(hit), text, meta, icon, color, "text", can, marks_of(text, terms))
+    row = marked_row(key_of(hit), excerpt(visible(entry.text), terms), terms)
+    return replace(row, meta=meta, icon=icon, color=color, can=can)
 
 
 def look_of(entry: Entry) -> tuple[str, str]:
@@ -317,12 +306,6 @@ def excerpt(text: str, terms: Sequence[str], most: int = EXCERPT) -> str:
     return ("… " if begin else "") + cut + (" …" if begin + most < len(text) else "")
 
 
-def marks_of(text: str, terms: Sequence[str]) -> tuple[tuple[int, int, int], ...]:
-    """The matched words of a broken text as (line, first letter, letter after the last), at most `MARKS`."""
-    lines = text.split("\n")
-    return tuple((at, *span) for at, line in enumerate(lines) for span in spans(line, terms))[:MARKS]
-
-
 def spans(text: str, terms: Sequence[str]) -> list[tuple[int, int]]:
     """Where the terms stand in one text, from left to right, none over another. A term that stands nowhere marks the
     words that begin like it: `retry` marks `retries`."""
@@ -350,7 +333,7 @@ def _pattern(term: str) -> str:
 def bullet_of(workspace: Workspace, entry: Entry) -> Found | None:
     """The bullet or note that a hit means, as it stands in its file now; None when it is gone. On a worker."""
     file, _, line = entry.key.rpartition(":")
-    same = [row for row in all_bullets(workspace).rows if row.file == file]
+    same = bullets_of(workspace, file)
     at = int(line) if line.isdecimal() else 0
     first = entry.text.split("\n", 1)[0]
     near = [row for row in same if row.bullet.line == at] or [row for row in same if first in row.bullet.text]

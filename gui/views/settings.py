@@ -21,7 +21,7 @@ from core.commands.settings import Settings
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import Sight, box, card, lowered, space, spread
+from gui.toolkit.layout import Sight, box, card, lowered, spread
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, text, text_field
@@ -211,9 +211,8 @@ class SettingsView:
             look = self._look
             holder = look.theme(int(dpg.add_group(parent=self._card)), "no-gap")
             self.editors = {row.key: Editor(look, holder, row, self._change) for row in self.rows}
-            space(look, holder, 4)
-            row, right = spread(look, holder)
-            text(look, lowered(look, row, 8), "   It looks")
+            row, right = spread(look, box(look, holder, "setting", height=0))
+            text(look, lowered(look, row, 6), "It looks", fit=END)
             for name, words, sign in (("theme", "Light or dark", "sun"), ("scale.down", "Smaller", "minus"),
                                       ("scale.reset", "100 %", ""), ("scale.up", "Larger", "plus")):  # fmt: skip
                 Button(look, right, words, partial(self._shell.run, name), icon=sign,
@@ -226,6 +225,8 @@ class SettingsView:
 
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; while a value is typed, its field has all of them."""
+        if key == "Esc":  # its field lets go of what was typed, and of what was refused before
+            self._look.jobs.post(self._put_back)
         if typing:
             return False
         if key in (*MOVES, "Home", "End") and self.rows:
@@ -235,6 +236,10 @@ class SettingsView:
             self._shell.open_settings()
             return True
         return bool(self.chosen) and self._act(key, self.editors[self.chosen])
+
+    def _put_back(self) -> None:
+        for one in self.editors.values():
+            one.show(one.row)
 
     def dispose(self) -> None:
         """Nothing lives outside of the parent."""
@@ -259,11 +264,15 @@ class SettingsView:
         return key == "Enter"
 
     def _change(self, key: str, kind: str, words: str) -> None:
-        """Write one value, with the sha256 of the file that was seen; a refusal stands below its sentence."""
+        """Write one value, with the sha256 of the file that was seen. A refusal stands below its sentence, and what
+        was typed stays in its field, which keeps the keyboard: the next keys are its correction."""
         editor = self.editors[key]
 
         def failed(error: ErrorInfo) -> None:
-            editor.show(editor.row)
+            if editor.toggle is None and not editor.row.choices:
+                self._look.keys_to(editor.item)
+            else:
+                editor.show(editor.row)
             editor.refuse(error)
 
         self._shell.change_setting(

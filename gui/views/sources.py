@@ -21,7 +21,7 @@ from core.commands.settings import config_set
 from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name, sources
 from core.commands.workspace import Workspace, reopened, utc_now
 from gui.shell import RUN, Shell
-from gui.state import State
+from gui.state import State, Step
 from gui.toolkit.layout import card, lowered, spread
 from gui.toolkit.letters import PATH
 from gui.toolkit.theme import Look
@@ -265,15 +265,24 @@ class SourcesColumn:
         """The harvest dialog with a dry run of one source."""
         self._shell.run(f"harvest.{name}")
 
-    def switch(self, name: str, on: bool) -> None:
-        """Read a source with every harvest, or no more; written into the settings at once."""
+    def switch(self, name: str, on: bool, way: Callable[[Step, str], object] | None = None) -> None:
+        """Read a source with every harvest, or no more; written into the settings at once, as a step of the window's
+        history. `way` is where the step goes, for one that is taken back or done again."""
         title = next((row.title for row in self.rows if row.name == name), name)
+        history = self._shell.history
+        other = history.went_back if way is None or way == history.went_on else history.went_on
 
         def done(picked: tuple[str, ...]) -> None:
             self.picked = picked
             self._show()
+            run = f"source {name}"
+            step = Step(lambda: self.switch(name, not on, other), run)
+            if way is None:
+                history.did(step)
+            else:
+                way(step, run)
             words = f"Harvests read {title} from now on" if on else f"Harvests leave {title} out from now on"
-            self._shell.toast(words, action="Undo", on_action=lambda: self.switch(name, not on))
+            self._shell.toast(words, action="Undo", on_action=step.act)
 
         def failed(error: Any) -> None:
             self._show()

@@ -17,7 +17,7 @@ from core.base.figures import count, size
 from core.base.result import KnowledgeError, Result
 from core.commands.context import GLOBAL, begin_context
 from core.commands.panel.overview import FileState, Overview
-from core.commands.panel.start import Start, projects_of, start_of
+from core.commands.panel.start import Start, start_of
 from gui.shell import Shell
 from gui.state import Selection, State
 from gui.toolkit.charts import Part, SegmentBar
@@ -27,13 +27,12 @@ from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.digest_switch import DigestSwitch
-from gui.views.looks import CATEGORIES, OF_FILE, STATUSES, STORE_FILES, Looks, ago, capital, category_of
+from gui.views.looks import CATEGORIES, OF_FILE, STATUSES, ago, capital, category_of
 
 SHOWN, SHORT = 8, 3
 """So many lines of the digest are shown, and in a low window."""
 WORDS = 220  # letters of context.md that are shown
 LOW, WIDE_BAR = 640, 4
-YOURS = Looks("", "file-pen", "edited")
 NO_PROJECT = "any project"
 MORE = ("more", "")
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
@@ -51,18 +50,16 @@ def file_lines(found: Overview, damaged: frozenset[str], memories: int) -> list[
     """Every file of the store with its state: how many bullets, `edited`, `damaged`, `none`; those that are there."""
     lines = []
     for row in found.files:
-        _, sign, color, _ = STORE_FILES.get(row.file, YOURS)
         name = "files/" if row.file == "files" else row.file
         facts = [count(row.bullets, "bullet") if row.bullets is not None else "", size(row.bytes),
                  f"changed {ago(row.modified)}", hand_words(row) if row.by_hand else "",
                  "your own prompt, used instead of the default" if row.kind == "prompt" else ""]  # fmt: skip
         state, tone = state_of(row, row.path in damaged, found.status.stands.digest.state)
         tip = ", ".join(filter(None, facts)) if row.exists else f"not there: {ABSENT.get(row.kind, WRITES)}"
-        lines.append(Line(name, sign, color if row.exists else "hint", "text" if row.exists else "hint", state, tone,
-                          ("file", row.file), tip))  # fmt: skip
-    lines.append(Line("memories/", "bookmark", "ramp:3" if memories else "hint", "text" if memories else "hint",
-                      f"{memories:,}" if memories else "none", key=("view", "memories")))  # fmt: skip
-    return lines
+        lines.append(Line(name, tone="text" if row.exists else "hint", aside=state, aside_tone=tone,
+                          key=("file", row.file), tip=tip))  # fmt: skip
+    there = f"{memories:,}" if memories else "none"
+    return [*lines, Line("memories/", tone="text" if memories else "hint", aside=there, key=("view", "memories"))]
 
 
 ABSENT = {
@@ -149,7 +146,7 @@ class StartColumn:
         self.digest.build(left)
         self._bytes = text(look, right, "", "strong")
         self._of = text(look, right, "", "small", "hint")
-        self._bar = SegmentBar(look, self._card, self._card, height=WIDE_BAR, most=8)
+        self._bar = SegmentBar(look, self._card, self._card, height=WIDE_BAR)
         self.lines = Rows(look, self._card, self._picked)
         self._why = text(look, self._card, "", "small", "muted", wrap=True)
         self._why_tip = hint(look, self._why, "")
@@ -165,6 +162,8 @@ class StartColumn:
         self.digest.refresh(state)
         snapshot = state.snapshot
         if snapshot is None:
+            if state.first_rows is not None:
+                self.ledger.set(ledger_lines(state.first_rows.counts))
             return
         book = state.of("memories")
         memories = len(book.of(False)) if book is not None else 0
@@ -191,8 +190,8 @@ class StartColumn:
         self._ticket += 1
         ticket = self._ticket
 
-        def work(_job: object) -> tuple[Start, list[str]]:
-            return start_of(workspace, project), projects_of(snapshot.ledger, snapshot.titles.by_key)
+        def work(_job: object) -> Start:
+            return start_of(workspace, project)
 
         def done(result: Result[Any]) -> None:
             if ticket != self._ticket:
@@ -200,11 +199,11 @@ class StartColumn:
             if isinstance(result, KnowledgeError):
                 self.start = Start(project, problem=str(result.error))
             else:
-                self.start, folders = result.value
-                if project and project not in folders:
-                    folders.append(project)
+                self.start = result.value
                 self._projects = {NO_PROJECT: ""}
-                for folder in folders:
+                number = snapshot.titles.projects
+                most = sorted(number, key=lambda folder: number[folder], reverse=True)
+                for folder in filter(None, dict.fromkeys([*most, project])):
                     name = PurePath(folder).name
                     self._projects[name if name not in self._projects else folder] = folder
                 dpg.configure_item(self.project, items=list(self._projects))
@@ -232,8 +231,9 @@ class StartColumn:
         dpg.configure_item(self._words, show=bool(words))
         self.write.set_label("context.md, your words" if start.file else "Write a few words of your own")
         on = start.injected
-        dpg.set_value(self._bytes, f"{start.bytes:,}" if on else "0")
-        dpg.set_value(self._of, f"of {start.most:,} bytes")
+        known = not start.problem and start.most > 0
+        dpg.set_value(self._bytes, (f"{start.bytes:,}" if on else "0") if known else "")
+        dpg.set_value(self._of, f"of {start.most:,} bytes" if known else "")
         self._look.tint(self._bytes, "text" if on else "hint")
         parts = [Part(CATEGORIES[name].name, amount, CATEGORIES[name].color) for name, amount in start.sections]
         self._bar.set(parts if on else (), start.most or 1)
@@ -247,7 +247,7 @@ class StartColumn:
         self.lines.set(shown)
         sign, color, sentence = digest_words(snapshot.overview)
         quiet = on and color == "harvested"
-        say = start.problem or ("" if quiet else f"{icon(sign)}  {sentence}")
+        say = capital(start.problem) or ("" if quiet else f"{icon(sign)}  {sentence}")
         dpg.set_value(self._why, say)
         self._look.tint(self._why, "failed" if start.problem else color)
         dpg.configure_item(self._why, show=bool(say))

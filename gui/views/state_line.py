@@ -22,23 +22,26 @@ from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
-from gui.views.looks import ago, autopilot_words, capital, seconds_of
+from gui.views.looks import ago, autopilot_words, capital, left_words, seconds_of
 
 STATE_HEIGHT, LINKS, NARROW = 46, 4, 760
 
 
 class HarvestButton(NamedTuple):
-    """The button that harvests: what stands on it, what its tooltip says, its words among the commands, and whether it
-    is filled: something waits, and nobody is at it."""
+    """The button that harvests: what stands on it, what its tooltip says, its words among the commands, whether it is
+    filled (something waits, and nobody is at it), and the action that it does."""
 
     label: str
     icon: str
     tip: str
     words: str
     waits: bool = False
+    action: str = "harvest"
 
 
 LOOK = "Look what a harvest would do; nothing changes before you say so"
+DAMAGED = "ledger-corrupt"
+"""The code of what the check of the store puts right, and a harvest stumbles over."""
 HARVEST = HarvestButton("Harvest…", "wheat", LOOK, "Harvest: look first, then apply")
 
 
@@ -57,6 +60,9 @@ def harvest_button(state: State) -> HarvestButton:
     if run is not None and run.state == run_state.ELSEWHERE:
         tip = f"{capital(run.words)}; a harvest can begin when it has ended"
         return HarvestButton("At work…", "loader", tip, "Harvest: another program is at work, see which one")
+    if state.snapshot is not None and any(one.code == DAMAGED for one in state.snapshot.problems):
+        words = "Repair the ledger: look first, then mend it from the plans that prove it"
+        return HARVEST._replace(label="Repair…", icon="shield-check", tip=words, waits=True, action="doctor")
     number = waiting_of(state)
     return HARVEST._replace(label=f"Harvest {number:,}…", waits=True) if number else HARVEST
 
@@ -71,42 +77,28 @@ class Link(NamedTuple):
 
 def links(state: State) -> list[Link]:
     """`234 bullets`, `from 221 conversations`, `15 waiting`, `22 could not be read`: what is not zero, and the first
-    always; nothing while nobody knows."""
-    found = state.snapshot
-    if found is None:
+    always; of a large store what its ledger tells at once, nothing while nobody knows."""
+    found, first = state.snapshot, state.first_rows
+    if found is None and first is None:
         return []
-    status = found.overview.status
-    files = [row for row in found.overview.files if row.kind in ("category", "notes")]
-    bullets = sum(row.bullets or 0 for row in files)
-    harvested, failed = status.ledger.get("harvested", 0), status.ledger.get("harvest-failed", 0)
-    waiting = waiting_of(state)
-    parts = [Link(count(bullets, "bullet"), "show.all")]
+    counts = found.overview.status.ledger if found is not None else first.counts if first is not None else {}
+    harvested, failed, waiting = counts.get("harvested", 0), counts.get("harvest-failed", 0), waiting_of(state)
+    parts = []
+    if found is not None:
+        files = [row for row in found.overview.files if row.kind in ("category", "notes")]
+        parts.append(Link(count(sum(row.bullets or 0 for row in files), "bullet"), "show.all"))
     parts += [Link(f"from {count(harvested, 'conversation')}", "show.harvested", "muted")] if harvested else []
     parts += [Link(f"{waiting:,} waiting", "show.waiting", "accent")] if waiting else []
     return parts + ([Link(f"{failed:,} could not be read", "show.harvest-failed", "muted")] if failed else [])
 
 
-def time_left(activity: Activity, now: float) -> str:
-    """How long the running job will still take, from what it took so far; "" while nobody can know."""
-    if not activity.done or activity.done >= activity.total:
-        return ""
-    if activity.left:
-        now = activity.begun + activity.left * activity.done / (activity.total - activity.done)
-    seconds = (now - activity.begun) / activity.done * (activity.total - activity.done)
-    if seconds < 1.5:
-        return "a second left"
-    if seconds < 90:
-        return f"{round(seconds)} s left"
-    return f"{round(seconds / 60)} min left" if seconds < 5400 else f"{seconds / 3600:.1f} h left"
-
-
-def activity_words(activity: Activity, now: float) -> str:
-    """`Harvesting 49 of 118 · 1 failed · 2 min left · $0.02`."""
+def activity_words(activity: Activity) -> str:
+    """`Harvesting 49 of 118 · 1 failed · about 2 min left · $0.02`."""
     parts = [activity.name if not activity.total else f"{activity.name} {activity.done:,} of {activity.total:,}"]
     parts += [f"{activity.failed:,} failed"] if activity.failed else []
     if activity.stopping:
         return f"{parts[0]} · stopping after this step"
-    if left := time_left(activity, now):
+    if left := left_words(activity.left):
         parts.append(left)
     if activity.tokens:
         parts.append(f"{tokens(activity.tokens)} tokens")
@@ -127,6 +119,8 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
         return "loader", "accent", capital(run.words)
     if run.state == run_state.INTERRUPTED:
         return "triangle-alert", "edited", capital(run.words)
+    if damage := next((one for one in found.problems if one.code == DAMAGED), None):
+        return "circle-alert", "failed", capital(damage.message.partition(":")[0])
     if found.problems:
         return "triangle-alert", "edited", f"{count(len(found.problems), 'thing')} to look at"
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
@@ -182,7 +176,7 @@ class StateLine:
         words = lowered(look, left, 7)
         self._icon = text(look, words, icon("hourglass"), "text", "hint")
         self._words = text(look, words, "", "text", "muted", fit=END)
-        self.harvest = Button(look, right, HARVEST.label, lambda: self._shell.run("harvest"), icon="wheat",
+        self.harvest = Button(look, right, HARVEST.label, lambda: self._shell.run(self._harvest.action), icon="wheat",
                               kind="secondary")  # fmt: skip
         self._harvest_tip = hint(look, self.harvest.item, HARVEST.tip, label_of(self._shortcuts, "harvest"))
         look.follow(bar, self._fit)
@@ -201,7 +195,7 @@ class StateLine:
         """Show what runs, or how it stands."""
         running = state.activity
         if running is not None:
-            sign, color, words = "loader", "accent", activity_words(running, time.monotonic())
+            sign, color, words = "loader", "accent", activity_words(running)
             fraction = running.done / running.total if running.total else 0.0
         else:
             (sign, color, words), fraction = resting_words(state, time.time()), -1.0
@@ -210,8 +204,8 @@ class StateLine:
         if running is None and stands is not None and stands.at_work and stands.of:
             fraction = stands.through / stands.of
         parts = links(state) if running is None and state.problem is None else []
-        if self._narrow:  # a sentence about what is wrong, or the figures: not both
-            parts, words, sign = ([], words, sign) if color != "hint" else (parts, "", "")
+        if self._narrow:  # the first figures with a sign, or the sentence about what goes on or is broken: not both
+            parts, words = ([], words) if cut_off or color in ("failed", "accent") else (parts[:2], "")
         wanted = harvest_button(state)
         view = (sign, color, words, fraction, tuple(parts), cut_off, running is not None and running.stopping, wanted,
                 self.first)  # fmt: skip

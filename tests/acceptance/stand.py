@@ -452,20 +452,21 @@ PLACES: dict[str, Callable[[Machine, str, str], str]] = {
     "index.json": _index,
     "search": _rows("search", QUERY),
     "recall": _rows("recall", QUERY),
-    "library retrieve": _rows("library", "retrieve", "--unlogged", "--bullets", QUERY),
+    "find": _rows("find", QUERY),
+    "library retrieve": _rows("library", "retrieve", "--unlogged", QUERY),
     "prompt_prefix": lambda machine, query, at: machine.prefix(at),
 }
 FACTS_ONLY = ("facts list", "facts bootstrap", "facts.yaml", "index.json", "MCP get_facts")
 TASKS_ONLY = ("MCP list_tasks",)
 MEMORIES_ONLY = ("recall", "MCP recall_memory")
-BY_QUERY = ("search", "recall", "library retrieve")
+BY_QUERY = ("search", "recall", "find", "library retrieve")
 ASKED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("MCP search_knowledge", "search_knowledge", {"query": QUERY}),
     ("MCP recall_memory", "recall_memory", {"query": QUERY}),
     ("MCP get_facts", "get_facts", {"budget": 12_000}),
     ("MCP get_context", "get_context", {}),
     ("MCP list_tasks", "list_tasks", {"limit": 50}),
-    ("MCP retrieve", "retrieve", {"query": QUERY, "bullets": True}),
+    ("MCP retrieve", "retrieve", {"query": QUERY}),
     ("MCP digest", "", {"uri": "knowledge://digest"}),
     ("MCP context", "", {"uri": "knowledge://context"}),
 )

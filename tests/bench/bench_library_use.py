@@ -17,8 +17,10 @@ from core.base.result import Ok, attempt
 from core.library import rows, schema
 from core.library.database import Library, open_library
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace, new_id
+from core.library.searched import sources
 from core.library.use.retrieve import retrieve
 from core.library.use.vectors import Embedder
+from core.search.index import open_index
 from core.search.words import STOP_WORDS, words_of
 from tests.bench import Row, printed, seconds_of
 
@@ -83,18 +85,19 @@ def compared(library: Library, questions: list[str]) -> tuple[float, float]:
     with library.reading() as connection:
         blobs = connection.execute(schema.embedding.select().order_by(schema.embedding.c.chunk_id)).all()
     matrix = numpy.frombuffer(b"".join(row.vector for row in blobs), "<f4").reshape(-1, DIMENSIONS)
-    raw = library.engine.raw_connection()
+    assert library.path is not None
+    index = open_index(library.path.parent / "cache", sources(library.path))
 
     def bare(question: str) -> None:
         words = [word for word in words_of(question) if word not in STOP_WORDS]
         match = " OR ".join(f'"{word}"' for word in words)
-        sql = "SELECT rowid FROM chunk_words WHERE chunk_words MATCH ? ORDER BY rank LIMIT 10"
-        raw.cursor().execute(sql, (match,)).fetchall()
+        sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT 10"
+        index.database.execute(sql, (match,)).fetchall()
         near = matrix @ vector
         numpy.argpartition(-near, 10)[:10]
 
     def whole(question: str) -> None:
-        found = attempt(retrieve, library, question, now=NOW, embedder=embedder)
+        found = attempt(retrieve, library, question, now=NOW, index=index, embedder=embedder)
         assert isinstance(found, Ok) and found.value.dossiers, found
 
     for question in questions[:3]:
@@ -102,7 +105,7 @@ def compared(library: Library, questions: list[str]) -> tuple[float, float]:
         whole(question)
     # In turns, so that both meet the same moods of the machine.
     took = [[1000 * seconds_of(partial(work, question)) for work in (whole, bare)] for question in questions]
-    raw.close()
+    index.close()
     ours, floor = (statistics.median(times) for times in zip(*took, strict=True))
     return ours, floor
 

@@ -1,11 +1,12 @@
 """One start of the real program that tells what it sees of itself: `python -m tests.bench.panel_probe KIND WORDS…`.
 
-KIND is `first` (stops after its first frame), `shown` (stops once the store is on the screen), `rows` (opens on the
+KIND is `first` (stops after its first frame), `figures` (stops once the line of state tells how many conversations
+there are), `shown` (stops once the store is on the screen), `rows` (opens on the
 ledger, stops once its rows are there), `table` (the same, once nothing is at work either), `idle` (rests, then counts
 for a while), `floor` (a window with one text, stopped after its first frame) or `resting` (that window, with a frame a
 second). It prints one line of JSON: `at` on the system's monotonic clock, which parent and child share, `cpu` in
 seconds of the processor since the process began, `now` and `most` in megabytes of memory. `PROBE_SECONDS` is how long
-`idle` and `resting` count.
+`idle` and `resting` count, `PROBE_VIEW` the view that is open.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-SETTLE_SECONDS = 3.0
+SETTLE_SECONDS = 6.0
 IDLE_SECONDS = float(os.environ.get("PROBE_SECONDS") or 10)
 
 
@@ -63,8 +64,8 @@ def watched(kind: str, words: list[str]) -> int:
     from gui.geometry import Geometry, write_geometry
     from gui.toolkit import window
 
-    if kind in ("table", "rows"):
-        write_geometry(Geometry(choices={"view": "ledger"}))
+    if view := "conversations" if kind in ("table", "rows") else os.environ.get("PROBE_VIEW"):
+        write_geometry(Geometry(choices={"view": view}))
     stepped, seen = window.FrameLoop.step, Idle()
 
     def step(self: Any) -> None:
@@ -82,10 +83,10 @@ def watched(kind: str, words: list[str]) -> int:
 
 
 def filled() -> bool:
-    """Whether the ledger shows its rows."""
+    """Whether the conversations stand in rows."""
     from gui.panel import _living
 
-    tables: list[Any] = [getattr(panel.workbench.views["ledger"], "table", None) for panel in _living]
+    tables: list[Any] = [getattr(panel.workbench.views["conversations"], "table", None) for panel in _living]
     return any(table is not None and len(table.rows) for table in tables)
 
 
@@ -99,8 +100,16 @@ def shown() -> bool:
     )
 
 
+def told() -> bool:
+    """Whether the line of state has its figures."""
+    from gui.panel import _living
+
+    return any(panel.status.links[0].shown for panel in _living)
+
+
 REACHED: dict[str, Callable[[], object]] = {
     "first": lambda: True,
+    "figures": told,
     "shown": shown,
     "rows": filled,
     "table": lambda: shown() and filled(),

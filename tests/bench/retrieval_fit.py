@@ -35,7 +35,7 @@ from core.search import rank
 from core.search import weights as shipped
 from core.search.candidates import EVERYTHING
 from core.search.index import Index
-from core.search.weights import NAMES, NEAR_NAMES
+from core.search.weights import Alike, Marks
 from core.search.words import Stems
 from tests.bench.minilm import minilm
 from tests.bench.retrieval import meaning, scored, shelf
@@ -83,7 +83,7 @@ class Group(NamedTuple):
     wanted: Sequence[int]
 
 
-_LIKELY = [NAMES.index(name) for name in ("match", "around", "pair", "thread_best", "dated", "dated_after")]
+_LIKELY = [Marks._fields.index(name) for name in ("match", "around", "pair", "thread_best", "dated", "dated_after")]
 
 
 @dataclass
@@ -116,7 +116,8 @@ class Question:
         held: dict[str, list[float]] = {}
         for at in np.argsort(-scores, kind="stable"):
             held.setdefault(self.threads[at], []).append(float(scores[at]))
-        made = self.features.of_threads(held)
+        near = self.features.of_near_thread if self.features.near else lambda _name: ()
+        made = {name: (*marks, *near(name)) for name, marks in self.features.of_threads(held).items()}
         return [self.names[int(name)] for name in made], np.array(list(made.values()))
 
 
@@ -124,7 +125,7 @@ def questions(collections: Sequence[Collection], embed: Embed | None, every: int
     """Questions that have any candidate, put to one index of all these collections."""
     entries = [entry for one in collections for entry in one.entries]
     thread_of = {entry.key: entry.thread for entry in entries}
-    width = len(NAMES) + (len(NEAR_NAMES) if embed is not None else 0)
+    width = len(_names(embed))
     with shelf(entries, embed) as (database, keys, names):
         index = Index(database, Stems())
         for part, asked in [(one.name, asked) for one in collections for asked in one.asked][::every]:
@@ -132,7 +133,7 @@ def questions(collections: Sequence[Collection], embed: Embed | None, every: int
             _, _, ranked, features = searching.rank_all(index, asked.text, EVERYTHING, 10, near)
             places = [(one.seen, keys.get((int(one.seen.row.thread), one.seen.row.position), "")) for one in ranked]
             places = [(one, key) for one, key in places if key != asked.own or not key]
-            rows = [features.of(one) + (features.of_near(one) if near else []) for one, _ in places]
+            rows = [(*features.of(one), *(features.of_near(one) if near else ())) for one, _ in places]
             if not features.query.moments:  # what conversations are ranked by stays, a text for each candidate goes
                 features.seen = ()
             features.places, features.matches, features.exchanges, features.around = {}, {}, {}, {}
@@ -269,8 +270,15 @@ def fitted(embedder: str, every: int, features_left_out: Container[str]) -> dict
     for name, rows in asked.items():
         report(f"{how}, fitted on", name, [(one, weights, thread_weights) for one in rows])
     print(f"{how}: fitted in {time.monotonic() - began:.0f} s", flush=True)
-    names = ("_FITTED", "_THREAD_FITTED") if embed is None else ("_HYBRID_FITTED", "_HYBRID_THREAD_FITTED")
-    return dict(zip(names, (weights, thread_weights), strict=True))
+    if embed is None:
+        return {"WEIGHTS": weights, "THREAD_WEIGHTS": thread_weights}
+    own, threads = len(Marks._fields), len(shipped.ThreadMarks._fields)
+    return {
+        "HYBRID_WEIGHTS": weights[:own],
+        "ALIKE_WEIGHTS": weights[own:],
+        "HYBRID_THREAD_WEIGHTS": thread_weights[:threads],
+        "ALIKE_THREAD_WEIGHTS": thread_weights[threads:],
+    }
 
 
 def asked_of(source: Source, embed: Embed | None, every: int, features_left_out: Container[str]) -> list[Question]:
@@ -278,22 +286,31 @@ def asked_of(source: Source, embed: Embed | None, every: int, features_left_out:
     collections = [one for one in source.load() if source.pooled or one.asked]
     groups = [collections] if source.pooled else [[one] for one in collections]
     made = [one for group in groups for one in questions(group, embed, source.every * every)]
-    empty = [at for at, name in enumerate(NAMES + NEAR_NAMES * bool(embed)) if name in features_left_out]
+    empty = [at for at, name in enumerate(_names(embed)) if name in features_left_out]
     for one in made:
         one.rows[:, empty] = 0
     return made
 
 
+def _names(embed: Embed | None) -> list[str]:
+    """The features of an entry, those of vectors as `alike_own`."""
+    return [*Marks._fields, *(f"alike_{name}" for name in Alike._fields if embed is not None)]
+
+
 def written(text: str, rows: Mapping[str, Table]) -> str:
-    """The text of `weights.py` with these numbers in it."""
+    """The text of `weights.py` with these numbers in it, by the names of its constants."""
     for name, values in rows.items():
-        numbers = textwrap.wrap(", ".join(f"{value:.3f}" for value in values) + ",", 112)
-        lines = "".join(f"    {line}\n" for line in numbers)
+        fields = getattr(shipped, name)._fields
+        numbers = ", ".join(f"{field}={value:.3f}" for field, value in zip(fields, values, strict=True)) + ","
+        lines = "".join(f"    {line}\n" for line in textwrap.wrap(numbers, 112))
         text, found = re.subn(
-            rf"^{name} = \([^)]*\)(  # fmt: skip)?$", f"{name} = (\n{lines})  # fmt: skip", text, flags=re.MULTILINE
+            rf"^{name} = (\w+)\([^)]*\)(  # fmt: skip)?$",
+            lambda old, lines=lines, name=name: f"{name} = {old[1]}(\n{lines})  # fmt: skip",
+            text,
+            flags=re.MULTILINE,
         )
         if found != 1:
-            raise ValueError(f"weights.py has no row of numbers called {name}")
+            raise ValueError(f"weights.py has no weights called {name}")
     return text
 
 

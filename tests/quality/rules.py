@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from core.conversations.conversation import Conversation
+from core.conversations.ran import read_end
 from core.conversations.read import read_conversation
 from core.rules.distil import find_all
-from core.rules.end import read_end
 from core.rules.sentence import Found
-from core.rules.session import read_session
 from tests.corpus import CORPUS
 from tests.quality.sessions import coding_sessions, same, words_of
 
@@ -81,7 +80,7 @@ def main() -> None:
             lines.append(f"== {rule}: {len(items)} lines of {len({file for file, _ in items})} sessions")
             lines += [f"  {file[-46:]:46} [{item.category}] {words_of(item.fields)}" for file, item in items]
     if given.ends:
-        lines += [f"  {file[-46:]:46} {read_end(read_session(conversation)).text}" for file, conversation in read]
+        lines += [f"  {file[-46:]:46} {read_end(conversation.turns).text}" for file, conversation in read]
     if given.found:
         labels = [json.loads(line) for line in given.found.read_text(encoding="utf-8").splitlines()]
         lines += missed(rows, labels)

@@ -182,19 +182,24 @@ def check(workspace: Workspace, names: Sequence[str]) -> list[str]:
             if entry.part == SERVER and isinstance(entry.value, dict):
                 told.append(f"{name}, {PARTS[SERVER]}: {_tried(_words_of(entry.value), _HELLO, workspace)}")
             elif entry.part in (START, HINTS) and isinstance(entry.value, dict) and os.name == "posix":
-                for line in _lines_of(entry.value):
+                for line, seconds in _lines_of(entry.value):
                     said = _SAID | {"hook_event_name": entry.path[-1], "cwd": str(workspace.cwd)}
                     what = f"{name}, {PARTS[entry.part]} ({entry.path[-1]})"
-                    told.append(f"{what}: {_tried(['sh', '-c', line], json.dumps(said) + chr(10), workspace)}")
+                    words = [*_shell(name, workspace.environment), line]
+                    told.append(f"{what}: {_tried(words, json.dumps(said), workspace, seconds)}")
     return list(dict.fromkeys(told)) or ["nothing is connected, so there is nothing to run"]
 
 
-_SAID = {"session_id": "knowledge-connect-check", "prompt": "ok", "source": "startup", "transcript_path": ""}
+CHECK_SECONDS = 20.0
+_SAID = {
+    "session_id": "knowledge-connect-check", "prompt": "ok", "source": "startup", "transcript_path": "",
+    "permission_mode": "default", "tool_name": "Bash", "tool_use_id": "check",
+    "tool_input": {"command": "knowledge-connect-check"}, "tool_response": "", "error": "", "trigger": "manual",
+}  # fmt: skip
 _HELLO = json.dumps({
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "check", "version": "1"}},
 }) + "\n"  # fmt: skip
-CHECK_SECONDS = 20.0
 
 
 def _words_of(value: Mapping[str, Any]) -> list[str]:
@@ -202,19 +207,31 @@ def _words_of(value: Mapping[str, Any]) -> list[str]:
     return [*command] if isinstance(command, list) else [str(command), *map(str, value.get("args", ()))]
 
 
-def _lines_of(value: Mapping[str, Any]) -> list[str]:
-    rows = value.get("hooks", [value])
-    return [str(row["command"]) for row in rows if isinstance(row, dict) and row.get("command")]
+def _lines_of(value: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """The command lines of a hook, each with the seconds that its tool gives it."""
+    rows = [row for row in value.get("hooks", [value]) if isinstance(row, dict) and row.get("command")]
+    return [(str(row["command"]), _seconds(row.get("timeout"))) for row in rows]
 
 
-def _tried(words: Sequence[str], said: str, workspace: Workspace) -> str:
+def _seconds(limit: Any) -> float:
+    """A time-out of a hook in seconds: Gemini CLI counts in milliseconds."""
+    given = float(limit) if isinstance(limit, int) and limit > 0 else CHECK_SECONDS
+    return given / 1000 if given >= 1000 else given
+
+
+def _shell(tool: str, environment: Mapping[str, str]) -> list[str]:
+    """How a tool runs the line of a hook: Codex in the user's own shell, as at a login."""
+    return [environment.get("SHELL", "/bin/sh"), "-lc"] if tool == "codex" else ["/bin/sh", "-c"]
+
+
+def _tried(words: Sequence[str], said: str, workspace: Workspace, seconds: float = CHECK_SECONDS) -> str:
     """What came of one of them."""
     began = time.monotonic()
     environment = {"PATH": "/usr/bin:/bin", **workspace.environment}
     try:
         done = subprocess.run(
             words, input=said, cwd=workspace.cwd, env=environment, capture_output=True, text=True,
-            timeout=CHECK_SECONDS, check=False,
+            timeout=seconds, check=False,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError) as error:
         return f"does not work: {one_line(error)}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from core.base import files
 from core.base.entry import Entry
 from core.base.result import ErrorInfo, KnowledgeError
+from core.commands.entry_sources import library_address, library_file
 from core.commands.project import Scope
 from core.commands.text import one_line, short
 from core.commands.workspace import Workspace, utc_now
@@ -35,11 +36,6 @@ USES_SHOWN = 20
 # --- opening ----------------------------------------------------------------------------------------------------------
 
 
-def library_address(workspace: Workspace) -> str:
-    """Where the library is: the setting `library_url`, else a file in the home."""
-    return workspace.config.library_url or str(workspace.paths.library)
-
-
 def _open_home_library(workspace: Workspace, patience: float | None, make: bool) -> Library:
     """The library of this home. Raises KnowledgeError, in one sentence, where there is none yet (unless it may be
     made), where its packages are missing, or it cannot be opened."""
@@ -49,7 +45,10 @@ def _open_home_library(workspace: Workspace, patience: float | None, make: bool)
     from core.library.database import BUSY_SECONDS, open_library
 
     waits = BUSY_SECONDS if patience is None else patience
-    return open_library(library_address(workspace), workspace.paths.backups, make=make, patience=waits)
+    paths = workspace.paths
+    return open_library(
+        library_address(workspace), paths.backups, experience=paths.experience, make=make, patience=waits
+    )
 
 
 def with_library(
@@ -100,10 +99,11 @@ class Shelf:
 def library_part(workspace: Workspace, chunk: str, around: int, scope: Scope) -> list[Entry]:
     """A chunk that a search found, by its id, with so many before and behind it. Raises KnowledgeError where there is
     none that may be told, or the library cannot be read."""
+    library = library_file(workspace)
     try:
-        found = entries_around(workspace.paths.library, chunk, around) if files.exists(workspace.paths.library) else []
+        found = entries_around(library, chunk, around) if library is not None and files.exists(library) else []
     except OSError as error:
-        raise KnowledgeError("unreadable", "the library cannot be read", str(workspace.paths.library)) from error
+        raise KnowledgeError("unreadable", "the library cannot be read", str(library)) from error
     told = [leaving_out_removed(workspace, one) for one in found if scope.tells_entry(one)]
     if not told:
         raise KnowledgeError("no-chunk", "no document that may be told has this part", chunk)

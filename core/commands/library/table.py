@@ -180,7 +180,6 @@ COMMANDS = (
                 {"choices": ("", *SIZES), "default": "", "metavar": "SIZE"},
             ),
             flag("--judge", "let the configured model read the dossiers and put them in order"),
-            flag("--bullets", "also what the harvested files say"),
             flag("--unlogged", "do not remember that this was asked"),
             words=NAMED,
         ),

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.base.result import KnowledgeError
@@ -59,15 +60,19 @@ def library_refresh(
         )
 
     def work(library: Library) -> Refreshed:
+        from core.commands.search import opened_search
+        from core.library.phrases import phrases_of
         from core.library.refresh import refresh
 
-        found = refresh(
-            library,
-            way_of(workspace, provider or workspace.config.provider),
-            now=now,
-            progress=lambda done, of, name, what: progress(Progress(done, of, name, what)),
-            stopped=cancelled,
-        )
+        with phrases_of(library, partial(opened_search, workspace, None)) as phrases:
+            found = refresh(
+                library,
+                way_of(workspace, provider or workspace.config.provider),
+                now=now,
+                progress=lambda done, of, name, what: progress(Progress(done, of, name, what)),
+                stopped=cancelled,
+                phrases=phrases,
+            )
         return Refreshed(ingested(found.changed, library), found.moved, found.gone, found.unchanged)
 
     return with_library(workspace, work, patience)

@@ -5,9 +5,9 @@ How documents come in is in `ingest.py`, how they go in `documents.py`.
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -20,8 +20,8 @@ from core.base.secrets.redact import redact
 from core.commands.library.documents import errors_json, leaving_out_removed, trace_line, with_library
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
-from core.conversations.events import Call
 from core.experience.kinds import outcomes_text
+from core.experience.record import Served
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from core.library.use.reflect import Reflection
     from core.library.use.retrieve import Retrieved
     from core.library.use.vectors import Embedder
-    from core.search.query import Hit
+    from core.search.index import Index
 
 LIMIT = 10
 CONVERSATION_BYTES = 64 << 20
@@ -78,19 +78,17 @@ def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
 
 @dataclass(frozen=True)
 class Answered:
-    """What was retrieved: dossiers, and the bullets of the store that were asked for too, best first. `size` is how
-    much of a dossier is told: "" for compact text and full JSON."""
+    """What was retrieved: dossiers, best first. `size` is how much of a dossier is told: "" for compact text and full
+    JSON."""
 
     retrieved: Retrieved
-    bullets: tuple[Hit, ...] = field(default=())
     warnings: tuple[str, ...] = field(default=())
     size: str = ""
 
     def to_json(self) -> list[dict[str, Any]]:
         """The list of `--json`: each row with `kind`, `key`, `text`, `score`, `why`, `provenance`, and what a dossier
         has more."""
-        rows = [*self.retrieved.to_json(self.size or "full"), *(hit.to_json() for hit in self.bullets)]
-        return rows if self.retrieved.reasoning else sorted(rows, key=lambda row: -float(row["score"]))
+        return self.retrieved.to_json(self.size or "full")
 
 
 def library_retrieve(
@@ -103,14 +101,12 @@ def library_retrieve(
     size: str = "",
     *,
     judge: bool = False,
-    bullets: bool = False,
     unlogged: bool = False,
     scope: Scope | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Answered:
     """The best chunks of the library for a question, each with its dossier. `judge` lets the model of the settings
-    read them; `bullets` adds what the harvested files say; `unlogged` leaves no trace of the question; with a `scope`
-    what that may be told alone."""
+    read them; `unlogged` leaves no trace of the question; with a `scope` what that may be told alone."""
     text = _cleared(workspace, query if isinstance(query, str) else " ".join(query)).strip()
     if not text:
         raise KnowledgeError("usage", "what is looked for is empty")
@@ -126,37 +122,29 @@ def library_retrieve(
 
         embedder, note = _embedder(workspace)
         notes.extend([note] if note else [])
-        found = retrieve(
-            library, text, now=now(), task_type=task, limit=limit, only=tuple(strategy or STRATEGIES),
-            embedder=embedder, generate=model, session_id=session, project=_project(workspace, scope),
-            log=not unlogged,
-        )  # fmt: skip
-        hits: tuple[Hit, ...] = ()
-        if bullets:
-            from core.commands.search import search
-
-            try:
-                hits = search(workspace, text, kind="bullet", limit=limit, scope=scope).hits
-            except KnowledgeError as failed:
-                notes.append(str(failed.error))
+        with _documents(workspace, library) as index:
+            found = retrieve(
+                library, text, now=now(), index=index, task_type=task, limit=limit, only=tuple(strategy or STRATEGIES),
+                embedder=embedder, generate=model, session_id=session, project=_project(workspace, scope),
+                log=not unlogged,
+            )  # fmt: skip
         found = leaving_out_removed(workspace, found)
-        found, hits = _at_most(limit, found, hits)
-        return Answered(found, hits, (*notes, *found.warnings), size)
+        kept = tuple(one for one in found.dossiers if one.chunk.content.strip())  # some have nothing left to tell
+        return Answered(replace(found, dossiers=kept), (*notes, *found.warnings), size)
 
     return with_library(workspace, work, told=_told(scope))
 
 
-def _at_most(limit: int, found: Retrieved, hits: Sequence[Hit]) -> tuple[Retrieved, tuple[Hit, ...]]:
-    """The best of both, so many in all. What a model has put in order stays in front; a chunk of which nothing may be
-    told is none."""
-    judged = bool(found.reasoning)
-    rows: list[tuple[bool, float, object]] = [
-        (judged, one.score, one) for one in found.dossiers if one.chunk.content.strip()
-    ]
-    rows += [(False, hit.score, hit) for hit in hits]
-    best = {id(row) for *_, row in sorted(rows, key=lambda row: row[:2], reverse=True)[:limit]}
-    kept = tuple(one for one in found.dossiers if id(one) in best)
-    return replace(found, dossiers=kept), tuple(hit for hit in hits if id(hit) in best)
+@contextlib.contextmanager
+def _documents(workspace: Workspace, library: Library) -> Iterator[Index | None]:
+    """The search index, up to date, for a library in a file; a server searches by itself."""
+    if not library.is_sqlite:
+        yield None
+        return
+    from core.commands.search import opened_search
+
+    with contextlib.closing(opened_search(workspace, None)) as index:
+        yield index
 
 
 def _told(scope: Scope | None) -> Told | None:
@@ -265,11 +253,11 @@ def _inferred(workspace: Workspace, library: Library, names: Sequence[str]) -> R
             continue
         for one in read_all(path.name, data):
             number += 1
-            traces += _inferred_from(library, _heard(workspace, one))
+            traces += inferred_from(library, heard_by_library(workspace, one))
     return Recorded(tuple(traces), number, tuple(errors))
 
 
-def _heard(workspace: Workspace, conversation: Conversation) -> Heard:
+def heard_by_library(workspace: Workspace, conversation: Conversation) -> Heard:
     """What inference needs of a conversation, without secrets."""
     from core.harvest.distil import redacted_conversation
     from core.library.use.inference import heard_in
@@ -277,73 +265,25 @@ def _heard(workspace: Workspace, conversation: Conversation) -> Heard:
     return heard_in(redacted_conversation(conversation)[0] if workspace.config.redact else conversation)
 
 
-def _inferred_from(library: Library, heard: Heard) -> list[UsageTrace]:
+def inferred_from(library: Library, heard: Heard) -> list[UsageTrace]:
     from core.library.use.inference import record_heard
 
     with library.writing() as connection:
         return record_heard(connection, heard)
 
 
-MAX_CONVERSATIONS_HEARD = 500
-"""What at most this many conversations used of the library is inferred after a harvest; of each at most 200 KB are
-held."""
-PATIENCE = 2.0
-"""For this many seconds a harvest waits at its end for somebody else who writes the library."""
-_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+def served_by_library(workspace: Workspace, chunk: str) -> Served:
+    """How one chunk served, as a server has it."""
 
+    def work(library: Library) -> Served:
+        from core.library.use.usage import histories, tallies
 
-class UsageReader:
-    """Listens to a harvest: which conversations asked the library and have no record yet. Afterwards `record` infers
-    what they used. It holds nothing up and fails nothing: the packages of the library are loaded when there is such a
-    conversation, and whatever goes wrong is one sentence."""
+        with library.reading() as connection:
+            tally = tallies(connection, [chunk]).get(chunk, {})
+            history = reversed(histories(connection, [chunk]).get(chunk, []))
+        return Served(tally, misled={one.task_type: one.notes for one in history if one.outcome == "misleading"})
 
-    def __init__(self, workspace: Workspace) -> None:
-        from core.library.database import unrecorded_retrievals
-
-        self._workspace = workspace
-        self._known = None if workspace.config.library_url else unrecorded_retrievals(workspace.paths.library)
-        self.heard: list[Heard] = []
-        self._missed = 0
-
-    @staticmethod
-    def of(workspace: Workspace) -> UsageReader | None:
-        """One where the library was asked something of which there is no record."""
-        made = UsageReader(workspace)
-        return made if made._known is None or made._known else None
-
-    def __call__(self, conversation: Conversation) -> None:
-        """A conversation was read, in any thread. Of a server's library the ids are not known beforehand."""
-        for turn in conversation.turns:
-            if turn.role not in ("tool", "assistant"):
-                continue
-            said = "\n".join((turn.text, *(event.output for event in turn.events if isinstance(event, Call))))
-            ids = _ID.findall(said) if "retrieval" in said else []  # the key beside the id, in every answer of ours
-            if ids and (self._known is None or not self._known.isdisjoint(ids)):
-                try:
-                    if len(self.heard) < MAX_CONVERSATIONS_HEARD:
-                        self.heard.append(_heard(self._workspace, conversation))
-                        return
-                except ImportError:  # the packages of the library are not there: `record` says so
-                    pass
-                self._missed += 1
-                return
-
-    def record(self) -> str:
-        """What became of it, as a note; "" where there was nothing."""
-        number = len(self.heard) + self._missed
-        if not number:
-            return ""
-
-        def work(library: Library) -> int:
-            return sum(len(_inferred_from(library, one)) for one in self.heard)
-
-        try:
-            done = with_library(self._workspace, work, PATIENCE)
-        except KnowledgeError as failed:
-            return f"what {number} conversations used of the library was not recorded: {failed.error}"
-        learned = f"the library learned how {done} uses went" if done else ""
-        missed = f"{self._missed} more conversations asked it: 'knowledge library record --from' reads them"
-        return "; ".join(filter(None, (learned, missed if self._missed else "")))
+    return with_library(workspace, work)
 
 
 def _files(workspace: Workspace, names: Iterable[str], errors: list[ErrorInfo]) -> list[Path]:
@@ -373,27 +313,15 @@ def library_consolidate(
     now: Callable[[], datetime] = utc_now,
 ) -> Consolidation:
     """Turn traces into profiles and patterns into links. `dry_run` shows what would change; with `rules` no model is
-    asked, whatever the settings say. What usage confirmed is told to the digest where the settings want it."""
+    asked, whatever the settings say."""
     model = None if rules or dry_run else _model(workspace)
 
     def work(library: Library) -> Consolidation:
         from core.library.use.consolidate import consolidate
 
-        done = consolidate(library, now=now(), generate=model, dry_run=dry_run, cancelled=cancelled)
-        if not dry_run:
-            _tell_digest(workspace, library)
-        return done
+        return consolidate(library, now=now(), generate=model, dry_run=dry_run, cancelled=cancelled)
 
     return with_library(workspace, work, patience)
-
-
-def _tell_digest(workspace: Workspace, library: Library) -> None:
-    """Leave a list of the bullets that usage confirmed where the digest finds it; none unless the setting asks."""
-    from core.knowledge.digest import write_served
-    from core.library.use.inference import confirmed_lines
-
-    wanted = confirmed_lines(library, str(workspace.paths.knowledge)) if workspace.config.digest_confirmed else {}
-    write_served(workspace.paths, wanted)
 
 
 def library_undo(
@@ -448,9 +376,7 @@ def answered_text(answer: Answered) -> str:
     rows += [
         as_text(dossier, number, answer.size or "compact") for number, dossier in enumerate(found.dossiers, start=1)
     ]
-    for hit in answer.bullets:
-        rows.append(f"- {hit.entry.text} {hit.entry.provenance}\n  (bullet; {one_line(', '.join(hit.why))})")
-    if not found.dossiers and not answer.bullets:
+    if not found.dossiers:
         rows.append(f"nothing found for {one_line(found.query)!r}; this is remembered as a gap")
     rows += [f"note: {one_line(note)}" for note in answer.warnings]
     return "\n\n".join(rows) + "\n"

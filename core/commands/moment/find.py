@@ -19,6 +19,7 @@ from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
 from core.commands.conversations import ConversationFilters, ConversationHit, find_in, first_day
+from core.commands.entry_sources import library_file
 from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope, scope_of
 from core.commands.row import NAMED, Argument, listed, option, single, whole_number
 from core.commands.search import search
@@ -248,7 +249,7 @@ class _Look:
 
     def _of_a_team(self, scope: Scope, is_own: bool) -> list[FoundRow]:
         """What a library in PostgreSQL says; that of a file is in the index."""
-        if not self._workspace.config.library_url:
+        if library_file(self._workspace) is not None:
             return []
         from core.commands.library.use import library_retrieve
 
@@ -293,8 +294,8 @@ class _Look:
         return FoundRow(
             entry.kind, _name_of(entry.kind, entry.key), text, entry.date, _short(folder), name, 0,
             self._served(*named), held.state_end if held is not None else "", hit.score,
-            share < LEAST_SHARE if share is not None else _is_weak(hit.why), is_own, held.branch if held is not None else "", (),
-            self._called(name), share=1.0 if share is None else share,
+            share < LEAST_SHARE if share is not None else _is_weak(hit.why), is_own,
+            held.branch if held is not None else "", (), self._called(name), share=1.0 if share is None else share,
         )  # fmt: skip
 
     def _conversation(self, hit: ConversationHit, score: float, is_own: bool) -> FoundRow:
@@ -373,9 +374,10 @@ def _shown(rows: Sequence[FoundRow], task: str, limit: int) -> list[FoundRow]:
     firm = [row for row in told if not row.weak]
     few = sum(row.own for row in firm) < WEAK_SHOWN
     weak = [row for row in told if row.weak and ((row.own and few) or not firm)][:WEAK_SHOWN]
-    ranked = sorted((*firm, *weak), key=lambda row: (not row.own, row.weak, bool(row.misled)))
+    ranked = sorted((*firm, *weak), key=_group)
     elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
-    return [*filter(_is_own, ranked), *[row for row in ranked if not row.own][:elsewhere]][:limit]
+    ranked = [*filter(_is_own, ranked), *[row for row in ranked if not row.own][:elsewhere]]
+    return record.warned_last(ranked, lambda row: bool(row.misled), limit, _group)
 
 
 def _given_room(rows: Sequence[FoundRow], look: _Look, room: int = ROOM) -> list[FoundRow]:
@@ -399,6 +401,11 @@ def _given_room(rows: Sequence[FoundRow], look: _Look, room: int = ROOM) -> list
 
 def _is_own(row: FoundRow) -> bool:
     return row.own
+
+
+def _group(row: FoundRow) -> tuple[bool, bool]:
+    """The own project's first, and of each what answers firmly."""
+    return not row.own, row.weak
 
 
 def _today() -> Any:

@@ -2,8 +2,8 @@
 hint`, which a tool's hook runs.
 
 How it went is read out of the transcript after a session: a command that was recommended was run and passed (followed),
-was run and failed (contradicted), or was not run (ignored); of another line, whether its own words came up in what the
-agent said or did then.
+was run and failed (contradicted), or was not run (ignored); of another line, whether somebody said that it holds no
+more (contradicted), or its own words came up in what the agent said or did then.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.choices import HINT_EVENTS
+from core.base.choices import HINT_EVENTS, SPOKEN_ROLES
 from core.base.command_line import command_key
 from core.base.result import KnowledgeError
 from core.commands.row import NAMED, OURS, listed, needed, option, single, whole_number
@@ -43,6 +43,14 @@ QUIET_SECONDS = 600
 KEPT_DAYS = 120
 OWN_WORDS = 2
 """So many words that only the hint had must come up for it to count as followed."""
+DENIED_WORDS = 3
+"""So many words of a hint stand in the sentence that says it holds no more."""
+_DENIES = re.compile(
+    r"\b(?:no longer|not any ?more|outdated|obsolete|out of date|(?:is|was|that's) (?:wrong|incorrect|not true)|"
+    r"(?:does not|doesn't) exist|(?:has been|was|were) (?:removed|replaced|renamed))\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
 _OWN = re.compile(r"[\w./#:-]*[\w]")
 FOLLOWED, IGNORED, CONTRADICTED = "followed", "ignored", "contradicted"
 _TASK_OF = {"failure": "debugging", "command": "implementation_howto"}
@@ -132,6 +140,10 @@ def check_hints(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(
             "hint-trouble", f"a hook had trouble and was silent: {trouble}", str(workspace.paths.hints), note=True
         )
+    if empty := [path for path in _files(workspace) if not os.path.getsize(path)]:
+        yield Finding(
+            "hint-trouble", "a hook could not write what it would hand out: is the disk full?", empty[0], note=True
+        )
 
 
 # --- how it went ------------------------------------------------------------------------------------------------------
@@ -185,7 +197,13 @@ def how_it_went(row: Mapping[str, Any], turns: Sequence[Turn]) -> str:
     before = " ".join(turn.text for turn in turns if turn not in after)
     asked = next((turn.text for turn in after if turn.role == "user"), "")
     told = set(_words(before)) | set(_words(asked))
-    own = {word for word in _words(str(row.get("text", "")).partition(" → ")[0]) if len(word) > 3} - told
+    text = str(row.get("text", "")).partition(" → ")[0]
+    said = {word for word in _words(text) if len(word) > 3}
+    own = said - told
+    if not _DENIES.search(text):
+        sentences = (one for turn in after if turn.role in SPOKEN_ROLES for one in _SENTENCE.split(turn.text))
+        if any(_DENIES.search(one) and len(said & set(_words(one))) >= DENIED_WORDS for one in sentences):
+            return CONTRADICTED
     did = set(_words(" ".join(turn.text for turn in after if turn.role != "user")))
     return FOLLOWED if len(own & did) >= min(OWN_WORDS, len(own) or 1) else IGNORED
 

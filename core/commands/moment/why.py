@@ -11,8 +11,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from difflib import SequenceMatcher
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.base import files
 from core.base.project import repository_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.row import NAMED, needed, single, whole_number
@@ -22,7 +25,7 @@ from core.commands.transcript import LOOK_SECONDS, opened_index, whole_of
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation
 from core.conversations.events import Commit, Edit
-from core.give.still import git
+from core.give.still import committed, git
 from core.search import conversations as stored
 from core.search.answering import Excerpt, chosen
 from core.search.conversations import Held, Piece
@@ -32,7 +35,7 @@ from core.search.words import Stems, words_of
 if TYPE_CHECKING:
     from core.search.conversations import Database
 
-LIMIT = 3
+LIMIT, MAX_BYTES = 3, 8 << 20
 GIT_SECONDS = 10.0
 HASH = 7
 """Git abbreviates to no fewer letters."""
@@ -40,16 +43,18 @@ MAX_TURNS = 40
 """So many turns that have the hash, or the subject, are looked into."""
 MOST_BEFORE, BEHIND = 400, 3
 """The reason is sought between the commit before and this one: at most so many turns back, so many behind."""
-LEAST_SHARE, LEAST_SHARE_OF_ANY, LEAST_WORDS = 0.2, 0.35, 3
-"""A quote that gives a reason has this share of what is asked about, one that gives none this one."""
+LEAST_SHARE, LEAST_WORDS = 0.2, 3
+"""A quote has this share of what is asked about."""
 ASKED = 240
 UNCOMMITTED = "0" * 40
 BY_HASH, BY_SUBJECT, BY_EDIT = "hash", "subject and file", "edit that is not committed"
-_COMMITS = re.compile(r"^\s*(?:git (?:add|commit|push)|cd \S+ && git)\b", re.MULTILINE)
-"""The call that commits says its message once more."""
+_CALL = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+"""A call says no reason, and that which commits says its message once more."""
+_ANNOUNCES = re.compile(r"\W*(?:now\b|next\b|let me\b|i'll\b|i (?:will|need)\b|task \d|step \d)", re.IGNORECASE)
 _REASON = re.compile(
     r"\b(?:because|since|so that|due to|otherwise|root cause|reason|turned out|instead of|rather than|avoid|prevent|"
-    r"in order to|fails?|broke|missing|wrong|race|leak|crash|must not|needs? to|never|allows?|ensures?|which means)\b|"
+    r"in order to|fails?|broke|missing|wrong|race|leak|crash|must not|needs? to|never|allows?|ensures?|which means|"
+    r"bugs?|fix(?:ed|es)|incorrect(?:ly)?|silently|consistent|consistency|backward|deprecated|nobody|no one)\b|"
     r"因为|所以|原因",
     re.IGNORECASE,
 )
@@ -104,8 +109,9 @@ def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
     if not root:
         raise KnowledgeError("no-repository", "this file is in no git repository", path)
     name = os.path.relpath(path, root)
-    changes = _blamed(root, name, line) if line else _logged(root, name, limit)
-    if not changes and not _is_changed(root, name):
+    before, now = committed(root, name), _lines_now(path)
+    changes = _blamed(root, name, line, before, now) if line else _logged(root, name, limit)
+    if not changes and before is not None:
         raise KnowledgeError("not-in-git", "git knows no commit of this file", path)
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
         if database is None:
@@ -135,13 +141,29 @@ def _place(workspace: Workspace, place: str) -> tuple[str, int]:
 # --- git -------------------------------------------------------------------------------------------------------------
 
 
-def _blamed(root: str, name: str, line: int) -> list[_Change]:
-    told = git(root, "blame", "--no-textconv", "-w", "--porcelain", f"-L{line},{line}", "--", name, seconds=GIT_SECONDS)
+def _lines_now(path: str) -> list[str]:
+    try:
+        return files.read_file(Path(path), MAX_BYTES).data.decode("utf-8", "replace").splitlines()
+    except OSError as error:
+        raise KnowledgeError("unreadable", f"this file cannot be read: {error.strerror or error}", path) from error
+
+
+def _blamed(root: str, name: str, line: int, before: list[str] | None, now: Sequence[str]) -> list[_Change]:
+    """The commit of a line as the file is now, found as the line that it was in the newest commit."""
+    if not 0 < line <= len(now):
+        raise KnowledgeError("no-line", f"git tells nothing of line {line}", os.path.join(root, name))
+    text, at = now[line - 1].strip(), line
+    if before != now:
+        blocks = SequenceMatcher(None, before or [], now, autojunk=False).get_matching_blocks()
+        at = next((one.a + line - one.b for one in blocks if one.b < line <= one.b + one.size), 0)
+    if not at:
+        return [_Change(UNCOMMITTED, "", "", "", text)]
+    told = git(
+        root, "blame", "--no-textconv", "-w", "--porcelain", f"-L{at},{at}", "HEAD", "--", name, seconds=GIT_SECONDS
+    )
     if told is None:
         raise KnowledgeError("no-line", f"git tells nothing of line {line}", os.path.join(root, name))
-    rows = told.split("\n")
-    hash, text = rows[0].split(" ")[0], rows[-1].strip()
-    return [_Change(UNCOMMITTED, "", "", "", text) if hash == UNCOMMITTED else _commit(root, hash, text)]
+    return [_commit(root, told.split(" ", 1)[0], text)]
 
 
 def _logged(root: str, name: str, limit: int) -> list[_Change]:
@@ -159,10 +181,6 @@ def _commit(root: str, hash: str, line: str) -> _Change:
         row for row in body if not re.match(r"(?:Co-Authored-By|Signed-off-by|Generated with)\b", row, re.I)
     )
     return _Change(hash, subject, day, message.strip(), line)
-
-
-def _is_changed(root: str, name: str) -> bool:
-    return bool(git(root, "status", "--porcelain", "--", name, seconds=GIT_SECONDS))
 
 
 # --- sessions --------------------------------------------------------------------------------------------------------
@@ -232,18 +250,16 @@ class _Look:
         ]
         asked = self._asked(talk, spoken, query, edit)
         answers = [piece for piece in spoken if piece.role == "assistant" or piece.position == asked]
-        best = self._best(query, [_reasons_in(piece) for piece in answers], edit, LEAST_SHARE)
-        best = best or self._best(query, answers, edit, LEAST_SHARE_OF_ANY)
+        best = self._best(query, [_reasons_in(piece) for piece in answers], edit)
         return replace(
             row, session=held.name, turn=(best.position if best is not None else at) + 1, known_by=known_by,
             asked=_short(talk.turns[asked].text) if asked >= 0 else "", quote=best.text if best is not None else "",
         )  # fmt: skip
 
-    def _best(self, query: Query, pieces: Sequence[Piece], at: int, least: float) -> Excerpt | None:
-        cut = (piece._replace(text=_COMMITS.split(piece.text, maxsplit=1)[0]) for piece in pieces)
-        told = [piece for piece in cut if piece.text.strip()]
+    def _best(self, query: Query, pieces: Sequence[Piece], at: int) -> Excerpt | None:
+        told = [piece for piece in pieces if piece.text.strip()]
         best = chosen(query, self._stems, told, at) if query.terms and told else None
-        return best if best is not None and best.share >= least else None
+        return best if best is not None and best.share >= LEAST_SHARE else None
 
     def _asked(self, talk: Conversation, spoken: Sequence[Piece], query: Query, edit: int) -> int:
         """The request that led to the edit: of those before it the one that is most about it, of equals the last."""
@@ -257,8 +273,8 @@ class _Look:
 
 def _reasons_in(piece: Piece) -> Piece:
     """Of a turn the sentences that give a reason."""
-    rows = re.split(r"(?<=[.!?。])\s+|\n+", piece.text)
-    return piece._replace(text="\n".join(row for row in rows if _REASON.search(row)))
+    rows = re.split(r"(?<=[.!?。])\s+|\n+", _CALL.sub("\n", piece.text))
+    return piece._replace(text="\n".join(row for row in rows if _REASON.search(row) and not _ANNOUNCES.match(row)))
 
 
 def _is_asked(talk: Conversation, at: int) -> bool:

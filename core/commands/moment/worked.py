@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base.choices import OUTCOMES, TASK_TYPES
+from core.base.paths import Paths
 from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
+from core.commands.library.documents import with_library
+from core.commands.library.use import inferred_from, library_record, served_by_library
 from core.commands.project import find_project
 from core.commands.row import NAMED, listed, needed, option, single
 from core.commands.search import opened_search
-from core.commands.statements import resolve_bullet, text_of
+from core.commands.statements import bullets_of, resolve_bullet, text_of
 from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.transcript import locate, with_turn
@@ -22,10 +25,22 @@ from core.conversations.conversation import Conversation
 from core.conversations.events import Call
 from core.experience import record
 from core.experience.heard import uses_in
+from core.experience.record import CHUNK as CHUNK
 from core.experience.record import Use
+from core.knowledge.categories import CATEGORY
 from core.knowledge.check import Finding
+from core.knowledge.digest import write_served
+from core.library.database import unrecorded_retrievals
 
-CHUNK = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+if TYPE_CHECKING:
+    from core.library.database import Library
+    from core.library.use.inference import Heard
+
+MAX_HEARD = 500
+"""What at most so many conversations used of the library is inferred after a harvest; of each at most 200 KB are
+held."""
+HEARD_PATIENCE = 2.0
+"""For so many seconds a harvest waits at its end for somebody else who writes the library."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +71,15 @@ def worked(
     """Write down how one thing served, or without an outcome tell how it has. `what` is as `find` prints it: the key
     of an entry or a chunk, `session:turn`, or the words of a statement. Raises KnowledgeError for what there is not."""
     of, place = _named(workspace, what.strip(), allowed)
-    if outcome:
-        use = Use(of, outcome, utc_now().isoformat(), task or "other", redact(why).text, by, place)
-        record.record(workspace.paths.experience, [use])
-    known = record.served(workspace.paths.experience, [of]).get(of, record.Served())
+    of_library = bool(CHUNK.fullmatch(of))
+    if outcome and of_library:
+        library_record(workspace, chunk=[of], task=task, outcome=outcome, notes=why)
+    elif outcome:
+        write_down(workspace, [Use(of, outcome, utc_now().isoformat(), task or "other", redact(why).text, by, place)])
+    if of_library and workspace.config.library_url:
+        known = served_by_library(workspace, of)
+    else:
+        known = record.served(workspace.paths.experience, [of]).get(of, record.Served())
     tally = {name: dict(row) for name, row in known.tally.items()}
     return Worked(of, tally, known.earlier, dict(known.misled), bool(outcome))
 
@@ -87,32 +107,98 @@ def _named(workspace: Workspace, what: str, allowed: Callable[[str], bool] | Non
     return place, place
 
 
-class FoundReader:
-    """Listens to a harvest: how what `find` told a conversation served in it. `record` writes it down afterwards."""
+class UsageReader:
+    """Listens to a harvest: how what `find` told a conversation, and what it asked of the library, served in it.
+    `record` writes it down afterwards. It holds nothing up and fails nothing: the packages of the library are loaded
+    when there is such a conversation, and whatever goes wrong is one sentence."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self._asked: set[str] | None = None  # of a server's library the ids are not known beforehand
+        if not workspace.config.library_url:
+            self._asked = unrecorded_retrievals(workspace.paths.library, workspace.paths.experience)
         self.uses: list[Use] = []
+        self.heard: list[Heard] = []
+        self._missed = 0
 
     def __call__(self, conversation: Conversation) -> None:
         """A conversation was read, in any thread."""
-        if not any("find" in event.tool or "find" in getattr(event, "words", "")
-                   for turn in conversation.turns for event in turn.events if isinstance(event, Call)):  # fmt: skip
+        has_found, has_asked = _has_found(conversation), self._has_asked(conversation)
+        if not has_found and not has_asked:
             return
         if self._workspace.config.redact:
             from core.harvest.distil import redacted_conversation
 
             conversation = redacted_conversation(conversation)[0]
-        self.uses += uses_in(conversation)
+        self.uses += uses_in(conversation) if has_found else []
+        try:
+            if has_asked and len(self.heard) < MAX_HEARD:
+                from core.library.use.inference import heard_in
 
-    def record(self) -> str:
-        """What became of it, as a note; "" where there was nothing new."""
-        if not self.uses:
-            return ""
-        number = attempt(record.record, self._workspace.paths.experience, self.uses)
+                self.heard.append(heard_in(conversation))
+                return
+        except ImportError:  # the packages of the library are not there: `record` says so
+            pass
+        self._missed += has_asked
+
+    def _has_asked(self, conversation: Conversation) -> bool:
+        if self._asked is not None and not self._asked:
+            return False
+        for turn in conversation.turns:
+            if turn.role in ("tool", "assistant"):
+                said = "\n".join((turn.text, *(event.output for event in turn.events if isinstance(event, Call))))
+                # the key beside the id, in every answer of ours
+                ids = CHUNK.findall(said) if "retrieval" in said else []
+                if ids and (self._asked is None or not self._asked.isdisjoint(ids)):
+                    return True
+        return False
+
+    def record(self) -> list[str]:
+        """What became of it, as notes; none where there was nothing new."""
+        notes = []
+        number = attempt(write_down, self._workspace, self.uses) if self.uses else None
         if isinstance(number, KnowledgeError):
-            return str(number.error)
-        return f"learned how {number.value} things that were found served" if number.value else ""
+            notes.append(str(number.error))
+        elif number is not None and number.value:
+            notes.append(f"learned how {number.value} things that were found served")
+        if not self.heard and not self._missed:
+            return notes
+        try:
+            done = with_library(self._workspace, self._learn, HEARD_PATIENCE)
+        except KnowledgeError as failed:
+            asked = len(self.heard) + self._missed
+            return [*notes, f"what {asked} conversations used of the library was not recorded: {failed.error}"]
+        missed = f"{self._missed} more conversations asked it: 'knowledge library record --from' reads them"
+        return [*notes, *[f"the library learned how {done} uses went"] * bool(done), *[missed] * bool(self._missed)]
+
+    def _learn(self, library: Library) -> int:
+        return sum(len(inferred_from(library, one)) for one in self.heard)
+
+
+def _has_found(conversation: Conversation) -> bool:
+    return any("find" in event.tool or "find" in getattr(event, "words", "")
+               for turn in conversation.turns for event in turn.events if isinstance(event, Call))  # fmt: skip
+
+
+def write_down(workspace: Workspace, uses: Iterable[Use]) -> int:
+    """Write uses down, and leave the lines that use has confirmed where the digest finds them, if the setting asks for
+    that; how many uses were new. Raises KnowledgeError where it cannot be written."""
+    paths = workspace.paths
+    number = record.record(paths.experience, uses)
+    try:
+        write_served(paths, _confirmed(paths) if workspace.config.digest_confirmed else {})
+    except OSError as error:
+        why = f"what use confirmed cannot be told to the digest: {error.strerror}"
+        raise KnowledgeError("unwritable", why, error.filename) from error
+    return number
+
+
+def _confirmed(paths: Paths) -> dict[str, int]:
+    """Lines that served -> how often, less how often they misled."""
+    texts = [found.bullet.text for found in bullets_of(paths, tuple(CATEGORY)) if not found.bullet.struck]
+    rows = {text: known.counts() for text, known in record.served(paths.experience, texts).items()}
+    numbers = {text: row.get("win", 0) + row.get("partial", 0) - row.get("misleading", 0) for text, row in rows.items()}
+    return {text: number for text, number in numbers.items() if number > 0}
 
 
 def check_experience(workspace: Workspace) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from core.commands.statements import Found, said_with
 from core.commands.workspace import Workspace
 from core.harvest.freeze import mark_of_text
 from core.knowledge.bullet_text import split_quote
-from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_files, read_text
+from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, read_text
 from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
 from core.knowledge.journal import read_plans
@@ -50,14 +50,6 @@ class CategoryView:
     problem: ErrorInfo | None = None
     again: int = 0
     """How often something in it was said again by other conversations."""
-
-
-@dataclass(frozen=True)
-class Bullets:
-    """All bullets of the store, and what could not be read."""
-
-    rows: tuple[Found, ...]
-    errors: tuple[ErrorInfo, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,36 +115,25 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
-def all_bullets(workspace: Workspace) -> Bullets:
-    """Every bullet of every category and of every note, for a search over all of it; nothing raised, errors listed."""
-    views = [view for view in category_views(workspace) if view.name != "quarantine"]
-    rows = [row for view in views for row in view.rows]
-    errors = {view.file: view.problem for view in views if view.problem is not None}
+def bullets_of(workspace: Workspace, file: str) -> list[Found]:
+    """The bullets of one file, a path below the knowledge folder; none where it cannot be read."""
     try:
-        notes = note_files(workspace.paths)
-    except OSError as error:
-        notes = []
-        errors["files"] = ErrorInfo("unreadable", f"the notes cannot be listed: {error.strerror}", str(error.filename))
-    for note in notes:
-        try:
-            rows += _rows(workspace, f"files/{note.name}", read_text(note))
-        except OSError as error:
-            errors[note.name] = ErrorInfo("unreadable", f"a note cannot be read: {error.strerror}", str(note))
-    return Bullets(tuple(rows), tuple(errors.values()))
+        return _rows(workspace, file, read_text(workspace.paths.knowledge / file))
+    except OSError:
+        return []
 
 
 # --- one bullet's past -----------------------------------------------------------------------------------------------
 
 
-def bullet_history(workspace: Workspace, file: str, raw: str) -> tuple[Event, ...]:
+def events_of(workspace: Workspace, file: str, raw: str) -> tuple[Event, ...]:
     """What became of one line, newest first, as far as changes.jsonl tells: followed through edits, strikes and moves
-    between files. Empty for a line that nobody recorded (written in an editor)."""
+    between files. Empty for a line that nobody recorded (written in an editor), and where the history cannot be
+    read."""
     try:
         changes = read_changes(workspace.paths)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the history cannot be read: {error.strerror}", workspace.paths.changes
-        ) from error
+    except OSError:
+        return ()
     events: list[Event] = []
     at = len(changes)
     while at > 0 and raw and len(events) < STEPS:
@@ -172,14 +153,6 @@ def bullet_history(workspace: Workspace, file: str, raw: str) -> tuple[Event, ..
             break
         raw, file = before, origin
     return tuple(events)
-
-
-def events_of(workspace: Workspace, file: str, raw: str) -> tuple[Event, ...]:
-    """The same; nothing where the history cannot be read."""
-    try:
-        return bullet_history(workspace, file, raw)
-    except KnowledgeError:
-        return ()
 
 
 def _is_same_file(recorded: str, file: str) -> bool:

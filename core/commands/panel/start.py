@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import KnowledgeError, attempt
 from core.commands.context import GLOBAL, PROJECT, ContextFile, context, digest_show
-from core.commands.history.ledger import LedgerRow
-from core.commands.panel.titles import Called, called
 from core.commands.workspace import Workspace
 from core.knowledge.categories import CATEGORY
 from core.knowledge.digest import section_sizes
@@ -55,7 +52,8 @@ def words_of(found: Sequence[ContextFile]) -> tuple[str, str, str]:
     """The person's own words, the file that they are in (that of the project where it has one) and its scope."""
     there = [one for one in found if one.exists]
     chosen = next((one for one in there if one.scope == PROJECT), there[0] if there else None)
-    words = " ".join(" ".join(one.body.split()) for one in there)
+    words = " ".join(part.lstrip("# ") for one in there for part in one.body.split("\n") if part.strip())
+    words = " ".join(words.split())
     return words, str(chosen.path) if chosen is not None else "", chosen.scope if chosen is not None else GLOBAL
 
 
@@ -70,9 +68,3 @@ def digest_lines(digest: str) -> list[tuple[str, str]]:
             words = split_provenance(line[2:].removeprefix("[ ] "))[0]
             lines.append((category, without_emphasis(words)))
     return lines
-
-
-def projects_of(rows: Sequence[LedgerRow], names: Mapping[str, Called]) -> list[str]:
-    """The folders that conversations were held in, those with the most first."""
-    folders = Counter(called(row.entry, names.get(row.key)).project for row in rows)
-    return [folder for folder, _ in folders.most_common() if folder]

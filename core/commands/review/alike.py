@@ -12,9 +12,9 @@ from core.knowledge.alike import Alike as Alike
 from core.knowledge.alike import Placed as Placed
 from core.knowledge.alike import Superseding as Superseding
 from core.knowledge.alike import alike, offered, placed, superseding
-from core.knowledge.answers import remember_answer, silenced
+from core.knowledge.answers import silenced
 from core.knowledge.categories import CATEGORIES, read_category
-from core.knowledge.edit import Edited, new_edit_run
+from core.knowledge.edit import Edited
 from core.knowledge.ledger import seen_ledger
 
 COMPARED = ("facts", "decisions", "questions", "playbooks", "tasks_open")
@@ -26,21 +26,19 @@ def similar(paths: Paths) -> list[Alike]:
     return alike(_placed(paths, COMPARED))
 
 
+def unstruck(paths: Paths) -> list[Placed]:
+    """The facts and decisions that stand."""
+    return _placed(paths, CONTRADICTED)
+
+
 def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Superseding]:
     """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered,
     without what the user has dismissed. `problems` hears of a ledger whose offers could not be read; the others are
     given all the same."""
-    rows = _placed(paths, CONTRADICTED)
+    rows = unstruck(paths)
     dismissed = silenced(paths, utc_now().date().isoformat())
     pairs = {pair.key: pair for pair in (*superseding(rows), *_offered(paths, problems))}
     return [pair for pair in pairs.values() if pair.key not in dismissed]
-
-
-def supersede_accept(workspace: Workspace, key: str, *, seen: str | None = None, now: Clock = utc_now) -> Edited:
-    """Do to the old bullet of a pair what was proposed: strike it through with a pointer to the new one, or move a
-    finished task to those done."""
-    pair = _proposal(workspace.paths, key)
-    return replace_old(workspace, pair.old, pair.new, pair.act, seen=seen, now=now)
 
 
 def replace_old(
@@ -56,20 +54,6 @@ def replace_old(
     """The same for any two statements: all lines that say the old one, in one write."""
     words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
     return change_all(workspace, act, placed_refs(old), words, keep_secrets=True, seen=seen, run=run, now=now)
-
-
-def supersede_dismiss(workspace: Workspace, key: str, *, now: Clock = utc_now) -> Superseding:
-    """Keep both for good: the pair is not proposed again."""
-    pair = _proposal(workspace.paths, key)
-    remember_answer(workspace.paths, [key], "", new_edit_run(now()))
-    return pair
-
-
-def _proposal(paths: Paths, key: str) -> Superseding:
-    found = next((row for row in proposals(paths) if row.key == key), None)
-    if found is None:
-        raise KnowledgeError("no-match", "this was decided already, or a line of it has other words by now")
-    return found
 
 
 def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -17,11 +19,13 @@ from core.commands.facts import current_facts, similar_pairs
 from core.commands.history.missing import missing_list
 from core.commands.project import find_project
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
-from core.commands.review.alike import proposals, similar
+from core.commands.review.alike import proposals, similar, unstruck
 from core.commands.statements import Found
 from core.commands.workspace import Clock, Workspace, utc_now
+from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
 from core.factindex.index import read_index
+from core.give import still
 from core.knowledge.alike import Placed, Superseding
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.answers import silenced
@@ -43,6 +47,8 @@ from core.knowledge.same import id_letters
 
 FINISHED = ("finishes", "answers")
 """What models offer of tasks and questions."""
+GIT_SECONDS = 4.0
+"""So long git is asked, of all lines, what it still has."""
 UNCONFIRMED_DAYS = 365
 """A fact that no conversation has confirmed for so long is stale, as one is that has expired."""
 
@@ -199,6 +205,28 @@ def _pairs(look: Look, finished: bool) -> Iterator[Waiting]:
         yield Waiting(kind, pair.key, old.bullet.text, pair.why, yes, no, pair, old.bullet, other=other, file=old.file)
 
 
+def _overtaken(look: Look) -> Iterator[Waiting]:
+    """What names a file, function or class that git had and has no more, and what has led agents astray."""
+    if look.glance:
+        return
+    paths, until = look.workspace.paths, time.monotonic() + GIT_SECONDS
+    projects = known_projects(paths, look.workspace.environment)
+    rows = unstruck(paths)
+    record = served(paths.experience, [row.bullet.text for row in rows])
+    for row in rows:
+        text, came = row.bullet.text, row.bullet.provenance
+        misled = record.get(text, Served()).counts().get("misleading", 0)
+        why = f"misled {misled} times" if misled >= MISLED_OFTEN else ""
+        roots = projects.get(came.source, ()) if came is not None and not why else ()
+        root = next((one for one in roots if os.path.isabs(one)), "")
+        if root and time.monotonic() < until and (missing := still.gone(root, text)):
+            why = f"gone from git since: {', '.join(missing)}"
+        if why:
+            pair = Superseding(row, row, why, "retract")
+            yes, no = "strike it through", "keep it"
+            yield Waiting("outdated", pair.key, text, why, yes, no, pair, row.bullet, file=row.file)
+
+
 def _alike(look: Look) -> Iterator[Waiting]:
     """Bullets and facts that nearly say the same. What is or was asked as a contradiction, or as two bullets, is not
     asked once more."""
@@ -294,12 +322,12 @@ def _why_stale(fact: Fact, today: str, since: str) -> str:
     return f"not confirmed since {last}" if last and last < since else ""
 
 
-GATHERED: dict[str, Callable[[Look], Iterator[Waiting]]] = {
+GATHERED: dict[str, Callable[[Look], Iterable[Waiting]]] = {
     "held": _held,
     "vanished": _vanished,
     "kept-away": _kept_away,
     "stale": _stale,
-    "outdated": lambda look: _pairs(look, False),
+    "outdated": lambda look: (*_pairs(look, False), *_overtaken(look)),
     "finished": lambda look: _pairs(look, True),
     "alike": _alike,
 }

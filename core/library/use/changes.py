@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Table, and_, func, select
+from sqlalchemy import Connection, Table, and_, select
 
 from core.base.result import KnowledgeError
 from core.library import schema
@@ -146,25 +146,12 @@ def undo(library: Library, run: str, now: datetime) -> Undone:
             if _is(connection, table, row.row_key, row.after):
                 _set(connection, table, row.row_key, row.after, row.before)
                 changed += 1
-            elif row.table_name == "trace_count" and row.after is not None:
-                changed += _uncounted(connection, row.row_key, record.started_at)
             else:
                 kept.append(f"{row.table_name} {_named(row.row_key)}: changed since")
         put_run(
             connection, ChangeRun(record.id, record.kind, record.started_at, record.finished_at, now, record.report)
         )
     return Undone(record.id, changed, tuple(kept))
-
-
-def _uncounted(connection: Connection, key: Values, archived_at: datetime) -> int:
-    """Take out of a count the traces that one run archived and that are there still, now that they count by
-    themselves: others were taken back, or archived later."""
-    t, j, n = schema.usage_trace.c, schema.trace_chunk.c, schema.trace_count.c
-    ours = select(func.count()).select_from(schema.trace_chunk).join(schema.usage_trace, t.id == j.trace_id)
-    same = (t.task_type == key["task_type"]) & (t.outcome == key["outcome"])
-    number = connection.execute(ours.where(same, j.chunk_id == key["chunk_id"], j.archived_at == archived_at)).scalar()
-    counted = schema.trace_count.update().where(_where(schema.trace_count, key))
-    return connection.execute(counted.values(count=n.count - (number or 0))).rowcount
 
 
 def list_runs(library: Library) -> list[ChangeRun]:

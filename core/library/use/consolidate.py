@@ -155,8 +155,8 @@ class _Plan:
 
 
 def _chunks(plan: _Plan) -> None:
-    """From the fifth trace on a chunk has a profile, written again when there are more; its traces are archived, their
-    numbers stay."""
+    """From the fifth trace on a chunk has a profile, written again when there are more. The traces that it has taken in
+    are archived: dossiers tell less of them, and their numbers stay."""
     c = schema.chunk.c
     due = sorted(chunk for chunk, tally in plan.tallies.items() if total(tally) >= CHUNK_TRACES)
     outdated = select(c.id, c.functional_profile, c.profiled_traces).where(c.profiled_traces == OUTDATED).order_by(c.id)
@@ -176,36 +176,10 @@ def _chunks(plan: _Plan) -> None:
             now = {"functional_profile": row.functional_profile, "profiled_traces": row.profiled_traces}
             wanted = {"functional_profile": text, "profiled_traces": number}
             plan.changes += difference("chunk", {"id": row.id}, now, wanted, f"chunk {row.id[:8]}: {text}")
-            _archive(plan, row.id)
+            plan.archived += number - max(row.profiled_traces, 0)
 
 
 _NO_PROFILE = {"functional_profile": None, "profiled_traces": 0}
-
-
-def _archive(plan: _Plan, chunk: str) -> None:
-    """The traces of a chunk that its profile has taken in: only their numbers are read from now on."""
-    j, n = schema.trace_chunk.c, schema.trace_count.c
-    asked = select(j.trace_id).where(j.chunk_id == chunk, j.archived_at.is_(None)).order_by(j.trace_id)
-    live = set(plan.connection.execute(asked).scalars())
-    counts: dict[tuple[str, str], tuple[int, datetime]] = {}
-    for trace in plan.of_chunk.get(chunk, []):
-        if trace.id in live:
-            number, latest = counts.get((trace.task_type, trace.outcome), (0, trace.timestamp))
-            counts[trace.task_type, trace.outcome] = (number + 1, max(latest, trace.timestamp))
-            key, archived = {"trace_id": trace.id, "chunk_id": chunk}, {"archived_at": plain(plan.now)}
-            plan.changes.append(Change("trace_chunk", key, {"archived_at": None}, archived, "archived"))
-            plan.archived += 1
-    counted = select(n.task_type, n.outcome, n.count.label("number"), n.latest).where(n.chunk_id == chunk)
-    kept = {(row.task_type, row.outcome): row for row in plan.connection.execute(counted)}
-    for (task, outcome), (number, latest) in sorted(counts.items()):
-        key = {"chunk_id": chunk, "task_type": task, "outcome": outcome}
-        row = kept.get((task, outcome))
-        before = None
-        if row is not None:
-            before = {"count": row.number, "latest": plain(row.latest)}
-            number, latest = number + row.number, max(latest, row.latest)
-        after = {"count": number, "latest": plain(latest)}
-        plan.changes.append(Change("trace_count", key, before, after, "counted"))
 
 
 def _sources(plan: _Plan) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from core.base.answer import Generate
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
-from core.experience.kinds import Tally, outcomes_text, success, total
+from core.experience.kinds import Tally, counts_for, outcomes_text, success, total
 from core.experience.record import misleads
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
 
@@ -145,7 +145,7 @@ def as_text(dossier: Dossier, number: int = 0, size: str = FULL) -> str:
         return _minimal(dossier, number)
     chunk, document, source = dossier.chunk, dossier.document, dossier.source
     lines = [f"{f'{number}. ' if number else ''}chunk {chunk.id[:8]}: {_way_to(dossier)}"]
-    counts = dossier.tally.get(dossier.task_type, {})
+    counts = counts_for(dossier.tally, dossier.task_type)
     if misleads(counts):
         said = next((one.notes for one in dossier.traces if one.outcome == "misleading"), "")
         lines.append(f"Warning: misled {counts['misleading']} times at this kind of task. {_line(said)}".rstrip())

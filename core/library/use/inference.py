@@ -1,32 +1,28 @@
 """Reads in a conversation which retrieved chunks it used, and how that went.
 
 An agent that retrieved over MCP has the id of the retrieval in its transcript, so the two are matched without guessing.
-A chunk was used where what the assistant wrote afterwards names it, repeats a run of its words, or has most of its
-telling words that were not in the question. What the user said next tells the outcome; where they said nothing of
-it, a used chunk counts as partial. Traces made this way say that they were inferred.
+What was used, and how that went, is told as of all that is handed out (`core/experience/heard.py`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, select
 
 from core.base.choices import TASK_TYPES
-from core.base.markdown import parse_bullets
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
 from core.conversations.searched import title_of
-from core.experience.heard import is_used, verdict
+from core.experience.heard import Told, outcomes
+from core.experience.record import INFERRED
 from core.library import schema
-from core.library.database import Library
 from core.library.extract import moment_of
 from core.library.records import UsageTrace, new_id
-from core.library.rows import add_trace, in_parts, traces
-from core.search.words import STOP_WORDS, words_of
+from core.library.rows import add_trace, in_parts
 
 TURN_CHARACTERS, TALK_CHARACTERS = 20_000, 200_000
 """So much of a turn, and of all that was said, is looked at."""
@@ -82,18 +78,6 @@ def heard_in(conversation: Conversation) -> Heard:
     return Heard(conversation.id, title_of(conversation.title), places, tuple(said))
 
 
-def _outcomes(turns: Sequence[Turn], shown: Shown) -> list[tuple[tuple[str, ...], str, str]]:
-    """What the turns after a retrieval show of it: chunks, their outcome, the words that show it. Where no chunk was
-    used nothing is said, whoever complained."""
-    answer = "\n".join(turn.text for turn in turns if turn.role == "assistant")
-    used = tuple(key for key, text in shown.chunks.items() if is_used(key, text, shown.query, answer))
-    unused = tuple(key for key in shown.chunks if key not in used)
-    if not used:
-        return []
-    found = [(used, *(verdict(turns) or ("partial", "")))]
-    return [*found, (unused, "miss", "retrieved, and nothing of it was used")] if unused else found
-
-
 # --- into the library -------------------------------------------------------------------------------------------------
 
 
@@ -127,52 +111,13 @@ def record_heard(connection: Connection, heard: Heard) -> list[UsageTrace]:
     for place, (at, told, about) in enumerate(order):
         end = next((later for later, *_ in order[place + 1 :] if later > at), len(heard.said))
         task = about.task_type if about.task_type in TASK_TYPES else "other"
-        for chunks, outcome, notes in _outcomes(heard.said[at:end], about):
+        shown = [Told(text, key, "") for key, text in about.chunks.items()]
+        for things, outcome, notes in outcomes(shown, about.query, heard.said[at:end]):
+            chunks = tuple(one.of for one in things)
             trace = UsageTrace(
                 new_id(), chunks, task, outcome, told or about.at, heard.id, heard.title, about.query, notes,
-                "inferred", about.id, about.project,
+                INFERRED, about.id, about.project,
             )  # fmt: skip
             add_trace(connection, trace)
             made.append(trace)
     return made
-
-
-# --- bullets ----------------------------------------------------------------------------------------------------------
-
-SHARED = 2
-"""This many telling words of a bullet in a question or a note say that it was about this one."""
-_SAYS = {"win": 1, "partial": 1, "miss": 0, "misleading": -1}
-
-
-def confirmed_lines(library: Library, folder: str) -> dict[str, int]:
-    """Text of a harvested bullet -> how many uses confirmed it, of documents whose files lie in `folder`. A use that
-    went well confirms the one bullet of a chunk, or of several those that share words with the question or the notes;
-    one that misled takes a confirmation back."""
-    c, d, place = schema.chunk.c, schema.document.c, schema.location.c
-    below = place.source.startswith(f"{folder.rstrip('/')}/", autoescape=True)
-    with library.reading() as connection:
-        asked = (
-            select(c.id, c.content)
-            .join(schema.document, d.id == c.document_id)
-            .where(d.status == "active", d.id.in_(select(place.document_id).where(below)))
-        )
-        bullets = {row.id: bullets_of(row.content) for row in connection.execute(asked)}
-        known = traces(connection) if bullets else []
-    counts: dict[str, int] = {}
-    for trace in known:
-        for chunk in trace.chunk_ids:
-            for text in _meant(bullets.get(chunk, []), trace):
-                counts[text] = counts.get(text, 0) + _SAYS[trace.outcome]
-    return {text: number for text, number in counts.items() if number > 0}
-
-
-def bullets_of(content: str) -> list[str]:
-    """The bullets of a chunk, without their dash, strike and provenance, as the category files read them."""
-    return [bullet.text for bullet in parse_bullets(content) if not bullet.struck]
-
-
-def _meant(bullets: list[str], trace: UsageTrace) -> list[str]:
-    if len(bullets) <= 1:
-        return bullets
-    said = {word for word in words_of(f"{trace.query} {trace.notes}") if word not in STOP_WORDS}
-    return [text for text in bullets if len(said.intersection(words_of(text))) >= SHARED]

@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import Connection, select, update
@@ -21,21 +20,22 @@ from sqlalchemy import Connection, select, update
 from core.base.answer import Generate
 from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
-from core.experience.kinds import infer_task_type
-from core.experience.record import misleads
+from core.experience.kinds import counts_for, infer_task_type
+from core.experience.record import misleads, warned_last
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
 from core.library.places import standing_at, without_file
 from core.library.records import Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
-from core.library.use import strategies, words
+from core.library.use import candidates, strategies
 from core.library.use.dossier import FULL, Dossier, judged, level_of, shown_traces
 from core.library.use.usage import earlier_uses, histories, tallies
 from core.library.use.vectors import Embedder, Near, fill_vectors, near
 from core.search.answering import chosen
-from core.search.candidates import AROUND, SMALL, Candidates
+from core.search.candidates import SMALL, Candidates
 from core.search.conversations import Piece
-from core.search.query import BESIDE_IN_LARGE_INDEX, BESIDE_IN_SMALL_INDEX, Ranked, rank_found
+from core.search.index import Index
+from core.search.query import Ranked, rank_found
 from core.search.store import Row
 from core.search.terms import Query
 from core.search.words import Stems, storable
@@ -88,6 +88,7 @@ def retrieve(
     query: str,
     *,
     now: datetime,
+    index: Index | None,
     task_type: str = "",
     limit: int = LIMIT,
     only: Collection[str] = STRATEGIES,
@@ -99,10 +100,11 @@ def retrieve(
 ) -> Retrieved:
     """The best chunks for a question, each with its dossier.
 
-    `task_type` "" is inferred from the question. `only` names the strategies that may speak. With `embedder` meanings
-    are compared; with `generate` a model reads the dossiers, puts them in order and says what to trust. Where either
-    fails, a warning says so and the rest stands. Logged, unless told otherwise: what was retrieved and never used, or
-    asked for and never found, is what `reflect` and `consolidate` learn from.
+    `index` is the search index that has the documents of a library in a file; None of one in PostgreSQL, which is asked
+    itself. `task_type` "" is inferred from the question. `only` names the strategies that may speak. With `embedder`
+    meanings are compared; with `generate` a model reads the dossiers, puts them in order and says what to trust. Where
+    either fails, a warning says so and the rest stands. Logged, unless told otherwise: what was retrieved and never
+    used, or asked for and never found, is what `reflect` and `consolidate` learn from.
     """
     query = storable(query[:QUERY_CHARACTERS]).strip()
     unknown = [name for name in only if name not in STRATEGIES]
@@ -129,8 +131,9 @@ def retrieve(
                 warnings.append(f"{found.error} Words alone were compared.")
             else:
                 close = found.value
-        order = _order(connection, query, task_type, only, close, limit, now)[:limit] if query else []
-        dossiers = _dossiers(connection, order, task_type, query)
+        asked = candidates.understand(connection, index, query, stems())
+        order = _order(connection, index, asked, task_type, only, close, limit, now)[:limit] if query else []
+        dossiers = _dossiers(connection, order, task_type, asked)
     reasoning = ""
     if generate is not None and dossiers:
         verdict = attempt(judged, query, task_type, dossiers, generate)
@@ -152,19 +155,22 @@ def retrieve(
 
 
 def by_words(
-    connection: Connection, query: Query, limit: int, close: Near | None = None, brought: Iterable[str] = ()
+    connection: Connection,
+    index: Index | None,
+    query: Query,
+    limit: int,
+    close: Near | None = None,
+    brought: Iterable[str] = (),
 ) -> list[Ranked]:
-    """Rank, as the search of the store would, what shares words with a question, what is near it in meaning, what
-    stands beside these, and what other strategies have `brought` (ids)."""
-    found = words.find(connection, query, limit)
+    """Rank, as the search of the store would, what shares words with a question, what is near it in meaning, and what
+    other strategies have `brought` (ids)."""
+    found = candidates.find(connection, index, query, limit)
     large = query.entries > SMALL
     if close is not None:
-        words.add_numbers(
+        candidates.add_numbers(
             connection, found, close.best[: max(NEAREST_IN_LARGE_LIBRARY, limit)] if large else close.best, "vector"
         )
-    hits = list(found.rows.values())[: BESIDE_IN_LARGE_INDEX if large else BESIDE_IN_SMALL_INDEX]
-    words.add_ids(connection, found, brought, "brought")
-    words.add_neighbours(connection, found, hits, AROUND)
+    candidates.add_ids(connection, found, brought, "brought")
     return _ranked(query, found, close)
 
 
@@ -183,7 +189,8 @@ Scored = tuple[str, float, dict[str, float]]
 
 def _order(
     connection: Connection,
-    text: str,
+    index: Index | None,
+    query: Query,
     task_type: str,
     only: Collection[str],
     close: Near | None,
@@ -191,7 +198,7 @@ def _order(
     now: datetime,
 ) -> list[Scored]:
     """The best candidates by all strategies."""
-    query = words.understand(connection, text, stems())
+    text = query.text
     concepts: dict[str, float] = {}
     if "concept" in only:
         named = strategies.concepts_in(connection, text)
@@ -201,7 +208,7 @@ def _order(
         worths = {stem: term.worth for term in query.terms for stem in term.stems}
         used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
     brought = [chunk for chunk in _best(used) if used[chunk] > 0]
-    ranked = by_words(connection, query, limit, close, brought)
+    ranked = by_words(connection, index, query, limit, close, brought)
     table = _Table(connection, query, only, close)
     table.take(ranked)
     table.bring(_best(concepts))
@@ -223,10 +230,11 @@ def _order(
     table.know(pool)
     if "usage" in only:
         counts = tallies(connection, pool)
+        misled = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
+        table.put_last(misled)  # that is decisive, and its words alone say whether it belongs to the answer
         table.add("usage", USAGE, {
-            key: strategies.by_role(counts.get(key, {}), task_type) for key in pool
+            key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in misled
         })  # fmt: skip
-        table.put_last(key for key in pool if misleads(counts.get(key, {}).get(task_type, {})))
     if "temporal" in only:
         weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
         table.add("temporal", weight, {key: strategies.by_time(table.when(key), now) for key in pool})
@@ -283,24 +291,24 @@ class _Table:
         keys.sort(key=lambda key: self._rows[key].date, reverse=True)
         keys.sort(key=lambda key: -self._score[key])  # of equals the newer first, as everywhere
         keys.sort(key=self._behind.__contains__)
-        keys.sort(key=self._last.__contains__)
-        least = min((self._score[key] for key in keys if key not in self._behind), default=math.inf)
-        scores = ((key, min(self._score[key], least) if key in self._behind else self._score[key]) for key in keys)
-        return [(key, score, self._why[key]) for key, score in islice(scores, count)]
+        behind = self._behind | self._last
+        least = min((self._score[key] for key in keys if key not in behind), default=math.inf)
+        keys = warned_last(keys, self._last.__contains__, count)
+        scores = ((key, min(self._score[key], least) if key in behind else self._score[key]) for key in keys)
+        return [(key, score, self._why[key]) for key, score in scores]
 
     def bring(self, keys: Iterable[str], behind: bool = True) -> None:
         """Make chunks candidates that the words did not find."""
         found = Candidates({}, {})
-        words.add_ids(self.connection, found, [key for key in keys if key not in self._rows], "brought")
+        candidates.add_ids(self.connection, found, [key for key in keys if key not in self._rows], "brought")
         if found.rows:
             self.take(_ranked(self.query, found, self.close))
             if behind and "keyword" in self.only:
                 self._behind |= {row.key for row in found.rows.values()}
 
     def put_last(self, keys: Iterable[str]) -> None:
-        """What has misled too often at this kind of task stands behind everything else."""
+        """What has misled too often at this kind of task stands behind everything else that is shown."""
         self._last |= set(keys)
-        self._behind |= self._last
 
     def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
         """The documents of chunks, half as strong."""
@@ -341,8 +349,7 @@ _DOCUMENTS = select(
 ).where(_d.id.in_(IDS))
 
 
-def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, query: str) -> list[Dossier]:
-    asked = words.understand(connection, query, stems())
+def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, asked: Query) -> list[Dossier]:
     keys = [key for key, *_ in order]
     chunks = by_ids(connection, schema.chunk, Chunk, keys)
     documents = documents_without_content(connection, [chunk.document_id for chunk in chunks.values()])

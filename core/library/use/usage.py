@@ -1,7 +1,7 @@
 """How chunks were used, and how that went: traces into the library and out of it.
 
-A trace is an episode: which chunks, for what kind of task, with what outcome, and why. Its numbers stay when a
-consolidation has made it part of a chunk's profile; so do its words.
+A trace is an episode: which chunks, for what kind of task, with what outcome, and why. It stays when a consolidation
+has made it part of a chunk's profile. They stand where all that is known has its record (`core/experience/record.py`).
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, select, text, union_all, update
+from sqlalchemy import Connection, bindparam, delete, func, select, text, update
 
-from core.base.choices import OUTCOMES, TASK_TYPES
 from core.base.result import KnowledgeError
 from core.experience.kinds import Tally, infer_task_type, merged
+from core.experience.record import kept
 from core.library import schema
 from core.library.database import Library
 from core.library.records import UsageTrace, new_id
 from core.library.rows import IDS, add_trace, in_parts, traces
-from core.search.words import STOP_WORDS, Stems, storable, words_of
+from core.search.words import STOP_WORDS, Stems, words_of
 
-NOTE_CHARACTERS = 4_000
 OUTDATED = -1
 """In the place of the number of traces of a profile: it was written from one that was taken back since."""
 MAX_CHUNKS = 100
@@ -31,36 +30,32 @@ SIMILAR = 60
 """This many earlier uses are compared with a question."""
 ALIKE_WORDS = 3
 """This many telling words must two questions share to be alike."""
-_t, _j, _n = schema.usage_trace.c, schema.trace_chunk.c, schema.trace_count.c
+_t, _j = schema.usage_trace.c, schema.trace_chunk.c
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
 def tallies(connection: Connection, chunk_ids: Iterable[str] | None = None) -> dict[str, Tally]:
-    """Chunk -> task -> outcome -> how often, archived traces counted too; without ids, of every chunk that was used."""
+    """Chunk -> task -> outcome -> how often; without ids, of every chunk that was used."""
     found: dict[str, list[Tally]] = {}
     for part in [None] if chunk_ids is None else in_parts(chunk_ids):
-        asked = _ALL_TALLIES if part is None else _TALLIES
+        asked = _TALLIES.join(schema.chunk, schema.chunk.c.id == _j.chunk_id) if part is None else _TALLIES_OF
         for row in connection.execute(asked, {} if part is None else {"ids": part}):
-            if row.number > 0:
-                found.setdefault(row.chunk_id, []).append({row.task_type: {row.outcome: row.number}})
+            found.setdefault(row.chunk_id, []).append({row.task_type: {row.outcome: row.number}})
     return {chunk: merged(parts) for chunk, parts in found.items()}
 
 
-_LIVE = (
+_TALLIES = (
     select(_j.chunk_id, _t.task_type, _t.outcome, func.count().label("number"))
     .join(schema.usage_trace, _t.id == _j.trace_id)
-    .where(_j.archived_at.is_(None))
     .group_by(_j.chunk_id, _t.task_type, _t.outcome)
 )
-_KEPT = select(_n.chunk_id, _n.task_type, _n.outcome, _n.count.label("number"))
-_ALL_TALLIES = union_all(_LIVE, _KEPT)
-_TALLIES = union_all(_LIVE.where(_j.chunk_id.in_(IDS)), _KEPT.where(_n.chunk_id.in_(IDS)))
+_TALLIES_OF = _TALLIES.where(_j.chunk_id.in_(IDS))
 
 
 def histories(connection: Connection, chunk_ids: Iterable[str]) -> dict[str, list[UsageTrace]]:
-    """The traces of each chunk, newest first, archived ones too."""
+    """The traces of each chunk, newest first."""
     ids = list(dict.fromkeys(chunk_ids))
     wanted = set(ids)
     found: dict[str, list[UsageTrace]] = {}
@@ -198,10 +193,6 @@ def record(
     """Log one use. Chunks may be named by the beginning of their ids. The question is taken from the retrieval, or the
     newest one of the session that had these chunks, where none is given; so is the kind of task, which is else told
     from the words."""
-    if task_type and task_type not in TASK_TYPES:
-        raise KnowledgeError("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
-    if outcome not in OUTCOMES:
-        raise KnowledgeError("bad-outcome", f"{outcome!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
     if not chunk_ids or len(chunk_ids) > MAX_CHUNKS:
         raise KnowledgeError("no-chunk", f"a use has 1 to {MAX_CHUNKS} chunks", hint="name each with --chunk")
     with library.reading() as connection:
@@ -209,17 +200,12 @@ def record(
     with library.writing() as connection:
         whole_ids(connection, ids)  # one may have gone meanwhile
         trace = UsageTrace(
-            new_id(), tuple(ids), task_type, outcome, now, _kept(session_id), _kept(context_summary),
-            _kept(query), _kept(notes), recorded, retrieval_id, project,
+            new_id(), tuple(ids), task_type, outcome, now, kept(session_id), kept(context_summary), kept(query),
+            kept(notes), recorded, retrieval_id, project,
         )  # fmt: skip
         trace = with_question(connection, trace)
         add_trace(connection, trace)
     return trace
-
-
-def _kept(text: str) -> str:
-    """A text as both databases can hold it."""
-    return storable(text).strip()[:NOTE_CHARACTERS]
 
 
 def with_question(connection: Connection, trace: UsageTrace) -> UsageTrace:
@@ -256,10 +242,6 @@ def withdraw(library: Library, which: str) -> UsageTrace:
         if not (found := traces(connection, select(_t.id).where(_t.id == ids[0]))):
             raise KnowledgeError("no-trace", "this record was taken back already", which)
         (trace,) = found
-        archived = select(_j.chunk_id).where(_j.trace_id == trace.id, _j.archived_at.is_not(None))
-        for chunk in connection.execute(archived).scalars().all():
-            same = and_(_n.chunk_id == chunk, _n.task_type == trace.task_type, _n.outcome == trace.outcome)
-            connection.execute(update(schema.trace_count).where(same, _n.count > 0).values(count=_n.count - 1))
         connection.execute(delete(schema.usage_trace).where(_t.id == trace.id))
         ours = list(trace.chunk_ids)
         sources = select(d.source_profile_id).join(schema.chunk, c.document_id == d.id).where(c.id.in_(ours))

@@ -57,6 +57,8 @@ FILE_BYTES = 200_000
 BEFORE, TURNS = 2, 8
 """Of a conversation that was found, so many turns before the best one are shown, and so many in all."""
 COPY = frozenset({"copy"})
+TEXT = "Text"
+"""The part of a file that needs no name where it is the only one."""
 HERE = ("text", "here")
 """The row of a file's text that is brought into sight."""
 # name -> (row, label, icon, kind, tooltip, key). The first of a row is always there: a hidden one would shift the row.
@@ -91,7 +93,7 @@ BUTTONS: dict[str, tuple[int, str, str, str, str, str]] = {
 
 
 @dataclass(frozen=True)
-class Tab:
+class Part:
     """One part of what is shown below; `empty` says in a sentence that there is nothing."""
 
     name: str
@@ -112,13 +114,25 @@ class Page:
     body: str = ""
     facts: tuple[str, ...] = ()
     can: frozenset[str] = frozenset()
-    tabs: tuple[Tab, ...] = ()
+    parts: tuple[Part, ...] = ()
     warning: str = ""
     subject: Any = None
     copy: str = ""
     copied: str = "Copy"
     at: Any = None  # the key of the row that is brought into sight
     reading: Reading | None = None  # what the reader opens
+
+
+def rows_of(page: Page) -> list[FlowRow]:
+    """All parts in one list, each below its name and number; what is the only text of a file needs no name."""
+    rows: list[FlowRow] = []
+    for part in page.parts:
+        if len(page.parts) > 1 or part.name != TEXT:
+            keys = {row.key[:2] if isinstance(row.key, tuple) else row.key for row in part.rows}
+            number = f"  {len(keys):,}" if part.counted and part.rows else ""
+            rows.append(FlowRow(("part", part.name), part.name + number, text_color="muted", strong=len(part.name)))
+        rows += part.rows or (FlowRow(("none", part.name), part.empty, text_color="hint"),)
+    return rows
 
 
 def chunks(text: str, limit: int = CHUNK) -> list[str]:
@@ -180,6 +194,9 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
         return conversation_page(conversation_view(workspace, selected.key))
     if selected.kind == "bullet":
         view = bullet_view(workspace, selected.key, selected.raw, selected.line)
+        if view.found is None and view.went is not None and view.went.what == "undone" and view.went.after:
+            again = bullet_view(workspace, selected.key, view.went.after, 0)  # the line as it was before that step
+            view = again if again.found is not None else view
         line = view.found.bullet.line if view.found is not None else 0
         kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
         used = how_it_served(workspace, view.found.bullet.text) if view.found is not None else ""
@@ -226,13 +243,13 @@ def conversation_page(view: ConversationView) -> Page:
     given = tuple(given_row(at, row) for at, row in enumerate(view.given))
     turns = tuple(row for at, turn in enumerate(view.turns) for row in turn_rows(at, turn))
     gone = "The conversation is not there any more." if not view.now else "Nothing was said in it."
-    tabs = (
-        Tab("Bullets", given, "Nothing was kept from it." if harvested else "It was not harvested."),
-        Tab("Conversation", turns, gone),
+    parts = (
+        Part("Bullets", given, "Nothing was kept from it." if harvested else "It was not harvested."),
+        Part("Conversation", turns, gone),
     )
     return Page(
         picture, color, view.title or short_name(view.name), short_folder(view.path), "", conversation_facts(view),
-        frozenset(name for name, on in can.items() if on), tabs,
+        frozenset(name for name, on in can.items() if on), parts,
         str(view.problem) if view.problem is not None else warning, view,
         copy=view.key.removeprefix("path:"), copied="Copy path" if view.key.startswith("path:") else "Copy hash",
         reading=Reading(view.key),
@@ -293,14 +310,14 @@ def talk_page(talk: ReadableConversation, at: int) -> Page:
         "in the trash" if talk.in_trash else "",
     )
     name = f"Around turn {at:,}" if at else "Conversation"
-    tabs = (
-        Tab(name, turns, "Nothing was said in it.", counted=False),
-        Tab("Bullets", items, "Nothing was harvested here."),
+    parts = (
+        Part(name, turns, "Nothing was said in it.", counted=False),
+        Part("Bullets", items, "Nothing was harvested here."),
     )
     best = next((row.key for row in turns if row.key[1] == at - 1), None) if at else None  # type: ignore[index]
     title, can = plain(talk.title) or short_name(talk.name), frozenset({"read", "open"})
     return Page("messages-square", "accent", title, short_folder(talk.path), "", tuple(line for line in facts if line),
-                can, tabs, "", talk, talk.name, "Copy name", at=best,
+                can, parts, "", talk, talk.name, "Copy name", at=best,
                 reading=Reading(name=talk.path or talk.name, turn=at))  # fmt: skip
 
 
@@ -342,7 +359,7 @@ def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") 
     events = tuple(event_row(at, event) for at, event in enumerate(view.events))
     came = view.found is not None and view.found.bullet.provenance is not None
     by_hand = "You wrote it in an editor, or long ago: nothing else is known of it."
-    history = Tab("History", events, "Its harvest left no other record." if came else by_hand)
+    history = Part("History", events, "Its harvest left no other record." if came else by_hand)
     if view.found is None:
         picture, title, words = gone_words(view)
         return Page(picture, "hint", title, view.file, view.raw[2:], (), frozenset(), (history,), words, view,
@@ -363,15 +380,15 @@ def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") 
     proof = evidence_rows(kept) if kept is not None else ()
     steps = kept.steps if kept is not None else ()
     run = tuple(FlowRow(("step", at), plain(step), "", "terminal", can=COPY) for at, step in enumerate(steps))
-    tabs = (
-        *((Tab("Evidence", proof, counted=False),) if proof else ()),
-        *((Tab("Steps", run),) if run else ()),
-        *((Tab("Confirmations", said),) if said else ()),
+    parts = (
+        *((Part("Evidence", proof, counted=False),) if proof else ()),
+        *((Part("Steps", run),) if run else ()),
+        *((Part("Confirmations", said),) if said else ()),
         history,
     )
     words, _ = copied(found)
     turn = (kept.passage.turn if kept.passage is not None else kept.turn) if kept is not None else 0
-    return Page(picture, color, noun.capitalize(), "", body, tuple(facts), frozenset(can), tabs, "", view,
+    return Page(picture, color, noun.capitalize(), "", body, tuple(facts), frozenset(can), parts, "", view,
                 "\n".join(steps) or words, "Copy steps" if steps else "Copy",
                 reading=Reading(view.conversation, turn=turn))  # fmt: skip
 
@@ -451,10 +468,10 @@ def source_page(note: NoteView) -> Page:
         for at, found in enumerate(note.rows)
     )
     can = frozenset({"show", "open"} if note.exists else {"show"})
-    tabs = (Tab("Notes", rows, "There are no notes in it."),)
+    parts = (Part("Notes", rows, "There are no notes in it."),)
     picture, color = ("file-code", "accent") if note.exists else ("file-x", "failed")
     facts = (count(len(rows), "note"), f"kept in {note.note}")
-    return Page(picture, color, os.path.basename(note.source), short_folder(note.source), "", facts, can, tabs,
+    return Page(picture, color, os.path.basename(note.source), short_folder(note.source), "", facts, can, parts,
                 sentence, note, note.source, "Copy path")  # fmt: skip
 
 
@@ -462,10 +479,10 @@ def memory_page(memory: Memory, path: str) -> Page:
     """A memory as a user reads it: its words, and in a line what its file says above them."""
     looks = MEMORY_CATEGORIES.get(memory.category, Looks("Memories", "bookmark", "accent"))
     about = joined(local_day(memory.created), tags_words(memory.tags))
-    tab = Tab("Text", text_rows(memory.content), "There is nothing in it.", counted=False)
+    part = Part(TEXT, text_rows(memory.content), "There is nothing in it.", counted=False)
     title = capital(memory.category) if memory.category else "Memory"
     return Page(looks.icon, looks.color, title, short_folder(path), "", (about,) if about else (),
-                frozenset({"open"}), (tab,), copy=memory.content)  # fmt: skip
+                frozenset({"open"}), (part,), copy=memory.content)  # fmt: skip
 
 
 def file_page(name: str, path: str, file: FileState | None, text: str, line: int = 0) -> Page:
@@ -478,8 +495,8 @@ def file_page(name: str, path: str, file: FileState | None, text: str, line: int
         facts += [hand_words(file)] if file.by_hand else []
     exists = file.exists if file is not None else bool(text)  # a memory has no line of its own in the overview
     can = frozenset({"open"} if exists else ())
-    tab = Tab("Text", rows, "There is nothing in it, or it is not there.", counted=False)
-    return Page("file-text", "accent" if exists else "hint", name, short_folder(path), "", tuple(facts), can, (tab,),
+    part = Part(TEXT, rows, "There is nothing in it, or it is not there.", counted=False)
+    return Page("file-text", "accent" if exists else "hint", name, short_folder(path), "", tuple(facts), can, (part,),
                 copy=path, copied="Copy path", at=HERE if line else None)  # fmt: skip
 
 

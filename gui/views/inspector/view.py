@@ -3,7 +3,6 @@ right; nothing moves when it opens."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,14 +22,15 @@ from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.jobs import Job
-from gui.toolkit.layout import ChipRow, box, lowered, spread
+from gui.toolkit.layout import box, spread
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say_hint, text
-from gui.views.inspector.rows import BUTTONS, Page, leads_to, load
+from gui.views.inspector.rows import BUTTONS, Page, leads_to, load, rows_of
 from gui.views.knowledge_rows import act_of, change, select_added
 from gui.views.list_view import the_same
 
-FACTS, TABS = 3, 4
+FACTS = 3
 
 
 class Inspector:
@@ -38,7 +38,6 @@ class Inspector:
 
     name = "inspector"
     keys = (
-        ("Alt+Left, Alt+Right", "The other part of what is selected"),
         ("Alt+Up, Alt+Down", "Move in its list"),
         ("Alt+O", "Open it"),
         ("Alt+E", "Read the conversation, at this place"),
@@ -55,7 +54,6 @@ class Inspector:
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
         self.page: Page | None = None
-        self.tab = 0
         self._shown: Selection = NOTHING
         self._seen: tuple[object, ...] = ()
         self._ticket = 0
@@ -86,10 +84,7 @@ class Inspector:
             ButtonRow(look, self._full, [self.buttons[name] for name, one in BUTTONS.items() if one[0] == number])
             for number in range(2)
         ]
-        chips = ChipRow(look, self._full, self._full)
-        self.tabs = [chips.add("", "accent", self._turned(number)) for number in range(TABS)]
         below = box(look, self._full, "clear")
-        self._nothing = text(look, lowered(look, below, 6), "", "text", "hint", wrap=True)
         self.list = FlowList(
             look, actions=(RowAction("copy", "copy", "Copy"),), on_select=self._follow, on_open=self._open_row,
             on_action=lambda _name, row: self._shell.copy(row.text),
@@ -119,10 +114,10 @@ class Inspector:
             self.act(able)
             return True
         plain = key.removeprefix("Alt+")
-        if plain in ("Left", "Right"):
-            self._turn((self.tab + 1) % max(1, len(self.page.tabs)))
-            return True
-        return self.list.press(plain)
+        used, row = self.list.press(plain), self.list.current
+        if used and row is not None and isinstance(row.key, tuple) and row.key[0] == "part":  # a name is nothing to see
+            self.list.press("Up" if plain in ("Up", "Page up") else "Down")
+        return used
 
     def dispose(self) -> None:
         """Nothing lives outside of the parent."""
@@ -163,7 +158,7 @@ class Inspector:
         look = self._look
         dpg.set_value(self._icon, icon_of(page.icon))
         look.tint(self._icon, page.color)
-        dpg.set_value(self._title, shortened(page.title))
+        dpg.set_value(self._title, lettered(shortened(page.title)))
         say_hint(self._title_tip, page.title)
         self._path.set(page.path)
         dpg.configure_item(self._path.item, show=bool(page.path))
@@ -178,37 +173,16 @@ class Inspector:
         self.buttons["copy"].set_label(page.copied)
         for row in self._rows:
             row.fit()
-        for number, chip in enumerate(self.tabs):
-            tab = page.tabs[number] if number < len(page.tabs) else None
-            dpg.configure_item(chip.item, show=tab is not None)
-            if tab is not None:
-                chip.name = tab.name
-                keys = {row.key[:2] if isinstance(row.key, tuple) else row.key for row in tab.rows}
-                chip.set_count(len(keys) if tab.counted else None)
-        self._turn(self.tab if same and self.tab < len(page.tabs) else 0, keep=same)
+        if not same:
+            self.list.select(None, scroll=False)
+        self.list.set_rows(rows_of(page), keep_place=same)
         if page.at is not None and not same:
             self.list.select(page.at)
 
     @staticmethod
     def _say(item: int, words: str) -> None:
-        dpg.set_value(item, words)
+        dpg.set_value(item, lettered(words))
         dpg.configure_item(item, show=bool(words))
-
-    def _turned(self, number: int) -> Callable[[bool], object]:
-        return lambda _on: self._turn(number)
-
-    def _turn(self, number: int, keep: bool = False) -> None:
-        """Show another part."""
-        self.tab = number
-        for at, chip in enumerate(self.tabs):
-            chip.set_on(at == number)
-        tab = self.page.tabs[number] if self.page is not None and number < len(self.page.tabs) else None
-        rows = tab.rows if tab is not None else ()
-        self._say(self._nothing, tab.empty if tab is not None and not rows else "")
-        dpg.configure_item(self.list.holder, show=bool(rows))
-        if not keep:
-            self.list.select(None, scroll=False)
-        self.list.set_rows(rows, keep_place=keep)
 
     def _go(self, to: Selection) -> None:
         self._shell.select(to.kind, to.key, to.line, to.raw)

@@ -1,15 +1,15 @@
 """The library as rows, and what is told beside a chosen one, as plain data; no window is needed for any of it.
 
-`rows(state)` is the list at the left. `sheet(state)` is what stands beside it: words, bars, squares of outcomes,
-stacked bars and a graph, in the order in which they are drawn by `sheet.py`.
+`rows(state)` is the list at the left. `sheet(state)` is what stands beside it: words, bars and stacked bars, in the
+order in which they are drawn by `sheet.py`.
 """
 
 from __future__ import annotations
 
-import math
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.figures import count
@@ -19,18 +19,13 @@ from gui.toolkit.flow_rows import FlowRow, matching
 from gui.toolkit.messages import begun
 from gui.toolkit.typeset import visible
 from gui.views.looks import Looks, capital, joined, short_folder
+from gui.views.reader_rows import CODE, blocks, inline
 
 if TYPE_CHECKING:
     from core.commands.panel.library import Answered, ChangeRun, Consolidation, Dossier, Edge, Neighbourhood, Node
 
-FIND, DOCUMENTS, REFLECT, CONSOLIDATE, CONCEPTS = "find", "documents", "reflect", "consolidate", "concepts"
-PAGES: Mapping[str, Looks] = {
-    FIND: Looks("Find", "search", "accent"),
-    DOCUMENTS: Looks("Documents", "file-text", "accent"),
-    REFLECT: Looks("Reflect", "lightbulb", "accent"),
-    CONSOLIDATE: Looks("Consolidate", "layers", "accent"),
-    CONCEPTS: Looks("Concepts", "shapes", "accent"),
-}
+DOCUMENTS, LEARNED, CONCEPTS = "documents", "learned", "concepts"
+PAGES: Mapping[str, str] = {DOCUMENTS: "Documents", LEARNED: "What served", CONCEPTS: "Concepts"}
 OUTCOME_LOOKS: Mapping[str, Looks] = {
     "win": Looks("Win", "thumbs-up", "harvested"),
     "partial": Looks("Partial", "circle-check", "edited"),
@@ -44,26 +39,18 @@ TYPES: Mapping[str, str] = {
 }  # fmt: skip
 NODES = {"concept": "shapes", "chunk": "quote", "document": "file-text"}
 STRATEGIES = {"semantic": "meaning", "keyword": "words", "temporal": "recent"}
-EXCERPT, SQUARES, AROUND = 190, 14, 12
+EXCERPT, QUOTE = 190, 260
 TITLE, FIRST, CONTENT = 160, 420, 6_000
 """This many letters of a title are shown; of a passage so many stand first in its dossier, and so many at its end where
 it is longer."""
+_HEADINGS = re.compile(r"\A(?:\s*#{1,6} .*(?:\n|\Z))+")
+_FENCES = re.compile(r"^[ ]*(?:`{3,}|~{3,}).*$", re.MULTILINE)
+_ITEM = re.compile(r"[ ]*(?:[-*+•]|\d{1,3}[.)])[ ]|#{1,6}[ ]|[ ]*\|")
+"""How a line begins that is no part of the paragraph before it."""
 SERVES, WALK = frozenset({*OUTCOMES, "walk", "copy"}), frozenset({"walk"})
 GOOD, POOR = 0.6, 0.4
 
 
-def _newest(one: Dossier) -> float:
-    return -(one.document.written_at or one.document.ingested_at).timestamp()
-
-
-ORDERS: Mapping[str, tuple[str, Callable[[Dossier], Any]]] = {
-    "best": ("Best first", lambda one: 0),
-    "newest": ("Newest first", _newest),
-    "used": ("Most used first", lambda one: -one.used),
-    "served": ("Best served first", lambda one: -(one.success if one.success is not None else -1.0)),
-    "document": ("By document", lambda one: (one.document.title.casefold(), one.document.id, one.chunk.position)),
-}
-"""How answers are sorted: what is told, and by what; equals stay as they were retrieved."""
 TASKS = ("", "debugging", "implementation_howto", "conceptual_understanding", "factual_lookup", "decision_support",
          "opinion_gathering", "exploratory_research", "creative_inspiration", "other")  # fmt: skip
 PERIODS: Mapping[int, str] = {0: "All time", 365: "Last year", 90: "Last 90 days", 30: "Last 30 days", 7: "Last week"}
@@ -74,17 +61,16 @@ PERIODS: Mapping[int, str] = {0: "All time", 365: "Last year", 90: "Last 90 days
 class LibraryPage:
     """All that the view was told: which page is open, the words in its field, answers of the library, what is chosen.
 
-    `said` is chunk -> the outcome that was given to it here since the question was asked; `order` is a key of ORDERS,
-    `task` the kind of task that is asked for ("": told from the question), `days` the period of the reflection; `way`
-    are the concepts that one came by, `around` is where one stands now.
+    `said` is chunk -> the outcome that was given to it here since the question was asked; `task` the kind of task that
+    is asked for ("": told from the question), `days` the period of the reflection; `way` are the concepts that one came
+    by, `around` is where one stands now.
     """
 
-    page: str = FIND
+    page: str = DOCUMENTS
     words: str = ""
     chosen: object = None
     answered: Answered | None = None
     said: Mapping[str, str] = field(default_factory=dict)
-    order: str = "best"
     task: str = ""
     days: int = 0
     documents: tuple[Mapping[str, Any], ...] = ()
@@ -110,15 +96,39 @@ class LibraryPage:
 
 
 def everything(state: LibraryPage) -> list[FlowRow]:
-    """The rows of the open page without its filter. Those of answers are walked by the keys; cards stand for them."""
-    if state.page == FIND:
-        return [
-            FlowRow(one.chunk.id, place_of(one), can=SERVES | ({"undo"} if one.chunk.id in state.said else set()))
-            for one in sorted(state.dossiers, key=ORDERS[state.order][1])
-        ]
-    if state.page == CONCEPTS:
-        return concept_rows(state)
-    return {DOCUMENTS: document_rows, REFLECT: reflect_rows, CONSOLIDATE: plan_rows}[state.page](state)
+    """The rows of the open page without its filter: of the first one the answers, once something was asked."""
+    if state.page == DOCUMENTS:
+        return document_rows(state) if state.answered is None else answer_rows(state)
+    return [*reflect_rows(state), *plan_rows(state)] if state.page == LEARNED else concept_rows(state)
+
+
+def answer_rows(state: LibraryPage) -> list[FlowRow]:
+    """What answers the question: where it stands, how it begins, what was said of it or how it served."""
+    made = []
+    for one in state.dossiers:
+        said = state.said.get(one.chunk.id, "")
+        looks = OUTCOME_LOOKS.get(said)
+        served = served_words(one.success) or (f"used {one.used:,} times" if one.used > 1 else "")
+        meta = joined(f"you said: {said}" if said else served or "never used yet", one.document.content_type,
+                      f"score {one.score:.2f}")  # fmt: skip
+        sign, color = (looks.icon, looks.color) if looks else (TYPES.get(one.document.content_type, "file"), "accent")
+        row = coded_row(one.chunk.id, f"{place_of(one)}\n{quoted(one.chunk.content)}", meta, sign, color,
+                        SERVES | ({"undo"} if said else set()))  # fmt: skip
+        made.append(replace(row, strong=row.text.index("\n")))
+    return made
+
+
+def coded_row(key: Hashable, words: str, meta: str, sign: str, color: str, can: frozenset[str] = WALK) -> FlowRow:
+    """A row whose code stands on a ground, without the signs of its markdown."""
+    text, styles = inline(words)
+    code = tuple((begin, end) for begin, end, style in styles if style == "code")
+    return FlowRow(key, text, meta, sign, color, can=frozenset(can), code=code)
+
+
+def quoted(content: str) -> str:
+    """How a passage begins, without its headings and the fences around its code; further down "#" begins a comment."""
+    words = plain(_FENCES.sub("", _HEADINGS.sub("", content))) or plain(content)
+    return short(words, QUOTE)
 
 
 def document_rows(state: LibraryPage) -> list[FlowRow]:
@@ -157,11 +167,11 @@ def reflect_rows(state: LibraryPage) -> list[FlowRow]:
         made.append(FlowRow(("gap", gap.concept), words, meta, "circle-question-mark", "edited", can=WALK))
     for one in report.retire:
         meta = joined(one.title, outcome_words(one.outcomes))
-        made.append(FlowRow(("retire", one.chunk_id), f"To retire: {plain(one.text)}", meta, "archive", "failed",
-                            can=WALK | {"archive"}))  # fmt: skip
+        made.append(coded_row(("retire", one.chunk_id), f"To retire: {plain(one.text)}", meta, "archive", "failed",
+                              WALK | {"archive"}))  # fmt: skip
     for pair in report.connections:
         both = f"Found together: {plain(pair.one_text)}\n{plain(pair.other_text)}"
-        made.append(FlowRow(("pair", pair.one, pair.other), both, plain(pair.note), "link", "harvested", can=WALK))
+        made.append(coded_row(("pair", pair.one, pair.other), both, plain(pair.note), "link", "harvested"))
     return made
 
 
@@ -182,8 +192,8 @@ def plan_rows(state: LibraryPage) -> list[FlowRow]:
             words = f"Contradiction: {plain(why)}"
             made.append(FlowRow(("against", one, other), words, "", "triangle-alert", "failed"))
         for name, quiet in (("never used", state.plan.lonely), ("not touched for long", state.plan.stale)):
-            made += [FlowRow((name, row.chunk_id), plain(row.text)[:EXCERPT], joined(name, row.document), "hourglass",
-                             "hint", can=WALK) for row in quiet]  # fmt: skip
+            made += [coded_row((name, row.chunk_id), short(plain(row.text), EXCERPT), joined(name, row.document),
+                               "hourglass", "hint") for row in quiet]  # fmt: skip
     for run in state.runs:
         gone, day = run.undone_at is not None, local_day(run.started_at.isoformat())
         color, tone, can = ("hint", "hint", frozenset[str]()) if gone else ("accent", "text", frozenset({"undo"}))
@@ -244,14 +254,6 @@ class Bar(NamedTuple):
     color: str = "accent"
 
 
-class Squares(NamedTuple):
-    """A name, the last outcomes in their order, and a figure."""
-
-    label: str
-    outcomes: tuple[str, ...]
-    figure: str
-
-
 class Stack(NamedTuple):
     """A name, how often each outcome, and figures; `most` is how many make a whole bar (0: this is one)."""
 
@@ -269,28 +271,25 @@ class Rule(NamedTuple):
     """A thin line."""
 
 
-class Graph(NamedTuple):
-    """A neighbourhood with its nodes in a ring."""
-
-    around: Neighbourhood
-
-
-Block = Words | Bar | Squares | Stack | Key | Rule | Graph
+Block = Words | Bar | Stack | Key | Rule
 
 
 def sheet(state: LibraryPage) -> list[Block]:
     """What stands beside the list."""
-    if state.page == FIND:
-        one = state.dossier
-        return dossier_sheet(one, state.dossiers, state.said.get(one.chunk.id, "")) if one is not None else []
-    if state.page == REFLECT:
-        return reflect_sheet(state)
+    if state.page == LEARNED:
+        of_plan = isinstance(state.chosen, tuple) and state.chosen[0] in OF_PLAN
+        return plan_sheet(state) if of_plan else reflect_sheet(state)
     if state.page == CONCEPTS:
         return concept_sheet(state)
-    if state.page == CONSOLIDATE:
-        return plan_sheet(state)
+    one = state.dossier
+    if one is not None:
+        return dossier_sheet(one, state.dossiers, state.said.get(one.chunk.id, ""))
     chosen = next((one for one in state.documents if one["id"] == state.chosen), None)
     return document_sheet(chosen) if chosen is not None else []
+
+
+OF_PLAN = ("change", "against", "run")
+"""How the keys of rows begin that a consolidation made, or would make."""
 
 
 def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> list[Block]:
@@ -328,9 +327,6 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
         color = "text" if task == one.task_type else "muted"
         made.append(Stack(named(task), numbers, f"{sum(numbers.values()):,}", color))
         made.append(Words(outcome_words(numbers), "hint", "small"))
-    last = tuple(trace.outcome for trace in reversed(one.traces[:SQUARES]))
-    if last:
-        made.append(Squares("latest", last, ""))
     for trace in one.traces[:4]:
         note = f": {plain(trace.notes)}" if trace.notes else ""
         made.append(Words(f"{local_day(trace.timestamp.isoformat())}: {trace.outcome}{note}", "muted", "small"))
@@ -348,9 +344,21 @@ def shares_of(one: Dossier, others: Sequence[Dossier]) -> dict[str, float]:
 
 
 def paragraphs(text: str) -> list[Block]:
-    """Its lines, without empty ones; headings are stronger."""
-    return [Words(line.lstrip("# ") or line, role="strong") if line.startswith("#") else Words(line)
-            for line in visible(text.expandtabs(4)).splitlines() if line.strip()]  # fmt: skip
+    """Its paragraphs, each whole (code that begins on one line may end on the next), headings stronger, and what
+    stands between fences as code, line by line."""
+    made: list[Block] = []
+    for kind, part, _language in blocks(text.expandtabs(4)):
+        if kind == CODE:
+            made += [Words(visible(line), role="mono") for line in part.splitlines() if line.strip()]
+            continue
+        open_ = False
+        for line in visible(part).splitlines():
+            if open_ and line.strip() and not _ITEM.match(line):
+                made[-1] = Words(f"{made[-1].words} {line.strip()}")  # type: ignore[union-attr]
+            elif line.strip():
+                made.append(Words(line.lstrip("# ") or line, role="strong") if line.startswith("#") else Words(line))
+            open_ = bool(line.strip()) and not line.startswith("#")
+    return made
 
 
 def document_sheet(one: Mapping[str, Any]) -> list[Block]:
@@ -384,6 +392,9 @@ def reflect_sheet(state: LibraryPage) -> list[Block]:
             made += [Rule(), Words(name, "muted", "strong"), *stacks(series)]
     if report.traces:
         made.append(Key())
+    if state.plan is not None and state.plan.changes:
+        words = f"{count(len(state.plan.changes), 'change')} would be made by a consolidation"
+        made += [Rule(), Words(words, "accent")]
     kind, key = state.chosen[:2] if isinstance(state.chosen, tuple) and len(state.chosen) > 1 else ("", "")
     gap = next((one for one in report.gaps if kind == "gap" and one.concept == key), None)
     if gap is not None:
@@ -477,42 +488,24 @@ def value_words(value: Any) -> str:
 
 
 def concept_sheet(state: LibraryPage) -> list[Block]:
-    """The way that one came, the graph, and what is known of the place."""
+    """The way that one came, and what is known of the place and of the chosen one beside it."""
     if state.around is None:
-        return [Words("Choose a concept: what stands near it is drawn here.", "hint")] if state.concepts else []
+        return []
     here = state.around.centre
     way = "  ›  ".join(short(plain(one.name), 28) for one in (*state.way[-3:], here))
-    made: list[Block] = [Words(way, "accent", "small"), Graph(state.around), Rule(),
-                         Words(plain(here.name), role="heading"),
-                         Words(joined(here.kind, amount_of(here)), "hint", "small")]  # fmt: skip
-    if here.profile:
-        made.append(Words(plain(here.profile)))
+    made: list[Block] = [Words(way, "accent", "small"), *node_words(here, "heading")]
     chosen = next((one for one in state.around.nodes if one.id == state.chosen), None)
     if chosen is not None:
-        made += [Rule(), Words(plain(chosen.name), role="strong"),
-                 Words(joined(chosen.kind, amount_of(chosen)), "hint", "small")]  # fmt: skip
-        made += [Words(plain(chosen.profile))] if chosen.profile else []
+        made += [Rule(), *node_words(chosen, "strong")]
     if state.around.more:
         made.append(Words(f"{state.around.more:,} more are not shown.", "hint", "small"))
     return made
 
 
-def ring(around: Neighbourhood, width: float, height: float) -> dict[str, tuple[float, float]]:
-    """Where the nodes of a graph stand: the centre in the middle, the strongest `AROUND` others on an ellipse around
-    it, alternately nearer, so that their names do not touch."""
-    x, y = width / 2, height / 2
-    places = {around.centre.id: (x, y)}
-    shown = sorted(around.nodes, key=lambda one: one.kind != "concept")[:AROUND]  # the strongest first among each
-    for at, node in enumerate(shown):
-        turn = 2 * math.pi * at / len(shown) - math.pi / 2
-        far = 1.0 if at % 2 == 0 or len(shown) < 6 else 0.62
-        places[node.id] = (x + far * width * 0.4 * math.cos(turn), y + far * height * 0.42 * math.sin(turn))
-    return places
-
-
-def label_of(node: Node) -> str:
-    """A short name for a graph: of a passage the last heading that it stands under."""
-    return short(plain(node.name.rpartition(" > ")[2] or node.name), 20)
+def node_words(node: Node, role: str) -> list[Block]:
+    """A concept, passage or document: its name, how much of it there is, what it is good for."""
+    made: list[Block] = [Words(plain(node.name), role=role), Words(joined(node.kind, amount_of(node)), "hint", "small")]
+    return [*made, Words(plain(node.profile))] if node.profile else made
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ the view is opened. What the rows say is in `rows.py`, what stands beside them i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -15,6 +15,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
+from core.base.installed import install_command
 from core.base.result import KnowledgeError, Result
 from core.commands.library.documents import library_remove, library_restore
 from core.commands.library.ingest import library_ingest
@@ -24,7 +25,7 @@ from core.commands.workspace import Workspace
 from gui.shell import INGEST, LIBRARY, Shell
 from gui.state import State, Step
 from gui.toolkit.charts import Progress
-from gui.toolkit.flow_rows import FlowRow, matching
+from gui.toolkit.flow_rows import FlowRow, RowAction, matching
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
 from gui.toolkit.layout import ChipRow, Columns, Pane, box, lowered
@@ -32,18 +33,14 @@ from gui.toolkit.letters import END
 from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
-from gui.views.library.cards import Cards
-from gui.views.library.hints import ACTION_KEYS, ACTIONS, HINTS, KEYS, TEACH
 from gui.views.library.rows import (
     CONCEPTS,
-    CONSOLIDATE,
     DOCUMENTS,
-    FIND,
-    ORDERS,
+    KEY_OF,
+    LEARNED,
     OUTCOME_LOOKS,
     PAGES,
     PERIODS,
-    REFLECT,
     TASKS,
     LibraryPage,
     everything,
@@ -51,17 +48,65 @@ from gui.views.library.rows import (
     sheet,
 )
 from gui.views.library.sheet import Sheet
-from gui.views.list_view import ENTER, SIDEWAYS, ListView, beside
+from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside
 from gui.views.looks import capital, short_folder
 
 MISSING = "no-library-support"
+ANSWERS = "answers"
+"""The name of what stands above the answers to a question."""
+HINTS = {DOCUMENTS: "Ask the library, then Enter", LEARNED: "Filter by word", CONCEPTS: "A concept"}
+ACTIONS = (
+    *(RowAction(name, "", f"It served: {looks.name.lower()}", KEY_OF[name], KEY_OF[name])
+      for name, looks in OUTCOME_LOOKS.items()),
+    RowAction("walk", "shapes", "What stands around it", "G"),
+    RowAction("open", "external-link", "Open it in its program", "Ctrl+O"),
+    RowAction("archive", "archive", "Archive its document: kept, and not found any more", "Delete"),
+    RowAction("restore", "archive-restore", "Bring it back", "R"),
+    RowAction("undo", "undo-2", "Take it back: an outcome that you said, a consolidation", "U"),
+    RowAction("copy", "copy", "Copy", "Ctrl+C"),
+)  # fmt: skip
+ACTION_KEYS: Mapping[str, str] = {
+    **{key: name for name, key in KEY_OF.items()},
+    "G": "walk", "Ctrl+O": "open", "Delete": "archive", "R": "restore", "U": "undo", "Ctrl+C": "copy",
+}  # fmt: skip
+TEACH = {
+    DOCUMENTS: Teach("library", "No documents yet", "Files, folders and addresses become passages that answer\n"
+                     "questions, and are found by what they were good for.", command="knowledge library ingest PATH",
+                     action="Add documents…", act="begin_add"),
+    "nothing": Teach("search", "Nothing found", "No passage answers this. Fewer or other words find more.",
+                     action="Back to the documents", act="clear"),
+    LEARNED: Teach("lightbulb", "Nothing to reflect on yet", "Ask the library, and say how the answers served: "
+                   "W, P, M or L.\nFrom five uses on a passage gets a profile."),
+    CONCEPTS: Teach("shapes", "No such concept", "Concepts come with the documents."),
+    "asks": Teach("search", "No document is called so", "Enter asks what stands in them."),
+    "filter": Teach("funnel", "No row has these words", "Fewer words show more.", action="Clear the filter",
+                    act="clear"),
+    "missing": Teach("package", "The library is not installed", "It needs packages that come with the extra 'library'.",
+                     command=install_command("library")),
+    "waiting": Teach("loader", "Looking…", "The library is being read."),
+}  # fmt: skip
 
 
 class LibraryView(ListView[LibraryPage]):
-    """Five pages in one list, and a sheet beside it."""
+    """Documents and the answers in them; once there are some, what served, and a walk among concepts. A sheet stands
+    beside the list."""
 
     name = "library"
-    keys = KEYS
+    keys = (
+        ("Left, Right", "Another page"),
+        ("/", "Ask, or filter"),
+        ("Enter", "Ask; walk on: what stands around it"),
+        ("Esc", "From the answers back to the documents"),
+        ("W, P, M, L", "The passage was a win, partial, a miss, misleading"),
+        ("N", "Say why, with the next outcome; add documents"),
+        ("T", "Another kind of task, for this question"),
+        ("G", "From a passage into the graph"),
+        ("Backspace", "Walk back"),
+        ("D", "Reflect on another period"),
+        ("Ctrl+Enter", "Consolidate, after the preview"),
+        ("U", "Take back: the outcome that you said, a consolidation"),
+        ("Delete, R", "Archive a document, bring it back"),
+    )
     DATA = LibraryPage
     ACTIONS = ACTIONS
     ACTION_KEYS = ACTION_KEYS
@@ -87,53 +132,41 @@ class LibraryView(ListView[LibraryPage]):
         look = self._look
         chips = ChipRow(look, parent, parent)
         self.chips = {
-            page: chips.add(looks.name, looks.color, partial(self._page_clicked, page)) for page, looks in PAGES.items()
+            page: chips.add(name, "accent", partial(self._page_clicked, page)) for page, name in PAGES.items()
         }
-        self.at_rest = self.chips[FIND].item
         holder = box(look, parent, "clear")
-        columns = Columns(
-            look, holder, [Pane("list", 0, least=250, good=330), Pane("sheet", 470, least=230)],
-            on_moved=lambda widths: self._shell.places.update({"library:sheet": widths["sheet"]}),
-        )  # fmt: skip
-        width = self._shell.place("library:sheet")
-        if width:
-            columns.set_widths({"sheet": width})
+        columns = Columns(look, holder, [Pane("list", 0, least=250, good=330), Pane("sheet", 470, least=230)])
         self.columns = columns
         super().build(columns.panes[0].item)
-        self.cards = Cards(look, self.list.holder, self._card)
-        self.sheet = Sheet(look, columns.panes[1].item, self._walk)
-        self._name_page()
+        self.at_rest = int(dpg.get_item_parent(self.list.holder) or 0)
+        self.sheet = Sheet(look, columns.panes[1].item)
         self._show()
 
     def below(self, parent: int) -> None:
         """The lines of single pages, below the field; what could not be done as asked."""
         look = self._look
         self.lines: dict[str, int] = {}
-        line = self.lines[FIND] = int(dpg.add_group(parent=parent))
+        line = self.lines[ANSWERS] = int(dpg.add_group(parent=parent))
         self.note = text_field(look, line, placeholder=f"{icon('pen')}  Why? It goes with the next outcome      N")
         row = int(dpg.add_group(horizontal=True, parent=line))
         self.kind = Button(look, row, "Any task", self.next_task, icon="target",
                            tip="The kind of task that the answers are for", shortcut="T")  # fmt: skip
-        self.order = Button(look, row, ORDERS["best"][0], self.next_order, icon="list",
-                            tip="How the answers are sorted", shortcut="S")  # fmt: skip
-        self.task = text(look, line, "", "small", "hint", fit=END)
-        line = self.lines[REFLECT] = int(dpg.add_group(horizontal=True, parent=parent))
-        self.period = Button(look, line, PERIODS[0], self.next_period, icon="hourglass",
-                             tip="What was asked and recorded in this time", shortcut="D")  # fmt: skip
+        self.task = text(look, lowered(look, row, 7), "", "small", "hint", fit=END)
         line = self.lines[DOCUMENTS] = int(dpg.add_group(parent=parent))
         self.path = text_field(
             look, line, placeholder=f"{icon('plus')}  Add a file, folder or address, then Enter      N"
         )
-        row = int(dpg.add_group(horizontal=True, parent=line))
-        self.add = Button(look, row, "Add", self.ingest, icon="plus", tip="Take it in", shortcut="Enter")
+        row = self._going = int(dpg.add_group(horizontal=True, parent=line, show=False))
+        self.stop = Button(look, row, "Stop", self.ingest, icon="circle-stop", tip="What was taken in stays")
         self.bar = Progress(look, lowered(look, row, 11), width=110)
         self.progress = text(look, lowered(look, row, 7), "", "small", "muted", fit=END)
-        line = self.lines[CONSOLIDATE] = int(dpg.add_group(horizontal=True, parent=parent))
+        line = self.lines[LEARNED] = int(dpg.add_group(horizontal=True, parent=parent))
+        self.period = Button(look, line, PERIODS[0], self.next_period, icon="hourglass",
+                             tip="What was asked and recorded in this time", shortcut="D")  # fmt: skip
         self.apply = Button(look, line, "Consolidate", self.consolidate, icon="layers",
                             tip="Make these changes; they can be taken back", shortcut="Ctrl+Enter")  # fmt: skip
         line = self.lines[CONCEPTS] = int(dpg.add_group(horizontal=True, parent=parent))
         self.back = Button(look, line, "Back", self.walk_back, icon="arrow-left", tip="Walk back", shortcut="Backspace")
-        self.bar.show(False)
         self.add_remark(parent)
 
     # --- state ---
@@ -163,21 +196,11 @@ class LibraryView(ListView[LibraryPage]):
 
     def _show(self, keep: bool = False) -> None:
         self.arrange(keep)
-        self.back.enable(self.data.around is not None)
-        self.cards.take(self.data, bool(self.list.rows))
+        self._name_page()
         blocks = [] if self.missing else sheet(self.data)
         if self.columns.shows("sheet") != bool(blocks or self.list.rows):
             self.columns.show("sheet", bool(blocks or self.list.rows))
         self.sheet.set(blocks)
-
-    def _card(self, name: str, key: str) -> None:
-        """A click on a card, or on a key of it: on one that is lit already it takes that back."""
-        row = self.list.row(key)
-        if row is not None:
-            self.list.select(key)
-            self.select(row)
-        if row is not None and name:
-            self.act("undo" if self.data.said.get(key) == name else name, row)
 
     def _call(self, name: str, ask: Callable[[Workspace], Any], done: Callable[[Any], object]) -> None:
         """Ask the library on its worker; an answer for another home is put aside."""
@@ -205,15 +228,13 @@ class LibraryView(ListView[LibraryPage]):
 
     def _read(self) -> None:
         """What the open page shows, again."""
-        page = self.data.page
-        if page in (FIND, DOCUMENTS):
+        page, days = self.data.page, self.data.days
+        if page == DOCUMENTS:
             self._call("The documents", commands.documents, lambda found: self.put(documents=found.documents))
-        elif page == REFLECT:
-            days = self.data.days
-            self._call("The reflection", lambda workspace: commands.plots(workspace, days=days),
-                       lambda found: self.put(plots=found))  # fmt: skip
-        elif page == CONSOLIDATE:
-            self._call("The preview", commands.preview_and_runs, lambda found: self.put(plan=found[0], runs=found[1]))
+        elif page == LEARNED:
+            self._call("What was learned",
+                       lambda workspace: (commands.plots(workspace, days=days), *commands.preview_and_runs(workspace)),
+                       lambda found: self.put(plots=found[0], plan=found[1], runs=found[2]))  # fmt: skip
         elif self.data.around is None:
             self._find_concepts()
 
@@ -235,28 +256,36 @@ class LibraryView(ListView[LibraryPage]):
         self._show()
 
     def _name_page(self) -> None:
-        page = self.data.page
+        page, asked = self.data.page, self.data.answered is not None
+        there = bool(self.data.documents or self.data.dossiers) or page != DOCUMENTS
         for name, chip in self.chips.items():
+            dpg.configure_item(chip.item, show=there)  # a page shows what documents gave: before them there is one
             chip.set_on(name == page)
+        stands = ANSWERS if page == DOCUMENTS and asked else page
         for name, line in self.lines.items():
-            dpg.configure_item(line, show=name == page and not self.missing)
-        sign, words = HINTS[page]
-        self._look.fitting.hint(self.filter, f"{icon(sign)}  {words}      /", self._look.px(FRAME[0]))
+            dpg.configure_item(line, show=name == stands and not self.missing)
+        self.back.enable(self.data.around is not None)
+        sign = "funnel" if page == LEARNED else "search"
+        self._look.fitting.hint(self.filter, f"{icon(sign)}  {HINTS[page]}      /", self._look.px(FRAME[0]))
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
         made = [] if self.missing else everything(self.data)
-        asks = self.data.page in (FIND, CONCEPTS)  # a question, or the name of a concept, filters nothing
+        asks = self.data.page == CONCEPTS or self.asked  # a question, or the name of a concept, filters nothing
         return made if asks else matching(made, self.data.words), len(made)
 
+    @property
+    def asked(self) -> bool:
+        """Whether answers stand in the list."""
+        return self.data.page == DOCUMENTS and self.data.answered is not None
+
     def teach(self, total: int) -> str:
-        page = self.data.page
         if self.missing:
             return "missing"
         if self._waits:
             return "waiting"
-        if page == FIND:
-            return FIND if self.data.answered is None else "nothing"
-        return "filter" if total else page
+        if self.asked:
+            return "nothing"
+        return ("asks" if self.data.page == DOCUMENTS else "filter") if total else self.data.page
 
     # --- keys and choosing ---
 
@@ -270,22 +299,22 @@ class LibraryView(ListView[LibraryPage]):
         return super().press(key, typing)
 
     def _aside(self) -> int:
-        """The field of the open page beside the filter, where that has the keyboard; else 0."""
-        field = {FIND: self.note, DOCUMENTS: self.path}.get(self.data.page, 0)
+        """The field of the open page beside the first one, where that has the keyboard; else 0."""
+        field = (self.note if self.asked else self.path) if self.data.page == DOCUMENTS else 0
         return field if field and dpg.is_item_focused(field) else 0  # a hidden one keeps what it was told last
 
     def _entered(self) -> bool:
-        aside = self._aside()
+        aside, page = self._aside(), self.data.page
         if aside == self.path:
             self.ingest()
         elif aside:
             dpg.focus_item(self.at_rest)  # the note waits there for its outcome
         elif not dpg.is_item_focused(self.filter):  # Enter has taken the keyboard from it already, not the focus
             return False
-        elif self.data.page == FIND:
+        elif page == DOCUMENTS:
             dpg.focus_item(self.at_rest)
             self.ask(str(dpg.get_value(self.filter)))
-        elif self.data.page == CONCEPTS and self.list.rows:
+        elif page == CONCEPTS and self.list.rows:
             dpg.focus_item(self.at_rest)
             self._walk(str((self.list.current or self.list.rows[0]).key))
         else:
@@ -295,17 +324,17 @@ class LibraryView(ListView[LibraryPage]):
     def do(self, key: str) -> bool:
         """Keys of the page; those of a row are in ACTION_KEYS."""
         page = self.data.page
-        if key in SIDEWAYS:
+        if key in SIDEWAYS and (self.data.documents or self.data.dossiers):
             self.open_page(beside([*PAGES], page, SIDEWAYS[key]))
-        elif key == "N" and page in (FIND, DOCUMENTS):
-            self._look.keys_to(self.note if page == FIND else self.path)
-        elif key in ("T", "S") and page == FIND:
-            (self.next_task if key == "T" else self.next_order)()
-        elif key == "D" and page == REFLECT:
+        elif key == "N" and page == DOCUMENTS:
+            self._look.keys_to(self.note if self.asked else self.path)
+        elif key == "T" and self.asked:
+            self.next_task()
+        elif key == "D" and page == LEARNED:
             self.next_period()
         elif key == "Backspace" and page == CONCEPTS:
             self.walk_back()
-        elif key in ("Ctrl+Enter", "Ctrl+Keypad Enter") and page == CONSOLIDATE:
+        elif key in ("Ctrl+Enter", "Ctrl+Keypad Enter") and page == LEARNED:
             self.consolidate()
         else:
             return False
@@ -317,20 +346,21 @@ class LibraryView(ListView[LibraryPage]):
         self.data = replace(self.data, words=words)
         if self.data.page == CONCEPTS and (words or self.data.around is None):
             self._find_concepts()
-        elif self.data.page != FIND:
+        elif not self.asked:
             self._show()
 
     def clear(self) -> None:
-        """Everything again; on the first page no question."""
-        if self.data.page == FIND:
+        """Everything again; on the first page the documents instead of answers."""
+        if self.asked:
             self.data = replace(self.data, answered=None, said={}, chosen=None)
+            self.list.selected = None
+            self.tell(())
         super().clear()
         self._show()
 
     def select(self, row: FlowRow) -> None:
         """Show what belongs to it at the right."""
         self.data = replace(self.data, chosen=row.key)
-        self.cards.take(self.data, bool(self.list.rows))
         self.sheet.set(sheet(self.data))
 
     def open(self, row: FlowRow) -> None:
@@ -393,12 +423,6 @@ class LibraryView(ListView[LibraryPage]):
         if self.data.answered is not None:
             self.ask(self.data.answered.retrieved.query)
 
-    def next_order(self) -> None:
-        """The next way to sort the answers."""
-        order = beside([*ORDERS], self.data.order, 1)
-        self.order.set_label(ORDERS[order][0], "list")
-        self.put(order=order)
-
     def next_period(self) -> None:
         """The next period of the reflection."""
         days = beside([*PERIODS], self.data.days, 1)
@@ -450,8 +474,8 @@ class LibraryView(ListView[LibraryPage]):
 
     def begin_add(self) -> None:
         """Go to the field for a path."""
-        if self.data.page != DOCUMENTS:
-            self.open_page(DOCUMENTS)
+        if self.asked:
+            self.clear()
         self._look.keys_to(self.path)
 
     def ingest(self, *, yes: bool = False) -> None:
@@ -467,8 +491,7 @@ class LibraryView(ListView[LibraryPage]):
 
         def done(result: Result[Any]) -> None:
             self.job = None
-            self.add.set_label("Add", "plus")
-            self.bar.show(False)
+            dpg.configure_item(self._going, show=False)
             dpg.set_value(self.progress, "")
             if isinstance(result, KnowledgeError):
                 if result.error.code != "cancelled":
@@ -502,9 +525,8 @@ class LibraryView(ListView[LibraryPage]):
             self.bar.set(news.done / news.total if news.total else 0.0)
             dpg.set_value(self.progress, f"{news.done:,} of {news.total:,}  {news.name}")
 
-        self.add.set_label("Stop", "circle-stop")
         self.bar.set(0.0)
-        self.bar.show(True)
+        dpg.configure_item(self._going, show=True)
         self.job = self._shell.submit(
             "Taking documents in",
             lambda job: library_ingest(

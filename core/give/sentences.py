@@ -1,0 +1,239 @@
+"""Sentences that speak to a prompt: what was said or kept in the same project about the rare words of it.
+
+Not a search: a search may bring ten hits and call them weak; what nobody asked for must be right or not be there. So a
+sentence counts only when the rare words that it shares with the prompt are a good part of what it says. The figures
+were set on questions about sessions of the corpus, and on prompts about nothing, of repositories that the published
+figures are not taken from.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from core.search.words import STOP_WORDS, Stems, words_of
+
+LINE_CHARACTERS, NEW = 420, 0.4
+"""A line is at most so long, and so large a part of its words is not in the prompt."""
+MOST_TERMS, COMMON = 14, 3000
+"""So many of the rarest words are looked for; one that stands in more turns than this is none of them."""
+LEAST_TERMS, FEW_TURNS, FEW_SESSIONS = 2, 200, 8
+"""So many rare words are shared; in a project with more turns than that one more, for there two meet by chance, and in
+one of fewer sessions too, for there nobody knows yet which words are rare."""
+MASS, DENSITY = 1.25, 0.27
+"""The threshold: the shared words weigh as much as so many that stand in one turn of the project alone, and so large a
+part of the weight of the sentence they are."""
+CLOSING = 3
+"""In so many turns at the end of a session the assistant tells what came of it."""
+KEPT_MORE = 1.2
+"""A line that was kept counts so much more than words of a conversation."""
+ROWS = 60
+_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])|\n+|(?<=[。！？])")
+_TALK = re.compile(
+    r"(?:let me|i'?ll|i will|now |next|ok|okay|great|perfect|sure|yes|no\b|thanks|here(?:'s| is)|done|good|please|"
+    r"can you|could you|looking|checking|reading|i (?:have|need|want|see|think|can|am|was)|i'?(?:m|ve|d)|"
+    r"we(?:'ll| will)|there (?:are|is|were|was))\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"```|[;{}]\s*\Z|\w\(.*\)\s*\Z|^\s*(?:#|//|import |from |def |return )|=[\"'\w\[{(]|</")
+_HEDGED = re.compile(
+    r"\b(?:might|may|maybe|perhaps|probably|likely|typically|usually|could|would|should (?:check|look|see|be able)|"
+    r"look for|something like|let's|we (?:need|can|should))\b",
+    re.IGNORECASE,
+)
+"""What was only supposed."""
+_ADVICE = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
+"""What was said to whoever was spoken to, and what was asked for, is of its moment."""
+_REQUEST = re.compile(
+    r"\b(?:please|can you|could you|i(?:'m| am)? (?:want|get|got|see|trying|need)|interrupted|reply)\b|"
+    r"^\W*(?:add|fix|make|create|change|remove|update|check|run|show|do not add|include|convert|implement|put|write|"
+    r"rename|move|replace|build|install|refactor|commit|push|merge|open|delete|look|take|go|let|consider|explain|give|"
+    r"tell|find|test|try|just|also|so|then|read|review|some|mind)\b",
+    re.IGNORECASE,
+)
+_TELLS = re.compile(
+    r"\b(?:because|since|so that|due to|root cause|reason|turned out|instead of|rather than|decided|must|never|always|"
+    r"requires?|unless|relies|rely on|hiding|masks?)\b",
+    re.IGNORECASE,
+)
+"""An assistant's sentence counts when it tells a cause or a rule, not when it tells what is being done."""
+_DONE = re.compile(
+    r"\b(?:fixed|added|moved|removed|replaced|changed|updated|renamed|resolved|implemented|merged|converted|reverted|"
+    r"now|no longer|was|were|caused|passes|works|supports?|uses)\b",
+    re.IGNORECASE,
+)
+"""At the end of a session it counts, too, when it tells what was done."""
+_STATED = re.compile(r"[A-Z`\"'\d#*-].*[.;)`]\Z", re.DOTALL)
+"""A user's sentence counts when it is written like something to be kept."""
+_ADDRESS = re.compile(r"\w+://\S+")
+_SPOKEN = re.compile(r"[^\W\d_]{2,}")
+
+
+class Thread(NamedTuple):
+    """One earlier session of the project."""
+
+    id: int
+    name: str
+    day: str
+    branch: str
+    turns: int
+
+
+class Told(NamedTuple):
+    """A line about an earlier session, its place and day, how strongly it speaks, by what, and the session's branch."""
+
+    text: str
+    place: str
+    day: str
+    score: float
+    why: str
+    branch: str = ""
+
+
+class _Asked(NamedTuple):
+    """The rare words of a prompt with what each is worth, in a project of `total` turns; `least` are shared."""
+
+    worth: Mapping[str, float]
+    stems: Stems
+    total: int
+    least: int
+
+
+def threads_of(talks: sqlite3.Connection, project: str, session: str) -> dict[int, Thread]:
+    """The other sessions of a project whose words are in the index."""
+    sql = (
+        "SELECT id, name, substr(ended, 1, 10), branch, turns FROM conversations"
+        " WHERE project = ? AND session <> ? AND problem = ''"
+    )
+    return {row[0]: Thread(*row) for row in talks.execute(sql, (project, session))}
+
+
+def speaking(
+    talks: sqlite3.Connection, entries: sqlite3.Connection | None, project: str,
+    threads: Mapping[int, Thread], words: Sequence[str],
+) -> list[Told]:  # fmt: skip
+    """The sentences of these sessions that speak to the words, best first. Raises sqlite3.Error."""
+    stems = Stems()
+    known = stems.learn(words)
+    wanted = list(dict.fromkeys(known[word] for word in words))
+    marks = ", ".join("?" * len(wanted))
+    found = dict(talks.execute(f"SELECT term, doc FROM stems WHERE term IN ({marks})", wanted).fetchall())
+    rare = sorted((stem for stem in wanted if 0 < found.get(stem, 0) <= COMMON), key=lambda stem: found[stem])
+    rare = rare[:MOST_TERMS]
+    if len(rare) < LEAST_TERMS:
+        return []
+    spelled = {known[word]: word for word in reversed(words)}
+    inside = f"(SELECT id FROM conversations WHERE project = '{project.replace(chr(39), chr(39) * 2)}')"
+    total = talks.execute(f"SELECT count(*) FROM turns WHERE thread IN {inside}").fetchone()[0]
+    worth: dict[str, float] = {}
+    has: dict[int, set[str]] = {}
+    for stem in rare:
+        sql = f"SELECT t.id FROM words JOIN turns t ON t.id = words.rowid WHERE words MATCH ? AND t.thread IN {inside}"
+        ids = [row[0] for row in talks.execute(sql, (f'text : "{spelled[stem]}"',))]
+        worth[stem] = math.log(1 + (total - len(ids) + 0.5) / (len(ids) + 0.5))
+        for id in ids:
+            has.setdefault(id, set()).add(stem)
+    best = sorted(has, key=lambda id: -sum(worth[stem] for stem in has[id]))[:ROWS]
+    many = total < FEW_TURNS and len(threads) >= FEW_SESSIONS
+    asked = _Asked(worth, stems, total, LEAST_TERMS if many else LEAST_TERMS + 1)
+    told: list[Told] = []
+    if best:
+        sql = f"SELECT thread, position, role, date, text FROM turns WHERE id IN ({', '.join('?' * len(best))})"
+        for thread, position, role, date, text in talks.execute(sql, best):
+            if thread in threads and role in ("user", "assistant") and position >= 0:
+                place = f"{threads[thread].name}:{position + 1}"
+                day, last = date or threads[thread].day, position >= threads[thread].turns - CLOSING
+                told += _sentences(text, role, last, place, day, asked)
+    if entries is not None:
+        names = {thread.name: thread.day for thread in threads.values()}
+        told += _kept(entries, names, spelled, asked)
+    return _best(told)
+
+
+def _kept(
+    entries: sqlite3.Connection, names: Mapping[str, str], spelled: Mapping[str, str], asked: _Asked
+) -> list[Told]:
+    """Lines of the category files that conversations of this project said."""
+    words = " OR ".join(f'"{spelled[stem]}"' for stem in asked.worth)
+    sql = (
+        "SELECT e.text, e.provenance, e.date FROM words JOIN entries e ON e.id = words.rowid"
+        " WHERE words MATCH ? AND e.kind = 'bullet' AND e.key NOT LIKE 'tasks%'"
+        " AND e.text NOT LIKE 'Checks of %' ORDER BY bm25(words) LIMIT 200"
+    )
+    made = []
+    for text, provenance, date in entries.execute(sql, (f"text : ({words})",)):
+        name = source_of(provenance)
+        if name in names:
+            line = " ".join(text.partition("\n")[0].split())
+            row = _weighed(line, name, date, asked, KEPT_MORE)
+            made += [row] if row is not None else []
+    return made
+
+
+def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: _Asked) -> list[Told]:
+    parts = [" ".join(part.split()) for part in _ENDS.split(text[:20_000])]
+    made = []
+    for at, part in enumerate(parts):
+        if len(part) < 30 or part.endswith(("?", "？", ":")) or _TALK.match(part.lstrip("*_#- ")) or _CODE.search(part):
+            continue
+        tells = _TELLS.search(part) or (last and _DONE.search(part))
+        if role == "assistant" and (not tells or _ADVICE.search(part) or _HEDGED.search(part)):
+            continue
+        if role == "user" and (_REQUEST.search(part) or not _STATED.match(part)):
+            continue
+        row = _weighed(part, place, date, asked, 1.0)
+        if row is not None:
+            behind = parts[at + 1] if at + 1 < len(parts) else ""
+            near = len(part) + len(behind) < LINE_CHARACTERS and len(_SPOKEN.findall(behind)) > 3
+            near = near and not _TALK.match(behind) and not _HEDGED.search(behind)
+            made.append(row._replace(text=f"{part} {behind}" if near and not behind.endswith("?") else part))
+    return made
+
+
+def _weighed(text: str, place: str, date: str, asked: _Asked, more: float) -> Told | None:
+    worth, stems, total, least = asked
+    words = [
+        word
+        for word in dict.fromkeys(words_of(_ADDRESS.sub(" ", text[:800])))
+        if len(word) > 2 and word not in STOP_WORDS
+    ]
+    known = stems.learn(words)
+    shared = {known[word] for word in words} & worth.keys()
+    mass = sum(worth[stem] for stem in shared)
+    # What else the sentence says weighs as a word of middling frequency.
+    other = math.log(1 + total / 20) * len({known[word] for word in words} - shared)
+    density = mass / (mass + other * 0.7) if mass else 0.0
+    if len(shared) < least or mass * more < MASS * math.log(1 + total) or density * more < DENSITY:
+        return None
+    return Told(cut(text), place, date, mass * density * more, f"words: {', '.join(sorted(shared))}")
+
+
+def _best(told: Sequence[Told]) -> list[Told]:
+    """The strongest, each statement and each set of shared words once."""
+    kept: list[Told] = []
+    for row in sorted(told, key=lambda row: -row.score):
+        if kept and row.score < kept[0].score * 0.5:
+            break
+        if sum(one.why == row.why for one in kept) < 2:
+            kept.append(row)
+    return kept
+
+
+def source_of(provenance: str) -> str:
+    """The conversation that a line's provenance names."""
+    inside = provenance.removeprefix("[from: ").removesuffix("]")
+    return inside.rpartition(", ")[0] or inside
+
+
+def adds(prompt: str, text: str) -> bool:
+    """Whether a line says more than the prompt itself does."""
+    words = {word for word in words_of(text) if word not in STOP_WORDS}
+    return len(words - set(words_of(prompt))) >= NEW * len(words)
+
+
+def cut(text: str, most: int = LINE_CHARACTERS) -> str:
+    """A text in so many characters, cut between words."""
+    return text if len(text) <= most else f"{text[: text.rfind(' ', 0, most)]} …"

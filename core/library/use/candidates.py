@@ -1,0 +1,80 @@
+"""Which chunks may be meant: those that the one search index names, of a library in a file, or that PostgreSQL finds.
+
+What comes out are candidates with the texts that the library has, for the ranking of `core/search`. So both give one
+ranking, whatever a database's own idea of relevance is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from core.library import schema
+from core.library.rows import in_parts
+from core.library.use import postgresql
+from core.search import candidates
+from core.search.candidates import Candidates, Filters
+from core.search.index import Index
+from core.search.store import DOCUMENT, Row
+from core.search.terms import Query, parse_query
+from core.search.words import Stems
+
+_c, _d = schema.chunk.c, schema.document.c
+_COLUMNS = (
+    _c.number, _c.id, _c.heading, _c.content, _c.day, _d.title, _d.source, _c.document_id, _c.position, _d.status,
+)  # fmt: skip
+# Whether a document is active is looked at row by row: asked in the statement, it may be what the database begins with.
+_ROWS = select(*_COLUMNS).join(schema.document, _d.id == _c.document_id)
+
+
+def understand(connection: Connection, index: Index | None, asked: str, stems: Stems) -> Query:
+    """Any text as a query against what is searched: the index, or, without one, the chunks in PostgreSQL."""
+    if index is not None:
+        return parse_query(asked, index.database, stems)
+    return postgresql.understand(connection, asked, stems)
+
+
+def find(connection: Connection, index: Index | None, query: Query, limit: int) -> Candidates:
+    """The chunks that may be meant by their words, dates and letters. A chunk that the index knows and the library does
+    not have, or may not tell, is none."""
+    if index is None:
+        return postgresql.find(connection, query, limit, _ROWS, keep)
+    narrowed = connection.get_execution_options().get("narrowed")
+    told = tuple(connection.execute(select(_d.id)).scalars()) if narrowed else None
+    named = candidates.find(index.database, query, Filters(kinds=(DOCUMENT,), threads=told), limit)
+    there, found = Candidates({}, {}), Candidates({}, {})
+    add_ids(connection, there, [row.key for row in named.rows.values()], "")
+    by_id = {row.key: row for row in there.rows.values()}
+    for number, row in named.rows.items():
+        if row.key in by_id:
+            chunk = by_id[row.key]
+            found.rows[chunk.id] = chunk
+            if number in named.how:
+                found.how[chunk.id] = named.how[number]
+    return found
+
+
+def keep(found: Candidates, rows: Iterable[Any], how: str = "") -> None:
+    """Add chunks of active documents. A document is the thread of its chunks, its title what is known about them."""
+    for number, key, heading, content, day, title, source, document, position, status in rows:
+        if status == "active" and number not in found.rows:
+            row = Row(number, DOCUMENT, key, heading, content, day, title, "", "", source, document, position)
+            found.rows[number] = row
+            if how:
+                found.how[number] = how
+
+
+def add_numbers(connection: Connection, found: Candidates, numbers: Iterable[int], how: str) -> None:
+    """Add chunks by number."""
+    new = [number for number in numbers if number not in found.rows]
+    for part in in_parts(map(str, new)):
+        keep(found, connection.execute(_ROWS.where(_c.number.in_(list(map(int, part))))), how)
+
+
+def add_ids(connection: Connection, found: Candidates, ids: Iterable[str], how: str) -> None:
+    """Add chunks by id."""
+    known = {row.key for row in found.rows.values()}
+    for part in in_parts(one for one in ids if one not in known):
+        keep(found, connection.execute(_ROWS.where(_c.id.in_(part))), how)
