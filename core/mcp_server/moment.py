@@ -37,6 +37,7 @@ Named = Annotated[
 
 def _told(now: Workspace, lines: list[str], most: int = MOST) -> str:
     text = for_prompt("\n".join(line for line in lines if line), secrets=now.config.redact, origins=False)
+    most -= len(NOT_OURS) + 3
     return f"{NOT_OURS}\n{text if len(text) <= most else text[:most] + ' …'}"
 
 
@@ -54,9 +55,10 @@ def find(
 ) -> str:
     """Find what earlier conversations here decided, learned, ran or left open, and what documents that were taken in
     say: when a request leans on something earlier ("again", "as usual", "why did we"), before a choice that may have
-    been made already, and when an error comes back. One line a hit: kind, day, project, the words that answer,
-    session:turn, how the session was left. Without a query: what a conversation here should start with. Not for general
-    knowledge or the files at hand."""
+    been made already, and when an error comes back. Ask the whole question in its own words and names: the best session
+    comes with the passage that answers, so one call is mostly enough; a line each for the others: kind, day, project,
+    words, session:turn, how the session was left. "weak" and "never said" mean that it may not be there: do not search
+    on. Without a query: what a conversation here should start with. Not for general knowledge or the files at hand."""
     now = settled(workspace)
     if not query.strip():
         text = str(tools.get_context(workspace, project)["text"])  # it has been through the gate

@@ -48,10 +48,10 @@ LOOKED = 20
 """So many of each kind are looked at before what is said twice is left out."""
 SESSIONS = 6
 """Of so many conversations the passage is read."""
-ROOM, LEAST_ROOM, LINE = 1950, 140, 200
-"""So many characters the passages of all conversations have, so many each of them at the least, and so many a hit of
-another kind. Of 168 questions the first conversation was the right one in 151; with 420 characters of it half of what
-was asked for was told, with 1,600 nine tenths."""
+ROOM, FAR_ROOM, LEAST_ROOM, LINE = 1950, 900, 140, 200
+"""So many characters the passages of all conversations have (few where none fits), so many each of them at the least,
+and so many a hit of another kind. Of 168 questions the first conversation was the right one in 151; with 420 characters
+of it half of what was asked for was told, with 1,600 nine tenths."""
 SHARPNESS = 2.0
 """A conversation whose score is so much lower than that of the first has a third of its room: where the first was the
 right one it was three to eight ahead."""
@@ -390,12 +390,12 @@ def _given_room(rows: Sequence[FoundRow], look: _Look, room: int = ROOM) -> list
     for row, part in zip(rows, parts, strict=True):
         told = look.told(row, max(LEAST_ROOM, int(room * part / sum(parts))) if row.places else LINE)
         words = set(words_of(told.text))
-        if any(len(words & had) > SAID * len(words) for had in said):
+        if not told.served.counts() and any(len(words & had) > SAID * len(words) for had in said):
             continue
         given.append(told)
         said.append(words)
-    if room > LINE and all(row.share < FAR_SHARE for row in given):
-        return _given_room(rows, look, LINE)
+    if room > FAR_ROOM and all(row.share < FAR_SHARE for row in given):
+        return _given_room(rows, look, FAR_ROOM)
     return given
 
 
