@@ -149,7 +149,6 @@ class KnowledgePanel:
         add_actions(shell, self._acts(), self._open_view, self.harvest.open)
         for name, (action, wanted) in SHOWS.items():
             shell.add_action(f"show.{name}", "", "eye", partial(self._show_only, action, wanted))
-        shell.add_action("show.waiting", "", "wheat", self.harvest.open)
         if shell.choice("view") not in self.workbench.views:
             shell.choices["view"] = VIEWS[0].name
         shell.change(view=shell.choices["view"], away=self.homes.away)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +199,7 @@ def test_the_digest_is_deleted_by_a_second_yes_and_written_by_the_switch(desk: D
 
 def test_conversations_are_filtered_by_chips_and_weeks_and_sorted_by_a_click(desk: Desk, at_home: Path) -> None:
     """A user looks for the three failures among hundreds."""
-    workspace = workspace_at(at_home)
+    workspace = workspace_at(at_home, demo=False)
     rows = [
         {
             "path": f"/home/someone/chats/会議-{number:03d}",
@@ -213,7 +215,7 @@ def test_conversations_are_filtered_by_chips_and_weeks_and_sorted_by_a_click(des
     with seated(desk, workspace) as seat:
         view: Any = seat.panel.workbench.views["conversations"]
         table, row = view.table, view.row
-        assert len(table.rows) == 300
+        assert len(table.rows) == 300, "one group has no head"
         desk.click(view.chips["harvest-failed"].item)
         assert [row(at).name for at in table.rows] == ["会議-300", "会議-100", "会議-200"]
         gave = [column.key for column in table.columns].index("gave")
@@ -230,6 +232,47 @@ def test_conversations_are_filtered_by_chips_and_weeks_and_sorted_by_a_click(des
         desk.click_at(int(x + left[0] + 12), int(y + left[1] - table.pitch))  # the header over the column of items
         desk.frames(4)
         assert row(table.rows[0]).items == 300 and row(table.rows[-1]).items == 1
+
+
+def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool_deletes_them(
+    desk: Desk, at_home: Path
+) -> None:
+    """A user sees what is not read yet, and what is lost in three days, without a look at any other list."""
+    workspace = workspace_at(at_home, config=CONFIG.replace("jobs = 1", 'jobs = 1\nsources = ["home", "claude_code"]'))
+    sessions = at_home / ".claude" / "projects" / "-srv-shelf"
+    sessions.mkdir(parents=True)
+    line = {"type": "user", "cwd": "/srv/shelf", "sessionId": "one", "timestamp": "2026-10-01T08:00:00Z", "uuid": "a",
+            "parentUuid": None, "isSidechain": False, "version": "2.0.1",
+            "message": {"role": "user", "content": "Sort the shelf by tag, please"}}  # fmt: skip
+    session = sessions / "one.jsonl"
+    session.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    old = time.time() - 27.5 * 86_400
+    os.utime(session, (old, old))
+    read = {"path": "/home/someone/chats/read", "status": "harvested", "at": "2026-05-02T12:00:00+00:00"}
+    titles = (("harbor", "One"), ("shelf", "Two"), ("harbor", "Three"))
+    rows = [{**read, "project_root": f"/srv/{name}", "items": {"facts": 2}, "title": title} for name, title in titles]
+    write_ledger(workspace, rows)
+    with seated(desk, workspace) as seat:
+        view: Any = seat.panel.workbench.views["conversations"]
+        column = {column.key: at for at, column in enumerate(view.table.columns)}
+
+        def shown(key: str) -> list[str]:
+            cells = (view._cell(at, column[key]) for at in view.table.rows)
+            return [cell if isinstance(cell, str) else cell[0] for cell in cells]
+
+        names, gave = shown("name"), shown("gave")
+        waiting = seat.state.snapshot.overview.status.pending["conversations"]
+        assert view.chips["waiting"].count == gave.count("waiting") == waiting > 1
+        at = names.index("shelf")
+        assert names[at + 1 : at + 3] == ["Sort the shelf by tag, please", "Two"], "what waits is first"
+        assert gave[at : at + 2] == ["2 conversations", "waiting"] and shown("ends")[at + 1] == "gone in 2 days"
+        assert names[names.index("harbor") + 1 :][:2] == ["Three", "One"], "the newest first"
+        for _ in names:
+            desk.press("Down")
+            assert view.table.selected is None or view.table.selected >= 0, "a head is no conversation"
+        seat.panel.shell.run("show.waiting")
+        seat.settle()
+        assert {view.row(at).status for at in view.table.rows if at >= 0} == {"waiting"}
 
 
 def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None:
@@ -464,7 +507,7 @@ def test_the_first_start_offers_the_demo_in_the_same_window(desk: Desk, at_home:
         seat.until(lambda: seat.state.home != str(workspace.paths.home))
         seat.settle()
         assert not desk.dpg.is_item_shown(seat.panel.first_start.item)
-        assert seat.panel.workbench.views["conversations"].all.count == 4  # type: ignore[attr-defined]
+        assert seat.panel.workbench.views["conversations"].chips["harvested"].count == 4  # type: ignore[attr-defined]
         assert not workspace.paths.home.exists()
 
 
@@ -536,7 +579,10 @@ def test_a_damaged_ledger_is_mended_from_the_line_of_state(desk: Desk, at_home: 
 
 def test_a_key_too_many_in_an_empty_view_costs_no_keyboard(desk: Desk, at_home: Path) -> None:
     """A week was chosen of a year that is not there; Esc then gave the keys to the host's window, for good."""
-    with seated(desk, workspace_at(at_home)) as seat:
+    workspace = workspace_at(at_home)
+    for conversation in workspace.paths.conversations.iterdir():
+        conversation.unlink()
+    with seated(desk, workspace) as seat:
         view: Any = seat.panel.workbench.views["conversations"]
         desk.press("period")
         assert not view.wish.first

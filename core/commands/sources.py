@@ -300,6 +300,14 @@ def _expiry(
     row.expiring_unharvested = sum(not _is_harvested(item, known) for item in soon)
 
 
+def ends(workspace: Workspace) -> dict[str, float]:
+    """When its tool deletes each conversation, in seconds since 1970 by the path of its file; none that are kept."""
+    rows = places([row.name for row in SOURCES], workspace.environment, ())
+    deletes = {row.name: days for row in SOURCES if (days := days_kept(row.name, rows))}
+    found = survey([row for row in rows if row.source in deletes]).artifacts
+    return {item.path: item.mtime_ns / 1e9 + deletes[item.source] * 86_400 for item in found if item.kind != "store"}
+
+
 def days_kept(source: str, rows: Sequence[Place]) -> int:
     """After how many days the tool deletes a conversation, by its own settings; 0: it does not."""
     folders = [Path(row.folder) for row in rows if row.source == source]

@@ -39,6 +39,7 @@ from core.knowledge.run_state import (
     look,
     store_state,
 )
+from core.sources.artifact import Artifact
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class Status:
     """Copies of the store as earlier versions left it."""
     late: str = ""
     """That conversations will be deleted and nobody will keep them, one of `warnings`; "" where all is well."""
+    awaited: tuple[Artifact, ...] = ()
+    """The conversations that `pending` counts, for a list of them; the JSON leaves them out."""
     settings_warnings: tuple[str, ...] = ()
     """What is odd about the settings; the command line says that of every command."""
 
@@ -124,6 +127,8 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
     stands, made = _stands(workspace, problem, errors)
     counts, waits = _counted(workspace, errors), counted(workspace, [])
     late = coming(workspace)[1]
+    few = sum(counts.values()) < SMALL_LEDGER_ENTRIES
+    pending, awaited = _pending(workspace, stands.run, now, errors, few=few)
     context, memories = _put_into_prompts(workspace)
     return Status(
         home=str(paths.home),
@@ -132,7 +137,8 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
         files=[_store_file(workspace, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
         tasks=_tasks(workspace, errors),
         ledger=counts,
-        pending=_pending(workspace, stands.run, now, errors, few=sum(counts.values()) < SMALL_LEDGER_ENTRIES),
+        pending=pending,
+        awaited=awaited,
         trash=_trash(paths),
         archive=archive_figures(workspace),
         quarantined=len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
@@ -226,7 +232,8 @@ SMALL_LEDGER_ENTRIES = 1000
 
 def _pending(
     workspace: Workspace, run: RunState, now: datetime | None, errors: list[ErrorInfo], *, few: bool
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], tuple[Artifact, ...]]:
+    """What the next harvest would do in figures, and the conversations that it would read."""
     # Whoever has just begun must not read "pending: 0" beside forty conversations of a tool that nobody has them read.
     request = HarvestRequest(rough=True, look_around=few)
     interrupted = run.state == INTERRUPTED
@@ -234,10 +241,10 @@ def _pending(
         report = harvest(workspace, request, now=(lambda: now) if now else utc_now)
     except KnowledgeError as failed:
         errors.append(failed.error)
-        return {"conversations": 0, "bytes": 0, "tokens": 0, "interrupted": interrupted}
+        return {"conversations": 0, "bytes": 0, "tokens": 0, "interrupted": interrupted}, ()
     steps = report.plan.steps
     waiting = [step for step in steps if step.action in ("harvest", "duplicate", "reclaim", "defer")]
-    return {
+    figures = {
         "conversations": len(waiting),
         "bytes": sum(step.artifact.size for step in waiting),
         "tokens": report.tokens,
@@ -247,6 +254,7 @@ def _pending(
         "elsewhere": next((note for note in report.notes if note.startswith(NOT_LOOKED_AT)), ""),
         "interrupted": interrupted,
     }
+    return figures, tuple(step.artifact for step in waiting)
 
 
 def _stands(workspace: Workspace, problem: str, errors: list[ErrorInfo]) -> tuple[StoreState, Digest | None]:

@@ -21,6 +21,7 @@ from core.base.figures import count
 from core.base.result import Ok, Result
 from core.commands.history.ledger import LedgerRow
 from core.commands.history.trash import trash_restore
+from core.commands.panel.overview import WAITING
 from core.commands.panel.titles import Called, FirstRows, called
 from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
@@ -56,8 +57,9 @@ COLUMNS = (
     Column("name", "Conversation", 0, 3.0),
     Column("project", "Project", 0, 1.0, color="muted", least=560),
     Column("gave", "What it gave", 0, 1.8, color="muted", descending_first=True),
+    Column("ends", "Kept", 120, color="hint", sortable=False, least=560),
     Column("day", "Day", 66, color="hint", descending_first=True, least=640),
-    Column("when", "Read", 66, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=340),
+    Column("when", "Read", 66, role="mono", chars=6, color="hint", descending_first=True, least=340),
 )
 
 
@@ -89,13 +91,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Wish:
-    """What the user wants to see: statuses (none: all), days from `first` to `last` (ISO dates, "" for all), and an
-    order."""
+    """What the user wants to see: statuses (none: all), days from `first` to `last` (ISO dates, "" for all), and the
+    column that sorts; "" is by project."""
 
     statuses: frozenset[str] = frozenset()
     first: str = ""
     last: str = ""
-    sort: str = "when"
+    sort: str = ""
     descending: bool = True
 
 
@@ -145,10 +147,40 @@ def arrange(entries: Sequence[LedgerRow], wish: Wish) -> list[int]:
         wanted = [at for at in wanted if status_of(entries[at].entry) in wish.statuses]
     if wish.first:
         wanted = [at for at in wanted if wish.first <= called(entries[at].entry).day[:10] <= wish.last]
-    if (wish.sort, wish.descending) in (("", False), ("", True), ("when", True)):
+    if not wish.sort:
         return list(wanted)
     key = SORTS[wish.sort]
     return sorted(wanted, key=lambda at: key(row_of(*entries[at])), reverse=wish.descending)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The head over the conversations of a project: its name, how many they are, and how many items they gave."""
+
+    name: str
+    number: int
+    gave: int
+
+
+def grouped(entries: Sequence[LedgerRow], order: Iterable[int]) -> tuple[list[int], list[Group]]:
+    """The order by project: the one with the newest conversation first, in each what waits, then the newest first. A
+    head is the number -1 for the first group, -2 for the second; where there is but one project there is none."""
+    by_project: dict[str, list[int]] = {}
+    for at in order:
+        by_project.setdefault(called(entries[at].entry).project_name, []).append(at)
+    if len(by_project) < 2:
+        return [at for rows in by_project.values() for at in rows], []
+    nowhere = by_project.pop("", [])
+    found = [*by_project.items(), *([("", nowhere)] if nowhere else [])]
+    heads = [Group(name or "No project", len(rows), sum(gave_of(entries[at].entry) for at in rows))
+             for name, rows in found]  # fmt: skip
+    return [at for head, (_, rows) in enumerate(found, start=1) for at in (-head, *rows)], heads
+
+
+def gave_of(entry: Mapping[str, Any]) -> int:
+    """How many items a conversation gave that were written."""
+    items = entry.get("items")
+    return sum(number for number in items.values() if isinstance(number, int)) if isinstance(items, dict) else 0
 
 
 SORTS: Mapping[str, Callable[[Row], Any]] = {
@@ -165,6 +197,8 @@ SORTS: Mapping[str, Callable[[Row], Any]] = {
 
 def gave_words(row: Row) -> Cell:
     """How many items of which kind a conversation gave; why it was not read."""
+    if row.status == WAITING:
+        return "waiting", "accent"
     if row.error and row.status != "harvested":
         return lettered(capital(row.error.partition("\n")[0])), "muted"
     if row.items <= 0:
@@ -174,14 +208,31 @@ def gave_words(row: Row) -> Cell:
     return words, "edited" if row.held == row.items else "muted"
 
 
-def cell(row: Row, column: int, now: float) -> Cell:
-    """What stands in one cell."""
+def ends_words(end: float, now: float) -> Cell:
+    """In how many days its tool deletes a conversation, `end` in seconds since 1970; nothing for 0.0."""
+    days = int((end - now) // 86_400)
+    if not end:
+        return ""
+    return ("gone today" if days < 1 else f"gone in {count(days, 'day')}"), "edited" if days <= 3 else "hint"
+
+
+def head_cell(group: Group, column: int) -> Cell:
+    """What stands in one cell of the head of a group."""
+    words: dict[str, Cell] = {"status": (icon("folder"), "hint"), "name": (lettered(group.name), "accent"),
+             "gave": (count(group.number, "conversation"), "hint"), "ends": count(group.gave, "bullet")}  # fmt: skip
+    return words.get(COLUMNS[column].key, "")
+
+
+def cell(row: Row, column: int, now: float, end: float = 0.0) -> Cell:
+    """What stands in one cell; `end` is when its tool deletes the conversation."""
     _, sign, color, _ = STATUSES.get(row.status, OTHER)
     name = COLUMNS[column].key
     if name == "status":
         return icon(sign), color
     if name == "gave":
         return gave_words(row)
+    if name == "ends":
+        return ends_words(end, now)
     if name == "when":
         return since(row.when, now)
     words = {"tool": tile(row.tool), "day": day_words(row.day)}
@@ -251,7 +302,11 @@ class ConversationsView(FilteredView):
         super().__init__(look, shell)
         self.entries: Sequence[LedgerRow] = []
         self.wish = Wish()
-        self._seen: Sequence[LedgerRow] = []  # what was read last
+        self._seen: Sequence[LedgerRow] = []  # what was read last: what waits, then the ledger
+        self._read: tuple[object, object] = ((), ())  # the two that it was made of
+        self._groups: list[Group] = []
+        self._projects = True  # whether any is known
+        self._ends: Mapping[str, float] = {}
         self._rows: dict[int, Row] = {}
         self._empty: bool | None = None
         self._ticket = 0
@@ -278,7 +333,7 @@ class ConversationsView(FilteredView):
         self._full = box(look, parent, "clear")
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._select, on_open=self._open, on_context=self._context,
-            on_sort=self._sort, tip=lambda at: tip(self.row(at)),
+            on_sort=self._sort, tip=lambda at: tip(self.row(at)) if at >= 0 else "",
         )  # fmt: skip
         self.table.build(self._full)
         self._teach = EmptyState(look, parent, parent, icon="database", title=TEACH[0], words=TEACH[1])
@@ -307,10 +362,15 @@ class ConversationsView(FilteredView):
             if wanted.kind == "status":
                 self.strip.clear()
                 self._only(wanted.key)
-        if snapshot.ledger is not self._seen:
-            self._seen = snapshot.ledger
+        looked = snapshot.overview
+        if self._ends is not looked.ends:
+            self._ends = looked.ends
+            self.table.refresh()
+        if self._read[0] is not looked.waiting or self._read[1] is not snapshot.ledger:
+            self._read = (looked.waiting, snapshot.ledger)
+            self._seen = (*looked.waiting, *snapshot.ledger)
+            self._projects = any(snapshot.titles.projects)
             self.strip.set(snapshot.titles.days)
-            self.table.leave_out(frozenset() if any(snapshot.titles.projects) else {"project"})
             self._order(fresh=True)
         self._teach_state(state)
         minute = int(time.time() // 60)
@@ -351,7 +411,11 @@ class ConversationsView(FilteredView):
         return True
 
     def move(self, key: str) -> bool:
-        return self.table.press(key)
+        """From conversation to conversation; the head of a group is none."""
+        used = self.table.press(key)
+        if used and (at := self.table.selected) is not None and at < 0:
+            self.table.press("Up" if key in ("Up", "End") and self.table.position(at) else "Down")
+        return used
 
     # --- what is shown ---
 
@@ -364,12 +428,15 @@ class ConversationsView(FilteredView):
             row = self._rows[at] = row_of(*self.entries[at])
         return row
 
-    def _cell(self, row: int, column: int) -> Any:
-        return cell(self.row(row), column, self._now)
+    def _cell(self, at: int, column: int) -> Any:
+        if at < 0:
+            return head_cell(self._groups[-at - 1], column)
+        row = self.row(at)
+        return cell(row, column, self._now, self._ends.get(row.path, 0.0) if row.place == "in place" else 0.0)
 
     def _selected_key(self) -> str:
         at = self.table.selected
-        return self.entries[at].key if at is not None and at < len(self.entries) else ""
+        return self.entries[at].key if at is not None and 0 <= at < len(self.entries) else ""
 
     def _place_of(self, selected: Selection) -> int | None:
         """Where the conversation stands that is selected, None for none."""
@@ -381,7 +448,7 @@ class ConversationsView(FilteredView):
         """Show a large ledger at once. Until it has been read whole, the order stays the usual one."""
         self._seen = []
         self._ticket += 1  # what is arranged at the moment is of another home
-        self._show(rows, range(len(rows)), chip_counts(rows.counts), fresh=True)
+        self._show(rows, range(len(rows)), [], chip_counts(rows.counts), fresh=True)
 
     def _order(self, fresh: bool = False) -> None:
         """Filter and sort again what was read last; `fresh`: it is another ledger, or other titles."""
@@ -391,24 +458,35 @@ class ConversationsView(FilteredView):
         ticket, wish, entries = self._ticket, self.wish, self._seen
         fresh = fresh or entries is not self.entries
 
-        def work() -> tuple[list[int], Mapping[str, int]]:
+        def work() -> tuple[list[int], list[Group], Mapping[str, int]]:
             counts = Counter(status_of(row.entry) for row in entries) if fresh else {}
-            return arrange(entries, wish), chip_counts(counts)
+            order, groups = arrange(entries, wish), list[Group]()
+            if not wish.sort:
+                order, groups = grouped(entries, order)
+            return order, groups, chip_counts(counts)
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
                 self._shell.error(result.error)
             elif ticket == self._ticket:
-                order, counts = result.value
-                self._show(entries, order, counts, fresh)
+                order, groups, counts = result.value
+                self._show(entries, order, groups, counts, fresh)
 
         if len(entries) <= AT_ONCE:
             done(Ok(work()))
         else:
             self._shell.submit("Arranging the conversations", lambda _job: work(), done, lane=GATHER)
 
-    def _show(self, entries: Sequence[LedgerRow], order: Sequence[int], counts: Mapping[str, int], fresh: bool) -> None:
-        self._now = time.time()
+    def _show(
+        self,
+        entries: Sequence[LedgerRow],
+        order: Sequence[int],
+        groups: list[Group],
+        counts: Mapping[str, int],
+        fresh: bool,
+    ) -> None:
+        self._now, self._groups = time.time(), groups
+        self.table.leave_out(() if self._projects and not groups else {"project"})
         if fresh:
             self.entries = entries
             self._rows.clear()
@@ -469,17 +547,20 @@ class ConversationsView(FilteredView):
         self._order()
 
     def _select(self, at: int) -> None:
-        if key := self.entries[at].key:  # a row that has gone from the file meanwhile has none
+        if at >= 0 and (key := self.entries[at].key):  # what waits has none, nor a row that has gone from the file
             self._shell.select("conversation", key)
 
     def _open(self, at: int) -> None:
-        if key := self.entries[at].key:
+        """Read it; of what nobody has read, what a harvest would do."""
+        if at >= 0 and (key := self.entries[at].key):
             self._shell.read(key=key)
+        elif at >= 0 and self.row(at).status == WAITING:
+            self._shell.run("harvest")
 
     def _context(self, index: int, place: tuple[float, float] | None = None) -> None:
-        row = self.row(index)
-        if not row.key:
+        if index < 0 or not self.entries[index].key:
             return
+        row = self.row(index)
         lines = []
         if row.place == "in trash":
             lines.append(MenuRow("Restore from trash", "archive-restore", lambda: self.restore(row)))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from core.base.figures import age, count
 from core.base.project import is_below
 from core.commands.daily.autopilot import Autopilot
+from core.commands.panel.overview import WAITING
 from core.commands.panel.titles import NO_TOOL, Called
 from gui.toolkit.charts import Part
 from gui.toolkit.flow_rows import SEPARATOR
@@ -67,6 +68,7 @@ ENTRY_KINDS: Mapping[str, Looks] = {
 }
 """Kinds of entries of the search."""
 STATUSES: Mapping[str, Looks] = {
+    WAITING: Looks("Waiting", "circle-dashed", "accent"),
     "harvested": Looks("Harvested", "circle-check", "harvested"),
     "harvest-failed": Looks("Failed", "circle-x", "failed"),
     "deleted-unharvested": Looks("Removed unread", "file-x", "deleted"),
@@ -75,7 +77,7 @@ STATUSES: Mapping[str, Looks] = {
     "undone": Looks("Undone", "undo-2", "muted"),
     "forgotten": Looks("Forgotten", "x", "muted"),
 }
-"""Statuses of an entry of the ledger."""
+"""Statuses of an entry of the ledger, before them what is none yet."""
 OTHER = Looks("Other", "circle-question-mark", "hint")
 
 _HEX = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"

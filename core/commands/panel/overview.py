@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
+from core.commands.history.ledger import LedgerRow
 from core.commands.history.runs import Run, runs
+from core.commands.panel.titles import titles_of
+from core.commands.sources import ends
 from core.commands.status import Status, status
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note_files, read_text
@@ -19,6 +22,10 @@ from core.knowledge.changes import Change, read_changes
 from core.knowledge.digest import section_sizes
 from core.knowledge.journal import read_journal
 from core.knowledge.run_state import changed_lines, harvested_lines, owed_lines
+from core.sources.artifact import Artifact
+
+WAITING = "waiting"
+"""The status of a conversation that the next harvest reads; no ledger has it."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +57,17 @@ class FileState:
 @dataclass(frozen=True)
 class Overview:
     """The store at a glance, for a window. `sections` are the bytes of digest.md by title, in its order, or what they
-    would be while there is none; `dropped` is how many bullets do not fit. `runs` are newest first."""
+    would be while there is none; `dropped` is how many bullets do not fit. `runs` are newest first. `waiting` are the
+    conversations that the next harvest reads, as rows of a ledger without a key, newest first; `ends` is when a tool
+    deletes a conversation, in seconds since 1970 by its path."""
 
     status: Status
     files: tuple[FileState, ...]
     sections: tuple[tuple[str, int], ...]
     dropped: int
     runs: tuple[Run, ...]
+    waiting: tuple[LedgerRow, ...] = ()
+    ends: Mapping[str, float] = field(default_factory=dict)
 
     def file(self, name: str) -> FileState | None:
         """The file of that name, None when the store has no such place."""
@@ -78,7 +89,22 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
     shown, digest = state.digest, state.made
     sizes = section_sizes(shown.text) if shown.exists else digest.bytes if digest else {}
     sections = tuple((CATEGORY[name].digest_title, size) for name, size in sizes.items())
-    return Overview(state, rows, sections, digest.dropped if digest else 0, tuple(listed))
+    dropped = digest.dropped if digest else 0
+    return Overview(
+        state, rows, sections, dropped, tuple(listed), waiting_rows(workspace, state.awaited), ends(workspace)
+    )
+
+
+def waiting_rows(workspace: Workspace, awaited: Sequence[Artifact]) -> tuple[LedgerRow, ...]:
+    """Conversations that nobody has read, called as `titles_of` finds in them."""
+    names = titles_of(workspace, awaited)
+    rows = []
+    for item in sorted(awaited, key=lambda item: item.mtime_ns, reverse=True):
+        known = names[item.path]
+        entry = {"status": WAITING, "path": item.path, "name": item.name, "source": known.tool, "title": known.title,
+                 "date": known.day, "project_root": known.project}  # fmt: skip
+        rows.append(LedgerRow("", entry))
+    return tuple(rows)
 
 
 def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...]:
