@@ -12,7 +12,7 @@ from core.base.result import Ok, attempt
 from core.commands import bullets
 from core.commands.workspace import Workspace
 from gui.toolkit.source_lines import LETTER, LONGEST, broken, colored, drawable
-from gui.views.files import FilesView, cell, gather, headline, load, note_rows
+from gui.views.files import FilesView, cell, gather, headline, load, looks_of, note_rows, tree
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home
@@ -66,15 +66,27 @@ def test_notes_stand_in_the_order_of_their_lines(home: Workspace, tmp_path: Path
     loaded = load(home, data.notes[0])
     assert loaded.spans == (None, (4, 4), (300, 300)) and loaded.marks == {4, 300} and loaded.lines[7] == "LIMIT = 8"
     assert [row.meta.split("  ·  ")[0] for row in note_rows(loaded)] == ["whole file", "line 4", "line 300"]
-    assert cell(data.notes[0], 1) == ("kettle.py", "text") and cell(data.notes[0], 3) == "3"
-    deep = str(cell(replace(data.notes[0], source=f"/srv/{'deep/' * 20}own/x.py"), 2))
-    assert deep.startswith("/srv/deep/") and "…" in deep and deep.endswith("/own"), "twenty rows looked the same"
     assert headline(data.notes[0]) == ("", "hint")
     os.remove(data.notes[0].source)
     gone = gather(home, data).notes[0]
-    assert cell(gone, 0)[1] == "failed" and "not there any more" in headline(gone)[0]
+    assert looks_of(gone)[1] == "failed" and "not there any more" in headline(gone)[0]
     missing = load(home, gone)
     assert missing.problem is not None and len(note_rows(missing)) == 3
+
+
+def test_the_tree_has_the_folders_of_files_with_notes_and_no_other(home: Workspace) -> None:
+    """A user finds a file where it lies on the disk, and sees which folder has how many notes."""
+    note = gather(home, None).notes[0]
+    names = ("/srv/shelf/src/export.py", "/srv/shelf/src/a/b/cli.ts", "/srv/shelf/AGENTS.md", "/srv/harbor/x/y.py", "")
+    notes = [replace(note, source=name, exists=name != "/srv/harbor/x/y.py") for name in names]
+    rows = tree(notes)
+    assert [(row.depth, row.name, row.number) for row in rows] == [
+        (0, "Nobody knows where", 3), (1, os.path.basename(note.note), 3), (0, "/srv", 12), (1, "harbor/x", 3),
+        (2, "y.py", 3), (1, "shelf", 9), (2, "src", 6), (3, "a/b", 3), (4, "cli.ts", 3), (3, "export.py", 3),
+        (2, "AGENTS.md", 3),
+    ]  # fmt: skip
+    assert [row.name for row in tree(notes, {"/srv/shelf"})][-2:] == ["y.py", "shelf"], "folded"
+    assert cell(rows[4], notes[rows[4].at], 1) == "gone, 3" and cell(rows[5], None, 1) == "9"
 
 
 def test_a_line_of_any_kind_can_be_drawn() -> None:

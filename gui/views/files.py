@@ -6,7 +6,7 @@ First the files as rows, and one of them with its text and the lines its notes s
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -44,13 +44,10 @@ from gui.views.looks import capital, joined, short_folder
 from gui.watch import SourceWatch
 
 COLUMNS = (
-    Column("status", "", 26, sortable=False),
-    Column("name", "File", 0, 1.3, sortable=False),
-    Column("folder", "Folder", 0, 1.6, color="hint", sortable=False, least=380),
-    Column("notes", "Notes", 58, role="mono", chars=6, sortable=False),
+    Column("name", "Your files with notes", sortable=False),
+    Column("notes", "Notes", 74, color="hint", sortable=False),
 )
-FOLDER, HEAD = 46, 12
-"""This many letters of a folder are shown, and so many of them before the cut."""
+INDENT = "    "
 ACTIONS = (
     RowAction("strike", "strikethrough", "Strike through: stays in the file", "S"),
     RowAction("copy", "copy", "Copy", "Ctrl+C"),
@@ -98,19 +95,68 @@ def load(workspace: Workspace, note: NoteView) -> Loaded:
     return Loaded(note, lines, tuple(spans), read, colors=colors)
 
 
-def cell(note: NoteView, column: int) -> Cell:
-    """What stands in a column of the list of files."""
-    folder, name = os.path.split(note.source or note.note)
-    if column == 0:
-        if not note.exists:
-            return icon("file-x"), "failed"
-        return icon("file-pen" if note.renamed else "file-code"), "edited" if note.renamed else "accent"
+@dataclass(frozen=True)
+class Branch:
+    """One row of the tree, `depth` folders deep: a folder (`at` is -1), or the file whose notes stand at that place of
+    the list. `number` notes are in it."""
+
+    path: str
+    name: str
+    depth: int
+    number: int
+    at: int = -1
+
+
+def tree(notes: Sequence[NoteView], folded: Collection[str] = ()) -> list[Branch]:
+    """The files that have notes, in their folders, and no other. A folder with nothing but one folder is one row with
+    it; what is in a `folded` one is left out."""
+    inside: dict[str, set[str]] = {}
+    files: dict[str, list[int]] = {}
+    for at, note in enumerate(notes):
+        folder = os.path.dirname(note.source)
+        files.setdefault(folder, []).append(at)
+        while (above := os.path.dirname(folder)) != folder:
+            inside.setdefault(above, set()).add(folder)
+            folder = above
+    rows: list[Branch] = []
+
+    def put(folder: str, shown: str, depth: int, hidden: bool) -> int:
+        below, own = sorted(inside.get(folder, ())), files.get(folder, [])
+        if len(below) == 1 and not own:
+            name = os.path.join(shown, os.path.basename(below[0])) if depth else short_folder(below[0])
+            return put(below[0], name, depth, hidden)
+        place, hides = len(rows), hidden or folder in folded
+        number = sum(put(one, os.path.basename(one), depth + 1, hides) for one in below)
+        for at in sorted(own, key=lambda at: os.path.basename(notes[at].source)):
+            note = notes[at]
+            number += len(note.rows)
+            if not hides:
+                name = os.path.basename(note.source or note.note)
+                rows.append(Branch(note.source, name, depth + 1, len(note.rows), at))
+        if not hidden:
+            rows.insert(place, Branch(folder, shown or "Nobody knows where", depth, number))
+        return number
+
+    for top in sorted(folder for folder in {*inside, *files} if os.path.dirname(folder) == folder):
+        put(top, short_folder(top), 0, False)
+    return rows
+
+
+def looks_of(note: NoteView) -> tuple[str, str]:
+    """Icon and colour of a file that has notes."""
+    if not note.exists:
+        return icon("file-x"), "failed"
+    return icon("file-pen" if note.renamed else "file-code"), "edited" if note.renamed else "accent"
+
+
+def cell(row: Branch, note: NoteView | None, column: int, folded: bool = False) -> Cell:
+    """What stands in a column of the tree; `note` is None for a folder."""
     if column == 1:
-        return name, "text" if note.exists else "hint"
-    if column == 2:  # what tells one folder from another stands at its end
-        folder = short_folder(folder)
-        return folder if len(folder) <= FOLDER else f"{folder[:HEAD]}…{folder[HEAD - FOLDER :]}"
-    return str(len(note.rows))
+        return f"gone, {row.number:,}" if note is not None and not note.exists else f"{row.number:,}"
+    if note is None:
+        return f"{INDENT * row.depth}{icon('folder' if folded else 'folder-open')}  {row.name}", "muted"
+    color = "hint" if not note.exists else "edited" if note.renamed else "text"
+    return f"{INDENT * row.depth}{looks_of(note)[0]}  {row.name}", color
 
 
 def note_rows(loaded: Loaded) -> list[FlowRow]:
@@ -156,13 +202,15 @@ def nothing_words(ledger: Sequence[LedgerRow]) -> str:
     return f"{gone}: see Knowledge, Facts.\n\n{TAUGHT}"
 
 
+TREE, BESIDE = 320, 860
+"""How wide the tree is, and from which width of the view on it stands beside the text instead of above it."""
 LIST_HEIGHT, SHORT_LIST = 176, 92
 SHORT = 420
-"""In a view lower than this the list gives way to the text."""
+"""In a view lower than this the tree above the text gives way to it."""
 
 
 class FilesView(FilteredView):
-    """Source files above, the chosen one's text and notes below."""
+    """The tree of the files that have notes, and the chosen one's text with its notes."""
 
     name = "files"
     gather = staticmethod(gather)
@@ -178,6 +226,9 @@ class FilesView(FilteredView):
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell)
         self.notes: tuple[NoteView, ...] = ()
+        self.branches: list[Branch] = []
+        self._folded: set[str] = set()
+        self._moving = False  # whether a key moves through the tree
         self.loaded: Loaded | None = None
         self.chosen = ""  # the note file of the source that is shown
         self.in_notes = False  # whether the keys move through the notes instead of the files
@@ -193,17 +244,16 @@ class FilesView(FilteredView):
         """Make list, text, notes and what teaches."""
         look = self._look
         self._full = box(look, parent, "clear")
-        listing = box(look, self._full, "clear", height=LIST_HEIGHT)
+        self._both = int(dpg.add_group(parent=self._full, horizontal=True, horizontal_spacing=look.px(16)))
+        self._listing = box(look, self._both, "clear", width=TREE)
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._pick, on_open=lambda _row: self.open_file(),
-            tip=lambda row: self.notes[row].source,
+            tip=lambda row: self.branches[row].path,
         )  # fmt: skip
-        self.table.build(listing)
-        look.follow(
-            self._full,
-            lambda _w, tall: look.size(listing, height=SHORT_LIST if tall < look.px(SHORT) else LIST_HEIGHT),
-        )
-        left, right = spread(look, self._full, lower=0)
+        self.table.build(self._listing)
+        look.follow(self._full, self._fit)
+        body = box(look, self._both, "clear")
+        left, right = spread(look, body, lower=0)
         self._icon = text(look, lowered(look, left, 3), "", "text", "accent")
         self.path = CopyText(look, left, color="muted")
         gap(look, right, 1)
@@ -211,8 +261,8 @@ class FilesView(FilteredView):
                            shortcut="Enter")  # fmt: skip
         self.at_rest = self.open.item
         Button(look, right, "", self.copy_path, icon="copy", kind="ghost", tip="Copy the path", shortcut="Ctrl+Shift+C")
-        self._head = text(look, self._full, "", "small", "hint", wrap=True)
-        below = box(look, self._full, "clear")
+        self._head = text(look, body, "", "small", "hint", wrap=True)
+        below = box(look, body, "clear")
         columns = Columns(look, below, [Pane("source", 0, 150), Pane("notes", 264, 140)])
         source, notes = (pane.item for pane in columns.panes)
         look.follow(below, lambda wide, _tall: columns.usual("notes", max(264.0, min(430.0, 0.3 * wide / look.scale))))
@@ -228,6 +278,13 @@ class FilesView(FilteredView):
             words=TAUGHT, command="knowledge add files TEXT --file PATH",
         )  # fmt: skip
         self._teaching = Teaching(self._full, {"none": self._none})
+
+    def _fit(self, width: float, height: float) -> None:
+        """The tree beside the text, or above it where there is no room."""
+        look, beside = self._look, width >= self._look.px(BESIDE)
+        dpg.configure_item(self._both, horizontal=beside)
+        tall = -1 if beside else SHORT_LIST if height < look.px(SHORT) else LIST_HEIGHT
+        look.size(self._listing, width=TREE if beside else -1, height=tall)
 
     def tick(self) -> bool:
         """Keep each note at the height of its line, and both scrolls at one place; true when something moved."""
@@ -262,9 +319,14 @@ class FilesView(FilteredView):
             self._selected = state.selected
             self._follow(state.selected)
         if self.notes and self.note is None:
-            self.choose(self.notes[self.table.rows[0] if self.table.rows else 0].note)
+            self.choose(self.notes[self._first()].note)
         elif self.note is not None and (self.loaded is None or self.loaded.note is not self.note):
             self._load()
+
+    def _first(self) -> int:
+        """The place of the first file of the tree, one that is there before one that is gone."""
+        places = [row.at for row in tree(self.notes) if row.at >= 0]
+        return next((at for at in places if self.notes[at].exists), places[0])
 
     def _follow(self, chosen: Selection) -> None:
         """Show the file of a source or of a note that was chosen elsewhere."""
@@ -307,8 +369,21 @@ class FilesView(FilteredView):
         return True
 
     def move(self, key: str) -> bool:
-        """A key for the notes, or for the files."""
-        return self.list.press(key) if self.in_notes else self.table.press(key)
+        """A key for the notes, or for the files; the folders between them are passed over."""
+        if self.in_notes:
+            return self.list.press(key)
+        at = self.table.selected
+        self._moving = True
+        used = self.table.press(key)
+        back = key in ("Up", "Page up", "End")
+        while used and self.table.selected is not None and self.branches[self.table.selected].at < 0:
+            before = self.table.selected
+            self.table.press("Up" if back else "Down")
+            if self.table.selected == before:  # nothing but folders that way
+                self.table.select(at)
+                break
+        self._moving = False
+        return used
 
     def dispose(self) -> None:
         """Ends the thread that watches the file."""
@@ -326,9 +401,19 @@ class FilesView(FilteredView):
         if note != self.chosen:
             self.chosen, self.loaded = note, None
             self.in_notes = False
-        at = next((at for at, row in enumerate(self.notes) if row.note == note), None)
-        self.table.select(at)
+        self.table.select(self._place())
         self._load()
+
+    def _place(self) -> int | None:
+        """The row of the file that is shown, None while its folder is folded."""
+        return next(
+            (
+                place
+                for place, row in enumerate(self.branches)
+                if row.at >= 0 and self.notes[row.at].note == self.chosen
+            ),
+            None,
+        )
 
     def open_file(self) -> None:
         """Open the file in the program that the system has for it."""
@@ -340,19 +425,26 @@ class FilesView(FilteredView):
         if self.note is not None:
             self._shell.copy(self.note.source, "Copied the path")
 
-    def _pick(self, at: int) -> None:
-        self.choose(self.notes[at].note)
+    def _pick(self, place: int) -> None:
+        row = self.branches[place]
+        if row.at < 0:
+            if not self._moving:
+                self._folded ^= {row.path}
+                self.arrange(keep=True)
+            return
+        self.choose(self.notes[row.at].note)
         if self._shell.state.selected.kind:  # the notes stand beside the text: the inspector gives its room back
             self._tell_selected("", "")
 
-    def _cell(self, row: int, column: int) -> Cell:
-        return cell(self.notes[row], column)
+    def _cell(self, place: int, column: int) -> Cell:
+        row = self.branches[place]
+        return cell(row, self.notes[row.at] if row.at >= 0 else None, column, row.path in self._folded)
 
     def arrange(self, keep: bool) -> None:
         """Show the files that have notes."""
-        rows = range(len(self.notes))
-        self.table.selected = next((at for at, row in enumerate(self.notes) if row.note == self.chosen), None)
-        self.table.set_rows(rows, keep_place=keep)
+        self.branches = tree(self.notes, self._folded)
+        self.table.selected = self._place()
+        self.table.set_rows(range(len(self.branches)), keep_place=keep)
 
     # --- its text ---
 
@@ -380,7 +472,7 @@ class FilesView(FilteredView):
         mark = loaded.text.mark if loaded.text is not None else (0, 0, 0)
         self._watch.watch(note.source, mark)
         self.path.set(short_folder(note.source) or note.note)
-        picture, color = cast(tuple[str, str], cell(note, 0))
+        picture, color = looks_of(note)
         dpg.set_value(self._icon, picture)
         self._look.tint(self._icon, color)
         sentence, color = headline(note)
