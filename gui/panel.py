@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from weakref import WeakSet
 
 import dearpygui.dearpygui as dpg
@@ -32,6 +32,7 @@ from gui.toolkit.keys import MODIFIERS, KeyGate
 from gui.toolkit.layout import Columns, Pane, box
 from gui.toolkit.styles import PALETTES
 from gui.toolkit.theme import Look
+from gui.views.brief import CARD, FOOT, Brief
 from gui.views.first_start import FirstStart, is_first_start
 from gui.views.harvest_dialog import HarvestDialog
 from gui.views.header import HEADER_HEIGHT, Header
@@ -39,6 +40,7 @@ from gui.views.inspector.view import Inspector
 from gui.views.keys_dialog import KeysDialog
 from gui.views.looks import AGES, STATUSES
 from gui.views.reader import ConversationReader
+from gui.views.start import StartColumn
 from gui.views.state_line import STATE_HEIGHT, StateLine
 from gui.workbench import LIBRARY, TABS, VIEWS, Workbench, place_of
 
@@ -109,6 +111,9 @@ class KnowledgePanel:
         self.run.on_end = self._on_harvest
         self.status = StateLine(look, shell, SHORTCUTS, self.run.cancel, self.run.finish)
         self.status.build(inside)
+        self.workbench = Workbench(look, shell)
+        self.brief = Brief(look, shell, cast(StartColumn, self.workbench.sides[VIEWS[0].name]))
+        self.brief.build_card(inside)
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
         panes = [
@@ -117,7 +122,6 @@ class KnowledgePanel:
         ]
         self.columns = Columns(look, self._middle, panes)
         side, work = (pane.item for pane in self.columns.panes)
-        self.workbench = Workbench(look, shell)
         self.workbench.build(box(look, work, "clear"), side)
         self.inspector = Inspector(look, shell)
         self.first_start = FirstStart(look, shell)
@@ -125,6 +129,7 @@ class KnowledgePanel:
         self.reading = ConversationReader(look, shell, self._stand)
         self.reading.build(inside)
         shell.on_read = self._read
+        self.brief.build_foot(inside)
         self.evidence = box(look, inside, "evidence", width=EVIDENCE, height=100)
         self.inspector.build(self.evidence)
         dpg.configure_item(self.evidence, show=False)
@@ -243,9 +248,13 @@ class KnowledgePanel:
             self.workbench.show_error(error)
 
     def _fit(self, width: float, height: float) -> None:
+        if self._inside[0] != width:
+            self.shell.change()
         self._inside = (width, height)
         self._place_evidence()
         tall = int(height) - self.look.px(HEADER_HEIGHT) - self.look.px(STATE_HEIGHT) - 3 * self.look.px(GAP)
+        if self.brief.shown:
+            tall -= self.look.px(CARD) + self.look.px(FOOT) + 2 * self.look.px(GAP)
         for item in (self._middle, self.first_start.item, self.reading.item):
             dpg.configure_item(item, height=max(tall, 50))
 
@@ -355,6 +364,11 @@ class KnowledgePanel:
         side = side and not self._compact
         if side != self.columns.shows("side"):
             self.columns.show("side", side)
+        folded = self._compact or 0 < self._inside[0] < self.look.px(COMPACT)
+        folded = folded and state.view == VIEWS[0].name and not self._first and not self.reading.is_open
+        if self.brief.show(folded):
+            self._fit(*self._inside)
+        self.brief.refresh(state)
         kind = state.selected.kind
         session = getattr(self.workbench.views[state.view], "session", None)
         editing = session is not None and session.target is not None

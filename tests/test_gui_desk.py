@@ -115,6 +115,29 @@ def test_the_start_is_what_a_conversation_gets_to_the_byte(desk: Desk, at_home: 
         assert seat.state.view == "conversations" and view.wish.statuses == {"harvested"} and len(view.table.rows) == 6
 
 
+def test_a_narrow_panel_says_what_a_conversation_starts_with_and_how_the_ledger_stands(
+    desk: Desk, at_home: Path
+) -> None:
+    """Below 640 there is no left column: what stands in it must not be lost, and be one click away."""
+    workspace = harvested_at(at_home)
+    facts = workspace.paths.knowledge / "facts.md"
+    facts.write_text(facts.read_text("utf-8") + "- One more, by hand\n", encoding="utf-8")
+    with seated(desk, workspace, choices={"view": "knowledge"}, width=480) as seat:
+        brief, dpg = seat.panel.brief, desk.dpg
+        side: Any = seat.panel.workbench.sides["knowledge"]
+        assert dpg.is_item_shown(brief.card) and dpg.get_item_height(brief.foot) == 40
+        assert dpg.get_value(brief._words).startswith(f"{side.start.bytes:,} of 4,096 bytes in ")
+        words = [link.label for link in brief.links if dpg.is_item_shown(link.item)]
+        assert words == ["1 edited", "6 harvested"], "what is zero is not named"
+        desk.click(brief.links[1].item)
+        seat.settle()
+        view: Any = seat.panel.workbench.views["conversations"]
+        assert seat.state.view == "conversations" and view.wish.statuses == {"harvested"}
+        assert not dpg.is_item_shown(brief.card), "it is of Knowledge alone"
+    with seated(desk, workspace, choices={"view": "knowledge"}, width=900) as seat:
+        assert not desk.dpg.is_item_shown(seat.panel.brief.card) and seat.panel.columns.shows("side")
+
+
 def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_home: Path) -> None:
     from tests.panel_desk import workspace_at
 

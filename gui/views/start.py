@@ -135,7 +135,7 @@ class StartColumn:
         self._card = card(look, parent).item
         text(look, self._card, "Your next conversation in", "strong")
         row = int(dpg.add_group(horizontal=True, parent=self._card))
-        self.project = int(dpg.add_combo([NO_PROJECT], default_value=NO_PROJECT, parent=row, callback=self._chosen))
+        self.project = int(dpg.add_combo([NO_PROJECT], default_value=NO_PROJECT, parent=row, callback=self.chosen))
         look.size(self.project, width=140)
         text(look, row, "starts with", "strong")
         self._words = text(look, self._card, "", "small", "text", wrap=True)
@@ -147,15 +147,15 @@ class StartColumn:
         self._bytes = text(look, right, "", "strong")
         self._of = text(look, right, "", "small", "hint")
         self._bar = SegmentBar(look, self._card, self._card, height=WIDE_BAR)
-        self.lines = Rows(look, self._card, self._picked)
+        self.lines = Rows(look, self._card, self.picked)
         self._why = text(look, self._card, "", "small", "muted", wrap=True)
         self._why_tip = hint(look, self._why, "")
         space(look, parent, 2)
         text(look, parent, "Files", "strong", "muted")
-        self.files = Rows(look, parent, self._picked, on_open=self._opened, columns=2)
+        self.files = Rows(look, parent, self.picked, on_open=self._opened, columns=2)
         space(look, parent, 2)
         text(look, parent, "Ledger", "strong", "muted")
-        self.ledger = Rows(look, parent, self._picked, columns=2)
+        self.ledger = Rows(look, parent, self.picked, columns=2)
 
     def refresh(self, state: State) -> None:
         """Show the snapshot; read the start again when the store or the project is another one."""
@@ -217,15 +217,27 @@ class StartColumn:
         self.start = Start(folder)
         self._read()
 
-    def _chosen(self, _sender: int, name: str) -> None:
+    @property
+    def projects(self) -> list[str]:
+        """What can be chosen."""
+        return list(self._projects) or [NO_PROJECT]
+
+    @property
+    def project_name(self) -> str:
+        """The project whose start is shown, as it is chosen."""
+        named = {folder: name for name, folder in self._projects.items()}
+        return named.get(self.start.project, NO_PROJECT)
+
+    def chosen(self, _sender: int, name: str) -> None:
+        """A project was chosen by its name; on any thread."""
         self._look.jobs.post(lambda: self.choose(self._projects.get(name, "")))
 
     def _show(self) -> None:
         start, snapshot = self.start, self._shell.state.snapshot
         if snapshot is None:
             return
-        named = {folder: name for name, folder in self._projects.items()}
-        dpg.set_value(self.project, named.get(start.project, NO_PROJECT))
+        dpg.set_value(self.project, self.project_name)
+        self._shell.change()
         words = start.words if len(start.words) <= WORDS else f"{start.words[:WORDS].rstrip()}…"
         dpg.set_value(self._words, words)
         dpg.configure_item(self._words, show=bool(words))
@@ -264,7 +276,8 @@ class StartColumn:
 
     # --- what a click does ---
 
-    def _picked(self, key: Hashable) -> None:
+    def picked(self, key: Hashable) -> None:
+        """A line was clicked: go where it leads."""
         if not isinstance(key, tuple):
             return
         kind, name = key
