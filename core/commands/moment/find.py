@@ -58,7 +58,9 @@ SHARPNESS = 2.0
 """A conversation whose score is so much lower than that of the first has a third of its room: where the first was the
 right one it was three to eight ahead."""
 SAID = 0.7
-"""A hit with so many of its words in a longer one before it says nothing more."""
+"""A hit with so many of its words in a longer one before it says nothing more, where what was asked for and each
+number stand there too: of two services only the name and the port differ. A line is what holds, and is not left out for
+a conversation, which is what was said."""
 WEAK_SHOWN, OTHERS_SHOWN = 2, 2
 """So many weak hits of the own project, and so many hits of others where it has any."""
 LEAST_SHARE, FIRM_SHARE, FAR_SHARE = 0.2, 0.35, 0.25
@@ -221,7 +223,7 @@ class _Look:
         before: str,
         database: Database | None,
     ) -> None:
-        self._workspace, self._text, self._kind = workspace, text, kind
+        self._workspace, self.text, self._kind = workspace, text, kind
         self._since, self._before, self._database = since, before, database
         self._stems = Stems()
         self._query = parse_query(text, database, self._stems) if database is not None else None
@@ -233,7 +235,7 @@ class _Look:
         """The hits of a scope, best first: firm ones before weak ones."""
         found: list[FoundRow] = []
         if self._kind != "conversation":
-            report = search(self._workspace, self._text, self._kind, self._since, None, "", LOOKED, self._before, scope)
+            report = search(self._workspace, self.text, self._kind, self._since, None, "", LOOKED, self._before, scope)
             self.entries = 0 if report.nothing.startswith("nothing is known") else report.entries
             self.warnings += [one for one in report.warnings if one not in self.warnings]
             self._texts += [f"{hit.entry.title} {hit.entry.text}" for hit in report.hits]
@@ -242,7 +244,7 @@ class _Look:
         if self._database is not None and self._kind in ("", "conversation"):
             wanted = ConversationFilters(since=self._since, before=self._before)
             allowed = None if scope.everything else scope.tells_conversation
-            spoken = find_in(self._workspace, self._database, self._text, wanted, LOOKED, allowed)
+            spoken = find_in(self._workspace, self._database, self.text, wanted, LOOKED, allowed)
             self._texts += [hit.text for hit in spoken]
             scores = sorted((hit.rank for hit in spoken), reverse=True)  # conversations stay in their order
             pairs = zip(spoken[:SESSIONS], scores, strict=False)
@@ -255,7 +257,7 @@ class _Look:
             return []
         from core.commands.library.use import library_retrieve
 
-        found = attempt(library_retrieve, self._workspace, self._text, unlogged=True, limit=LOOKED, scope=scope)
+        found = attempt(library_retrieve, self._workspace, self.text, unlogged=True, limit=LOOKED, scope=scope)
         if isinstance(found, KnowledgeError):
             self.warnings += [str(found.error)] if str(found.error) not in self.warnings else []
             return []
@@ -279,7 +281,7 @@ class _Look:
     def missing_phrases(self) -> list[str]:
         """What stood in quotation marks and in nothing that was found."""
         told = [folded(text) for text in self._texts]
-        return [phrase for phrase in phrases_in(self._text) if not any(phrase in text for text in told)]
+        return [phrase for phrase in phrases_in(self.text) if not any(phrase in text for text in told)]
 
     def _entry(self, hit: Hit, is_own: bool) -> FoundRow:
         entry = hit.entry
@@ -321,7 +323,7 @@ class _Look:
             return replace(row, text=self._best(row.text, room), turn=turn, served=served)
         if held is None or self._database is None:
             return row
-        made = answering(self._database, self._text, self._stems, held.id, row.places, room)
+        made = answering(self._database, self.text, self._stems, held.id, row.places, room)
         if made is None:
             return row
         key, turn = f"{row.session}:{made.position + 1}", made.position + 1
@@ -386,16 +388,17 @@ def _given_room(rows: Sequence[FoundRow], look: _Look, room: int = ROOM) -> list
     before it; little of all where none says much of what was asked for."""
     best = max((row.fit for row in rows if row.places), default=0.0)
     parts = [math.exp((row.fit - best) / SHARPNESS) if row.places else 0.0 for row in rows]
+    asked = set(words_of(look.text))
     given: list[FoundRow] = []
-    said: list[set[str]] = []
+    said: list[tuple[bool, set[str]]] = []
     for row, part in zip(rows, parts, strict=True):
-        line = LINE if given else FIRST_LINE
-        told = look.told(row, max(LEAST_ROOM, int(room * part / sum(parts))) if row.places else line)
+        told = look.told(row, max(LEAST_ROOM, int(room * part / sum(parts))) if row.places else LINE)
         words = set(words_of(told.text))
-        if not told.served.counts() and any(len(words & had) > SAID * len(words) for had in said):
-            continue
-        given.append(told)
-        said.append(words)
+        telling = {word for word in words if word in asked or not word.isalpha()}
+        before = [had for is_line, had in said if is_line or row.places]
+        if told.served.counts() or not any(telling <= had and len(words & had) > SAID * len(words) for had in before):
+            given.append(told)
+            said.append((not row.places, words))
     if room > FAR_ROOM and all(row.share < FAR_SHARE for row in given):
         return _given_room(rows, look, FAR_ROOM)
     return given
