@@ -112,6 +112,9 @@ _OF_COMMIT = re.compile(r"\bcommit(?!ted)\b|\bcheck (?:it|this) in\b|提交|コ�
 _OF_PUSH = re.compile(
     r"\b(?:push|pull request|PR|merge request|MR|pousse[rz]?|sube|subir|hochladen)\b|推送|プッシュ|푸시", re.IGNORECASE
 )
+_SENT = re.compile(
+    r"\b(?<!not )(?<!un)(?:is|are|was|were|been|I(?:['’]ve| have)?|and) (?:now )?(?:committed|pushed)\b", re.I
+)
 _NOT_TO = re.compile(r"\b(?:don'?t|do not|never|without|no need to|I'?ll|I will|nicht|pas|no)\b", re.IGNORECASE)
 _STATUS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+(?:status|diff --(?:stat|name-only|name-status))\b")
 _DIRTY = re.compile(
@@ -137,9 +140,14 @@ def _unsent(session: Session) -> Iterator[Found]:
     behind = [row for at, row in session.commands if at > session.last_change >= 0]
     shown_by_git = [row.output for row in behind if _STATUS.search(row.words) and row.answered]
     dirty = bool(shown_by_git) and _DIRTY.search(shown_by_git[-1]) is not None
-    small = len(end.files) < LEAST_FILES and len(session.exchanges) < LEAST_FILES  # nothing but a try
+    closing = session.closings[-1] if session.closings else None
+    last = closing.turn.text.rstrip().rsplit("\n", 1)[-1] if closing and closing.at_end else ""
+    offered = last.endswith(("?", "？")) and _OF_COMMIT.search(last) is not None
+    if closing and closing.at_end and _SENT.search(closing.turn.text):
+        return  # the closing message says that it was, by a way that no event shows
+    small = not offered and len(end.files) < LEAST_FILES and len(session.exchanges) < LEAST_FILES  # nothing but a try
     if end.files and session.paired and not small and not any(at >= session.last_change for at, _ in commits):
-        if (dirty or _OF_COMMIT.search(wanted)) and not _NOT_TO.search(wanted):
+        if (dirty or _OF_COMMIT.search(wanted) or offered) and not _NOT_TO.search(wanted):
             shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
             text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"
             yield _open(text, session.last_change, detail=_of(session), score=57)

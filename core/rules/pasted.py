@@ -25,7 +25,9 @@ _TELLS = re.compile(
     r"\bcould not (?:find|resolve|open|connect|build|compile|load)\b|\bBUILD FAILED|错误[:：]|エラー[:：])[^\n]*)",
     re.MULTILINE,
 )
-_PLACE = re.compile(r"^(?:FAILED \S+ - )?(?:\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+)?(?:\[[\w:./ -]+\]\s*)*")
+_PLACE = re.compile(
+    r"^(?:#\d+ )?(?:\d+\.\d+ )?(?:FAILED \S+ - )?(?:\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+)?(?:\[[\w:./ -]+\]\s*)*"
+)
 _RULED_OUT = re.compile(
     r"\b0 errors?\b|\bno errors?\b|[?？:]\s*$|^\s*(?:at|File|import|from|raise|throw|console|print|what|why|how|when|"
     r"where|I|"
@@ -52,7 +54,8 @@ def error_in(text: str) -> str:
     told = [line for line in lines if SHORTEST <= len(line) <= LONGEST and _TELLS.search(line)]
     told = [line for line in told if not _RULED_OUT.search(line)]
     named = [line for line in told if re.match(r"[\w.]*(?:Error|Exception)\b", line)]
-    return clean((named or told)[-1]) if told else ""
+    kinds = [line for line in named if not line.startswith(("Error", "Exception"))]
+    return clean((kinds or named or told)[-1]) if told else ""
 
 
 def find_pasted_errors(session: Session) -> Iterator[Found]:
