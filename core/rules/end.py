@@ -24,18 +24,6 @@ LAST_TURNS = 3
 MAX_STEPS_LEFT = 3
 
 
-def _announced(session: Session) -> Sentence | None:
-    """What the assistant's last words lead to, where they end in a colon and nothing stands behind it."""
-    closing = session.closings[-1] if session.closings else None
-    if closing is None or not closing.at_end or not closing.turn.text.rstrip().endswith((":", "：")):
-        return None
-    if any(at > closing.number for at, _ in session.events):
-        return None
-    rows = session.rows[closing.number]
-    said = list(sentences(rows[-1]))[-1:] if rows else []
-    return said[0] if said and said[0].text.endswith((":", "：")) else None
-
-
 # --- what is open ---
 
 _open = partial(found, "tasks_open")
@@ -45,9 +33,6 @@ def find_unfinished(session: Session) -> Iterator[Found]:
     """What somebody has to look at again after a session: a call without a result, a merge, files and commits that
     nobody sent, what was asked last."""
     yield from _in_the_middle(session)
-    if announced := _announced(session):
-        text = f"Announced when the session ended, and nothing shows that it was done: {announced.text.rstrip(':：')}"
-        yield _open(text, session.closings[-1].number, detail=_of(session), quote=announced.quote, score=56)
     yield from _unmerged(session)
     yield from _unsent(session)
     waiting = _waiting(session)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from core.rules import words
 from core.rules.closing import WHY, cure_of, is_cause, is_past, leaning, states, thoughts, with_cure
-from core.rules.prose import begun, by_person, clean, sentences
+from core.rules.prose import by_person, clean
 from core.rules.sentence import Found, found, is_latin, names_in, stems
 from core.rules.session import Session, rows_of
 
@@ -122,17 +122,9 @@ def _cause(session: Session, number: int, error: str) -> tuple[str, str]:
     first = next(thoughts(rows[:1]), None)
     if first and names & names_in(first.text) and states(first.text) and not is_past(first.text):
         return with_cure(first.text, cure_of(rows, first)), first.quote  # an answer begins with what went wrong
-    for row in rows:
-        for sentence in sentences(row):
-            text = begun(_I.sub("", sentence.text))
-            told = bool(names & names_in(text)) or len(about & stems(text)) >= LEAST_SHARED
-            if told and is_past(text) and words.ANCHOR.search(text) and len(text) <= LONGEST and not error_in(text):
-                return f"cured so: {text}", sentence.quote
     return "", ""
 
 
-_I = re.compile(r"^(?:I(?:['’]ve| have)?|we(?:['’]ve| have)?) (?:also |now |successfully )?", re.IGNORECASE)
-LEAST_SHARED = 2
 _SAME_ERROR = re.compile(
     r"^(?:the|this|that) (?:[\w`-]+ ){0,3}(?:error|issue|problem|warning|failure|message|exception)s?\b"
     r"(?: (?:message|itself))?\s+(?:\w+ly )?(?:(?:indicates?|means?|says?|tells)(?: us| you)? (?:that )?|"
