@@ -135,7 +135,7 @@ def test_what_helped_with_a_question_like_this_comes_back(shelf: Shelf) -> None:
 
 
 def test_links_lead_to_what_belongs_together(shelf: Shelf) -> None:
-    shelf.link("reddit", "soup", "complements", weight=0.9)
+    shelf.link("reddit", "soup", "complements", weight=0.9, created_by="consolidated")
     found = shelf.ask(QUESTION)
     soup = next(one for one in found.dossiers if one.chunk.id == shelf.chunks["soup"])
     assert set(soup.why) >= {"graph"}
@@ -143,7 +143,7 @@ def test_links_lead_to_what_belongs_together(shelf: Shelf) -> None:
 
 
 def test_better_for_leads_to_the_better_one_for_its_task_alone(shelf: Shelf) -> None:
-    shelf.link("soup", "reddit", "better_for", task_type="debugging")
+    shelf.link("soup", "reddit", "better_for", task_type="debugging", created_by="consolidated")
     for task, leads in (("", True), ("factual_lookup", False)):
         found = shelf.ask(QUESTION, only=("keyword", "graph"), task_type=task)
         assert ("soup" in shelf.names(found)) is leads
@@ -198,7 +198,7 @@ def test_where_nothing_was_learned_the_order_is_that_of_plain_search(copied: She
         assert copied.names(copied.ask(query, limit=5)) == plain[:5], query
 
 
-def test_what_a_person_links_moves_up_and_what_reading_links_stands_behind(copied: Shelf) -> None:
+def test_what_a_person_links_moves_up(copied: Shelf) -> None:
     query = "how do I mount the disk"
     before = copied.names(copied.ask(query, limit=100))
     assert before[-1] == "soup" or "soup" not in before[:5]
