@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import select
 
 from core.base.answer import Answer
+from core.base.choices import STRATEGIES
 from core.base.entry import Entry, SearchSource
 from core.base.result import KnowledgeError, attempt, refuse
 from core.experience.kinds import infer_task_type
@@ -22,7 +23,6 @@ from core.library.told import Told
 from core.library.use import usage
 from core.library.use.dossier import as_text
 from core.library.use.reflect import reflect
-from core.library.use.retrieve import STRATEGIES
 from core.library.use.vectors import Embedder
 from core.search.index import open_index
 from core.search.query import search

@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from core.base.answer import Generate
-from core.base.choices import TASK_TYPES
+from core.base.choices import STRATEGIES, TASK_TYPES
 from core.base.result import KnowledgeError, attempt
 from core.experience.kinds import counts_for, infer_task_type
 from core.experience.record import misleads, warned_last
@@ -40,7 +40,6 @@ from core.search.store import Row
 from core.search.terms import Query
 from core.search.words import Stems, storable
 
-STRATEGIES = strategies.STRATEGIES
 LIMIT, MAX_LIMIT = 10, 100
 QUERY_CHARACTERS = 4_000
 BROUGHT = 40

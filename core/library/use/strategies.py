@@ -17,8 +17,6 @@ from core.library.records import Link, folded
 from core.library.rows import in_parts, links_of
 from core.library.use.usage import Earlier
 
-STRATEGIES = ("keyword", "semantic", "concept", "usage", "graph", "temporal")
-
 WORDS_OF_A_CONCEPT, CONCEPTS, MENTIONS = 5, 24, 400
 """How many words a concept's name may have in a question, how many concepts and mentions are looked at."""
 VALUE = {"win": 1.0, "partial": 0.5, "miss": -0.4, "misleading": -1.0}
