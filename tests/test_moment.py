@@ -282,6 +282,58 @@ def test_find_answers_in_a_line_with_the_place_the_state_and_what_is_gone(shop: 
     assert "a question open" in line and "gone from git since: docs/old.md" in line and "shop" in line
 
 
+def answered(tool: str, **given: Any) -> str:
+    """What an agent that works here gets from a tool."""
+    import asyncio
+
+    from mcp import Client
+
+    from core.commands.workspace import open_workspace
+    from core.mcp_server.server import build_server
+
+    async def run() -> str:
+        async with Client(build_server(open_workspace())) as client:
+            return "".join(row.text for row in (await client.call_tool(tool, given)).content)
+
+    return asyncio.run(run())
+
+
+def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> None:
+    """The words of the question stand in the question, the cause behind work and talk: without the passage an agent
+    reads on for thousands of characters, and the middle of a long message is where it loses the answer."""
+    filler = [f"- Step {number} of the list is done and was looked at twice." for number in range(60)]
+    cause = "The importer opened the ledger twice, therefore the rows came twice; a lock in `ledger.py` cured it."
+    said = [
+        "Why does the nightly import write every row twice?",
+        "Let me look at the nightly import.",
+        "And?",
+        "\n".join([*filler[:30], f"**Root cause**: {cause}", *filler[30:]]),
+        "Thanks, and what of the colours?",
+        "They are blue.",
+    ]
+    rows = [
+        turn("user" if at % 2 == 0 else "assistant", [{"type": "text", "text": text}], at, "s3", shop)
+        for at, text in enumerate(said)
+    ]
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    (kept / "s3.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    asked = "the nightly import writes rows twice again: why?"
+    found = answered("find", query=asked)
+    assert cause in found and len(found) <= 2500
+    page = answered("read", name="s3:4", query=asked)
+    assert cause in page and len(page) <= 3000
+    assert cause not in answered("read", name="s3:4"), "without a query its beginning and end"
+    assert cause in answered("read", name="s3", query=asked)
+
+
+def test_what_is_not_there_is_called_weak_and_is_short(shop: Path) -> None:
+    """An agent that takes what stands beside a question for its answer is worse off than one that knows nothing."""
+    found = answered("find", query="which broker and topic does the shop publish its invoices to at night")
+    assert ("weak:" in found or "never said" in found) and len(found) < 1500
+    assert "weak" not in answered("find", query="how are the release notes of the shop generated")
+
+
 def test_a_function_that_is_no_more_is_marked(shop: Path) -> None:
     """By name, in any file of the repository; a name that git never had says nothing, and nor does a command."""
     from core.give.still import gone

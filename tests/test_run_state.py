@@ -237,7 +237,7 @@ def test_the_window_sees_another_program_at_work_sees_it_killed_and_finishes_it(
             return str(dpg.get_value(status._words))
 
         def in_the_ledger() -> str:
-            return str(dpg.get_value(seat.panel.workbench.views["conversations"]._teach._single[0][0]))
+            return str(seat.panel.workbench.views["conversations"]._teach._title)
 
         assert in_the_ledger() == "Nothing harvested yet"
         with second_program(at_home) as program:

@@ -43,16 +43,21 @@ SAVED_BY = (
 )
 
 
-class MemoryText(Shape):
-    """A memory with its whole text."""
+class Saved(Shape):
+    """What every answer tells of a memory."""
 
     id: int = Field(description="Its number, unique within its scope.")
-    content: str = Field(description="The whole text.")
-    tags: list[str] = Field(description="Its tags.")
     created: str = Field(description="When it was saved, ISO 8601.")
-    path: str = Field(description="Its file.")
+    tags: list[str] = Field(description="Its tags.")
     scope: str = Field(description="'global', or 'project' for one of the project's own.")
     source: str = Field(description=SAVED_BY)
+    path: str = Field(description="Its file.")
+
+
+class MemoryText(Saved):
+    """A memory with its whole text."""
+
+    content: str = Field(description="The whole text.")
 
 
 class RecalledMemories(Page):
@@ -62,16 +67,10 @@ class RecalledMemories(Page):
     results: list[MemoryText] = Field(description="The memories of this page, the best or newest first.")
 
 
-class MemoryLine(Shape):
+class MemoryLine(Saved):
     """A memory in one line."""
 
-    id: int = Field(description="Its number, unique within its scope.")
-    created: str = Field(description="When it was saved, ISO 8601.")
-    tags: list[str] = Field(description="Its tags.")
     summary: str = Field(description="Its first line, at most 80 characters.")
-    scope: str = Field(description="'global', or 'project' for one of the project's own.")
-    source: str = Field(description=SAVED_BY)
-    path: str = Field(description="Its file.")
 
 
 class ListedMemories(Page):
@@ -105,22 +104,27 @@ class SearchHits(Page):
     hits: list[SearchHit] = Field(description="The hits of this page, the best first.")
 
 
-class ConversationFound(Shape):
-    """One conversation, by its best turn."""
+class Held(Shape):
+    """What every answer tells of a conversation."""
 
     name: str = Field(description="Its name, for read_conversation.")
     title: str | None = Field(description="What it is called.")
     tool: str = Field(description="The program in which it was held.")
-    date: str | None = Field(description="The day of the turn, YYYY-MM-DD.")
+    date: str | None = Field(description="Its last day, or that of the turn, YYYY-MM-DD.")
     project: str | None = Field(description="The folder in which it was held.")
     branch: str | None = Field(description="What was checked out when it began.")
+    end: str | None = Field(description="What it left: not committed, not pushed, not answered.")
+
+
+class ConversationFound(Held):
+    """One conversation, by its best turn."""
+
     turns: int = Field(description="How many turns it has.")
     turn: int | None = Field(description="The number of the best turn, counted from 1.")
     role: str | None = Field(description="Who said it: user, assistant or tool.")
     text: str = Field(description="The words of that turn, or the part of it that matches.")
     why: list[str] = Field(description="What matched.")
     score: float = Field(description="Higher is better; comparable within one answer.")
-    end: str | None = Field(description="What it left: not committed, not pushed, not answered.")
 
 
 class ConversationsFound(Page):
@@ -141,17 +145,10 @@ class ConversationTurn(Shape):
     taught: list[str] = Field(description="What was harvested from it.")
 
 
-class ConversationRead(Answer):
+class ConversationRead(Held, Answer):
     """A part of one conversation."""
 
-    name: str = Field(description="Its name.")
-    title: str | None = Field(description="What it is called.")
-    tool: str = Field(description="The program in which it was held.")
-    date: str | None = Field(description="Its last day, YYYY-MM-DD.")
-    project: str | None = Field(description="The folder in which it was held.")
-    branch: str | None = Field(description="What was checked out when it began.")
     count: int = Field(description="How many turns it has in all.")
-    end: str | None = Field(description="What it left: not committed, not pushed, not answered.")
     next_turn: int | None = Field(description="The turn that the next page begins with; null on the last one.")
     turns: list[ConversationTurn] = Field(description="The turns of this page, in their order.")
 

@@ -12,7 +12,7 @@ from core.base.result import KnowledgeError
 from core.commands.conversations import read as read_whole
 from core.commands.library.documents import library_part
 from core.commands.moment.find import find as find_everything
-from core.commands.moment.find import find_lines
+from core.commands.moment.find import find_lines, passage
 from core.commands.moment.handoff import handoff as handed_off
 from core.commands.moment.worked import CHUNK, worked_text
 from core.commands.moment.worked import worked as used
@@ -37,6 +37,7 @@ Named = Annotated[
 
 def _told(now: Workspace, lines: list[str], most: int = MOST) -> str:
     text = for_prompt("\n".join(line for line in lines if line), secrets=now.config.redact, origins=False)
+    most -= len(NOT_OURS) + 3
     return f"{NOT_OURS}\n{text if len(text) <= most else text[:most] + ' …'}"
 
 
@@ -54,9 +55,10 @@ def find(
 ) -> str:
     """Find what earlier conversations here decided, learned, ran or left open, and what documents that were taken in
     say: when a request leans on something earlier ("again", "as usual", "why did we"), before a choice that may have
-    been made already, and when an error comes back. One line a hit: kind, day, project, the words that answer,
-    session:turn, how the session was left. Without a query: what a conversation here should start with. Not for general
-    knowledge or the files at hand."""
+    been made already, and when an error comes back. Ask the whole question in its own words and names: the best session
+    comes with the passage that answers, so one call is mostly enough; a line each for the others: kind, day, project,
+    words, session:turn, how the session was left. "weak" and "never said" mean that it may not be there: do not search
+    on. Without a query: what a conversation here should start with. Not for general knowledge or the files at hand."""
     now = settled(workspace)
     if not query.strip():
         text = str(tools.get_context(workspace, project)["text"])  # it has been through the gate
@@ -74,38 +76,48 @@ def read(
     name: Annotated[
         str, Field(min_length=1, max_length=500, description="session, session:turn or id, as find has it.")
     ],
-    around: Annotated[int, Field(ge=0, le=50, description="So many turns before and behind it too.")] = 1,
+    query: Annotated[
+        str, Field(max_length=2000, description="What you want to know: of what is long the part that answers.")
+    ] = "",
+    around: Annotated[int, Field(ge=0, le=50, description="Up to so many turns before and behind it too.")] = 3,
     role: Annotated[Literal["", "user", "assistant", "tool"], Field(description="Only who spoke.")] = "",
     end: Annotated[bool, Field(description="The last turns.")] = False,
     characters: Annotated[int, Field(ge=500, le=MOST, description="Length of the page.")] = PAGE,
     project: Named = "",
 ) -> str:
-    """Read on in a session, when a line of find is not enough: around a turn, from the end, or what one side
-    said. What tools gave back is cut short; a page is 3,000 characters unless you ask for more."""
+    """Read on in a session, when what find shows is not enough: around a turn, from the end, what one side said, or
+    with a query and no turn what the whole session says about it. What tools gave back is cut short; a page is 3,000
+    characters unless you ask for more."""
     now = settled(workspace)
     if CHUNK.fullmatch(name):
         return _of_document(now, name, around, project, characters)
     allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
     called, turn = with_turn(name)
     whole = read_whole(now, called, allowed=allowed)
+    about = ", ".join(filter(None, (whole.title[:120], whole.tool, whole.day, f"{whole.count} turns", whole.end)))
+    rows, room = [f"{whole.name}: {about}"], characters - len(NOT_OURS) - 160 - len(about)
+    if query.strip() and not (turn or role or end) and (told := passage(now, query, whole, 0, room)):
+        return _told(now, [*rows, told], characters)
     shown = part(whole, turn, around if turn else None, role, None if not end else 6, end=end)
-    about = ", ".join(filter(None, (whole.title[:120], whole.tool, whole.day, f"{whole.count} turns")))
-    rows, room = [f"{whole.name}: {about}"], characters - len(NOT_OURS) - 160
-    turns = sorted(shown.turns, key=lambda one: abs(one.number - turn)) if turn else list(shown.turns)
+    turns = sorted(shown.turns, key=lambda one: (abs(one.number - turn), -one.number)) if turn else list(shown.turns)
     if end:
         turns.reverse()
     texts: dict[int, str] = {}
     for one in turns:
-        most = TOOL_TURN if one.role in ("tool", "system") else _bounds(room, first=not texts)
-        text = beginning_and_end(one.text.strip(), *most)
+        head, tail = TOOL_TURN if one.role in ("tool", "system") else _bounds(room, first=not texts)
+        text = one.text.strip()
+        if len(text) > head + tail:
+            best = passage(now, query, whole, one.number, head + tail) if query.strip() else ""
+            text = best or beginning_and_end(text, head, tail)
         row = f"[{one.number} {one.role}] {text}"
         if len(row) > room:
             break
         room -= len(row) + 1
         texts[one.number] = row
     rows += [texts[number] for number in sorted(texts)]
-    left = len(shown.turns) - len(texts)
-    rows += [f"({count(left, 'more turn')} did not fit: ask with another turn, or more characters)"] * bool(left)
+    left = [one.number for one in shown.turns if one.number not in texts]
+    if left:
+        rows.append(f"({count(len(left), 'more turn')} did not fit, the next is {whole.name}:{min(left)})")
     return _told(now, rows, characters)
 
 

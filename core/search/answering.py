@@ -1,15 +1,16 @@
-"""The excerpt that answers: of the turns around a match the few sentences that a reader of the question wants.
+"""The excerpt that answers: of a session the few sentences that a reader of the question wants.
 
 A match is where the words of a question stand, and those stand best in the question itself when it was asked before.
-What answers is said around it: in the reply, in the sentence behind, with the cause or the number. So the sentences of
-the exchange are weighed against each other, and those of the session's closing message stand for it where they say
-more.
+What answers is said around it: in the reply, in the message that closes the exchange, in the list behind the line that
+announces it. So the sentences of these turns are weighed together: what a turn says as a whole speaks for each of its
+sentences, what was said already counts little, and what stands beside a chosen sentence is chosen before what does not.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.search import conversations as stored
@@ -21,11 +22,32 @@ if TYPE_CHECKING:
     from core.search.terms import Query
 
 CHARACTERS = 420
-"""So much of it is shown."""
-BEFORE, BEHIND = 2, 8
-"""So many turns before and behind the match are read."""
+"""So much of it is shown, unless its reader has more room."""
+PLACES = 8
+"""The exchanges around so many matches are read."""
+BEHIND = 8
+"""So many turns behind a match are read."""
+MATCHES, READ = 400, 4000
+"""Of so many matches at the most, and of so many characters of each, it is told which are the best."""
 LONG_SENTENCE, SHORT_SENTENCE = 300, 24
-_ENDS = re.compile(r"(?<=[.!?。！？])\s+(?=[^\s])|\n+")
+AT_END = 0.15
+"""So much more speaks for the message that closes an exchange, so much less for the request that began it."""
+OF_ITS_TURN = 0.9
+"""So much of what its turn has counts for a sentence."""
+NEAR = 0.4
+"""So much speaks for the exchange around the best match, half of it for that around the second."""
+AGAIN = 0.4
+"""A word that an earlier sentence had counts so much."""
+CONCLUDES, CODE = 0.1, 0.1
+"""So much speaks for the last lines of a long message, and against a line of code in it."""
+BESIDE = 0.15
+"""So much speaks for a sentence right behind one that was chosen, half of it for the one before."""
+ALIKE = 0.6
+"""A sentence with so many of its words in one that was chosen says it again."""
+LEAST = 0.3
+"""A sentence with a lower score fills no room."""
+_ENDS = re.compile(r"(?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+")
+_HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+\*\*:?|[A-Z][\w /-]{2,40}:)\Z")
 _CAUSE = re.compile(
     r"\b(?:because|since|so that|due to|caused?|root cause|reason|turned out|instead|rather than|fix(?:ed)?|decided|"
     r"the (?:problem|issue|trick)|which (?:means|is why)|must|never|always|otherwise|therefore|weil|sondern|parce que|"
@@ -52,79 +74,175 @@ class _Sentence(NamedTuple):
     at: int
     text: str
     terms: frozenset[int]
-    score: float
+    base: float
 
 
-def answering(database: Database, question: str, stems: Stems, thread: int, position: int) -> Excerpt | None:
-    """The sentences around the turn at `position` of a conversation that answer a question; None where the question
-    has no words."""
+def answering(
+    database: Database, question: str, stems: Stems, thread: int, places: Sequence[int], room: int = CHARACTERS
+) -> Excerpt | None:
+    """The sentences of a conversation that answer a question, at most `room` characters; `places` are the positions of
+    the turns that match it, the best one first, () where nobody looked. None where the question has no words."""
     query = parse_query(question, database, stems)
     if not query.terms:
         return None
-    pieces = [
-        one for one in stored.texts(database, thread, max(0, position - BEFORE), position + BEHIND) if one.text.strip()
-    ]
-    pieces = _exchange(pieces, position)
-    closing = stored.closing(database, thread)
-    if closing is not None and all(one.position != closing.position for one in pieces):
-        pieces.append(closing)
-    return chosen(query, stems, pieces, position)
+    spoken = stored.spoken(database, thread)
+    ends = _ends_of_exchanges(spoken)
+    others = {at for at, _ in spoken}.intersection(places) if places else {at for at, _ in spoken}
+    best = _best_places(database, query, stems, thread, places[:1], others)
+    wanted: dict[int, float] = {}
+    for rank, place in enumerate(best):
+        near = NEAR / (1 + rank)
+        after = next((at for at, role in spoken if at > place and role == "user"), place + BEHIND + 1)
+        for at in range(place, min(after, place + BEHIND + 1)):
+            wanted[at] = max(wanted.get(at, 0.0), near)
+        if (end := max((at for at in ends if place <= at < after), default=None)) is not None:
+            wanted[end] = max(wanted.get(end, 0.0), near + AT_END)
+        if (asked := max((at for at, role in spoken if at < place and role == "user"), default=None)) is not None:
+            wanted.setdefault(asked, -AT_END)
+    if ends:
+        wanted[max(ends)] = wanted.get(max(ends), 0.0) + AT_END
+    return chosen(query, stems, stored.turns_at(database, thread, sorted(wanted)), 0, room, wanted)
 
 
-def _exchange(pieces: Sequence[Piece], position: int) -> list[Piece]:
-    """The turns of the exchange: from the match to what is asked next."""
-    kept: list[Piece] = []
-    for one in pieces:
-        if one.position > position and one.role == "user":
-            break
-        kept.append(one)
-    return kept
+def _best_places(
+    database: Database, query: Query, stems: Stems, thread: int, first: Sequence[int], others: set[int]
+) -> list[int]:
+    """The match that was found, then those of the others with most of what is asked, of equals the later one."""
+    mass: dict[int, float] = {}
+    for one in stored.turns_at(database, thread, sorted(others.difference(first))[-MATCHES:]):
+        mass[one.position] = share_of(query, stems, one.text[:READ])
+    return [*first, *sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]]
 
 
-def chosen(query: Query, stems: Stems, pieces: Sequence[Piece], position: int) -> Excerpt | None:
-    """The best sentences of these turns, in their order."""
-    told = [
-        (one, at, text) for one in pieces for at, text in enumerate(sentences(one.text)) if text.strip("#*-_=`| \t")
-    ]
-    if not told:
-        return None
-    known = stems.learn({word for _, _, text in told for word in words_of(text)})
+def _ends_of_exchanges(spoken: Sequence[tuple[int, str]]) -> set[int]:
+    """The last thing that the assistant said before the user spoke again: there it stands what came of it."""
+    ends = {at for (at, role), (_, then) in pairwise(spoken) if (role, then) == ("assistant", "user")}
+    return ends | {at for at, role in spoken[-1:] if role == "assistant"}
+
+
+def chosen(
+    query: Query,
+    stems: Stems,
+    pieces: Sequence[Piece],
+    position: int,
+    room: int = CHARACTERS,
+    worth: Mapping[int, float] | None = None,
+) -> Excerpt | None:
+    """The best sentences of these turns, in their order. `worth` is what speaks for a turn beforehand; without it those
+    behind the match at `position` come before those that stand before it."""
+    told = {one.position: (one, sentences(one.text)) for one in pieces}
+    known = stems.learn({word for _, texts in told.values() for text in texts for word in words_of(text)})
     wanted: dict[str, int] = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
-    rows = [_weighed(query, known, wanted, one, at, text, position) for one, at, text in told]
-    picked, room, seen = list[_Sentence](), CHARACTERS, frozenset[int]()
-    for row in sorted(rows, key=lambda row: -row.score):
-        if row.score <= 0 and picked:
+    all_worth = query.worth
+    shares = [term.worth / all_worth for term in query.terms]
+    rows: list[_Sentence] = []
+    for one, texts in told.values():
+        made = [_Sentence(one.position, at, text, _terms(text, known, wanted), 0.0) for at, text in enumerate(texts)]
+        code = _in_fences(texts)
+        apart = one.position - position
+        near = worth.get(one.position, 0.0) if worth is not None else -0.25 if apart < 0 else min(0.2, 0.02 * apart)
+        whole = near + OF_ITS_TURN * _mass(shares, frozenset().union(*(row.terms for row in made)))
+        for row in made:
+            if row.text.strip("#*-_=`| \t"):
+                last = CONCLUDES * (one.role == "assistant" and row.at >= len(made) - 4 and len(made) > 8)
+                manner = _manner(query, one, row.text) - CODE * (row.at in code)
+                rows.append(row._replace(base=whole + last + manner))
+    picked = _picked(shares, rows, room)
+    if not picked:
+        return None
+    seen = frozenset().union(*(row.terms for row in picked))
+    of: dict[int, int] = {}
+    for row in picked:
+        of[row.position] = of.get(row.position, 0) + len(row.text)
+    return Excerpt(_joined(picked, numbered=worth is not None), max(of, key=lambda at: of[at]), _mass(shares, seen))
+
+
+def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> list[_Sentence]:
+    """Sentences by what each adds to those before it, until the room is full; in their order."""
+    left = {(row.position, row.at): row for row in rows}
+    picked: dict[tuple[int, int], _Sentence] = {}
+    seen: frozenset[int] = frozenset()
+    said: list[frozenset[str]] = []
+    while left:
+        place, best = max(left.items(), key=lambda item: _score(shares, item[1], seen, picked))
+        del left[place]
+        score = _score(shares, best, seen, picked)
+        if picked and score < LEAST:
             break
-        new = row.terms - seen
-        if picked and (len(row.text) > room or not (new or _beside(row, picked) or row.score > 0.3)):
+        words = frozenset(words_of(best.text))
+        if (picked and len(best.text) + 3 > room) or any(len(words & had) > ALIKE * len(words) for had in said):
             continue
-        picked.append(row)
-        seen |= row.terms
-        room -= len(row.text) + 3
-        if room < SHORT_SENTENCE * 2:
+        picked[place] = best
+        seen |= best.terms
+        said.append(words)
+        room -= len(best.text) + 3
+        if room < SHORT_SENTENCE:
             break
-    picked.sort(key=lambda row: (row.position, row.at))
-    share = sum(query.terms[at].worth for at in seen) / query.worth
-    best = max(picked, key=lambda row: row.score)
-    return Excerpt(_joined(picked), best.position, share)
+    return [picked[place] for place in sorted(picked)]
+
+
+def _score(
+    shares: Sequence[float], row: _Sentence, seen: frozenset[int], picked: Mapping[tuple[int, int], _Sentence]
+) -> float:
+    fresh = _mass(shares, row.terms - seen) + AGAIN * _mass(shares, row.terms & seen)
+    before, behind = (picked.get((row.position, row.at + step)) for step in (-1, 1))
+    beside = BESIDE * (before is not None) + BESIDE / 2 * (behind is not None)
+    if before is not None and before.text.endswith((":", ":**")):
+        beside += 0.15  # what it announces
+    return fresh + row.base + beside
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences and lines of a turn, the long ones cut behind a word."""
-    made = []
+    """The sentences and lines of a turn; a heading with the first one below it, a long one in parts that end behind a
+    word."""
+    made, heading = [], ""
     for part in _ENDS.split(text):
         words = " ".join(part.split())
-        if len(words) > LONG_SENTENCE:
-            words = words[: max(words.rfind(" ", 0, LONG_SENTENCE), LONG_SENTENCE // 2)] + " …"
+        if not words:
+            continue
+        if _HEADING.match(words):
+            heading = f"{heading} {words}".lstrip()
+            continue
+        words, heading = f"{heading} {words}".lstrip(), ""
+        while len(words) > LONG_SENTENCE:
+            end = max(words.rfind(" ", 0, LONG_SENTENCE), LONG_SENTENCE // 2)
+            made.append(words[:end])
+            words = words[end:].lstrip()
         made.append(words)
-    return made
+    return [*made, heading] if heading else made
 
 
-def _weighed(
-    query: Query, known: Mapping[str, str], wanted: Mapping[str, int], one: Piece, at: int, text: str, position: int
-) -> _Sentence:
-    terms = frozenset(wanted[stem] for word in words_of(text) if (stem := known[word]) in wanted)
-    score = sum(query.terms[term].worth for term in terms) / query.worth
+def share_of(query: Query, stems: Stems, text: str) -> float:
+    """How much of what is asked for has its words in a text, 0 to 1."""
+    words = set(words_of(text))
+    known = stems.learn(words)
+    has = {known[word] for word in words}
+    return sum(term.worth for term in query.terms if not has.isdisjoint(term.stems)) / query.worth
+
+
+def _in_fences(texts: Sequence[str]) -> set[int]:
+    """Which of these lines are code between fences."""
+    inside, found = False, set[int]()
+    for at, text in enumerate(texts):
+        fence = text.lstrip().startswith("```") or text.rstrip().endswith("```")
+        if inside or fence:
+            found.add(at)
+        inside ^= fence and not (text.count("```") > 1)
+    return found
+
+
+def _terms(text: str, known: Mapping[str, str], wanted: Mapping[str, int]) -> frozenset[int]:
+    return frozenset(wanted[stem] for word in words_of(text) if (stem := known[word]) in wanted)
+
+
+def _mass(shares: Sequence[float], terms: Iterable[int]) -> float:
+    """How much of what is asked for these terms are, 0 to 1."""
+    return sum([shares[term] for term in terms])
+
+
+def _manner(query: Query, one: Piece, text: str) -> float:
+    """What speaks for a sentence beside its words: that it tells a cause or a value, and who says it."""
+    score = 0.0
     if _CAUSE.search(text):
         score += 0.3 if _ASKS_CAUSE.search(query.text) else 0.12
     if _VALUE.search(text) and _ASKS_VALUE.search(query.text):
@@ -133,24 +251,22 @@ def _weighed(
         score -= 0.35
     if one.role == "tool":
         score -= 0.25
+    elif one.role == "user":
+        score -= 0.1
     if _ANNOUNCES.match(text):
         score -= 0.2
     if len(text) < SHORT_SENTENCE:
         score -= 0.15
-    apart = one.position - position
-    score -= 0.25 if apart < 0 else min(0.2, 0.02 * apart)
-    return _Sentence(one.position, at, text, terms, score if terms else score - 0.25)
+    return score
 
 
-def _beside(row: _Sentence, picked: Sequence[_Sentence]) -> bool:
-    """Whether a sentence stands right behind one that was picked: the cause is often told there."""
-    return any(row.position == other.position and row.at == other.at + 1 for other in picked)
-
-
-def _joined(rows: Sequence[_Sentence]) -> str:
+def _joined(rows: Sequence[_Sentence], *, numbered: bool) -> str:
+    """In one line: what stands apart behind an ellipsis, and of several turns each with its number, from 1."""
+    numbered = numbered and len({row.position for row in rows}) > 1
     text, before = "", None
     for row in rows:
         near = before is not None and (before.position, before.at + 1) == (row.position, row.at)
-        text += ("" if not text else " " if near else " … ") + row.text
+        mark = f"[{row.position + 1}] " if numbered and (before is None or before.position != row.position) else ""
+        text += ("" if not text else " " if near else " … ") + mark + row.text
         before = row
     return text

@@ -353,14 +353,22 @@ def texts(database: Database, thread: int, first: int, last: int) -> list[Piece]
     return [Piece(*row) for row in database.execute(sql, (thread, first, last))]
 
 
-def closing(database: Database, thread: int) -> Piece | None:
-    """The last thing that the assistant said in a conversation, None where it said nothing."""
+def turns_at(database: Database, thread: int, positions: Sequence[int]) -> list[Piece]:
+    """The turns of a thread at some positions, at most some hundred, in their order."""
     sql = (
-        "SELECT position, role, date, text, speaker FROM turns WHERE thread = ? AND role = 'assistant'"
-        " ORDER BY position DESC LIMIT 1"
+        "SELECT position, role, date, text, speaker FROM turns WHERE thread = ?"
+        f" AND position IN ({', '.join('?' * len(positions))}) ORDER BY position"
     )
-    row = database.execute(sql, (thread,)).fetchone()
-    return Piece(*row) if row is not None else None
+    return [Piece(*row) for row in database.execute(sql, (thread, *positions))]
+
+
+def spoken(database: Database, thread: int) -> list[tuple[int, str]]:
+    """The positions at which the user and the assistant spoke in a conversation, with which of them it was."""
+    sql = (
+        "SELECT position, role FROM turns WHERE thread = ? AND position >= 0 AND role IN ('user', 'assistant')"
+        " ORDER BY position"
+    )
+    return database.execute(sql, (thread,)).fetchall()
 
 
 def totals(database: Database) -> tuple[int, int]:

@@ -459,6 +459,7 @@ PLACES: dict[str, Callable[[Machine, str, str], str]] = {
 FACTS_ONLY = ("facts list", "facts bootstrap", "facts.yaml", "index.json", "MCP get_facts")
 TASKS_ONLY = ("MCP list_tasks",)
 MEMORIES_ONLY = ("recall", "MCP recall_memory")
+DOCUMENTS_ONLY = ("library retrieve", "MCP retrieve")
 BY_QUERY = ("search", "recall", "find", "library retrieve")
 ASKED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("MCP search_knowledge", "search_knowledge", {"query": QUERY}),

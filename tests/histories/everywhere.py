@@ -19,7 +19,7 @@ from pathlib import Path
 from core.base.result import KnowledgeError
 from core.commands import bullets
 from core.commands.history.undo import undo
-from tests.acceptance.stand import FACTS_ONLY, MEMORIES_ONLY, TASKS_ONLY, Machine, plain
+from tests.acceptance.stand import DOCUMENTS_ONLY, FACTS_ONLY, MEMORIES_ONLY, TASKS_ONLY, Machine, plain
 from tests.harvest_world import HURRIED
 from tests.histories.ground import STEPS
 
@@ -237,6 +237,8 @@ class History:
                 wanted = tasks
             elif place in MEMORIES_ONLY:
                 wanted = told["recall"]
+            elif place in DOCUMENTS_ONLY:
+                wanted = set()
             else:
                 found = found - (told["recall"] | finished) | (found & listed)
             for words in found ^ wanted:
