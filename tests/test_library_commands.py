@@ -19,26 +19,19 @@ from core.base.config import Config
 from core.base.marks import NOTICE
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import checked_value, find_setting
-from core.commands.library.table import RELATIONS, SCOPES, SIZES, STRATEGIES
 from core.commands.moment.worked import UsageReader
 from core.commands.panel import library as view
 from core.commands.workspace import open_workspace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
 from core.knowledge.digest import read_served
-from core.library import database, records
-from core.library.use import dossier, reflect, strategies
+from core.library import database
 from core.mcp_server import moment, tools
 from tests.cli_call import call
 from tests.library_home import GOTCHA, GUIDE, asked_in_a_session, harvested, recorded, run, switch, text, workspace
 from tests.library_home import home as home
 from tests.library_place import database_on, opened
 from tests.test_library_extract import page_of, pdf_of
-
-
-def test_the_words_of_the_command_line_are_those_of_the_library() -> None:
-    assert (STRATEGIES, SCOPES, RELATIONS) == (strategies.STRATEGIES, reflect.SCOPES, records.RELATIONS)
-    assert SIZES == dossier.SIZES
 
 
 def test_a_question_an_outcome_a_profile_and_the_way_back(home: Path) -> None:

@@ -177,10 +177,12 @@ def test_threads_get_their_own_texts() -> None:
     assert len(found) == 20 and all(name in text for name, text in found.items())
 
 
-def test_a_process_that_nobody_needs_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extract_process, "IDLE_SECONDS", 0.05)
-    extract("a.html", PAGE.encode())
-    assert wait_until(lambda: not extract_process._idle)
+@ONE_DATABASE
+def test_no_reader_waits_when_a_run_is_over(library: Library, tmp_path: Path) -> None:
+    """The panel stays open for days: what it read with would hold memory as long."""
+    (tmp_path / "a.html").write_text(PAGE)
+    assert take_in(library, tmp_path).documents
+    assert not extract_process._idle
     extract("a.html", PAGE.encode())
 
 

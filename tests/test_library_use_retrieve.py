@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import select
 
 from core.base.answer import Answer
+from core.base.choices import STRATEGIES
 from core.base.entry import Entry, SearchSource
 from core.base.result import KnowledgeError, attempt, refuse
 from core.experience.kinds import infer_task_type
@@ -22,7 +23,6 @@ from core.library.told import Told
 from core.library.use import usage
 from core.library.use.dossier import as_text
 from core.library.use.reflect import reflect
-from core.library.use.retrieve import STRATEGIES
 from core.library.use.vectors import Embedder
 from core.search.index import open_index
 from core.search.query import search
@@ -135,7 +135,7 @@ def test_what_helped_with_a_question_like_this_comes_back(shelf: Shelf) -> None:
 
 
 def test_links_lead_to_what_belongs_together(shelf: Shelf) -> None:
-    shelf.link("reddit", "soup", "complements", weight=0.9)
+    shelf.link("reddit", "soup", "complements", weight=0.9, created_by="consolidated")
     found = shelf.ask(QUESTION)
     soup = next(one for one in found.dossiers if one.chunk.id == shelf.chunks["soup"])
     assert set(soup.why) >= {"graph"}
@@ -143,7 +143,7 @@ def test_links_lead_to_what_belongs_together(shelf: Shelf) -> None:
 
 
 def test_better_for_leads_to_the_better_one_for_its_task_alone(shelf: Shelf) -> None:
-    shelf.link("soup", "reddit", "better_for", task_type="debugging")
+    shelf.link("soup", "reddit", "better_for", task_type="debugging", created_by="consolidated")
     for task, leads in (("", True), ("factual_lookup", False)):
         found = shelf.ask(QUESTION, only=("keyword", "graph"), task_type=task)
         assert ("soup" in shelf.names(found)) is leads
@@ -198,7 +198,7 @@ def test_where_nothing_was_learned_the_order_is_that_of_plain_search(copied: She
         assert copied.names(copied.ask(query, limit=5)) == plain[:5], query
 
 
-def test_what_a_person_links_moves_up_and_what_reading_links_stands_behind(copied: Shelf) -> None:
+def test_what_a_person_links_moves_up(copied: Shelf) -> None:
     query = "how do I mount the disk"
     before = copied.names(copied.ask(query, limit=100))
     assert before[-1] == "soup" or "soup" not in before[:5]

@@ -417,7 +417,7 @@ def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> N
     assert "'purple elephant' stands nowhere" in call("find", '"purple elephant" notes')[1]
 
 
-@pytest.mark.parametrize("name", ["shop", "{folder}", "{folder}/"])
+@pytest.mark.parametrize("name", ["shop", "{folder}", "{folder}/", "{folder}/.worktrees/1"])
 def test_a_project_is_named_as_hits_print_it(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

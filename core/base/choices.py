@@ -32,3 +32,12 @@ TASK_TYPES = (
 """What somebody may be doing when something is handed to them."""
 OUTCOMES = ("win", "partial", "miss", "misleading")
 """How that served: it helped, it was not enough, it was beside the point, it led astray."""
+# What documents of the library are, how they are looked for and shown, and how they stand to each other.
+CONTENT_TYPES = ("article", "paper", "note", "code", "conversation", "reference")
+STRATEGIES = ("keyword", "semantic", "concept", "usage", "graph", "temporal")
+DOSSIER_SIZES = ("full", "compact", "minimal")
+SCOPES = ("all", "tasks", "sources", "gaps", "retire", "connections", "concept")
+RELATIONS = (
+    "related_to", "supports", "contradicts", "supersedes", "elaborates", "applies", "derived_from", "same_as",
+    "complements", "better_for",
+)  # fmt: skip

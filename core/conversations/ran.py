@@ -94,15 +94,17 @@ def read_end(turns: Sequence[Turn]) -> End:
     said = next((turn for turn in reversed(turns) if _speaks(turn)), None)
     words = " ".join(said.text.split()) if said is not None else ""
     by_user = said is not None and said.role == "user"
-    asks = bool(said) and not by_user and words.rstrip(" *_)`").endswith(("?", "？"))
+    question = words.rstrip(" *_)`").endswith(("?", "？"))
+    # A chat often ends with what somebody notes; only where tools are at work is that a request.
+    waits = by_user and len(words) >= LEAST_SAID and turns[-1] is said and (question or bool(events))
     return End(
         files=tuple(dict.fromkeys(reversed(files)))[::-1],
         commit=(f"commit {commit.hash[:8]}" if commit.hash else f"the commit “{commit.subject}”") if commit else "",
         pushed=pushed if commit else None,
         pull=pulls[-1] if pulls else "",
         broken=stopped_by(turns) or _breaks_off(turns, events, "" if by_user else words),
-        waits=words[:LONGEST_SAID] if by_user and len(words) >= LEAST_SAID and turns[-1] is said else "",
-        asks=asks,
+        waits=_beginning(words) if waits else "",
+        asks=bool(said) and not by_user and question,
     )
 
 
@@ -115,6 +117,13 @@ _LIMIT = re.compile(
     r"\bout of (?:credits|tokens|extra usage)\b|\bcredit balance is too low\b|\bprompt is too long\b",
     re.IGNORECASE,
 )
+
+
+def _beginning(words: str) -> str:
+    """What was said, or as many whole words of it as a line has room for."""
+    return (
+        words if len(words) <= LONGEST_SAID else f"{words[:LONGEST_SAID].rpartition(' ')[0] or words[:LONGEST_SAID]} …"
+    )
 
 
 def _speaks(turn: Turn) -> bool:

@@ -98,10 +98,14 @@ def counts_for(tally: Tally, task_type: str) -> Mapping[str, int]:
 def success(counts: Mapping[str, int]) -> float | None:
     """How well it went, from 0 to 1: (win + ½ partial) / (win + ½ partial + miss + 2 misleading). None from fewer than
     three outcomes."""
-    if sum(counts.values()) < NEEDED:
-        return None
+    return rate_of(counts) if sum(counts.values()) >= NEEDED else None
+
+
+def rate_of(counts: Mapping[str, int]) -> float:
+    """The same from however few outcomes, for words that stand beside their numbers."""
     good = counts.get("win", 0) + counts.get("partial", 0) / 2
-    return good / (good + counts.get("miss", 0) + 2 * counts.get("misleading", 0))
+    whole = good + counts.get("miss", 0) + 2 * counts.get("misleading", 0)
+    return good / whole if whole else 0.0
 
 
 def total(tally: Tally, task_type: str = "") -> int:

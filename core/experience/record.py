@@ -27,7 +27,7 @@ from core.base import files
 from core.base.choices import OUTCOMES, TASK_TYPES
 from core.base.entry import statement_mark
 from core.base.result import KnowledgeError
-from core.experience.kinds import counts_for
+from core.experience.kinds import counts_for, merged, over_tasks
 
 NOTES = 4_000
 """Characters of a why, a question or a context."""
@@ -111,10 +111,8 @@ class Served:
 
     def counts(self) -> dict[str, int]:
         """Outcome -> how often, whatever the task."""
-        whole: Counter[str] = Counter()
-        for row in self.tally.values():
-            whole.update(row)
-        return {name: whole[name] for name in OUTCOMES if whole[name]}
+        whole = over_tasks(self.tally)
+        return {name: whole[name] for name in OUTCOMES if name in whole}
 
     def warning(self, task: str) -> str:
         """What is to be said first of a thing that has misled too often at a kind of task; "" for one that has not."""
@@ -226,14 +224,9 @@ def served(path: Path, texts: Iterable[str]) -> dict[str, Served]:
 
 def together(some: Iterable[Served]) -> Served:
     """One record of several names of a thing."""
-    tally: dict[str, Counter[str]] = {}
-    earlier, misled = 0, dict[str, str]()
-    for one in some:
-        for task, row in one.tally.items():
-            tally.setdefault(task, Counter()).update(row)
-        earlier += one.earlier
-        misled |= one.misled
-    return Served(tally, earlier, misled)
+    all_of_it = list(some)
+    misled = {task: why for one in all_of_it for task, why in one.misled.items()}
+    return Served(merged(one.tally for one in all_of_it), sum(one.earlier for one in all_of_it), misled)
 
 
 def follow(path: Path, old: str, new: str) -> None:

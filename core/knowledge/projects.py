@@ -209,8 +209,9 @@ def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | No
 
 
 def named_root(projects: Projects, name: str) -> str:
-    """The top folder of the known project that somebody names: by its path as it was written on any system, its
-    repository (`owner/name`), or its folder's name; of several the one that was known last. "" for none."""
+    """The top folder of the known project that somebody names: by its path as it was written on any system or by one
+    inside it, its repository (`owner/name`), or its folder's name; of several the one that was known last. "" for
+    none."""
     places = projects.places if isinstance(projects, KnownProjects) else {}
     wanted = name.strip().replace("\\", "/").strip("/").removesuffix(".git").casefold()
     if not wanted:
@@ -222,7 +223,8 @@ def named_root(projects: Projects, name: str) -> str:
             return root
         if any(one.endswith(f"/{wanted}") or one == f"remote:{wanted}" for one in remotes):
             return root
-    return ""
+    inside = (root for root in places if f"{wanted}/".startswith(root.replace("\\", "/").strip("/").casefold() + "/"))
+    return max(inside, key=len, default="") if "/" in wanted else ""
 
 
 def _known_above(root: str, places: Mapping[str, str]) -> str:

@@ -34,8 +34,6 @@ READ_MEMORY = 1536 << 20
 has no such limit and macOS may refuse it: there only time and the length of the answer are limited."""
 MAX_ANSWER = 64 << 20
 """Bytes of an answer: the text, and little else."""
-IDLE_SECONDS = 30.0
-"""Seconds after which a process that nobody needs is ended."""
 GRACE_SECONDS = 10.0
 """Seconds beyond the limit after which a process ends itself, since the program that should have ended it is gone."""
 HEADER_BYTES = 1 << 16
@@ -80,7 +78,6 @@ class _Reader:
     def __init__(self) -> None:
         """Raises OSError when the process cannot be started."""
         self.files = 0
-        self._idle_timer: threading.Timer | None = None
         self._process = subprocess.Popen(
             [sys.executable, "-m", _MODULE],
             stdin=subprocess.PIPE,
@@ -139,17 +136,6 @@ class _Reader:
             return KnowledgeError(code, f"the process that read this {kind} died ({how})", name, _ANOTHER_WAY)
         return KnowledgeError(code, why, name, how_to_install("documents") if code == "no-reader" else "")
 
-    def start_idle_timer(self) -> None:
-        """Have the process ended after `IDLE_SECONDS`, unless somebody needs it before."""
-        self._idle_timer = threading.Timer(IDLE_SECONDS, _end_if_idle, (self,))
-        self._idle_timer.daemon = True
-        self._idle_timer.start()
-
-    def cancel_idle_timer(self) -> None:
-        """It is needed again, or ended already."""
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
-
     def end(self) -> None:
         """Kill the process and wait until it is gone."""
         self._process.kill()
@@ -167,33 +153,20 @@ def _borrowed() -> _Reader:
     """An idle process, or a new one. Raises OSError when none can be started."""
     with _lock:
         reader = _idle.pop() if _idle else None
-    if reader is None:
-        return _Reader()
-    reader.cancel_idle_timer()
-    return reader
+    return reader or _Reader()
 
 
 def _give_back(reader: _Reader) -> None:
-    reader.start_idle_timer()
     with _lock:
         _idle.append(reader)
 
 
-def _end_if_idle(reader: _Reader) -> None:
-    with _lock:
-        if reader not in _idle:
-            return
-        _idle.remove(reader)
-    reader.end()
-
-
 def end_idle() -> None:
-    """End the processes that read nothing now."""
+    """End the processes that read nothing now; a run that read files does it at its end."""
     with _lock:
         readers = list(_idle)
         _idle.clear()
     for reader in readers:
-        reader.cancel_idle_timer()
         reader.end()
 
 

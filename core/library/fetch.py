@@ -103,12 +103,14 @@ def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int =
     session = requests.Session()
     session.trust_env = False  # no names and passwords of a .netrc to whoever a link names
     open_sockets: list[socket.socket] = []
+    private: list[str] = []  # why a connection was given up; the library wraps what is raised
 
     def joined(connected: socket.socket) -> None:
         """Judge a connection that is not used yet. Raises OSError."""
         if why := _why_private(str(connected.getpeername()[0]), at, own):
             connected.close()
-            raise _PrivateError(why)
+            private.append(why)
+            raise OSError(why)
         open_sockets.append(connected.dup())  # TLS takes the first one for itself
         if is_late():
             raise TimeoutError
@@ -141,27 +143,14 @@ def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int =
         except (requests.RequestException, ValueError, OSError) as error:
             if is_late():
                 raise KnowledgeError("not-fetched", "the server takes too long", shown(at)) from error
-            if private := _private_cause(error):
-                raise KnowledgeError("refused-address", f"this address is not fetched: {private}", shown(at)) from error
+            if private:
+                why = f"this address is not fetched: {private[0]}"
+                raise KnowledgeError("refused-address", why, shown(at)) from error
             raise KnowledgeError(
                 "not-fetched", f"the page cannot be fetched: {sanitise_line(str(error), 200)}", shown(at)
             ) from error
         finally:
             session.close()
-
-
-class _PrivateError(OSError):
-    """A connection went where it must not."""
-
-
-def _private_cause(error: BaseException | None) -> str:
-    """Why a connection was given up by `_PrivateError`, however deep the library has wrapped it; "" for another."""
-    for _depth in range(10):
-        if error is None or isinstance(error, _PrivateError):
-            break
-        reason = getattr(error.args[0] if error.args else None, "reason", None)
-        error = reason if isinstance(reason, BaseException) else error.__cause__ or error.__context__
-    return str(error) if isinstance(error, _PrivateError) else ""
 
 
 def _watch_connections(session: Session, joined: Callable[[socket.socket], None]) -> None:

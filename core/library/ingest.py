@@ -28,6 +28,7 @@ from core.base.secrets.redact import redact
 from core.library import rows, schema
 from core.library.database import Library, cause_of
 from core.library.extract import MAX_FILE_BYTES
+from core.library.extract_process import end_idle
 from core.library.fetch import UNCHANGED, fetch, is_address, shown, stored_name
 from core.library.phrases import Phrases
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
@@ -254,6 +255,7 @@ def ingest(
         report.errors.append(ErrorInfo("no-cluster", f"the workers cannot be reached any more: {error}", "", hint))
     finally:
         workers.close()
+        end_idle()
     if not report.stopped and stopped():
         report.stopped = "cancelled"
     return report

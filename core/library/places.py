@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Integer, case, cast, func, select
 from core.library import schema
 from core.library.fetch import is_address
 from core.library.rows import in_parts
+from core.library.searched import is_gone
 
 _NO_LINES = (".pdf", ".docx", ".html", ".htm", ".xhtml", ".ipynb")
 """Suffixes of files whose text has other lines than they have."""
@@ -64,7 +65,7 @@ class Known:
     documents: Mapping[str, str]
 
 
-def known_files(connection: Connection, *conditions: Any) -> list[Known]:
+def known_files(connection: Connection) -> list[Known]:
     """The files that active documents come from. A conversation in an export counts as its file; a path in which a
     secret was replaced leads nowhere and is left out."""
     d, place, p = schema.document.c, schema.location.c, schema.source_profile.c
@@ -73,7 +74,7 @@ def known_files(connection: Connection, *conditions: Any) -> list[Known]:
     )
     joined = asked.outerjoin(schema.source_profile, p.id == d.source_profile_id)
     found: dict[str, Known] = {}
-    for row in connection.execute(joined.where(d.status == "active", *conditions).order_by(place.source)):
+    for row in connection.execute(joined.where(d.status == "active").order_by(place.source)):
         if is_address(row.source) or _REDACTED in row.source:
             continue
         export, _, inside = row.source.rpartition("#")
@@ -98,12 +99,11 @@ def without_file(connection: Connection, documents: Sequence[str]) -> set[str]:
     files."""
     if connection.dialect.name != "sqlite" or not documents:
         return set()
-    known = known_files(connection, schema.document.c.id.in_(documents))
-    there = {one for file in known if os.path.exists(file.path) for one in file.documents.values()}
-    place = schema.location.c
+    place, stands = schema.location.c, dict[str, bool]()
     asked = select(place.document_id, place.source).where(place.document_id.in_(documents))
-    there |= {row.document_id for row in connection.execute(asked) if is_address(row.source)}
-    return {one for file in known for one in file.documents.values()} - there
+    for document, source in connection.execute(asked):
+        stands[document] = stands.get(document, False) or not is_gone(source)
+    return {document for document, there in stands.items() if not there}
 
 
 def moved_to(gone: Sequence[Known], known: Sequence[Known]) -> dict[str, str]:

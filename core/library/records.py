@@ -16,14 +16,11 @@ from typing import Any, TypeAlias
 
 # --- words, in the order in which people read them --------------------------------------------------------------------
 
-CONTENT_TYPES = ("article", "paper", "note", "code", "conversation", "reference")
 STATUSES = ("active", "archived", "superseded")
 CHUNK_TYPES = ("narrative", "argument", "data", "code", "definition", "example")
 RHETORICAL_MODES = ("explanatory", "argumentative", "anecdotal", "sarcastic", "instructional")
 CONCEPT_TYPES = ("topic", "entity", "method", "claim", "question")
 
-RELATIONS = ("related_to", "supports", "contradicts", "supersedes", "elaborates", "applies", "derived_from", "same_as",
-             "complements", "better_for")  # fmt: skip
 SYMMETRIC = frozenset(("related_to", "contradicts", "same_as", "complements"))
 """Relations that hold in both directions: one link is stored, from the smaller id to the larger."""
 

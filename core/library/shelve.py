@@ -13,10 +13,9 @@ import posixpath
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import combinations
 from typing import Any, TypeVar
 from urllib.parse import urljoin
 
@@ -59,8 +58,8 @@ STANDS = 0.9
 SHIFTED = 0.5
 """The same share where each line of the chunk stands still in the text: only the borders of chunks have moved. Of the
 chunks that 218 edits of our pages changed, 389 of 627 stand so or so; of 283 edits of our code 531 of 835."""
-CONCEPTS_OF_DOCUMENT, PAIRS_OF_DOCUMENT = 8, 12
-"""Links from a document to its main concepts, and among concepts that it speaks of together."""
+CONCEPTS_OF_DOCUMENT = 8
+"""Links from a document to its main concepts."""
 
 
 @dataclass(frozen=True)
@@ -471,7 +470,7 @@ def _linked(
     now: datetime,
 ) -> None:
     """A section elaborates the one above it, a method its class; a chunk that defines a concept elaborates that; the
-    document is related to what it speaks of most, and concepts to those that it speaks of together."""
+    document is related to what it speaks of most. Which concepts stand together the mentions tell."""
     link = schema.link.c
     for part in rows.in_parts(chunk.id for chunk in settled):
         made_before = (link.source_id.in_(part), link.relation == "elaborates", link.created_by == "auto")
@@ -486,31 +485,13 @@ def _linked(
         for concept in spoken[chunk.id]:
             if last and last_words.get(concept) == last:
                 made.append(Link(new_id(), "chunk", chunk.id, "concept", concept, "elaborates", now))
-    for concept, number in _most(within, named, CONCEPTS_OF_DOCUMENT):
+    # Of equals that with the longer name, which says more.
+    order = sorted(within.items(), key=lambda row: (-row[1], -len(named[row[0]].name), named[row[0]].folded))
+    for concept, number in order[:CONCEPTS_OF_DOCUMENT]:
         share = round(number / max(1, len(settled)), 3)
         made.append(Link(new_id(), "document", document_id, "concept", concept, "related_to", now, share))
-    rows.add_links(connection, [*made, *_pairs(spoken, within, named, now)])
+    rows.add_links(connection, made)
     _references(connection, prepared, document_id, now)
-
-
-def _most(within: Counter[str], named: Mapping[str, Concept], number: int) -> list[tuple[str, int]]:
-    """The concepts of most chunks; of equals that with the longer name, which says more."""
-    order = sorted(within.items(), key=lambda row: (-row[1], -len(named[row[0]].name), named[row[0]].folded))
-    return order[:number]
-
-
-def _pairs(
-    spoken: Mapping[str, Counter[str]], within: Counter[str], named: Mapping[str, Concept], now: datetime
-) -> Iterator[Link]:
-    often = {concept for concept, _number in _most(within, named, 30) if within[concept] >= 2}
-    together: Counter[tuple[str, str]] = Counter()
-    for counts in spoken.values():
-        together.update(combinations(sorted(often & counts.keys()), 2))
-    ranked = sorted(together.items(), key=lambda row: (-row[1], row[0]))
-    for (one, other), number in ranked[:PAIRS_OF_DOCUMENT]:
-        if number >= 2:
-            weight = round(number / (within[one] + within[other] - number), 3)
-            yield Link(new_id(), "concept", one, "concept", other, "related_to", now, weight)
 
 
 def _parents(prepared: Prepared, settled: Sequence[Chunk]) -> Iterable[tuple[str, str]]:

@@ -13,14 +13,13 @@ from core.conversations.conversation import Turn
 from core.conversations.events import Compaction, Plan, Question
 from core.rules import words
 from core.rules.prose import Row, by_person, clean, whole
-from core.rules.said import STRONG
-from core.rules.sentence import Found, fits, found, readable
+from core.rules.sentence import Found, fits, found
 from core.rules.session import Session, rows_of
 
 MAX_DECISIONS = 3
 MAX_PER_SUMMARY = 3
 LONGEST_ANSWER = 220
-LONGEST_CHOSEN, SHORTEST_SAID = 160, 12
+LONGEST_CHOSEN = 160
 
 # --- questions of a tool ---
 
@@ -220,48 +219,29 @@ _SETTLED = re.compile(
     r"asked for) (?:an? )?(?:strict|only|no|never|always)\b)",
     re.IGNORECASE,
 )
-_OF_WORK = re.compile(r"^User|\b(?:sub-?agent|diagnostics?|IDE|task \d+|context|tool calls?)\b", re.IGNORECASE)
-"""Trouble of the session itself."""
 _DEFINES = re.compile(r"\bvs\.?\s|\S → \S| = |\b(?:means|is (?:an?|the)|stands for|refers to)\b")
 
 
 def find_compacted(session: Session) -> Iterator[Found]:
-    """The user's words, terms, decisions and errors with their cures out of a summary that a tool made of a session,
-    by its headings; of what it calls pending, what was not spoken of any more."""
+    """The user's words, terms and decisions out of a summary that a tool made of a session, by its headings."""
     for number, event in session.events:
         if not isinstance(event, Compaction):
             continue
         parts = _PART.split(event.text)
         for name, body in zip(parts[1::2], parts[2::2], strict=False):
             rows = [row for row in rows_of(Turn("assistant", body), number) if row.kind in ("bullet", "check")]
-            items = [item for row in rows for item in _summed_up(session, name.strip().lower(), row, number)]
+            items = [item for row in rows for item in _summed_up(name.strip().lower(), row, number)]
             yield from items[:MAX_PER_SUMMARY]
 
 
-def _summed_up(session: Session, heading: str, row: Row, number: int) -> Iterator[Found]:
+def _summed_up(heading: str, row: Row, number: int) -> Iterator[Found]:
     item, text = whole(row), clean(row.text)
-    label, _, rest = text.partition(": ")
+    _, _, rest = text.partition(": ")
     bold = row.text.startswith("**") and not words.TEMPLATE.search(rest)
     said = _FEEDBACK.match(text)
     if "user messages" in heading and said and not words.POINTING.search(said["said"]):
         yield found("decisions", f"{said['said']} ({said['note']})", number, quote=item.quote, score=62)
-    elif (
-        "user messages" in heading
-        and STRONG.search(text)
-        and SHORTEST_SAID <= len(text) <= LONGEST_ANSWER
-        and "?" not in text
-    ):
-        yield found("decisions", text.strip('"“” '), number, quote=item.quote, score=58)
-    elif "error" in heading or "fixes" in heading:
-        first = words.first_sentence(rest)
-        whole_text = f"{label}: {first}"
-        if bold and first and not _OF_WORK.search(label) and fits(whole_text) and not words.HEDGE.search(first):
-            yield found("facts", whole_text, number, quote=item.quote, score=52, kind="pitfall")
     elif _SETTLED.match(text) and fits(text):
         yield found("decisions", text, number, quote=item.quote, score=58)
     elif "concept" in heading and bold and _DEFINES.search(rest) and fits(text):
         yield found("facts", text, number, quote=item.quote, score=50)
-    elif (
-        heading.startswith(("pending", "remaining", "open")) and readable(text) and not session.spoken_of(number, text)
-    ):
-        yield found("tasks_open", text, number, quote=item.quote, score=55)

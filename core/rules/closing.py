@@ -61,7 +61,7 @@ TO_READER = re.compile(
 _OF_SPEAKER = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|let me|let's|we'll|let us know|want me|shall)\b", re.IGNORECASE)
 _YOURS = re.compile(
     r"\byour (?=(?:[\w.`/-]+ ){0,2}(?:repo\w*|project|code\w*|branch|machine|setup|environment|config\w*|app\w*|tests?|"
-    r"files?|server|script|build|image|container|database|version|install\w*|system|local|package|folder|shell|browser|"
+    r"files?|server|script|build|image|warnings?|errors?|issue|problem|failure|container|database|version|install\w*|system|local|package|folder|shell|browser|"
     r"\.\w+|`))|(?<=[Вв] )ваш(?:ем|ей) |您的|你的",
     re.IGNORECASE,
 )
@@ -116,7 +116,8 @@ _OF_THE_DAY = re.compile(
     r"\b(?:as|you) (?:requested|asked)\b|^(?:after (?:scann|review|check|look|search)ing|based on|looking at|"
     r"the (?:only )?(?:remaining|"
     r"changes|plan|summary|update)|plan references)\b|\bnext command\b|\b(?:is|are) (?:now )?(?:back to its|"
-    r"corrected)\b|\bno (?:changes?|issues?|errors?|other|"
+    r"corrected)\b|\b(?:is|are|was|were) (?:verified|confirmed|tested|checked)\b|^what['’]?s\b|"
+    r"\bno (?:changes?|issues?|errors?|other|"
     r"usage)\b.{0,80}\b"
     r"(?:found|needed|required|changed)\b|^(?:before|after|old|new|was|previously)\s*[:：]",
     re.IGNORECASE,
@@ -152,12 +153,16 @@ def thoughts(rows: Sequence[Row]) -> Iterator[Thought]:
             number += 1
             while number < len(parts):
                 more = parts[number][0]
-                leans = row.kind == "bullet" or leaning(more)
+                leans = row.kind == "bullet" or leaning(more) or _GOES_ON.match(more)
                 if not leans or len(text) + len(more) >= LONGEST or not _speaks(more):
                     break
                 text = f"{with_stop(text)} {more}"
                 number += 1
             yield Thought(text, first.quote, row, at)
+
+
+_GOES_ON = re.compile(r"(?:since|because) (?:the|it|they|no|a)\b", re.IGNORECASE)
+"""How a sentence begins that says why of the one before, and may also stand alone."""
 
 
 def leaning(text: str) -> bool:
@@ -203,7 +208,8 @@ _OF_CAUSE = re.compile(
     r"^(?:\d+[.)]\s*)?(?:the )?(?:root |real |actual |underlying |main )?(?:causes?|bugs?|problems?|issues?)"
     r"(?:\s*(?:\(.*\)|of .*|found|identified|summary|&.*|and .*))?$|^\d+[.)] .{3,60} (?:issue|problem|error|bug)s?$|"
     r"^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|"
-    r"crash|hang|is |was )|^what (?:happen|went wrong|caused|was wrong|the problem)|^(?:diagnosis|error explanation|"
+    r"crash|hang|is |was )|^why (?:this|that|the (?:fix|change|cure|solution)) (?:fix|work|help|cure|solve)\w*|"
+    r"^what (?:happen|went wrong|caused|was wrong|the problem)|^(?:diagnosis|error explanation|"
     r"explanation|"
     r"ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因|问题根源|问题所在|问题诊断|причина.*|"
     r"проблема|causa|"
@@ -234,7 +240,8 @@ CURE = re.compile(
     r"解决方法|修正|решение)\s*(?:(?:is|was)\s+(?:to\s+)?|[:：—–-]+\s*|by\s+|adds?\s+(?=\w))|"
     r"^(?:to (?:fix|solve|resolve|avoid|work around) (?:this|it|the)(?: [\w-]+){0,3}?[,:]\s+(?:you (?:can|need to|"
     r"have to|should|"
-    r"must)\s+)?|fixed by\s+|I (?:have |"
+    r"must)\s+)?|you (?:just |only |simply )?(?:need|have) to (?=(?:use|set|run|add|pass|call|remove|install|pin|"
+    r"prefix|upgrade|export|enable|disable)\b)|fixed by\s+|I (?:have |"
     r"'ve )?fixed (?:this|it) by\s+)",
     re.IGNORECASE,
 )
@@ -257,7 +264,7 @@ def find_causes(session: Session) -> Iterator[Found]:
         mine = list(islice(_causes_in(session, closing, rows), MAX_CAUSES))
         for number, turn in session.said_before(closing) if not mine and closing.changed else ():
             mine = mine or list(_causes_in(session, closing, rows_of(turn, number), sure=True))
-        told += mine[:MAX_CAUSES]
+        told += mine[:MAX_CAUSES] or (_diagnosed(session, closing, rows) if closing.changed else ())
     fresh = [one for at, one in enumerate(told) if not any(same(one, other) for other in told[at + 1 :])]
     yield from fresh[-MAX_CAUSES:]
 
@@ -284,7 +291,8 @@ def is_cause(rows: Sequence[Row], thought: Thought) -> bool:
     row = thought.row
     if row.kind == "check" or words.SEVERE.match(row.text):
         return False
-    first = thought.at == 0 or rows[thought.at - 1].heading != row.heading
+    above = rows[thought.at - 1] if thought.at else None
+    first = above is None or above.heading != row.heading or above.text.endswith((":", "："))
     below = first and _OF_CAUSE.match(row.heading) is not None
     return below or any(found.search(thought.text) for found in (_CAUSE_LABEL, words.CAUSE, CAUSES))
 
@@ -347,13 +355,49 @@ def cure_of(rows: Sequence[Row], cause: Thought) -> str:
             if not (label or headed or done or told):
                 continue
             said = begun((text[label.end() :] if label else _DID.sub("", text)).strip())
+            said = _WITH_GUESS.sub("", said) if GUESS.search(said) else said
             if (_is_cure(said.rstrip(":")) if not told else len(said) <= LONGEST_CURE) and len(told) <= MAX_STEPS:
                 told.append(said if said.endswith(":") else said.rstrip("."))
             if told and not said.endswith(":"):
                 break
     if not told:
-        return ""
+        return _cure_above(rows, cause)
     return f"{told[0]} {'; '.join(told[1:])}".strip().rstrip(":") + "."
+
+
+def _cure_above(rows: Sequence[Row], cause: Thought) -> str:
+    """What was done, as the rows above say, where the heading of a cause speaks of the cure ("why this fixes it")."""
+    if not _WHY_CURED.match(cause.row.heading):
+        return ""
+    for row in rows[max(0, cause.at - LOOK_ABOVE) : cause.at]:
+        text = re.sub(r"\s+(?:in|with|by|to|at)\s*[:：]$", "", row.text if row.kind == "bullet" else "")
+        if words.DONE.match(text) and _is_cure(text):
+            return with_stop(begun(_DID.sub("", text)))
+    return ""
+
+
+_WHY_CURED = re.compile(
+    r"why (?:this|that|the (?:fix|change|cure|solution)) (?:fix|work|help|cure|solve)", re.IGNORECASE
+)
+_WITH_GUESS = re.compile(r",? (?:since|as|because|which|so)\b.*$")
+"""The reason of a cure, dropped where it is a guess."""
+
+
+def _diagnosed(session: Session, closing: Closing, rows: Sequence[Row]) -> Iterator[Found]:
+    """The message that names the same things as the cure below: between them the files were changed, so it says what
+    was wrong, in whatever language."""
+    labels = [(text, CURE.match(text)) for row in rows for text, _ in _said(row)]
+    cures = [begun(text[label.end() :].strip()) for text, label in labels if label]
+    for cure in [text for text in cures if _is_cure(text)][:1]:
+        for number, turn in session.said_before(closing):
+            said = [thought for thought in thoughts(rows_of(turn, number)) if states(thought.text)]
+            text = " ".join(with_stop(thought.text) for thought in said)
+            if len(names_in(text) & names_in(cure)) >= LEAST_SAME_NAMES and len(text) <= LONGEST and not is_past(text):
+                yield found("facts", with_cure(text, cure), closing.number, quote=said[0].quote, score=66)
+                return
+
+
+LEAST_SAME_NAMES = 2
 
 
 def _is_cure(text: str) -> bool:

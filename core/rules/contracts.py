@@ -14,6 +14,8 @@ from core.rules.typed import has_placeholder, is_pasted
 
 LEAST_RULES, MAX_LINES = 3, 4
 LEAST_WORDS, LONGEST_RULE = 3, 220
+LONGEST_HEADING = 8
+"""Words of a heading."""
 _OF_RULES = words.one_of({
     "en": (
         r"\w* ?rules?", "constraints?", "conventions?", "guidelines?", "principles", r"(?:code|coding) style", "style",
@@ -46,7 +48,7 @@ def _rules_in(session: Session, number: int, text: str) -> list[Found]:
     below: dict[str, list[tuple[str, str]]] = {}
     for row in rows_of(session.conversation.turns[number], number):
         said = clean(row.text).rstrip(" .;")
-        if row.kind == "bullet" and _is_rule(said, of_rules=_OF_RULES.search(row.heading) is not None):
+        if row.kind == "bullet" and _is_rule(said, of_rules=_of_rules(row.heading)):
             below.setdefault(row.heading, []).append((said, row.text))
     if sum(map(len, below.values())) < LEAST_RULES:
         return []
@@ -56,6 +58,11 @@ def _rules_in(session: Session, number: int, text: str) -> list[Found]:
             quote = next((source for rule, source in rules if rule in line), "")
             made.append(found("decisions", line, number, quote=quote, score=63))
     return made
+
+
+def _of_rules(heading: str) -> bool:
+    """Whether a heading announces rules: a sentence that leads to a list may name a file of rules."""
+    return len(heading.split()) <= LONGEST_HEADING and _OF_RULES.search(heading) is not None
 
 
 def _is_rule(text: str, *, of_rules: bool) -> bool:

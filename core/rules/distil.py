@@ -124,13 +124,17 @@ def _with_answers(conversation: Conversation) -> bool:
 
 def _unique(items: Iterable[Found]) -> Iterator[Found]:
     """Each statement once; of two with the same words or the same quote, and of two facts that say mostly the same, the
-    first stands."""
+    first stands; so does a line that holds another whole, as a cause with its cure."""
     seen: set[str] = set()
     facts: list[str] = []
     for item in items:
         said = "".join(char for char in _words(item).casefold() if char.isalnum())
         quote = "" if item.category == "playbooks" else item.fields["quote"]
-        if not said or said in seen or (quote and f"quote:{quote}" in seen):
+        if (
+            not said
+            or any(said in other for other in seen if not other.startswith("quote:"))
+            or (quote and f"quote:{quote}" in seen)
+        ):
             continue
         seen.update((said, f"quote:{quote}"))
         if item.category == "facts":

@@ -24,18 +24,6 @@ LAST_TURNS = 3
 MAX_STEPS_LEFT = 3
 
 
-def _announced(session: Session) -> Sentence | None:
-    """What the assistant's last words lead to, where they end in a colon and nothing stands behind it."""
-    closing = session.closings[-1] if session.closings else None
-    if closing is None or not closing.at_end or not closing.turn.text.rstrip().endswith((":", "：")):
-        return None
-    if any(at > closing.number for at, _ in session.events):
-        return None
-    rows = session.rows[closing.number]
-    said = list(sentences(rows[-1]))[-1:] if rows else []
-    return said[0] if said and said[0].text.endswith((":", "：")) else None
-
-
 # --- what is open ---
 
 _open = partial(found, "tasks_open")
@@ -45,9 +33,6 @@ def find_unfinished(session: Session) -> Iterator[Found]:
     """What somebody has to look at again after a session: a call without a result, a merge, files and commits that
     nobody sent, what was asked last."""
     yield from _in_the_middle(session)
-    if announced := _announced(session):
-        text = f"Announced when the session ended, and nothing shows that it was done: {announced.text.rstrip(':：')}"
-        yield _open(text, session.closings[-1].number, detail=_of(session), quote=announced.quote, score=56)
     yield from _unmerged(session)
     yield from _unsent(session)
     waiting = _waiting(session)
@@ -112,6 +97,9 @@ _OF_COMMIT = re.compile(r"\bcommit(?!ted)\b|\bcheck (?:it|this) in\b|提交|コ�
 _OF_PUSH = re.compile(
     r"\b(?:push|pull request|PR|merge request|MR|pousse[rz]?|sube|subir|hochladen)\b|推送|プッシュ|푸시", re.IGNORECASE
 )
+_SENT = re.compile(
+    r"\b(?<!not )(?<!un)(?:is|are|was|were|been|I(?:['’]ve| have)?|and) (?:now )?(?:committed|pushed)\b", re.I
+)
 _NOT_TO = re.compile(r"\b(?:don'?t|do not|never|without|no need to|I'?ll|I will|nicht|pas|no)\b", re.IGNORECASE)
 _STATUS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+(?:status|diff --(?:stat|name-only|name-status))\b")
 _DIRTY = re.compile(
@@ -137,9 +125,14 @@ def _unsent(session: Session) -> Iterator[Found]:
     behind = [row for at, row in session.commands if at > session.last_change >= 0]
     shown_by_git = [row.output for row in behind if _STATUS.search(row.words) and row.answered]
     dirty = bool(shown_by_git) and _DIRTY.search(shown_by_git[-1]) is not None
-    small = len(end.files) < LEAST_FILES and len(session.exchanges) < LEAST_FILES  # nothing but a try
+    closing = session.closings[-1] if session.closings else None
+    last = closing.turn.text.rstrip().rsplit("\n", 1)[-1] if closing and closing.at_end else ""
+    offered = last.endswith(("?", "？")) and _OF_COMMIT.search(last) is not None
+    if closing and closing.at_end and _SENT.search(closing.turn.text):
+        return  # the closing message says that it was, by a way that no event shows
+    small = not offered and len(end.files) < LEAST_FILES and len(session.exchanges) < LEAST_FILES  # nothing but a try
     if end.files and session.paired and not small and not any(at >= session.last_change for at, _ in commits):
-        if (dirty or _OF_COMMIT.search(wanted)) and not _NOT_TO.search(wanted):
+        if (dirty or _OF_COMMIT.search(wanted) or offered) and not _NOT_TO.search(wanted):
             shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
             text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"
             yield _open(text, session.last_change, detail=_of(session), score=57)

@@ -67,8 +67,15 @@ _UNTIL = re.compile(
     re.IGNORECASE,
 )
 """What was broken before and stayed so, and what waits for something."""
+_PROVES = re.compile(
+    r"^(?:re-?)?(?:run|test|deploy|build|start)\b.{5,160}\b(?:confirm|verify|check|see|make sure)\b.{0,60}\b"
+    r"(?:gone|fixed|works?|passes|appears?|no longer|resolved|disappear\w*)\b",
+    re.IGNORECASE,
+)
+"""What would show that the cure is one: until then nobody knows."""
 _NEXT = re.compile(
-    r"^\W*(?:(?:recommended|suggested|possible|your|immediate)\s+)?next steps?\b|^\W*(?:nächste schritte|"
+    r"^\W*(?:(?:recommended|suggested|possible|your|immediate)\s+)?next steps?\b|^\W*what(?:['’]s| is| to do) next\b|"
+    r"^\W*(?:nächste schritte|"
     r"prochaines étapes|próximos pasos|下一步|次のステップ|다음 단계)",
     re.IGNORECASE,
 )
@@ -105,10 +112,15 @@ def _left_in(session: Session, closing: Closing, thought: Thought) -> Iterator[F
         or _LABELLED.match(said)
         or _UNTIL.search(said)
     )
-    if not (below or undone) or words.UNSURE.search(said) or words.CAUSE.search(said) or _AS_IT_WAS.search(said):
+    if not (below or undone) or words.UNSURE.search(said) or words.CAUSE.search(said):
+        return
+    unproven = (
+        advised and _PROVES.match(said) is not None and not any(at > closing.number for at, _ in session.commands)
+    )
+    if _AS_IT_WAS.search(said) and not unproven:
         return
     if (
-        (_ADVICE.match(said) and not yours and (advised or not below))
+        (_ADVICE.match(said) and not (yours or unproven) and (advised or not below))
         or (advised and SLIGHT.search(said))
         or words.OFFER.search(thought.text)
     ):
@@ -119,7 +131,7 @@ def _left_in(session: Session, closing: Closing, thought: Thought) -> Iterator[F
         return
     if words.ABOUT_GIT.search(said) and session.sent_after(closing.number):
         return
-    if not closing.at_end and session.spoken_of(closing.number, said):
+    if not (closing.at_end or unproven) and session.spoken_of(closing.number, said):
         return
     detail = f"of “{session.subject}”" if not words.ANCHOR.search(said) and session.subject else ""
     score = 65 if below and not advised else 58

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from core.rules import words
 from core.rules.closing import WHY, cure_of, is_cause, is_past, leaning, states, thoughts, with_cure
-from core.rules.prose import begun, by_person, clean, sentences
+from core.rules.prose import by_person, clean
 from core.rules.sentence import Found, found, is_latin, names_in, stems
 from core.rules.session import Session, rows_of
 
@@ -25,7 +25,9 @@ _TELLS = re.compile(
     r"\bcould not (?:find|resolve|open|connect|build|compile|load)\b|\bBUILD FAILED|错误[:：]|エラー[:：])[^\n]*)",
     re.MULTILINE,
 )
-_PLACE = re.compile(r"^(?:FAILED \S+ - )?(?:\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+)?(?:\[[\w:./ -]+\]\s*)*")
+_PLACE = re.compile(
+    r"^(?:#\d+ )?(?:\d+\.\d+ )?(?:FAILED \S+ - )?(?:\S+?[:(]\d+(?:[:,]\d+)?\)?:?\s+)?(?:\[[\w:./ -]+\]\s*)*"
+)
 _RULED_OUT = re.compile(
     r"\b0 errors?\b|\bno errors?\b|[?？:]\s*$|^\s*(?:at|File|import|from|raise|throw|console|print|what|why|how|when|"
     r"where|I|"
@@ -52,7 +54,8 @@ def error_in(text: str) -> str:
     told = [line for line in lines if SHORTEST <= len(line) <= LONGEST and _TELLS.search(line)]
     told = [line for line in told if not _RULED_OUT.search(line)]
     named = [line for line in told if re.match(r"[\w.]*(?:Error|Exception)\b", line)]
-    return clean((named or told)[-1]) if told else ""
+    kinds = [line for line in named if not line.startswith(("Error", "Exception"))]
+    return clean((kinds or named or told)[-1]) if told else ""
 
 
 def find_pasted_errors(session: Session) -> Iterator[Found]:
@@ -119,17 +122,9 @@ def _cause(session: Session, number: int, error: str) -> tuple[str, str]:
     first = next(thoughts(rows[:1]), None)
     if first and names & names_in(first.text) and states(first.text) and not is_past(first.text):
         return with_cure(first.text, cure_of(rows, first)), first.quote  # an answer begins with what went wrong
-    for row in rows:
-        for sentence in sentences(row):
-            text = begun(_I.sub("", sentence.text))
-            told = bool(names & names_in(text)) or len(about & stems(text)) >= LEAST_SHARED
-            if told and is_past(text) and words.ANCHOR.search(text) and len(text) <= LONGEST and not error_in(text):
-                return f"cured so: {text}", sentence.quote
     return "", ""
 
 
-_I = re.compile(r"^(?:I(?:['’]ve| have)?|we(?:['’]ve| have)?) (?:also |now |successfully )?", re.IGNORECASE)
-LEAST_SHARED = 2
 _SAME_ERROR = re.compile(
     r"^(?:the|this|that) (?:[\w`-]+ ){0,3}(?:error|issue|problem|warning|failure|message|exception)s?\b"
     r"(?: (?:message|itself))?\s+(?:\w+ly )?(?:(?:indicates?|means?|says?|tells)(?: us| you)? (?:that )?|"

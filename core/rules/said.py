@@ -182,7 +182,8 @@ _ORDER = words.one_of({
 """How a piece of work, a question or a remark begins: over when it is done."""
 _IN_TROUBLE = re.compile(
     r"^some\b|\b(?:\w*errors?|\w*exception|uncaught|fail\w*|broken?|crash\w*|still|bugs?|wrong|stuck|getting|"
-    r"does(?:n'?t| not) (?:work|show|appear|seem)|mistake\w*|missing|weird|strange|ugly|slow|empty|blank|currently|"
+    r"does(?:n'?t| not) (?:work|show|appear|seem)|(?:is|are)(?:n['’]?t| not) (?:showing|"
+    r"working|loading|appearing|updating|running|there)|mistake\w*|missing|weird|strange|ugly|slow|empty|blank|currently|"
     r"already|just (?:now|got)|merged|seems?|looks? (?:like|good|bad|great)|fehler|funktioniert nicht|"
     r"geht nicht|erreurs?|ne (?:marche|fonctionne) pas|problèmes?|erro(?:r|re|ri|res)?|problemas?|non (?:funziona|"
     r"è|va)|"
@@ -203,6 +204,8 @@ _ONE_TIME = re.compile(
     r"|touch\w*|explor\w+|anything)\b(?: (?:any|the|code|anything|files?|else|yet|it))*\W*(?:$|,| just\b| only\b|\.)|"
     r"\bonly (?:the )?(?:plan|answer|report|list|review|analy[sz]e|describe|explain|think)\b|"
     r"\b(?:sub-?agents?|worktree|your (?:answer|response|report)|in (?:this|the) (?:response|reply|turn|session))\b|"
+    r"\bplan (?:file|mode)\b|\bpropose an?\b|\bimplementation plan\b|^only (?:go ahead|proceed|continue|"
+    r"start) (?:if|when|after|once)\b|^use inspiration\b|"
     r"\bread[- ]only\b|\bjust (?:answer|tell|show|list|give|explain|do)\b",
     re.IGNORECASE,
 )
@@ -313,6 +316,9 @@ def _of_paragraph(part: Row, row: Exchange, *, told: bool) -> Iterator[Found]:
                 taken.append(said[place].text)
         decided = "rule" in kinds[at : last + 1]
         text = " ".join(_stopped(one) for one in taken) if len(taken) > 1 else taken[0].rstrip("?？ ")
+        if not decided and _SPEAKER.search(CODE.sub("``", text)):
+            at = last + 1
+            continue
         score = 56 + 4 * (STRONG.search(text) is not None) + 2 * (len(taken) > 1) + bool(words.ANCHOR.search(text))
         yield found("decisions" if decided else "facts", text, row.number, quote=said[at].quote, score=score)
         at = last + 1
@@ -322,6 +328,8 @@ def _stopped(text: str) -> str:
     return text if text.endswith((".", "!", "。", "！", ";")) else f"{text}."
 
 
+_SPEAKER = re.compile(r"\bI(?:['’](?:m|d|ll|ve))?\b")
+"""How things are is told without who tells it; with them it is what somebody is about to do."""
 _SMALL = re.compile(r"(?<=[a-z]{3}[.!?]) +(?=[a-z]{1,12} )")
 """Where the next sentence of somebody begins who uses no capitals."""
 
@@ -506,7 +514,11 @@ def _set_right(row: Exchange) -> Found | None:
         return None
     if not fits(body) or leans or words.MOMENT.search(body):
         return None
-    if agreed and words.ANCHOR.search(body + agreed):
+    if (
+        agreed
+        and words.ANCHOR.search(body + agreed)
+        and not (words.HEDGE.search(_SHOULD.sub("", agreed)) or _IN_TROUBLE.search(body))
+    ):
         if "?" in body:  # then the answer says what was settled
             return found("facts", agreed, row.number, quote=quote, score=60)
         detail = f"the assistant agreed: {agreed}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.rules import words
-from core.rules.prose import begun, looks_like_code
+from core.rules.prose import begun
 
 SHORT, LONG = 30, 300
 SHORT_UNBROKEN = 12
@@ -46,22 +46,6 @@ def is_latin(text: str) -> bool:
     """Whether a text is of Latin letters: nothing of a script without blanks in it, and few characters of two bytes."""
     return not any("\u3000" <= char <= "\uffef" for char in text) and len(text.encode("utf-8", "replace")) <= 1.5 * len(
         text
-    )
-
-
-def readable(text: str, most: int = LONG) -> bool:
-    """Whether a sentence reads as a statement of its own: whole, about something named, neither offer nor template."""
-    return (
-        fits(text, most)
-        and not words.MONOLOGUE.match(text)
-        and not words.DANGLING.match(text)
-        and not words.OFFER.search(text)
-        and not words.TEMPLATE.search(CODE.sub("", text))
-        and not looks_like_code(text)
-        and not text.endswith(("?", ":", "…", "：", "？"))
-        and not (text[:1].islower() and re.match(r"[a-z]+ ", text))
-        and whole_quotes(text)
-        and named(text)
     )
 
 

@@ -20,11 +20,13 @@ _LINE_OF_OUTPUT = (
     r"(?:WARN(?:ING)?|ERR(?:OR)?|INFO|DEBUG|FATAL|npm|npx|pip|git|fatal|error|warning|note)\b[:! ]|"
     r"(?:added|found|up to date|press|running|compiled|audited)\b.*\d|"
     r"\d+ \w+ (?:are|were|found|audited|failed|passed)\b|"
-    r"[\w./\\-]+:\d+|\w+(?:Error|Exception|Warning)\b|PS [A-Z]:|[\w.-]+@[\w.-]+:\S*[$#]).*$"
+    r"[\w./\\-]+:\d+|\w+(?:Error|Exception|Warning)\b|PS [A-Z]:|[\w.-]+@[\w.-]+[: ]\S* ?[%$#]).*$"
 )
 _OUTPUT = re.compile(_LINE_OF_OUTPUT, re.MULTILINE)
 _BETWEEN = re.compile(rf"{_LINE_OF_OUTPUT}(?s:.*){_LINE_OF_OUTPUT}", re.MULTILINE)
 """What stands between the first and the last line that a terminal printed."""
+_AT_PROMPT = re.compile(r"^[\w.-]+@[\w.-]+[: ]\S* ?[%$#] .*(?:\n.*\S.*)*", re.MULTILINE)
+"""A command at the prompt of a shell with what it printed, up to an empty line."""
 _DOCUMENT = re.compile(r"^\s{0,3}(?:#{1,4}\s|\||\d+\.\s+\*\*)", re.MULTILINE)
 _HANDED_ON = re.compile(
     r"^.{0,200}\b(?:(?:note|issue|error|message|log|output|text|comments?|review|feedback|ticket|email|spec|reply|"
@@ -53,6 +55,7 @@ def typed(text: str, shown: str = "") -> str:
     if shown:
         parts = re.split(r"(\n\s*\n)", text)
         text = "".join(part for part in parts if len(part) < LEAST_REPEATED or part.strip(' \n>"“”') not in shown)
+    text = _AT_PROMPT.sub("", text)
     if len(_OUTPUT.findall(text)) >= LEAST_OUTPUT:  # what somebody wrote stands before or behind it
         text = "\n\n".join(part.strip() for part in _BETWEEN.split(text, maxsplit=1) if part.strip())
     if own_words(text) or is_long(text):

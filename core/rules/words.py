@@ -269,7 +269,9 @@ UNSURE = one_of({
     "ja": ("かもしれ", "たぶん"),
     "ko": ("아마",),
 })  # fmt: skip
-LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*| ?\(?\blines? \d+(?:[-–]\d+)?\)?")
+LINE_NUMBERS = re.compile(
+    r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*|(?: (?:on|at|in|from))? ?\(?\blines? \d+(?:[-–]\d+)?\)?"
+)
 ORDER = re.compile(
     r"^(?:add|run|set|create|update|write|fix|deploy|push|merge|commit|test|verify|migrate|configure|implement|remove|"
     r"replace|rotate|publish|release|open|rebase|restart|rename|move|document|enable|disable|rerun|re-run|regenerate|"

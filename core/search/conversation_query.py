@@ -162,11 +162,12 @@ def beginning(text: str) -> str:
 
 
 def known_project(database: Database, name: str) -> str:
-    """The folder of that path (of any system) or name in which the newest conversation was held, "" for none."""
+    """The folder of that path (of any system), around it, or of that name, in which the newest conversation was held,
+    "" for none."""
     wanted = name.replace("\\", "/").strip("/").casefold()
     for folder in projects_held(database):
         path = folder.replace("\\", "/").strip("/").casefold()
-        if wanted and wanted in (path, path.rpartition("/")[2]):
+        if wanted and (wanted in (path, path.rpartition("/")[2]) or wanted.startswith(f"{path}/")):
             return folder
     return ""
 

@@ -452,7 +452,7 @@ PLACES: dict[str, Callable[[Machine, str, str], str]] = {
     "index.json": _index,
     "search": _rows("search", QUERY),
     "recall": _rows("recall", QUERY),
-    "find": _rows("find", QUERY),
+    "find": _rows("find", QUERY, "--limit", "20"),
     "library retrieve": _rows("library", "retrieve", "--unlogged", QUERY),
     "prompt_prefix": lambda machine, query, at: machine.prefix(at),
 }

@@ -238,7 +238,7 @@ class History:
             elif place in MEMORIES_ONLY:
                 wanted = told["recall"]
             elif place in DOCUMENTS_ONLY:
-                wanted = set()
+                wanted = found
             else:
                 found = found - (told["recall"] | finished) | (found & listed)
             for words in found ^ wanted:

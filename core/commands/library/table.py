@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.base.choices import OUTCOMES, TASK_TYPES
+from core.base.choices import CONTENT_TYPES, DOSSIER_SIZES, OUTCOMES, RELATIONS, SCOPES, STRATEGIES, TASK_TYPES
 from core.commands.library.documents import (
     changed_text,
     copied_text,
@@ -45,24 +45,6 @@ from core.commands.row import (
     whole_number,
 )
 from core.commands.table import SUMMARY
-
-STRATEGIES = ("keyword", "semantic", "concept", "usage", "graph", "temporal")
-
-
-SIZES = ("full", "compact", "minimal")
-
-
-SCOPES = ("all", "tasks", "sources", "gaps", "retire", "connections", "concept")
-
-
-CONTENT_TYPES = ("article", "paper", "note", "code", "conversation", "reference")
-
-
-RELATIONS = (
-    "related_to", "supports", "contradicts", "supersedes", "elaborates", "applies", "derived_from", "same_as",
-    "complements", "better_for",
-)  # fmt: skip
-
 
 STATUSES = ("active", "archived", "superseded", "all")
 
@@ -177,7 +159,7 @@ COMMANDS = (
             Argument(
                 ("--size",),
                 "of each dossier: full, compact, minimal (at most 400 characters); default: compact, in JSON full",
-                {"choices": ("", *SIZES), "default": "", "metavar": "SIZE"},
+                {"choices": ("", *DOSSIER_SIZES), "default": "", "metavar": "SIZE"},
             ),
             flag("--judge", "let the configured model read the dossiers and put them in order"),
             flag("--unlogged", "do not remember that this was asked"),

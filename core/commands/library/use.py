@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import reading
+from core.base.choices import STRATEGIES
 from core.base.project import project_root
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.secrets.redact import redact
@@ -118,7 +119,7 @@ def library_retrieve(
         notes.append("No model is configured (provider = offline), so the order is that of the scores.")
 
     def work(library: Library) -> Answered:
-        from core.library.use.retrieve import STRATEGIES, retrieve
+        from core.library.use.retrieve import retrieve
 
         embedder, note = _embedder(workspace)
         notes.extend([note] if note else [])

@@ -48,21 +48,25 @@ LOOKED = 20
 """So many of each kind are looked at before what is said twice is left out."""
 SESSIONS = 6
 """Of so many conversations the passage is read."""
-ROOM, FAR_ROOM, LEAST_ROOM, LINE = 1950, 900, 140, 200
-"""So many characters the passages of all conversations have (few where none fits), so many each of them at the least,
-and so many a hit of another kind. Of 168 questions the first conversation was the right one in 151; with 420 characters
-of it half of what was asked for was told, with 1,600 nine tenths."""
+ROOM, FAR_ROOM, LEAST_ROOM = 1950, 900, 140
+"""So many characters the passages of all conversations have, so few where none fits, and so many each at the least. Of
+168 questions the first conversation was the right one in 151; with 420 characters of it half of what was asked for was
+told, with 1,600 nine tenths."""
+FIRST_LINE, LINE = 600, 300
+"""So many characters a hit of another kind has, where it is the first and else."""
 SHARPNESS = 2.0
 """A conversation whose score is so much lower than that of the first has a third of its room: where the first was the
 right one it was three to eight ahead."""
 SAID = 0.7
-"""A hit with so many of its words in a longer one before it says nothing more."""
+"""A hit with so many of its words in a longer one before it says nothing more, where what was asked for and each
+number stand there too: of two services only the name and the port differ. A line is what holds, and is not left out for
+a conversation, which is what was said."""
 WEAK_SHOWN, OTHERS_SHOWN = 2, 2
 """So many weak hits of the own project, and so many hits of others where it has any."""
 LEAST_SHARE, FIRM_SHARE, FAR_SHARE = 0.2, 0.35, 0.25
 """A hit with less of what was asked for is looked at last; the answer is weak where no hit shows so much, and short
 where the best shows less than the third. Of 70 questions asked in their project no answer is called weak, of the same
-in another project 46 are."""
+in another project 45 are."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,7 @@ class _Look:
         before: str,
         database: Database | None,
     ) -> None:
-        self._workspace, self._text, self._kind = workspace, text, kind
+        self._workspace, self.text, self._kind = workspace, text, kind
         self._since, self._before, self._database = since, before, database
         self._stems = Stems()
         self._query = parse_query(text, database, self._stems) if database is not None else None
@@ -231,7 +235,7 @@ class _Look:
         """The hits of a scope, best first: firm ones before weak ones."""
         found: list[FoundRow] = []
         if self._kind != "conversation":
-            report = search(self._workspace, self._text, self._kind, self._since, None, "", LOOKED, self._before, scope)
+            report = search(self._workspace, self.text, self._kind, self._since, None, "", LOOKED, self._before, scope)
             self.entries = 0 if report.nothing.startswith("nothing is known") else report.entries
             self.warnings += [one for one in report.warnings if one not in self.warnings]
             self._texts += [f"{hit.entry.title} {hit.entry.text}" for hit in report.hits]
@@ -240,7 +244,7 @@ class _Look:
         if self._database is not None and self._kind in ("", "conversation"):
             wanted = ConversationFilters(since=self._since, before=self._before)
             allowed = None if scope.everything else scope.tells_conversation
-            spoken = find_in(self._workspace, self._database, self._text, wanted, LOOKED, allowed)
+            spoken = find_in(self._workspace, self._database, self.text, wanted, LOOKED, allowed)
             self._texts += [hit.text for hit in spoken]
             scores = sorted((hit.rank for hit in spoken), reverse=True)  # conversations stay in their order
             pairs = zip(spoken[:SESSIONS], scores, strict=False)
@@ -253,7 +257,7 @@ class _Look:
             return []
         from core.commands.library.use import library_retrieve
 
-        found = attempt(library_retrieve, self._workspace, self._text, unlogged=True, limit=LOOKED, scope=scope)
+        found = attempt(library_retrieve, self._workspace, self.text, unlogged=True, limit=LOOKED, scope=scope)
         if isinstance(found, KnowledgeError):
             self.warnings += [str(found.error)] if str(found.error) not in self.warnings else []
             return []
@@ -277,7 +281,7 @@ class _Look:
     def missing_phrases(self) -> list[str]:
         """What stood in quotation marks and in nothing that was found."""
         told = [folded(text) for text in self._texts]
-        return [phrase for phrase in phrases_in(self._text) if not any(phrase in text for text in told)]
+        return [phrase for phrase in phrases_in(self.text) if not any(phrase in text for text in told)]
 
     def _entry(self, hit: Hit, is_own: bool) -> FoundRow:
         entry = hit.entry
@@ -307,32 +311,31 @@ class _Look:
             hit.name, hit.turn, Served(), held.state_end if held is not None else "", score,
             _is_weak(hit.why), is_own, hit.branch, (), self._called(hit.name), places=places, fit=hit.score,
         )  # fmt: skip
-        return self.told(row, CHARACTERS)
+        return self.told(row, CHARACTERS, LEAST_SHARE)
 
-    def told(self, row: FoundRow, room: int) -> FoundRow:
-        """A hit of a conversation with the passage of its session that answers, in so many characters; any other with
-        the turn that it is from."""
+    def told(self, row: FoundRow, room: int, least: float = FIRM_SHARE) -> FoundRow:
+        """A hit of a conversation with the passage of its session that answers, in so many characters, weak where less
+        than `least` of what was asked for stands in it; any other with the turn that it is from."""
         held = self._held(row.session)
+        if not row.places:
+            turn = self._turn(held, row.text) if held is not None else 0
+            served = self._served(row.text, f"{row.session}:{turn}") if turn else row.served
+            return replace(row, text=self._best(row.text, room), turn=turn, served=served)
         if held is None or self._database is None:
             return row
-        if not row.places:
-            turn = self._turn(held, row.text)
-            served = self._served(row.text, f"{row.session}:{turn}")
-            text = row.text if len(row.text) <= room else f"{row.text[: row.text.rfind(' ', 0, room)]} …"
-            return replace(row, text=text, turn=turn, served=served)
-        made = answering(self._database, self._text, self._stems, held.id, row.places, room)
+        made = answering(self._database, self.text, self._stems, held.id, row.places, room)
         if made is None:
             return row
         key, turn = f"{row.session}:{made.position + 1}", made.position + 1
-        weak = made.share < (LEAST_SHARE if room == CHARACTERS else FIRM_SHARE)
+        weak = made.share < least
         return replace(row, text=made.text, turn=turn, key=key, served=self._served(key), weak=weak, share=made.share)
 
-    def _best(self, words: str) -> str:
-        """The sentences of a piece of a document that answer."""
-        if self._query is None or not self._query.terms:
-            return words[:CHARACTERS]
-        best = chosen(self._query, self._stems, [stored.Piece(0, "", "", words)], 0)
-        return best.text if best is not None else words[:CHARACTERS]
+    def _best(self, words: str, room: int = CHARACTERS) -> str:
+        """A text, or of a long one the sentences that answer."""
+        if len(words) <= room or self._query is None or not self._query.terms:
+            return words if len(words) <= room else f"{words[:room]} …"
+        best = chosen(self._query, self._stems, [stored.Piece(0, "", "", words)], 0, room)
+        return best.text if best is not None else f"{words[:room]} …"
 
     def _held(self, name: str) -> Held | None:
         if not name or self._database is None:
@@ -385,15 +388,17 @@ def _given_room(rows: Sequence[FoundRow], look: _Look, room: int = ROOM) -> list
     before it; little of all where none says much of what was asked for."""
     best = max((row.fit for row in rows if row.places), default=0.0)
     parts = [math.exp((row.fit - best) / SHARPNESS) if row.places else 0.0 for row in rows]
+    asked = set(words_of(look.text))
     given: list[FoundRow] = []
-    said: list[set[str]] = []
+    said: list[tuple[bool, set[str]]] = []
     for row, part in zip(rows, parts, strict=True):
         told = look.told(row, max(LEAST_ROOM, int(room * part / sum(parts))) if row.places else LINE)
         words = set(words_of(told.text))
-        if not told.served.counts() and any(len(words & had) > SAID * len(words) for had in said):
-            continue
-        given.append(told)
-        said.append(words)
+        telling = {word for word in words if word in asked or not word.isalpha()}
+        before = [had for is_line, had in said if is_line or row.places]
+        if told.served.counts() or not any(telling <= had and len(words & had) > SAID * len(words) for had in before):
+            given.append(told)
+            said.append((not row.places, words))
     if room > FAR_ROOM and all(row.share < FAR_SHARE for row in given):
         return _given_room(rows, look, FAR_ROOM)
     return given

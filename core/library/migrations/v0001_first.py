@@ -1,4 +1,4 @@
-"""The first tables, with what is searched: FTS5 in SQLite, tsvector and pgvector in PostgreSQL."""
+"""The first tables, with what PostgreSQL searches: tsvector and pgvector."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ TASKS = (
 def upgrade() -> None:
     """Everything, in a database that is empty."""
     _tables()
-    statements = _POSTGRESQL if op.get_bind().dialect.name == "postgresql" else _SQLITE
-    for statement in statements:
-        op.execute(statement)
     if op.get_bind().dialect.name == "postgresql":
+        for statement in _POSTGRESQL:
+            op.execute(statement)
         _vectors()
 
 
@@ -44,25 +43,6 @@ def _vectors() -> None:
     op.execute("ALTER TABLE embedding ADD COLUMN near vector")
 
 
-# What is searched of a chunk. `spaced` stands for content where a script without spaces is in it.
-_SEARCHED = "{0}.heading, {0}.summary, CASE {0}.spaced WHEN '' THEN {0}.content ELSE {0}.spaced END"
-_DROP = (
-    "INSERT INTO chunk_words(chunk_words, rowid, heading, summary, content) VALUES ('delete', old.number, {})".format(
-        _SEARCHED.format("old")
-    )
-)
-_ADD = "INSERT INTO chunk_words(rowid, heading, summary, content) VALUES (new.number, {})".format(
-    _SEARCHED.format("new")
-)
-_SQLITE = (
-    "CREATE VIRTUAL TABLE chunk_words USING fts5(heading, summary, content, content='', "
-    "tokenize=\"porter unicode61 remove_diacritics 2 categories 'L* N* Co So Mn Mc'\")",
-    "CREATE VIRTUAL TABLE chunk_stems USING fts5vocab(chunk_words, row)",
-    f"CREATE TRIGGER chunk_words_add AFTER INSERT ON chunk BEGIN {_ADD}; END",
-    f"CREATE TRIGGER chunk_words_drop AFTER DELETE ON chunk BEGIN {_DROP}; END",
-    "CREATE TRIGGER chunk_words_change AFTER UPDATE OF heading, summary, content, spaced ON chunk "
-    f"BEGIN {_DROP}; {_ADD}; END",
-)
 _WORDS = "to_tsvector('english', regexp_replace({}, '[^[:alnum:]]+', ' ', 'g'))"
 _POSTGRESQL = (
     "ALTER TABLE chunk ADD COLUMN words tsvector GENERATED ALWAYS AS ("
@@ -358,18 +338,3 @@ def _tables() -> None:
         sa.PrimaryKeyConstraint("trace_id", "chunk_id", name="trace_chunk_key"),
     )
     op.create_index("trace_chunk_by_chunk", "trace_chunk", ["chunk_id"], unique=False)
-    op.create_table(
-        "trace_count",
-        sa.Column("chunk_id", sa.String(length=36), nullable=False),
-        sa.Column("task_type", sa.String(length=64), nullable=False),
-        sa.Column("outcome", sa.String(length=64), nullable=False),
-        sa.Column("count", sa.Integer(), server_default="0", nullable=False),
-        sa.Column("latest", MOMENT, nullable=False),
-        sa.CheckConstraint("outcome IN ('win', 'partial', 'miss', 'misleading')", name="trace_count_outcome_known"),
-        sa.CheckConstraint(
-            TASKS,
-            name="trace_count_task_type_known",
-        ),
-        sa.ForeignKeyConstraint(["chunk_id"], ["chunk.id"], name="trace_count_to_chunk_chunk_id", ondelete="CASCADE"),
-        sa.PrimaryKeyConstraint("chunk_id", "task_type", "outcome", name="trace_count_key"),
-    )

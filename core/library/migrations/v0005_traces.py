@@ -13,8 +13,8 @@ down_revision = "0004"
 def upgrade() -> None:
     """Drop what was copied before (`database._carry_traces`) from a file; a server keeps its traces."""
     connection = op.get_bind()
-    op.drop_table("ranking")
-    op.drop_table("trace_count")
+    for table in ("ranking", "trace_count"):  # a library that is new has never had them
+        op.execute(f"DROP TABLE IF EXISTS {table}")
     if connection.dialect.name == "postgresql":
         op.drop_column("trace_chunk", "archived_at")
         return
@@ -22,6 +22,6 @@ def upgrade() -> None:
     if connection.execute(sa.text(asked)).scalar():
         raise RuntimeError("traces came while they were carried over; open the library again")
     for trigger in ("trace_words_add", "trace_words_drop", "trace_words_change"):
-        op.execute(f"DROP TRIGGER main.{trigger}")
+        op.execute(f"DROP TRIGGER IF EXISTS main.{trigger}")
     for table in ("trace_words", "trace_chunk", "usage_trace"):
-        op.execute(f"DROP TABLE main.{table}")
+        op.execute(f"DROP TABLE IF EXISTS main.{table}")

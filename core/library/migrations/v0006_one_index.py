@@ -8,11 +8,11 @@ revision = "0006"
 down_revision = "0005"
 
 _SQLITE = (
-    "DROP TRIGGER chunk_words_add",
-    "DROP TRIGGER chunk_words_drop",
-    "DROP TRIGGER chunk_words_change",
-    "DROP TABLE chunk_stems",
-    "DROP TABLE chunk_words",
+    "DROP TRIGGER IF EXISTS chunk_words_add",
+    "DROP TRIGGER IF EXISTS chunk_words_drop",
+    "DROP TRIGGER IF EXISTS chunk_words_change",
+    "DROP TABLE IF EXISTS chunk_stems",
+    "DROP TABLE IF EXISTS chunk_words",
 )
 
 

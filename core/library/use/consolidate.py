@@ -107,8 +107,7 @@ def consolidate(
                                 plan.archived, warnings=tuple(plan.warnings))  # fmt: skip
     progress("writing")
     with library.writing() as connection:
-        report = {"traces": plan.number, "latest": plan.latest, "archived": plan.archived}
-        done = apply(connection, KIND, plan.changes, report, now, now)
+        done = apply(connection, KIND, plan.changes, {"archived": plan.archived}, now, now)
     return Consolidation(False, done.made, *surfaced, plan.archived, done.run_id, len(done.passed_over),
                             tuple(plan.warnings))  # fmt: skip
 
@@ -122,8 +121,6 @@ class _Plan:
     def __init__(self, connection: Connection, now: datetime, generate: Generate | None) -> None:
         self.connection, self.now, self.generate = connection, now, generate
         self.traces: list[UsageTrace] = traces(connection)
-        self.number = len(self.traces)
-        self.latest = self.traces[-1].id if self.traces else ""
         self.tallies: dict[str, Tally] = tallies(connection)
         self.of_chunk: dict[str, list[UsageTrace]] = {}
         for trace in reversed(self.traces):

@@ -15,17 +15,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.base.answer import Generate
+from core.base.choices import DOSSIER_SIZES
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
 from core.experience.kinds import Tally, counts_for, outcomes_text, success, total
 from core.experience.record import misleads
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
 
-FULL, COMPACT, MINIMAL = "full", "compact", "minimal"
+FULL, COMPACT, MINIMAL = DOSSIER_SIZES
+"""How much of a dossier is told: all; what answers, with its record; a line or two, whatever it holds."""
 FULL_TRACES, COMPACT_TRACES = 8, 30
 """Up to so many traces the history is whole; up to so many its last uses are shown."""
-SIZES = (FULL, COMPACT, MINIMAL)
-"""How much of a dossier is told: all; what answers, with its record; a line or two, whatever it holds."""
 RECENT = 3
 TEXT_CHARACTERS, COMPACT_CHARACTERS, MINIMAL_CHARACTERS = 4_000, 700, 400
 """Characters of the text in a full and a compact dossier; of a minimal one as a whole."""

@@ -8,10 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from core.base.choices import RELATIONS
 from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
-from core.library.records import RELATIONS, SYMMETRIC, Link, folded, new_id
+from core.library.records import SYMMETRIC, Link, folded, new_id
 from core.library.rows import in_parts, links_of, row_of
 from core.library.use.changes import Change, apply, plain
 from core.search.words import storable

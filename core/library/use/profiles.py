@@ -6,12 +6,12 @@ of those who recorded them. It is shown with the numbers in every dossier, so it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from core.base.answer import Generate
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
-from core.experience.kinds import Tally, outcomes_text, over_tasks, success, total
+from core.experience.kinds import Tally, outcomes_text, over_tasks, rate_of, success, total
 from core.library.records import UsageTrace
 
 CHARACTERS = 700
@@ -25,13 +25,6 @@ GOOD, BAD = 0.6, 0.4
 def task_words(task: str) -> str:
     """`implementation_howto` as people write it."""
     return task.replace("_", " ").replace("howto", "how-to")
-
-
-def rate_of(counts: Mapping[str, int]) -> float:
-    """Success from however few outcomes, for words that stand beside their numbers."""
-    good = counts.get("win", 0) + counts.get("partial", 0) / 2
-    whole = good + counts.get("miss", 0) + 2 * counts.get("misleading", 0)
-    return good / whole if whole else 0.0
 
 
 def strengths_of(tally: Tally) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -2,8 +2,8 @@
 
 What the words, their places and the vectors say is ranked as `core/search` ranks it, and stays so in a library that
 nothing was learned in. Earlier uses, counted by kind of task, and links that a user or use made, add to
-that score. Concepts and links that came with the texts have not been shown to know better than their words: what these
-bring stands behind. It chooses candidates; who reads the dossiers, a model if one is handed in, decides what to trust.
+that score. Concepts have not been shown to know better than the words: what these bring stands behind. It chooses
+candidates; who reads the dossiers, a model if one is handed in, decides what to trust.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from core.base.answer import Generate
-from core.base.choices import TASK_TYPES
+from core.base.choices import STRATEGIES, TASK_TYPES
 from core.base.result import KnowledgeError, attempt
 from core.experience.kinds import counts_for, infer_task_type
 from core.experience.record import misleads, warned_last
@@ -40,7 +40,6 @@ from core.search.store import Row
 from core.search.terms import Query
 from core.search.words import Stems, storable
 
-STRATEGIES = strategies.STRATEGIES
 LIMIT, MAX_LIMIT = 10, 100
 QUERY_CHARACTERS = 4_000
 BROUGHT = 40
@@ -217,15 +216,11 @@ def _order(
     if "graph" in only:
         seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
         starts = {**seeds, **table.documents_of(seeds)}
-        walks = strategies.by_graph(connection, starts, task_type)
-        made, read = (
-            {key: score for key, score in linked.items() if key not in seeds}
-            for linked in strategies.chunks_reached(connection, *walks)
-        )
-        table.bring(made, behind=False)
-        table.add("graph", GRAPH, made)
-        table.bring(read)
-        table.add_behind("graph", GRAPH, read)
+        walk = strategies.by_graph(connection, starts, task_type)
+        reached = strategies.chunks_reached(connection, walk)
+        linked = {key: score for key, score in reached.items() if key not in seeds}
+        table.bring(linked, behind=False)
+        table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
     table.know(pool)
     if "usage" in only:
