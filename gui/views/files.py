@@ -202,7 +202,7 @@ def nothing_words(ledger: Sequence[LedgerRow]) -> str:
     return f"{gone}: see Knowledge, Facts.\n\n{TAUGHT}"
 
 
-TREE, BESIDE = 320, 860
+TREE, BESIDE = 320, 760
 """How wide the tree is, and from which width of the view on it stands beside the text instead of above it."""
 LIST_HEIGHT, SHORT_LIST = 176, 92
 SHORT = 420
