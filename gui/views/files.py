@@ -202,8 +202,8 @@ def nothing_words(ledger: Sequence[LedgerRow]) -> str:
     return f"{gone}: see Knowledge, Facts.\n\n{TAUGHT}"
 
 
-TREE, BESIDE = 320, 760
-"""How wide the tree is, and from which width of the view on it stands beside the text instead of above it."""
+TREE, SLIM_TREE, ROOMY, BESIDE = 320, 220, 860, 760
+"""How wide the tree is, and below a width of the view; from which width on it stands beside the text, not above it."""
 LIST_HEIGHT, SHORT_LIST = 176, 92
 SHORT = 420
 """In a view lower than this the tree above the text gives way to it."""
@@ -284,7 +284,8 @@ class FilesView(FilteredView):
         look, beside = self._look, width >= self._look.px(BESIDE)
         dpg.configure_item(self._both, horizontal=beside)
         tall = -1 if beside else SHORT_LIST if height < look.px(SHORT) else LIST_HEIGHT
-        look.size(self._listing, width=TREE if beside else -1, height=tall)
+        tree_width = TREE if width >= look.px(ROOMY) else SLIM_TREE
+        look.size(self._listing, width=tree_width if beside else -1, height=tall)
 
     def tick(self) -> bool:
         """Keep each note at the height of its line, and both scrolls at one place; true when something moved."""
