@@ -208,7 +208,7 @@ class Pool:
                 return False
         states = [dpg.get_item_state(item) for item in row.texts]
         rooms = {at: int(state["content_region_avail"][0]) for at, state in enumerate(states)
-                 if at and state.get("visible")}  # fmt: skip
+                 if (at or not self._columns[0].width) and state.get("visible")}  # fmt: skip
         if rooms == self._rooms:
             return False
         self._rooms = rooms
