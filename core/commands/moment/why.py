@@ -1,8 +1,9 @@
-"""`knowledge why FILE[:LINE]`: the commit that made it so, the session that made the commit, and what was said there.
+"""`knowledge why FILE[:LINE]`: the commit that made it so, the session that wrote it, and what was said there.
 
 A commit is known to be a session's by its hash in what git answered there, or, where it has another one by now (a
 rebase, a squash), by its subject in a commit of a session that wrote the file. Never by time: two sessions that ran in
-the same hour are as likely to be wrong as right. Where nothing tells, the answer says so.
+the same hour are as likely to be wrong as right. Who commits need not have written: a line is a session's whose edit
+put it in, and the reason is sought beside that edit. Where nothing tells, the answer says so.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,13 +26,12 @@ from core.commands.text import one_line
 from core.commands.transcript import LOOK_SECONDS, opened_index, whole_of
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation
-from core.conversations.events import Commit, Edit
+from core.conversations.events import Commit, Compaction, Delegation, Edit
 from core.give.still import committed, git
 from core.search import conversations as stored
-from core.search.answering import Excerpt, chosen
-from core.search.conversations import Held, Piece
-from core.search.terms import Query, parse_query
-from core.search.words import Stems, words_of
+from core.search.answering import sentences
+from core.search.conversations import Held
+from core.search.words import words_of
 
 if TYPE_CHECKING:
     from core.search.conversations import Database
@@ -41,30 +42,36 @@ HASH = 7
 """Git abbreviates to no fewer letters."""
 MAX_TURNS = 40
 """So many turns that have the hash, or the subject, are looked into."""
-MOST_BEFORE, BEHIND = 400, 3
-"""The reason is sought between the commit before and this one: at most so many turns back, so many behind."""
-LEAST_SHARE, LEAST_WORDS = 0.2, 3
-"""A quote has this share of what is asked about."""
+MAX_SESSIONS = 12
+"""Of so many sessions that name a file, the newest, the edits are looked at."""
+LEAST_LINE = 12
+"""A shorter line stands in too many edits to tell whose it is."""
+LEAST_WORDS, LEAST_SENTENCE, MAX_SENTENCES = 3, 20, 2
 ASKED = 240
 UNCOMMITTED = "0" * 40
-BY_HASH, BY_SUBJECT, BY_EDIT = "hash", "subject and file", "edit that is not committed"
+BY_HASH, BY_SUBJECT, BY_EDIT, BY_LINE = "hash", "subject and file", "edit that is not committed", "edit of the line"
 _CALL = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 """A call says no reason, and that which commits says its message once more."""
 _ANNOUNCES = re.compile(r"\W*(?:now\b|next\b|let me\b|i'll\b|i (?:will|need)\b|task \d|step \d)", re.IGNORECASE)
 _REASON = re.compile(
     r"\b(?:because|since|so that|due to|otherwise|root cause|reason|turned out|instead of|rather than|avoid|prevent|"
     r"in order to|fails?|broke|missing|wrong|race|leak|crash|must not|needs? to|never|allows?|ensures?|which means|"
-    r"bugs?|fix(?:ed|es)|incorrect(?:ly)?|silently|consistent|consistency|backward|deprecated|nobody|no one)\b|"
-    r"因为|所以|原因",
+    r"bugs?|fix(?:ed|es)|incorrect(?:ly)?|silently|consistent|consistency|backward|deprecated|nobody|no one|should|"
+    r"no longer|changed from|footgun|stale|misleading|unclear|clarif(?:y|ies)|trade-off|requires?)\b|"
+    r"因为|所以|原因|应该|需要",
     re.IGNORECASE,
 )
+_NEW = re.compile(r"^new_?str(?:ing)?: ", re.IGNORECASE | re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_][\w.]{3,}\w")
+_OF_CODE = re.compile(r"[a-z][A-Z]|_|\w\.\w")
 
 
 @dataclass(frozen=True)
 class Reason:
     """One commit of a file, newest first: its `commit` ("" for what is not committed), `subject` and `day`, the
-    `message` below the subject; the `session` and the `turn` (from 1) where it was made, and `known_by` what; what was
-    `asked` there and the `quote` that says why, "" where nobody does."""
+    `message` below the subject; the `session` and the `turn` (from 1) where it was written, and `known_by` what; what
+    was `asked` there and the `quote` that says why, "" where none was found; `committed` names the session and turn of
+    the commit (NAME:TURN) where that session is not known to have written it."""
 
     commit: str
     subject: str
@@ -75,6 +82,7 @@ class Reason:
     known_by: str = ""
     asked: str = ""
     quote: str = ""
+    committed: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,10 +127,11 @@ def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
         look = _Look(workspace, database, root, name)
         reasons = [look.reason(change) for change in changes if change.hash != UNCOMMITTED]
         if not changes or changes[0].hash == UNCOMMITTED:
-            reasons = [*look.uncommitted(changes[0].line if changes else ""), *reasons][:limit]
-    silent = [row for row in reasons if not row.session]
+            change = changes[0] if changes else _Change("", "", "", "", "")
+            row = look.written(Reason("", "not committed", ""), change, BY_EDIT)
+            reasons = [*([row] if row.session else []), *reasons][:limit]
     notes = []
-    if silent and len(silent) == len(reasons):
+    if reasons and not any(row.session or row.committed for row in reasons):
         notes.append("no session that was read made this: nothing says why, but for the commit itself")
     if brought.waiting:
         notes.append(f"{brought.waiting} conversations are not read yet ('knowledge search --build' reads them)")
@@ -191,45 +200,52 @@ class _Look:
 
     def __init__(self, workspace: Workspace, database: Database, root: str, name: str) -> None:
         self._workspace, self._database, self._name = workspace, database, name
-        self._stems = Stems()
         folders = "project = ? OR folder = ?"
         rows = database.execute(f"SELECT id FROM conversations WHERE {folders}", (root, root))
         self._own = {id for (id,) in rows}
         self._root = root
 
     def reason(self, change: _Change) -> Reason:
-        """What the sessions say of a commit."""
+        """What the sessions say of a commit: the one that made it where it wrote the line, else who did."""
         row = Reason(change.hash[:10], change.subject, change.day, change.body)
+        held, talk, at, known_by = self._committing(change)
+        if held is not None and talk is not None:
+            edit = _edit_of(talk, self._name, at, change.line)
+            if edit >= 0:
+                return self._told(row, held, talk, edit, change, known_by)
+            row = replace(row, committed=f"{held.name}:{at + 1}", known_by=known_by)
+        return self.written(row, change, BY_LINE) if len(change.line) >= LEAST_LINE else row
+
+    def _committing(self, change: _Change) -> tuple[Held | None, Conversation | None, int, str]:
         for held, talk in self._made(self._with(change.hash[:HASH], begins=True)):
             at = _commit_turn(talk, lambda made: bool(made.hash) and change.hash.startswith(made.hash.lower()))
             if at >= 0:
-                return self._told(row, held, talk, at, change, BY_HASH)
+                return held, talk, at, BY_HASH
         for held, talk in self._made(self._with(change.subject)) if len(words_of(change.subject)) > 1 else ():
             at = _commit_turn(talk, lambda made: made.subject.strip() == change.subject)
-            if at >= 0 and _last_edit(talk, self._name, at) >= 0:
-                return self._told(row, held, talk, at, change, BY_SUBJECT)
+            if at >= 0 and max(_edits(talk, self._name, at), default=-1) >= 0:
+                return held, talk, at, BY_SUBJECT
+        return None, None, -1, ""
+
+    def written(self, row: Reason, change: _Change, known_by: str) -> Reason:
+        """With the newest session of this repository that wrote the line, or without one the file."""
+        for held, talk in islice(self._made(self._with(self._name, own=True), newest=True), MAX_SESSIONS):
+            edit = _edit_of(talk, self._name, len(talk.turns), change.line, sure=True)
+            if edit >= 0 and (not change.day or held.started[:10] <= change.day):
+                row = replace(row, day=row.day or held.ended[:10])
+                return self._told(row, held, talk, edit, change, known_by)
         return row
 
-    def uncommitted(self, line: str) -> Iterator[Reason]:
-        """The newest session that wrote the file."""
-        name = os.path.basename(self._name)
-        for held, talk in self._made(self._with(name), newest=True):
-            at = _last_edit(talk, self._name, len(talk.turns))
-            if at >= 0 and held.id in self._own:
-                row = Reason("", "not committed", held.ended[:10])
-                yield self._told(row, held, talk, at, _Change("", "", "", "", line), BY_EDIT)
-                return
-
-    def _with(self, words: str, *, begins: bool = False) -> list[int]:
-        """The conversations in which words stand one behind the other, those of this repository first."""
+    def _with(self, words: str, *, begins: bool = False, own: bool = False) -> list[int]:
+        """The conversations in which words stand one behind the other, those of this repository first, or alone."""
         asked = '"' + " ".join(words_of(words)) + '"' + ("*" if begins else "")
-        sql = "SELECT t.thread FROM words JOIN turns t ON t.id = words.rowid WHERE words MATCH ? LIMIT ?"
-        found = dict.fromkeys(row[0] for row in self._database.execute(sql, (f"text : {asked}", MAX_TURNS)))
+        sql = "SELECT DISTINCT t.thread FROM words JOIN turns t ON t.id = words.rowid WHERE words MATCH ?"
+        sql += f" AND t.thread IN ({', '.join(map(str, self._own))})" if own else f" LIMIT {MAX_TURNS}"
+        found = dict.fromkeys(row[0] for row in self._database.execute(sql, (f"text : {asked}",)))
         return sorted(found, key=lambda id: id not in self._own)
 
     def _made(self, threads: Sequence[int], *, newest: bool = False) -> Iterator[tuple[Held, Conversation]]:
-        rows = list(stored.held(self._database, threads).values())
-        rows.sort(key=lambda row: threads.index(row.id))
+        rows = sorted(stored.held(self._database, threads).values(), key=lambda row: threads.index(row.id))
         if newest:
             rows.sort(key=lambda row: row.ended, reverse=True)
         for held in rows:
@@ -237,44 +253,43 @@ class _Look:
             if isinstance(read, Ok):
                 yield held, read.value.conversation
 
-    def _told(self, row: Reason, held: Held, talk: Conversation, at: int, change: _Change, known_by: str) -> Reason:
-        edit = _edit_of(talk, self._name, at, change.line)
-        edit = edit if edit >= 0 else at
-        first = max([made for made in _commits(talk) if made < min(at, edit)], default=-1) + 1
-        about = f"why {change.subject} {os.path.basename(self._name)} {change.line}"
-        query = parse_query(about, self._database, self._stems)
-        spoken = [
-            piece
-            for piece in stored.texts(self._database, held.id, max(first, at - MOST_BEFORE), at + BEHIND)
-            if piece.role in ("user", "assistant")
-        ]
-        asked = self._asked(talk, spoken, query, edit)
-        answers = [piece for piece in spoken if piece.role == "assistant" or piece.position == asked]
-        best = self._best(query, [_reasons_in(piece) for piece in answers], edit)
+    def _told(self, row: Reason, held: Held, talk: Conversation, edit: int, change: _Change, known_by: str) -> Reason:
+        asked = next((at for at in range(edit, -1, -1) if _is_asked(talk, at)), -1)
+        found = _reason(talk, edit, asked, _names(change.line or f"{change.subject} {Path(self._name).stem}"))
         return replace(
-            row, session=held.name, turn=(best.position if best is not None else at) + 1, known_by=known_by,
-            asked=_short(talk.turns[asked].text) if asked >= 0 else "", quote=best.text if best is not None else "",
+            row, session=held.name, turn=edit + 1, known_by=known_by, quote=found,
+            asked=_short(talk.turns[asked].text) if asked >= 0 else "",
         )  # fmt: skip
 
-    def _best(self, query: Query, pieces: Sequence[Piece], at: int) -> Excerpt | None:
-        told = [piece for piece in pieces if piece.text.strip()]
-        best = chosen(query, self._stems, told, at) if query.terms and told else None
-        return best if best is not None and best.share >= LEAST_SHARE else None
 
-    def _asked(self, talk: Conversation, spoken: Sequence[Piece], query: Query, edit: int) -> int:
-        """The request that led to the edit: of those before it the one that is most about it, of equals the last."""
-        rows = [(self._share(query, piece.text), piece.position) for piece in spoken if piece.position <= edit]
-        return max((row for row in rows if _is_asked(talk, row[1])), default=(0.0, -1))[1]
-
-    def _share(self, query: Query, text: str) -> float:
-        best = chosen(query, self._stems, [Piece(0, "user", "", text)], 0) if query.terms else None
-        return round(best.share, 1) if best is not None else 0.0
+def _names(line: str) -> frozenset[str]:
+    """What a line names, in lower case: what reads as code alone where there is such."""
+    found = set(_NAME.findall(line))
+    return frozenset(name.casefold() for name in {one for one in found if _OF_CODE.search(one)} or found)
 
 
-def _reasons_in(piece: Piece) -> Piece:
-    """Of a turn the sentences that give a reason."""
-    rows = re.split(r"(?<=[.!?。])\s+|\n+", _CALL.sub("\n", piece.text))
-    return piece._replace(text="\n".join(row for row in rows if _REASON.search(row) and not _ANNOUNCES.match(row)))
+def _reason(talk: Conversation, edit: int, asked: int, names: frozenset[str]) -> str:
+    """The sentences that give the reason of an edit, "" where none does: of the last words before it; of those before
+    them, of the request, of what is said until the next one, and of all that went before (a review, a summary of what
+    was left out) only those that name what the line names."""
+    before = [at for at in range(edit, asked, -1) if talk.turns[at].role == "assistant"]
+    person = (at for at in range(edit + 1, len(talk.turns)) if _is_asked(talk, at))
+    behind = [at for at in range(edit + 1, next(person, len(talk.turns))) if talk.turns[at].role == "assistant"]
+    earlier = [at for at in range(edit, -1, -1) if talk.turns[at].role in ("user", "assistant") or _sums_up(talk, at)]
+    edits = [at for at, turn in enumerate(talk.turns[:edit]) if any(isinstance(one, Edit) for one in turn.events)]
+    beside = [at for at in before[:1] if at >= max(edits, default=-1)]
+    for at in dict.fromkeys((*beside, *before, *[asked] * (asked >= 0), *behind, *earlier)):
+        rows = [row for row in sentences(_CALL.sub("\n", talk.turns[at].text)) if len(row) >= LEAST_SENTENCE]
+        rows = [row for row in rows if _REASON.search(row) and not _ANNOUNCES.match(row) and not row.endswith(":")]
+        named = [row for row in rows if any(name in row.casefold() for name in names)]
+        plain = [row for row in rows if not row.startswith(("- ", "* ", "#"))] if at in (*beside, asked) else []
+        if found := named[:MAX_SENTENCES] or plain[-MAX_SENTENCES:]:
+            return " … ".join(found)
+    return ""
+
+
+def _sums_up(talk: Conversation, at: int) -> bool:
+    return any(isinstance(event, Compaction | Delegation) for event in talk.turns[at].events)
 
 
 def _is_asked(talk: Conversation, at: int) -> bool:
@@ -285,12 +300,6 @@ def _is_asked(talk: Conversation, at: int) -> bool:
 def _short(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= ASKED else words[: words.rfind(" ", 0, ASKED)] + " …"
-
-
-def _commits(talk: Conversation) -> list[int]:
-    """The turns in which something was committed."""
-    made = (at for at, turn in enumerate(talk.turns) for event in turn.events if isinstance(event, Commit))
-    return list(dict.fromkeys(made))
 
 
 def _commit_turn(talk: Conversation, is_it: Any) -> int:
@@ -310,15 +319,22 @@ def _edits(talk: Conversation, name: str, until: int) -> Iterator[int]:
                 yield at
 
 
-def _last_edit(talk: Conversation, name: str, until: int) -> int:
-    return max(_edits(talk, name, until), default=-1)
-
-
-def _edit_of(talk: Conversation, name: str, until: int, line: str) -> int:
-    """The last edit of the file that has the line in it, else the last one."""
+def _edit_of(talk: Conversation, name: str, until: int, line: str, *, sure: bool = False) -> int:
+    """The last edit of the file that put the line in; unless that must be `sure`, also one that is not told in full.
+    Of a line too short to tell, or of none, the last edit; -1 where there is none."""
     turns = list(_edits(talk, name, until))
-    having = [at for at in turns if len(line) > HASH and line in talk.turns[at].text]
-    return max(having or turns, default=-1)
+    if len(line) >= LEAST_LINE:
+        cut = [] if sure else [at for at in turns if " characters left out" in talk.turns[at].text]
+        turns = [at for at in turns if _puts_in(talk.turns[at].text, line)] or cut
+    return max(turns, default=-1)
+
+
+def _puts_in(call: str, line: str) -> bool:
+    """Whether an edit, as its call tells it, has a line that what it replaces has not."""
+    if "*** Begin Patch" in call:
+        return any(row[:1] == "+" and row[1:].strip() == line for row in call.split("\n"))
+    old, *new = _NEW.split(call, maxsplit=1)
+    return line in new[0] and line not in old if new else line in call
 
 
 # --- at the command line --------------------------------------------------------------------------------------------
@@ -330,12 +346,16 @@ def why_text(report: WhyReport) -> str:
     for row in report.reasons:
         rows += ["", " ".join(filter(None, (row.commit, row.day, one_line(row.subject))))]
         rows += [f"  {one_line(line)}" for line in row.message.split("\n")[:4] if line.strip()]
-        if not row.session:
+        if row.session:
+            known = f"written in {row.session}:{row.turn} (turn {row.turn}, known by its {row.known_by})"
+            said = "as asked" if row.quote and row.quote in row.asked else row.quote
+            why = f"why: {said}" if said else "no reason found near the edit, or where its words are spoken of"
+            rows += [f"  {one_line(line)}" for line in (known, f"asked: {row.asked}" if row.asked else "", why) if line]
+        if row.committed:
+            of = "" if row.session else "; no session is known to have written this"
+            rows.append(f"  committed in {one_line(row.committed)} (turn {row.committed.rpartition(':')[2]}{of})")
+        if not (row.session or row.committed):
             rows.append("  no session that was read made this commit")
-            continue
-        rows.append(f"  made in {one_line(row.session)}:{row.turn} (known by its {row.known_by})")
-        rows += [f"  asked: {one_line(row.asked)}"] if row.asked else []
-        rows.append(f"  why: {one_line(row.quote)}" if row.quote else "  the session does not say why")
     rows += [f"({one_line(report.note)})"] if report.note else []
     return "\n".join(rows) + "\n"
 
