@@ -411,6 +411,72 @@ def test_why_names_the_commit_its_session_and_the_reason(shop: Path) -> None:
     assert "git tells nothing of line 9" in call("why", "other.py:9")[2]
 
 
+def edited(
+    path: Path, old: str, new: str, at: int, session: str, folder: Path, words: str = ""
+) -> list[dict[str, Any]]:
+    """A replacement in a file, after what the assistant says of it, and that it was done."""
+    given = {"file_path": str(path), "old_string": old, "new_string": new}
+    call = {"type": "tool_use", "id": f"e{session}{at}", "name": "Edit", "input": given}
+    said = [{"type": "text", "text": words}] if words else []
+    back = {"type": "tool_result", "tool_use_id": f"e{session}{at}", "content": "updated"}
+    return [turn("assistant", [*said, call], at, session, folder), turn("user", [back], at + 1, session, folder)]
+
+
+def kept(session: str, rows: list[dict[str, Any]]) -> None:
+    """A session where Claude Code keeps it, read into the index."""
+    place = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / f"{session}.jsonl"
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+
+
+def test_a_line_is_its_writers_and_not_the_committers(shop: Path) -> None:
+    """Who commits sweeps up what lay there: their reason for something else, told as the line's, misleads."""
+    lines = ["RETRIES = 7  # the bank answers late", "WORKERS = cores - 2", "TIMEOUT = 30  # nobody says"]
+    (shop / "bank.py").write_text("\n".join(lines) + "\n")
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["add", "."], ["commit", "-qm", "Sort the imports"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    made = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=shop, capture_output=True, text=True, check=True)
+    late = "Seven tries, because the bank answers late on Mondays."
+    kept("s4", edited(shop / "bank.py", "RETRIES = 3", lines[0], 0, "s4", shop, late))
+    rows = edited(shop / "bank.py", f"{lines[1]}\nWIDE", f"{lines[1]}\nNARROW", 0, "s5", shop, "Narrow avoids a crash.")
+    receipt = f"[main {made.stdout.strip()}] Sort the imports"
+    kept("s5", [*rows, *ran("git commit -am 'Sort the imports'", receipt, False, 2, "s5", shop)])
+    out = call("why", "bank.py:1")[1]
+    assert "s4:2 (turn 2, known by its edit of the line)" in out and f"why: {late}" in out
+    assert "committed in" in out and "s5:4 (turn 4)" in out and "Narrow" not in out
+    for line in (2, 3):
+        out = call("why", f"bank.py:{line}")[1]
+        assert "no session is known to have written this" in out and "why:" not in out and "asked:" not in out
+
+
+def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(shop: Path) -> None:
+    """A file that is as before, a test that fails, a `yes` without its question: who goes on would begin wrongly."""
+    command = (
+        "<command-message>mend</command-message>\n<command-name>/mend</command-name>\n<command-args>31</command-args>"
+    )
+    kept(
+        "s6",
+        [
+            turn("user", command, 0, "s6", shop),
+            *edited(shop / "a.py", "keep\none", "keep\ntwo", 1, "s6", shop),
+            *edited(shop / "b.py", "x", "y", 3, "s6", shop),
+            *edited(shop / "c.py", "x", "y", 5, "s6", shop),
+            *ran("make test | tail -3", "2 failed, 3 passed", False, 7, "s6", shop),
+            *edited(shop / "a.py", "two\nend", "one\nend", 9, "s6", shop),
+            *ran("rm b.py ; ls", "c.py", False, 11, "s6", shop),
+            *ran("make lint", "fine", False, 13, "s6", shop),
+            turn("assistant", [{"type": "text", "text": "Shall I push it?"}], 15, "s6", shop),
+            turn("user", "yes do", 16, "s6", shop),
+        ],
+    )
+    out = call("handoff", "s6")[1]
+    assert "> /mend\n- later: 31\n" in out and "- later: yes do (asked: “Shall I push it?”)" in out
+    assert "`a.py` (changed and taken back)" in out and "`b.py` (deleted)" in out and "`c.py`" in out
+    assert "- `make test` (turn 9: failed: 2 failed, 3 passed; files were written since)" in out
+    assert "- `make lint` (turn " in out and ": passed)" in out
+
+
 def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> None:
     assert "no project of that name is known" in call("find", "notes", "--project", "nowhere")[2]
     assert "never said" in call("find", "zeppelin", "--project", "shop")[1]

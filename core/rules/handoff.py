@@ -29,7 +29,7 @@ SHORT_REQUEST = 40
 MAX_LATER, MAX_COMMITS, MAX_FILES, MAX_TRIED, MAX_TAUGHT, MAX_OPEN, MAX_CHECKS = 6, 6, 14, 6, 8, 6, 5
 MAX_TYPED, MIN_AGAIN, ALIKE = 24, 12, 0.8
 HEADINGS = ("Goal", "State", "Files", "Tried", "Known", "Open", "Verify")
-_SAYS_NOTHING = re.compile(r"\W*(?:ok(?:ay)?|thanks?(?: you)?|continue|go on|next|hi|hello)\W*", re.IGNORECASE)
+_SAYS_NOTHING = re.compile(r"\W*(?:ok(?:ay)?|yes|thanks?|continue|proceed|go on|next|hi|hello)\W*", re.IGNORECASE)
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
 _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
@@ -108,7 +108,7 @@ def _requests(session: Session) -> list[str]:
             question = last if last.rstrip(" *_)`").endswith(("?", "？")) else ""
         elif turn.role == "system" and (named := _COMMAND.search(text)) and not _OF_TOOL.fullmatch(named[1]):
             rows.append(f"/{named[1]} {(named[2] or '').strip()}".rstrip())
-        elif by_person(turn) and text and not _SAYS_NOTHING.fullmatch(text):
+        elif by_person(turn) and text and (question or not _SAYS_NOTHING.fullmatch(text)):
             if rows and len(rows[-1]) >= MIN_AGAIN and text.startswith(rows[-1][: int(ALIKE * len(rows[-1]))]):
                 rows.pop()  # typed once more
             answers = question and len(text) < SHORT_REQUEST

@@ -57,7 +57,7 @@ _REASON = re.compile(
     r"\b(?:because|since|so that|due to|otherwise|root cause|reason|turned out|instead of|rather than|avoid|prevent|"
     r"in order to|fails?|broke|missing|wrong|race|leak|crash|must not|needs? to|never|allows?|ensures?|which means|"
     r"bugs?|fix(?:ed|es)|incorrect(?:ly)?|silently|consistent|consistency|backward|deprecated|nobody|no one|should|"
-    r"no longer|changed from|footgun|stale|misleading|unclear|clarif(?:y|ies)|trade-off|requires?)\b|"
+    r"no longer|changed from|footgun|stale|misleading|unclear|clarif(?:y|ies)|requires?)\b|"
     r"因为|所以|原因|应该|需要",
     re.IGNORECASE,
 )
@@ -282,7 +282,7 @@ def _reason(talk: Conversation, edit: int, asked: int, names: frozenset[str]) ->
         rows = [row for row in sentences(_CALL.sub("\n", talk.turns[at].text)) if len(row) >= LEAST_SENTENCE]
         rows = [row for row in rows if _REASON.search(row) and not _ANNOUNCES.match(row) and not row.endswith(":")]
         named = [row for row in rows if any(name in row.casefold() for name in names)]
-        plain = [row for row in rows if not row.startswith(("- ", "* ", "#"))] if at in (*beside, asked) else []
+        plain = [row for row in rows if not row.startswith(("- ", "* ", "#"))] if at in beside else []
         if found := named[:MAX_SENTENCES] or plain[-MAX_SENTENCES:]:
             return " … ".join(found)
     return ""
