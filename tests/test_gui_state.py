@@ -424,7 +424,7 @@ def test_a_large_store_tells_what_its_ledger_says_before_all_is_read() -> None:
 
 
 def test_a_damaged_ledger_leads_to_the_repair(home: Workspace) -> None:
-    """The button offered a harvest, and the line of state said "1 thing to look at"."""
+    """The button offered a harvest, and the line of state said "1 warning"."""
     harvested(home)
     assert harvest_button(State(snapshot=gathered(home).snapshot)).action == "harvest"
     home.paths.ledger.write_bytes(home.paths.ledger.read_bytes()[:-40])

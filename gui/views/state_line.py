@@ -122,7 +122,7 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     if damage := next((one for one in found.problems if one.code == DAMAGED), None):
         return "circle-alert", "failed", capital(damage.message.partition(":")[0])
     if found.problems:
-        return "triangle-alert", "edited", f"{count(len(found.problems), 'thing')} to look at"
+        return "triangle-alert", "edited", count(len(found.problems), "warning")
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
     at, failed = newest_harvest(found.ledger)
     last = max(next((run.when for run in harvests if run.when), ""), at)
