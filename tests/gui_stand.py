@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 from core.base.result import ErrorInfo, Ok
 from core.commands.workspace import Workspace
-from tests.gui_window import Desk
+from tests.gui_window import Desk, Target
 
 KEYS = {"Ctrl": 0, "Alt": 1, "Shift": 2}
 
@@ -88,7 +89,7 @@ class Stand:
             self.desk.press(key)
             self.settle()
 
-    def click(self, item: int, times: int = 1) -> None:
+    def click(self, item: Target, times: int = 1) -> None:
         """Click an item, and wait for what comes of it."""
         self.desk.click(item, times=times)
         self.settle()
@@ -103,15 +104,9 @@ class Stand:
         assert len(found) == 1, (words, self.texts())
         return found[0]
 
-    def shown(self, words: str) -> Any:
-        """The place where that row is drawn."""
-        place = self.view.list.slot_of(self.row(words).key)
-        assert place is not None
-        return place
-
-    def slot(self, words: str) -> int:
-        """The text of that row as an item."""
-        return int(self.shown(words).text)
+    def slot(self, words: str) -> Target:
+        """Where that row is drawn."""
+        return partial(self.view.list.place_of, self.row(words).key)
 
     def begin(self, words: str) -> Any:
         """Open the editor of that row with two clicks, and go to the end of its text."""

@@ -31,6 +31,11 @@ NOTICED_SECONDS = 10.0  # what a hand did has reached the window long before, ho
 TWO_CLICKS_SECONDS, ONE_PLACE = 0.55, (60, 30)  # what is slower, or further off in the window, is no double click
 
 
+SHAPES = {"text", "pmin", "p1"}
+Target = int | Callable[[], tuple[int, int]]
+"""An item, or what tells a place in the window."""
+
+
 class Hand:
     """Mouse and keyboard of the screen. Every call returns when the screen has done it and told the window."""
 
@@ -163,14 +168,22 @@ class Desk:
             time.sleep(0.002)
         return True
 
-    def middle(self, item: int) -> tuple[int, int]:
-        """Where the middle of an item is on the screen."""
-        left, top = self.dpg.get_item_rect_min(item)
-        width, height = self.dpg.get_item_rect_size(item)
+    def middle(self, item: Target) -> tuple[int, int]:
+        """Where the middle of an item is on the screen, or (of what is drawn: `place()`) a place of the window."""
+        left, top = self.dpg.get_item_rect_min(item) if isinstance(item, int) else item()
+        width, height = self.dpg.get_item_rect_size(item) if isinstance(item, int) else (0, 0)
         x, y = self.dpg.get_viewport_pos()
         return int(x + left + width / 2), int(y + top + height / 2)
 
-    def point(self, item: int) -> tuple[int, int]:
+    def drawn(self, item: int) -> list[dict[str, Any]]:
+        """The shapes and words that a drawing shows, as Dear PyGui has them."""
+        found = map(self.dpg.get_item_configuration, self._below(item))
+        return [one for one in found if one["show"] and set(one) & SHAPES]
+
+    def _below(self, item: int) -> list[int]:
+        return [one for below in self.dpg.get_item_children(item, 2) or () for one in (below, *self._below(below))]
+
+    def point(self, item: Target) -> tuple[int, int]:
         """Put the mouse on the middle of an item, and follow it while it moves: a dialog that changes its height is in
         the middle of the window again four frames later, and nobody clicks what is still on its way."""
         for _ in range(20):
@@ -223,7 +236,7 @@ class Desk:
         self.notice(lambda: self.dpg.is_mouse_button_down(named[button]) is down)
         self.frames(1)
 
-    def click(self, item: int, button: int = 1, times: int = 1) -> None:
+    def click(self, item: Target, button: int = 1, times: int = 1) -> None:
         """Click the middle of an item."""
         self.point(item)
         self._click(button, times)
@@ -248,7 +261,7 @@ class Desk:
             self.frames(4)
         self._clicked_at = (self._mouse_at, time.monotonic())
 
-    def drag(self, item: int, by: int) -> None:
+    def drag(self, item: Target, by: int) -> None:
         """Drag an item to the right by so many pixels (to the left when negative)."""
         x, y = self.point(item)
         self.button(1, True)
@@ -258,7 +271,7 @@ class Desk:
         self.button(1, False)
         self.frames(4)
 
-    def wheel(self, item: int, clicks: int) -> None:
+    def wheel(self, item: Target, clicks: int) -> None:
         """Turn the wheel over an item, down when positive."""
         self.point(item)
         for _ in range(abs(clicks)):

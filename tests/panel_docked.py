@@ -90,17 +90,21 @@ class Driver:
             lambda: not (panel.reader.waiting or panel.shell.busy() or panel.shell.dirty or panel.jobs.waiting())
         )
 
-    def click(self, item: int) -> None:
-        """Click the middle of an item."""
-        left, top = self.dpg.get_item_rect_min(item)
-        width, height = self.dpg.get_item_rect_size(item)
+    def click_at(self, place: tuple[float, float]) -> None:
+        """Click a place of the window."""
         x, y = self.dpg.get_viewport_pos()
-        self.hand.move(int(x + left + width / 2), int(y + top + height / 2))
+        self.hand.move(int(x + place[0]), int(y + place[1]))
         self.frames(4)
         self.hand.button(1, True)
         self.frames(3)
         self.hand.button(1, False)
         self.frames(5)
+
+    def click(self, item: int) -> None:
+        """Click the middle of an item."""
+        left, top = self.dpg.get_item_rect_min(item)
+        width, height = self.dpg.get_item_rect_size(item)
+        self.click_at((left + width / 2, top + height / 2))
 
     def press(self, key: str) -> None:
         """Press a key, or type a letter."""
@@ -120,8 +124,8 @@ def main(folder: Path) -> Found:
     dpg, panel = driver.dpg, driver.program.panel
     view = panel.workbench.views["knowledge"]
     driver.rests()
-    driver.until(lambda: view.list.slots[2:])
-    driver.click(view.list.slots[1].text)
+    driver.until(lambda: view.list.in_sight()[2:])
+    driver.click_at(view.list.place_of(view.list.rows[1].key))
     driver.until(lambda: panel.shell.state.selected.kind == "bullet")
     before, found.selected = driver.files(), panel.shell.state.selected.key
     driver.click(driver.program.field)

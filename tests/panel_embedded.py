@@ -81,11 +81,9 @@ class Host:
         seat.settle()
         view: Any = seat.panel.workbench.views["knowledge"]
         view.show("tasks_open")
-        seat.until(lambda: view.list.slots[2:])  # the rows are made once the list knows its place
+        seat.until(lambda: view.list.in_sight()[2:])
         seat.settle()
-        left, top = self.desk.dpg.get_item_rect_min(view.list.slots[1].text)  # its right side is below the evidence
-        x, y = self.desk.dpg.get_viewport_pos()
-        self.desk.click_at(int(x + left + 60), int(y + top + 12))
+        self.desk.click(lambda: view.list.place_of(view.list.rows[1].key))
         seat.until(lambda: seat.state.selected.kind == "bullet")
 
 

@@ -203,7 +203,7 @@ def person(seat: Seat, day: Day) -> Iterator[None]:
     for number in count():
         desk.press(control_of("conversations"))
         if ledger.table.rows:
-            desk.wheel(ledger.table._pool[3].texts[1], 3)
+            desk.wheel(lambda: ledger.table.place_of(ledger.table.rows[0]), 3)
         desk.press("period")  # the newest week alone, then all of them again
         desk.press("Escape")
         yield
@@ -218,8 +218,8 @@ def person(seat: Seat, day: Day) -> Iterator[None]:
         seat.until(lambda words=words: any(words in row.text for row in view.list.rows))
         key = next(row.key for row in view.list.rows if words in row.text)
         view.list.select(key)
-        seat.until(lambda key=key: view.list.slot_of(key) is not None)
-        desk.click(view.list.slot_of(key).text)  # two clicks of a slow machine are no double click
+        seat.until(lambda key=key: view.list.current in view.list.in_sight())
+        desk.click(lambda key=key: view.list.place_of(key))  # two clicks of a slow machine are no double click
         seat.until(lambda key=key: view.list.selected == key and not view._look.typing())
         desk.press("F2")
         seat.until(lambda: view.session.target is not None and view._look.typing())

@@ -98,16 +98,15 @@ def test_a_note_stands_at_the_height_of_its_line_and_leads_there(stand: Stand) -
     """Beside another line it would explain what it is not about."""
     view, dpg = stand.view, stand.desk.dpg
     assert shown_lines(stand)[4] == "def boil(water):" and 300 not in shown_lines(stand)
-    rows = {row.text: row for row in view.list.rows}
-    stand.click(view.list.slot_of(rows["boil() doubles the water"].key).text)
+    stand.click(stand.slot("boil() doubles the water"))
     assert shown_lines(stand)[4] == "def boil(water):" and view.source.lit == (4, 4)
     assert stand.shell.state.selected.kind == "bullet" and stand.shell.state.selected.key.startswith("files/")
     stand.press("End")
     assert shown_lines(stand)[300] == "line_300 = 300" and view.source.lit == (300, 300)
     assert stand.desk.until(lambda: view.list.scroll.at == view.source.scroll.at > 0)
     stand.settle()
-    slot = view.list.slot_of(rows["see line 300 for the odd number"].key)
-    assert slot.place[0] == view.source.top_of(300)
+    at = view.list.position(stand.row("see line 300 for the odd number").key)
+    assert view.list.heights.tops[at] == view.source.top_of(300)
     view.source.scroll_by(-0.5)
     stand.settle()
     assert dpg.get_y_scroll(view.list.holder) == dpg.get_y_scroll(view.source.item), "both move as one"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from gui.toolkit.flow import Heights
+from gui.toolkit.canvas import Heights
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 WORDS = "Retry only idempotent requests; 429 の Retry-After は秒でも日付でも来る。"
@@ -27,14 +28,14 @@ def build(desk: Desk, count: int = 10_000, **listeners: Any) -> Any:
 
 
 def top_of(desk: Desk, flow: Any, key: int) -> int:
-    return int(desk.dpg.get_item_rect_min(flow.slot_of(key).text)[1])
+    return int(flow.place_of(key)[1])
 
 
 def test_heights_are_guessed_measured_and_remembered() -> None:
     exact = [10, 30, 20, 40]
     heights = Heights(lambda at: exact[at], lambda at: at)
     heights.begin([20, 20, 20, 20])
-    assert heights.tops == [0, 20, 40, 60, 80] and heights.at(45) == 2 and heights.window(25, 30, 0) == (1, 3)
+    assert heights.tops == [0, 20, 40, 60, 80] and heights.at(45) == 2
     assert heights.measure(0, 2) and heights.tops == [0, 10, 40, 60, 80] and not heights.measure(0, 2)
     heights.begin([20, 20, 20, 20])
     assert heights.heights == [10, 30, 20, 20]
@@ -44,7 +45,7 @@ def test_heights_are_guessed_measured_and_remembered() -> None:
     heights.begin([5])
     assert heights.total == 5 and heights.at(-3) == 0 and heights.at(99) == 0
     heights.begin([])
-    assert heights.window(0, 100, 3) == (0, 0) and heights.at(7) == 0
+    assert heights.at(7) == 0
 
 
 def test_rows_stand_under_each_other_without_gap_or_overlap(desk: Desk) -> None:
@@ -53,16 +54,14 @@ def test_rows_stand_under_each_other_without_gap_or_overlap(desk: Desk) -> None:
     flow.press("Down")
     flow.bring(5_000)
     desk.frames(6)
-    shown = sorted((slot.index, slot) for slot in flow.slots if slot.index is not None)
-    assert len(shown) > 8
-    for (_, one), (_, other) in pairwise(shown):
-        assert one.place[0] + one.place[1] == other.place[0]
-        layers = desk.dpg.get_item_children(one.text, 2)
-        drawn = [
-            desk.dpg.get_item_configuration(item) for layer in layers for item in desk.dpg.get_item_children(layer, 2)
-        ]
-        lowest = max(words["pos"][1] for words in drawn if words["show"] and "text" in words)
-        assert lowest + 14 <= one.place[1], "all of it is above the next row"
+    assert len(flow.in_sight()) > 6
+    drawn = desk.drawn(flow.canvas.drawn)
+    rules = sorted(one["p1"][1] for one in drawn if "p1" in one)
+    words = sorted(one["pos"][1] for one in drawn if "text" in one)
+    heights = [flow.heights.heights[row.key] for row in flow.in_sight()]
+    apart = [round(below - above) for above, below in pairwise(rules)]
+    assert str(heights[1:-1]).strip("[]") in str(apart), "each row ends where the next one begins"
+    assert not any(-14 < rule - (top + 14) < 0 for rule in rules for top in words), "no rule cuts a line of words"
 
 
 def test_new_rows_above_do_not_move_what_is_read(desk: Desk) -> None:
@@ -73,7 +72,7 @@ def test_new_rows_above_do_not_move_what_is_read(desk: Desk) -> None:
     flow.set_rows(flow.rows[:100] + flow.rows[200:], keep_place=True)
     desk.frames(6)
     assert top_of(desk, flow, 3_999) == before
-    desk.wheel(flow.slot_of(3_999).text, -3)  # upwards, over rows that were only guessed
+    desk.wheel(partial(flow.place_of, 3_999), -3)  # upwards, over rows that were only guessed
     assert top_of(desk, flow, 3_999) > before
 
 
@@ -123,8 +122,8 @@ def test_a_click_means_the_row_that_is_seen_there(desk: Desk) -> None:
     )
     flow.bring(700)
     desk.frames(6)
-    desk.click(flow.slot_of(699).text)
-    desk.move(*desk.middle(flow.slot_of(698).text))
+    desk.click(partial(flow.place_of, 699))
+    desk.move(*desk.middle(partial(flow.place_of, 698)))
     desk.click(flow.bar.buttons["copy"].item)
     assert told == [699, ("copy", 698)] and flow.selected == 699
 

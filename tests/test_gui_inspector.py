@@ -148,7 +148,7 @@ def test_a_conversation_comes_back_from_the_trash(stand: Stand, home: Home) -> N
 def test_from_a_conversation_to_its_bullet_and_back(stand: Stand, home: Home) -> None:
     select(stand, "conversation", home.key)
     row = next(row for row in stand.view.list.rows if row.text == "water boils")
-    stand.click(stand.view.list.slot_of(row.key).text)
+    stand.click(stand.slot(row.text))
     chosen = stand.shell.state.selected
     assert (chosen.kind, chosen.key, chosen.line, chosen.raw) == ("bullet", *fact(home))
     assert stand.desk.dpg.get_value(stand.view._body) == "water boils"

@@ -41,7 +41,8 @@ def sizes(seat: Seat) -> tuple[float, float, float]:
     dpg, panel = seat.desk.dpg, seat.panel
     ledger: Any = panel.workbench.views["conversations"]
     rail = panel.columns.panes[0].item
-    return ledger.table.pitch, dpg.get_item_width(rail), dpg.get_item_rect_size(panel.status.harvest.item)[1]
+    button = dpg.get_item_rect_size(panel.status.harvest.item)
+    return ledger.table.heights.heights[0], dpg.get_item_width(rail), button[1]
 
 
 def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk, at_home: Path) -> None:
@@ -59,7 +60,7 @@ def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk,
         large = sizes(seat)
         assert all(now == pytest.approx(before * 1.25, rel=0.08) for now, before in zip(large, usual, strict=True))
         ledger: Any = seat.panel.workbench.views["conversations"]
-        one, other = (desk.dpg.get_item_rect_min(ledger.table._pool[0].texts[at])[0] for at in (0, 2))
+        one, other = (x for at, _, x, _ in ledger.table.shown() if at in (0, 2))
         assert other - one > 1.15 * 42  # the column of icons
         desk.press("ctrl+0")
         seat.settle()
@@ -95,12 +96,12 @@ def test_the_left_column_is_hidden_and_shown_by_key_and_evidence_moves_nothing(d
     with seated(desk, workspace) as seat:
         dpg, panes = desk.dpg, {pane.name: pane for pane in seat.panel.columns.panes}
         wide = dpg.get_item_width(panes["work"].item)
-        row = seat.panel.workbench.views["conversations"].table._pool[1].texts[2]  # type: ignore[attr-defined]
-        place = dpg.get_item_rect_min(row)
+        table: Any = seat.panel.workbench.views["conversations"].table  # type: ignore[attr-defined]
+        place = table.place_of(table.rows[1])
         desk.press("Down")
         seat.settle()
         assert dpg.is_item_shown(seat.panel.evidence) and dpg.get_item_width(panes["work"].item) == wide
-        assert dpg.get_item_rect_min(row) == place
+        assert table.place_of(table.rows[1]) == place
         desk.press("Escape")
         desk.frames(3)
         assert not dpg.is_item_shown(seat.panel.evidence) and seat.state.selected.kind == ""

@@ -119,9 +119,6 @@ def test_a_row_says_that_its_script_cannot_be_shown(desk: Desk) -> None:
     flow.build(box(desk.look, desk.page, width=500, height=300))
     flow.set_rows([FlowRow(1, "Say `שלום` first", "مرحبا", code=((4, 10),)), FlowRow(2, "日本語 only")])
     desk.frames(5)
-    dpg, said = desk.dpg, []
-    for slot in flow.slots:
-        for layer in dpg.get_item_children(slot.text, 2) if slot.index is not None else ():
-            said += [dpg.get_item_configuration(item).get("text", "") for item in dpg.get_item_children(layer, 2)]
+    said = [one.get("text", "") for one in desk.drawn(flow.canvas.drawn)]
     assert "[Arabic: open it in your editor]" in said and "日本語 only" in said
     assert any("[Hebrew: open it in your editor]" in words for words in said)

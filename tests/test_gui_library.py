@@ -287,7 +287,7 @@ def test_enter_walks_from_concept_to_concept_and_backspace_back(stand: Stand, ho
     stand.press("Down", "Return")
     assert stand.view.data.around.centre.id == first.key
     second = stand.view.list.rows[0]
-    stand.click(stand.view.list.slot_of(second.key).text, times=2)
+    stand.click(lambda: stand.view.list.place_of(second.key), times=2)
     assert stand.view.data.around.centre.id == second.key and [one.id for one in stand.view.data.way] == [first.key]
     stand.press("BackSpace")
     assert stand.view.data.around.centre.id == first.key

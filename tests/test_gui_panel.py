@@ -227,9 +227,9 @@ def test_conversations_are_filtered_by_chips_and_weeks_and_sorted_by_a_click(des
         assert view.wish.first and not table.rows, "nobody spoke this week"
         desk.press("Escape")
         assert len(table.rows) == 300 and not view.wish.first
-        left = desk.dpg.get_item_rect_min(table._pool[0].texts[[column.key for column in table.columns].index("gave")])
-        x, y = desk.dpg.get_viewport_pos()
-        desk.click_at(int(x + left[0] + 12), int(y + left[1] - table.pitch))  # the header over the column of items
+        left, top = desk.dpg.get_item_rect_min(table.head)
+        column = next(x for _, column, x, _ in table.shown() if column.key == "gave")
+        desk.click(lambda: (int(left + column + 12), int(top + 12)))  # the header over the column of items
         desk.frames(4)
         assert row(table.rows[0]).items == 300 and row(table.rows[-1]).items == 1
 
@@ -547,13 +547,12 @@ def test_an_error_moves_nothing_under_the_mouse_and_is_told_once(desk: Desk, at_
     with seated(desk, harvested_at(at_home)) as seat:
         panel, table = seat.panel, seat.panel.workbench.views["conversations"].table
         holder = panel.workbench._holders["conversations"]
-        places = [row.texts[2] for row in table._pool if dpg.is_item_shown(row.item)][:4]
-        tops, tall = [dpg.get_item_rect_min(item) for item in places], dpg.get_item_rect_size(holder)[1]
+        tops, tall = [table.place_of(row) for row in table.rows[:4]], dpg.get_item_rect_size(holder)[1]
         panel.shell.error(
             ErrorInfo("no-key", "No key was found for this", "~/keys", "Set one"), "Settings", lambda: None
         )
         seat.settle()
-        assert [dpg.get_item_rect_min(item) for item in places] == tops
+        assert [table.place_of(row) for row in table.rows[:4]] == tops
         banner, high = panel.workbench.banner.item, panel.workbench.banner.height
         assert dpg.is_item_shown(banner) and high > 20 and dpg.get_item_rect_size(holder)[1] < tall - high
         assert dpg.get_item_rect_min(panel.workbench.banner._words)[1] > max(top[1] for top in tops)

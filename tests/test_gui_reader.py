@@ -165,7 +165,7 @@ def test_a_call_unfolds_where_it_is_clicked_and_escape_leads_back(seat: Seat) ->
     assert not desk.dpg.is_item_shown(seat.panel._middle)
     fold = next(piece.fold for piece in reader.script.pieces if piece.label == "Bash")
     spot = next(one for one in reader.sheet.spots if getattr(one.act, "args", ()) == (fold,))
-    left, top = desk.dpg.get_item_rect_min(reader.canvas._list)
+    left, top = desk.dpg.get_item_rect_min(reader.canvas.drawn)
     before = reader.sheet.heights.total
     desk.click_at(int(left + (spot.x0 + spot.x1) / 2), int(top + (spot.y0 + spot.y1) / 2))
     seat.settle()

@@ -198,9 +198,8 @@ def test_options_that_are_none_or_written_twice(stand: Stand) -> None:
 
 def test_the_matched_words_are_shaded(stand: Stand) -> None:
     ask(stand, "boils")
-    dpg, slot = stand.desk.dpg, stand.shown("boils")
-    shapes = dpg.get_item_children(dpg.get_item_children(slot.text, 2)[0], 2)
-    shown = [box for box in map(dpg.get_item_configuration, shapes) if box["show"] and "pmin" in box]
+    dpg = stand.desk.dpg
+    shown = [box for box in stand.desk.drawn(stand.view.list.canvas.drawn) if "pmin" in box]
     begin = dpg.get_text_size("The kettle ", font=stand.look.font_id("text"))[0]
     assert len(shown) == 1 and abs(shown[0]["pmin"][0] - (36 + begin)) <= 2
 
@@ -260,12 +259,12 @@ def test_a_filter_that_is_none_is_told_as_the_command_line_tells_it(stand: Stand
 
 def test_a_click_selects_and_enter_opens_the_view_where_it_stands(stand: Stand) -> None:
     ask(stand, "kettle")
-    stand.click(stand.shown("Green tea").text)
+    stand.click(stand.slot("Green tea"))
     selected = stand.shell.state.selected
     assert (selected.kind, selected.key, selected.line) == ("bullet", "decisions.md", 3)
     stand.press("Return")
     assert stand.ran == ["knowledge"]  # type: ignore[attr-defined]
-    stand.click(stand.shown("Descale").text, times=2)
+    stand.click(stand.slot("Descale"), times=2)
     assert stand.ran[-1] == "memories" and stand.shell.state.selected.key.startswith("memories/001-")  # type: ignore[attr-defined]
     stand.press("ctrl+o", "ctrl+c")
     assert stand.ran[-1].endswith(".md") and stand.desk.dpg.get_clipboard_text() == "Descale the kettle in May"  # type: ignore[attr-defined]

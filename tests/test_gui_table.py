@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def build(desk: Desk, names: dict[int, str] | None = None, **listeners: Any) -> 
     columns = [
         Column("status", "", 24, sortable=False),
         Column("name", "Name"),
-        Column("size", "Size", 80, role="mono", chars=7, descending_first=True),
+        Column("size", "Size", 80, role="mono", right=True, descending_first=True),
     ]
 
     def cell(row: int, column: int) -> Any:
@@ -38,17 +39,13 @@ def build(desk: Desk, names: dict[int, str] | None = None, **listeners: Any) -> 
     table = BigTable(desk.look, columns, cell, **listeners)
     table.build(desk.page)
     table.set_rows(range(COUNT))
-    desk.frames(5)
+    desk.frames(8)
     return table
 
 
-def seen(desk: Desk, table: Any) -> list[str]:
-    """Names of the rows of the pool that are drawn, from the top."""
-    dpg = desk.dpg
-    texts = [row.texts[1] for row in table._pool if dpg.is_item_shown(row.item)]
-    drawn = [text for text in texts if dpg.is_item_visible(text)]
-    drawn.sort(key=lambda text: dpg.get_item_rect_min(text)[1])
-    return [dpg.get_value(text) for text in drawn]
+def seen(table: Any) -> list[str]:
+    """Names of the rows that are drawn and in sight, from the top."""
+    return [table._cell(row, 1) for row in table.in_sight()]
 
 
 def test_the_keys_move_within_the_rows() -> None:
@@ -59,41 +56,43 @@ def test_the_keys_move_within_the_rows() -> None:
 
 def test_a_name_with_line_breaks_keeps_its_row_as_tall_as_the_others() -> None:
     assert Column("a", "A").shown("one\ntwo") == ("one two", "text")
-    assert Column("a", "A", chars=5).shown(("7", "hint")) == ("    7", "hint")
 
 
 def test_all_rows_can_be_reached_and_no_item_is_made_on_the_way(desk: Desk) -> None:
-    """Without the pool a ledger of 100,000 rows takes seconds and hundreds of megabytes."""
+    """With an item for each cell a ledger of 100,000 rows takes seconds and hundreds of megabytes."""
     table = build(desk)
-    assert seen(desk, table)[0] == "row 0" and table.pitch == 28
+    for target in (3, 50_000):
+        table.select(target)
+        desk.frames(5)
     before = desk.items()
     for target in (50_000, COUNT - 1, 3):
         table.select(target)
         desk.frames(5)
-        shown = seen(desk, table)
+        shown = seen(table)
         assert f"row {target}" in shown
         numbers = [int(name.split()[1]) for name in shown]
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))  # no gap, no row twice
+        words = [one["text"] for one in desk.drawn(table.canvas.drawn) if "text" in one]
+        assert set(shown) <= set(words) and len(words) < 300, "what is in sight is drawn, and little more"
+    assert desk.items() - before < 100
     table.set_rows(range(COUNT - 1, -1, -1))
     desk.frames(4)
-    assert seen(desk, table)[0] == f"row {COUNT - 1}"
+    assert seen(table)[0] == f"row {COUNT - 1}"
     table.set_rows([])
     desk.frames(4)
-    assert seen(desk, table) == []
+    assert seen(table) == [] == [one for one in desk.drawn(table.canvas.drawn) if one.get("text")]
     table.set_rows([5, 7])
     desk.frames(4)
-    assert seen(desk, table) == ["row 5", "row 7"]
-    assert desk.items() == before
+    assert seen(table) == ["row 5", "row 7"]
 
 
 def test_the_wheel_scrolls_and_the_rows_follow(desk: Desk) -> None:
     table = build(desk)
-    desk.wheel(table._pool[8].texts[1], 20)
-    shown = seen(desk, table)
-    first = int(shown[0].split()[1])
-    assert first > 40  # further than the pool is long
-    top = round(desk.dpg.get_y_scroll(table.item) / table.pitch)
-    assert abs(first - top) <= 1  # the spacers keep every row where the scroll bar says that it is
+    desk.wheel(partial(table.place_of, 8), 20)
+    first = int(seen(table)[0].split()[1])
+    assert first > 40
+    words = [one["text"] for one in desk.drawn(table.canvas.drawn) if "text" in one]
+    assert set(seen(table)) <= set(words)
 
 
 def test_a_click_selects_the_row_under_the_mouse_also_after_scrolling(desk: Desk) -> None:
@@ -106,12 +105,12 @@ def test_a_click_selects_the_row_under_the_mouse_also_after_scrolling(desk: Desk
     )
     table.select(70_000)
     desk.frames(5)
-    slot = next(row.texts for row in table._pool if desk.dpg.get_value(row.texts[1]) == "row 69990")
-    desk.click(slot[1])
+    place = partial(table.place_of, 69_990)
+    desk.click(place)
     assert heard == [("select", 69_990)] and table.selected == 69_990
-    desk.click(slot[1], button=3)
+    desk.click(place, button=3)
     assert heard[-1] == ("context", 69_990)
-    desk.click(slot[1], times=2)
+    desk.click(place, times=2)
     assert heard[-1] == ("open", 69_990) or ("open", 69_990) in heard
     assert table.press("Down") and table.selected == 69_991
     assert table.press("Enter") and heard[-1] == ("open", 69_991)
@@ -120,18 +119,19 @@ def test_a_click_selects_the_row_under_the_mouse_also_after_scrolling(desk: Desk
     table.set_rows(range(COUNT))
     assert table.press("End") and table.selected == COUNT - 1
     desk.frames(4)
-    assert f"row {COUNT - 1}" in seen(desk, table)
+    assert f"row {COUNT - 1}" in seen(table)
     assert not table.press("A")
 
 
 def test_a_click_on_a_header_asks_for_another_order(desk: Desk) -> None:
     asked: list[tuple[str, bool]] = []
     table = build(desk, on_sort=lambda key, descending: asked.append((key, descending)))
-    right = desk.middle(table._pool[0].texts[2])
-    desk.click_at(right[0] - 20, right[1] - 28)
-    assert asked == [("size", True)]
-    desk.click_at(right[0] - 20, right[1] - 28)
-    assert asked[-1] == ("size", False) and table.sort == ("size", False)
+    left, top = desk.dpg.get_item_rect_min(table.head)
+    column = next(x for _, column, x, _ in table.shown() if column.key == "size")
+    for wanted in (("size", True), ("size", False), ("", False)):
+        desk.click(lambda: (int(left + column + 20), int(top + 12)))
+        assert asked[-1] == wanted
+    assert len(asked) == 3 and table.sort is None
 
 
 def test_a_refresh_touches_only_what_changed(desk: Desk) -> None:
@@ -140,27 +140,26 @@ def test_a_refresh_touches_only_what_changed(desk: Desk) -> None:
     names[3] = "renamed"
     calls: list[str] = []
     dpg = desk.dpg
-    original, dpg.set_value = dpg.set_value, lambda item, value: (calls.append(value), original(item, value))
+    original = dpg.configure_item
+    dpg.configure_item = lambda item, **more: (calls.append(str(more.get("text", ""))), original(item, **more))
     try:
         table.refresh()
+        desk.frames(3)
     finally:
-        dpg.set_value = original
-    desk.frames(3)
-    assert calls == ["renamed"] and seen(desk, table)[3] == "renamed"
+        dpg.configure_item = original
+    assert [words for words in calls if words] == ["renamed"] and seen(table)[3] == "renamed"
 
 
 def test_theme_and_scale_change_without_new_rows(desk: Desk, tmp_path: Path) -> None:
     from gui.toolkit.styles import LIGHT
 
     table = build(desk)
-    rows = len(table._pool)
     desk.look.change(LIGHT, 1.5)
     desk.frames(6)
-    assert table.pitch == 42 and seen(desk, table)[0] == "row 0"
-    assert len(table._pool) <= max(rows, 40)
+    assert table.heights.heights[0] == 42 and seen(table)[0] == "row 0"
     table.select(60_000)
     desk.frames(5)
-    assert "row 60000" in seen(desk, table)
+    assert "row 60000" in seen(table)
     assert desk.screenshot(tmp_path / "table.png").stat().st_size > 10_000
 
 
@@ -174,34 +173,27 @@ def test_a_narrow_table_leaves_columns_out_instead_of_squeezing_all(desk: Desk) 
     table.build(narrow)
     table.set_rows(range(100))
     desk.frames(5)
-    assert [desk.dpg.is_item_visible(item) for item in table._column_items] == [True, False]
+    assert [column.key for _, column, _, _ in table.shown()] == ["name"]
     desk.look.size(narrow, width=700)
     desk.frames(5)
-    assert [desk.dpg.is_item_visible(item) for item in table._column_items] == [True, True]
+    assert [column.key for _, column, _, _ in table.shown()] == ["name", "size"]
 
 
 def test_a_tooltip_is_of_the_row_under_the_mouse_and_goes_when_another_comes_there(desk: Desk) -> None:
-    """All rows have the same sign: a tooltip that only followed that one told of a row that was long out of sight."""
+    """A tooltip that only followed the mouse told of a row that was long out of sight."""
     dpg = desk.dpg
     table = build(desk, tip=lambda row: f"about row {row}")
 
-    def told() -> dict[str, str]:
-        rows = [row for row in table._pool if dpg.is_item_shown(row.item)]
-        return {str(dpg.get_value(row.texts[1])): str(dpg.get_value(row.tip)) for row in rows}
+    def told() -> str:
+        return str(dpg.get_value(table._tip_words)) if dpg.is_item_visible(table._tip_words) else ""
 
-    def tooltip(slot: int) -> int:
-        return int(dpg.get_item_parent(dpg.get_item_parent(table._pool[slot].tip)))
-
-    desk.move(*desk.middle(table._pool[4].texts[1]))
-    assert desk.until(lambda: dpg.is_item_visible(table._pool[4].tip))
+    desk.move(*desk.middle(partial(table.place_of, 4)))
+    assert desk.until(lambda: told() == "about row 4")
     table.select(60_000)
     desk.frames(3)
-    assert all(words == f"about {name}" for name, words in told().items()) and "row 60000" in told()
-    hushed = [slot for slot in range(len(table._pool)) if not dpg.is_item_shown(tooltip(slot))]
-    assert len(hushed) == 1 and not dpg.is_item_visible(table._pool[hushed[0]].tip)
-    desk.move(*desk.middle(table._pool[9].texts[1]))
-    desk.frames(2)
-    assert all(dpg.is_item_shown(tooltip(slot)) for slot in range(len(table._pool)))
+    assert not told()
+    desk.move(*desk.middle(partial(table.place_of, 60_000)))
+    assert desk.until(lambda: told() == "about row 60000")
 
 
 def held(monkeypatch: pytest.MonkeyPatch, room: Any, name: str) -> tuple[threading.Event, threading.Event]:

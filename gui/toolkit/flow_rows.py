@@ -1,11 +1,9 @@
-"""One row of a flowing list: what it says, how it is laid out, and the pen that draws it."""
+"""One row of a list of wrapped texts: what it says, how it is laid out and drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-
-import dearpygui.dearpygui as dpg
 
 from gui.toolkit.drawing import Pen
 from gui.toolkit.icons import icon as icon_of
@@ -20,7 +18,6 @@ LEAST = 64  # of a small line that is cut: less says nothing
 BUTTON = 28
 ASIDE, ASIDE_FROM = 330, 760
 """In a list so wide at the least, where it is wished, the small line stands at the right of the text, so wide."""
-HIDDEN = (-1, -1, -1)
 LETTER = 7.7  # a usual width of a letter of the text font, for guesses
 SEPARATOR = "  ·  "
 
@@ -62,93 +59,27 @@ class RowAction:
     label: str = ""
 
 
-@dataclass
-class Slot:
-    """One row of the pool: a child window with a drawing in it (`text`), and what that shows."""
-
-    item: int
-    text: int
-    pen: Pen
-    role: str
-    aside: bool  # whether the small line may stand at the right
-    index: int | None = None
-    row: FlowRow | None = None
-    crowded: int = 0  # how wide the buttons are that stand at this row, in pixels of the screen
-    place: tuple[int, int, int] = HIDDEN  # top, height, width in pixels of the screen
-
-    def fill(self, look: Look, row: FlowRow, place: tuple[int, int, int]) -> None:
-        """Show `row` at `place`; draws only what differs."""
-        same = self.row == row and self.place[1:] == place[1:]
-        if self.place != place:
-            top, tall, width = place
-            dpg.configure_item(self.item, show=True, pos=[0, top], width=width, height=tall)
-            self.place = place
-        if not same:
-            self.row = row if self._draw(look, row) else None
-
-    def crowd(self, look: Look, width: int) -> None:
-        """Buttons of this width came to this row, or (0) left it."""
-        if width != self.crowded:
-            self.crowded = width
-            if self.row is not None:
-                self._draw(look, self.row)
-
-    def _draw(self, look: Look, row: FlowRow) -> bool:
-        """False while the fonts are not there to measure with."""
-        px, pen, (_, tall, width) = look.px, self.pen, self.place
-        row = row.drawn()
-        lines = lines_of(look, row, width, self.role, self.aside)
-        pen.begin()
-        if lines is not None:
-            own = height_of(look, row, len(lines), width, self.role, self.aside)  # a row may be higher than it says
-            dpg.configure_item(self.text, width=width, height=min(own, tall))
-            left, pitch = px(LEFT + ICON), pitch_of(look, self.role)
-            if row.icon:
-                pen.words(px(LEFT), px(TOP + 2), icon_of(row.icon), "text", row.color)
-            if row.text:
-                draw_lines(look, pen, lines, row.text, left, px(TOP), pitch, row.text_color, self.role, row.marks)
-            self._draw_meta(look, row, px(TOP) + pitch * len(lines) + px(GAP))
-            pen.line(0, tall - 1, width, tall - 1, "line")
-        pen.end()
-        return lines is not None
-
-    def _draw_meta(self, look: Look, row: FlowRow, below: int) -> None:
-        """The small line, below the text or beside it; cut where the row ends, or where its buttons begin."""
-        beside = aside_of(look, self.place[2], self.aside)
-        left = self.place[2] - beside if beside else look.px(LEFT + ICON)
-        room = self.place[2] - left - look.px(RIGHT) - self.crowded
-        words, wide = lettered(row.meta), LETTERS.wide(look.font_id("small"))
-        if wide is None:
-            return
-        while not beside and wide(words) > room and SEPARATOR in words:
-            words = words.rpartition(SEPARATOR)[0]  # whole parts go first, the last one before the others
-        if wide(words) <= room or room >= look.px(LEAST):
-            self.pen.words(left, look.px(TOP + 2) if beside else below, cut(words, room, wide), "small", "hint")
-
-    def hide(self) -> None:
-        """Show nothing."""
-        if self.place != HIDDEN:
-            self.place = HIDDEN
-            dpg.configure_item(self.item, show=False)
-
-    def restyle(self) -> None:
-        """Forget what was drawn, after a change of palette or scale."""
-        self.hide()  # one that is not needed any more must not stay where it was
-        self.row = None
-        self.pen.forget()
-
-
-def make_slot(look: Look, parent: int, role: str = "text", aside: bool = False) -> Slot:
-    """One more row of the pool, hidden."""
-    item = int(
-        dpg.add_child_window(
-            parent=parent, border=False, show=False, no_scrollbar=True, no_scroll_with_mouse=True, pos=[0, 0]
-        )
-    )
-    look.theme(look.window(item), "row-off")
-    drawn = int(dpg.add_drawlist(10, 10, parent=item, pos=[0, 0]))
-    shapes, words = (int(dpg.add_draw_layer(parent=drawn)) for _ in range(2))
-    return Slot(item, drawn, Pen(look, shapes, words), role, aside)
+def draw_row(
+    look: Look, pen: Pen, row: FlowRow, lines: Sequence[Line], y: int, width: int, role: str, aside: bool, crowded: int
+) -> None:  # fmt: skip
+    """A row in a list so wide, its top at `y`; `crowded` is the room that its buttons take, in pixels of the screen."""
+    px, left, pitch = look.px, look.px(LEFT + ICON), pitch_of(look, role)
+    if row.icon:
+        pen.words(px(LEFT), y + px(TOP + 2), icon_of(row.icon), "text", row.color)
+    if row.text:
+        draw_lines(look, pen, lines, row.text, left, y + px(TOP), pitch, row.text_color, role, row.marks)
+    wide = LETTERS.wide(look.font_id("small"))
+    if wide is None or not row.meta:
+        return
+    # The small line, below the text or beside it; cut where the row ends, or where its buttons begin.
+    beside = aside_of(look, width, aside)
+    left = width - beside if beside else left
+    room, words = width - left - px(RIGHT) - crowded, lettered(row.meta)
+    while not beside and wide(words) > room and SEPARATOR in words:
+        words = words.rpartition(SEPARATOR)[0]  # whole parts go first, the last one before the others
+    if wide(words) <= room or room >= px(LEAST):
+        below = y + px(TOP + 2 if beside else TOP + GAP) + (0 if beside else pitch * len(lines))
+        pen.words(left, below, cut(words, room, wide), "small", "hint")
 
 
 def draw_lines(
@@ -211,12 +142,6 @@ def guessed(look: Look, rows: Sequence[FlowRow], width: int, role: str, aside: b
         height_of(look, row, 1 + int(len(row.text) / letters) + row.text.count("\n"), width, role, aside)
         for row in rows
     ]
-
-
-def measured(look: Look, row: FlowRow, width: int, role: str, aside: bool = False) -> int | None:
-    """The height of one row; None while its font is not there to measure with."""
-    lines = lines_of(look, row.drawn(), width, role, aside)
-    return height_of(look, row, len(lines), width, role, aside) if lines is not None else None
 
 
 def lines_of(look: Look, row: FlowRow, width: int, role: str, aside: bool = False) -> tuple[Line, ...] | None:

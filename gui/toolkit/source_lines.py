@@ -7,9 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from gui.toolkit.canvas import Canvas
+from gui.toolkit.canvas import Canvas, Scroll
 from gui.toolkit.drawing import Pen
-from gui.toolkit.flow import Scroll
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS
 from gui.toolkit.theme import Look
@@ -86,7 +85,7 @@ class SourceLines:
         self._headings = False
         self._canvas = Canvas(
             look, settle=lambda scroll, _tall: (float(self.length), scroll), paint=self._paint,
-            on_click=lambda _x, _y: None, on_size=lambda _wide: self._break(), on_moved=lambda: None, bar=True,
+            on_click=lambda *_: None, on_size=self._sized, bar=True,
         )  # fmt: skip
 
     def build(self, parent: int) -> int:
@@ -142,6 +141,10 @@ class SourceLines:
     def _row_of(self, line: int) -> int:
         """The first row of a line (from 1)."""
         return self._first[min(line, len(self._first)) - 1] if self._first else 0
+
+    def _sized(self, before: tuple[int, int]) -> None:
+        if before[0] != self._canvas.width:
+            self._break()
 
     def _break(self) -> None:
         """Break the lines for the width that there is."""

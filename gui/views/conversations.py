@@ -59,7 +59,7 @@ COLUMNS = (
     Column("gave", "What it gave", 0, 1.8, color="muted", descending_first=True),
     Column("ends", "Kept", 120, color="hint", sortable=False, least=520),
     Column("day", "Day", 66, color="hint", descending_first=True, least=640),
-    Column("when", "Read", 66, role="mono", chars=6, color="hint", descending_first=True, least=340),
+    Column("when", "Read", 66, role="mono", right=True, color="hint", descending_first=True, least=340),
 )
 
 

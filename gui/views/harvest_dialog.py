@@ -60,7 +60,7 @@ PLAN_COLUMNS = (
     Column("project", "Project", 0, 0.8, sortable=False, color="hint", least=560),
     Column("day", "Day", 62, sortable=False, color="hint", least=480),
     Column("what", "What happens", 0, 0.8, sortable=False, color="muted"),
-    Column("size", "Size", 64, role="mono", chars=7, sortable=False, color="hint", least=420),
+    Column("size", "Size", 64, role="mono", right=True, sortable=False, color="hint", least=420),
 )
 SAME = ("tool", "project", "day", "what")
 """Columns that are left out while they say the same on every row."""

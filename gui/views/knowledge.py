@@ -315,8 +315,8 @@ class KnowledgeView(ListView[Knowledge]):
 
     def _ask_served(self, row: FlowRow) -> None:
         """How a bullet served, in a menu beside it."""
-        found, slot = self._found(row), self.list.slot_of(row.key)
-        if found is None or slot is None:
+        found = self._found(row)
+        if found is None:
             return
         words = found.bullet.text
 
@@ -324,9 +324,8 @@ class KnowledgeView(ListView[Knowledge]):
             self._shell.write("How it served", lambda workspace: say_how_it_served(workspace, words, outcome),
                               done=lambda said: self._shell.toast(f"Written down. So far: it {said}"))  # fmt: skip
 
-        x, y = dpg.get_item_rect_min(slot.text)
         self._menu.open([MenuRow(name, sign, partial(say, outcome)) for outcome, (name, sign) in SERVED.items()],
-                        (x, y + self._look.px(20)))  # fmt: skip
+                        self.list.place_of(row.key))  # fmt: skip
 
     def move(self, key: str) -> bool:
         """The keys go from bullet to bullet; the head of a group is none."""

@@ -232,9 +232,11 @@ class ConversationReader:
         total += self._look.px(BELOW)
         return total, min(at, max(0.0, total - tall))
 
-    def _sized(self, width: float) -> None:
+    def _sized(self, before: tuple[int, int]) -> None:
+        if before[0] == self.canvas.width:
+            return
         at, inside = self._top()
-        self.sheet.fit(width)
+        self.sheet.fit(self.canvas.width)
         self._changed()
         if self.script.pieces and (at or inside):
             self.canvas.go(self.sheet.heights.tops[at] + inside)
@@ -368,8 +370,8 @@ class ConversationReader:
 
     # --- acts ---
 
-    def _clicked(self, x: float, y: float) -> None:
-        spot = self.sheet.spot_at(x, y) if self.is_open else None
+    def _clicked(self, x: float, y: float, right: bool, _when: float) -> None:
+        spot = self.sheet.spot_at(x, y) if self.is_open and not right else None
         if spot is not None:
             spot.act()
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from gui.toolkit.canvas import Heights
 from gui.toolkit.drawing import Pen
-from gui.toolkit.flow import Heights
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, cut, wrapped
 from gui.toolkit.theme import Look
@@ -235,20 +235,14 @@ class Sheet:
         if not heights.heights:
             return 0.0, 0.0
         over = self._look.px(600)
-        for _ in range(6):
-            if self.goal is not None:
-                at, inside = self.goal
-                heights.measure(at - 1, at + 1)
-                scroll = max(0.0, heights.tops[at] + inside - tall * TOP_SHARE)
-            first = heights.at(scroll)
-            offset = scroll - heights.tops[first]
-            start, end = heights.at(max(0.0, scroll - over)), heights.at(scroll + tall + over) + 1
-            changed = heights.measure(start, end)
-            if self.goal is None:
-                scroll = heights.tops[first] + offset
-            if not changed:
+        for _ in range(6 if self.goal is not None else 0):
+            at, inside = self.goal or (0, 0.0)
+            heights.measure(at - 1, at + 1)
+            scroll = max(0.0, heights.tops[at] + inside - tall * TOP_SHARE)
+            if not heights.measure(heights.at(scroll - over), heights.at(scroll + tall + over) + 1):
                 break
         self.goal = None
+        scroll = heights.settle(scroll, tall, over)
         total = float(heights.total)
         return total, min(scroll, max(0.0, total - tall))
 
