@@ -6,12 +6,12 @@ import json
 import os
 import time
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 from core.commands.daily.setup import Cost, ModelChoice
 from core.knowledge.ledger import read_ledger
-from gui.views.found_dots import STACK, Dots, columns, per_dot, per_dot_words, span_of
+from gui.views.looks import day_words
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
 
@@ -46,12 +46,9 @@ def test_the_first_start_names_what_is_here_and_harvests_it_with_one_button(desk
         seat.until(lambda: page.report is not None)
         assert [(row.name, row.number) for row in page.tools] == [("claude_code", 2), ("codex", 1), ("gemini_cli", 1)]
         assert "deletes the first one on" in page.tools[0].warning
-        today = date.today()
-        assert page.tools[0].dots.days == {today: 2} and page.tools[0].dots.ends is not None
-        assert page.tools[0].dots.ends > today and page.tools[1].dots.ends is None, "Codex deletes nothing"
-        assert desk.dpg.get_value(page._each) == "one dot is one conversation"
-        drawn = desk.dpg.get_item_configuration
-        assert drawn(page._rows[0].dots.item)["width"] > 300
+        assert not page.tools[1].warning, "Codex deletes nothing"
+        shown = [desk.dpg.get_value(item) for item in (page._rows[0].number, page._rows[0].about)]
+        assert shown == ["2", f"338B  ·  since {day_words(date.today().isoformat())}"]
         assert page.models[0].at == page.chosen and page.models[0].words.startswith("Stays on this computer")
         assert "4 conversations" in page.begin.label
         page._rows[1].toggle._switch()  # not Codex
@@ -81,25 +78,6 @@ def test_in_a_narrow_window_the_one_button_stays_in_sight(desk: Desk, at_home: P
         desk.click(page.foot.item)
         seat.until(lambda: seat.panel.harvest.dialog.is_open)
         desk.press("Escape")
-
-
-def test_dots_stand_on_their_days_and_none_is_left_out() -> None:
-    """A user sees what is old, what is new, and how near the day is when a tool begins to delete."""
-    today = date(2026, 11, 22)
-    days = {today: 3, today - timedelta(days=10): 1, date(2021, 1, 1): 2, today + timedelta(days=900): 1}
-    many, few = Dots(days, "1KB", 7, today + timedelta(days=20)), Dots({today: 40}, "1KB", 40)
-    span = span_of([many, few], today)
-    assert span.begin == today - timedelta(days=365) and span.words.startswith("before ") and span.end == many.ends
-    found = columns(many, span)
-    assert sum(found) == 7, "a clock that was wrong hides no conversation"
-    assert found[span.column(today)] >= 3 + 1 and found[0] == 2
-    assert span.column(span.end) == len(found) - 1 > span.column(today)
-    each = per_dot(columns(row, span) for row in (many, few))
-    assert max(-(-number // each) for number in columns(few, span)) <= STACK
-    assert per_dot_words(1) == "one dot is one conversation" and str(each) in per_dot_words(each)
-    far = span_of([Dots(days, ends=today + timedelta(days=99_999)), many], today)
-    assert far.end == many.ends, "who has a tool keep all for ever still sees a year"
-    assert span_of([Dots({today: 1})], today).end == today, "no tool deletes: the axis ends today"
 
 
 def test_a_model_that_is_not_ready_is_not_taken(desk: Desk, at_home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -47,10 +48,10 @@ from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import NOTHING_SENT, begin_words, is_first_start
 from gui.views.harvest_dialog import (
     DIGEST_BEGINS,
+    STAY,
     ended_lines,
     estimate_words,
     fate_lines,
-    group_counts,
     has_work,
     plan_lines,
     plan_rows,
@@ -183,7 +184,7 @@ def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
 def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) -> None:
     planned = harvest(home, HarvestRequest())
     rows = plan_rows(planned)
-    assert group_counts(rows) == {"To harvest": 6, "To the trash": 0, "Skipped": 0, "Not touched": 3} and len(rows) == 9
+    assert Counter(row.action in STAY for row in rows) == {False: 6, True: 3}
     assert [line.words for line in plan_lines(planned, home.config)] == [
         "harvest 6 conversations", "write digest.md, the summary that new conversations begin with",
     ]  # fmt: skip

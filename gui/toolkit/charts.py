@@ -1,4 +1,4 @@
-"""Small drawings: a bar divided into segments, bars of the last days, progress. Drawn once, then only moved."""
+"""Small drawings: a bar divided into segments, progress. Drawn once, then only moved."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from dataclasses import dataclass
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.drawing import Layer
-from gui.toolkit.layout import trailing_row
-from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import text
 
 
 @dataclass(frozen=True)
@@ -62,31 +59,6 @@ class SegmentBar:
                 self._layer.rect(x, 0, max(end - px(2) - x, 1), height, part.color, px(3))
             x = end
         self._layer.end()
-
-
-class Legend:
-    """The names and amounts of a `SegmentBar`, one line each, `most` lines."""
-
-    def __init__(self, look: Look, parent: int, most: int = 10) -> None:
-        self._look = look
-        group = look.theme(int(dpg.add_group(parent=parent)), "tight")
-        self._rows: list[tuple[int, int, int, int]] = []
-        for _ in range(most):
-            holder = int(dpg.add_group(parent=group, show=False))
-            left, right = trailing_row(look, holder, 2)
-            square = text(look, left, "■", "small")
-            name = text(look, left, "", "small", "muted", fit=END)
-            self._rows.append((holder, square, name, text(look, right, "", "mono", "muted")))
-
-    def set(self, parts: Sequence[Part]) -> None:
-        """Show these parts."""
-        for number, (holder, square, name, amount) in enumerate(self._rows):
-            part = parts[number] if number < len(parts) else None
-            dpg.configure_item(holder, show=part is not None)
-            if part is not None:
-                self._look.tint(square, part.color)
-                dpg.set_value(name, part.label)
-                dpg.set_value(amount, part.words or f"{part.value:,.0f}")
 
 
 class Progress:

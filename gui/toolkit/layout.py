@@ -395,26 +395,3 @@ class Fold:
         words, wide = f"{sign}  {icon('triangle-alert')}  {self._head}", LETTERS.wide(self._look.font_id("text"))
         room = self._room - 2 * self._look.px(FRAME[0])
         dpg.configure_item(self.button, label=words if wide is None or room <= 0 else cut(words, room, wide))
-
-
-class Figures:
-    """Numbers in a row, each with a few words below it; the first one larger."""
-
-    def __init__(self, look: Look, parent: int, most: int) -> None:
-        row = look.theme(int(dpg.add_group(horizontal=True, parent=parent)), "wide-gap")
-        self._cells: list[tuple[int, int, int]] = []
-        for number in range(most):
-            cell = look.theme(int(dpg.add_group(parent=row, show=False)), "no-gap")
-            if number:
-                space(look, cell, 10)
-            amount = text(look, cell, "", "heading" if number else "number")
-            self._cells.append((cell, amount, text(look, cell, "", "small", "hint")))
-
-    def set(self, figures: Sequence[tuple[str, str]]) -> None:
-        """Show these numbers with their words."""
-        for number, (cell, amount, words) in enumerate(self._cells):
-            there = number < len(figures)
-            dpg.configure_item(cell, show=there)
-            if there:
-                dpg.set_value(amount, figures[number][0])
-                dpg.set_value(words, figures[number][1])

@@ -270,12 +270,8 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "words-lit": button(CLEAR, "hover@60", "pressed", "accent", padding=4),
     "words-pale": button(CLEAR, "hover@60", "pressed", "muted", padding=4),
     "link": button(CLEAR, "accent@14", "accent@24", "accent"),
-    "row": (Rule("mvSelectable", {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}),),
     "flow": (*box(CLEAR, CLEAR, (0, 0), 0), *spacing(0, 0)),
-    "row-off": box(CLEAR, CLEAR, (0, 0), 4),
-    "row-over": box("hover@45", CLEAR, (0, 0), 4),
     "row-on": box("selected", CLEAR, (0, 0), 4),
-    "row-lit": box("accent@16", CLEAR, (0, 0), 2),
     "area": box("field", "line", (10, 6), 6),
     "area-on": box("field", "accent@60", (10, 6), 6),
     "unseen": (
@@ -291,16 +287,6 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "row-action": tuple(
         replace(rule, styles={**rule.styles, "FramePadding": (5, 3)})
         for rule in button(CLEAR, "pressed", "handle", "muted")
-    ),
-    "table": (
-        Rule(
-            "mvTable",
-            {"Text": "muted", "HeaderHovered": "hover", "HeaderActive": "pressed", "TableBorderStrong": "line"},
-            {"ItemSpacing": (8, 12), "CellPadding": (8, 6)},
-        ),
-        Rule(
-            "mvAll", {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}, {"ItemSpacing": (8, 12)}
-        ),
     ),
     "copy": (
         Rule(
@@ -318,7 +304,6 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "tight": spacing(8, 3),
     "row-lines": spacing(8, 6),
     "chips": spacing(6, 6),
-    "wide-gap": spacing(36, 8),
 }
 
 

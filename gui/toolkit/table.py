@@ -150,7 +150,10 @@ class BigTable(Listing[int]):
             words = column.title
             if words and self.sort is not None and self.sort[0] == column.key:
                 words += f" {icon('chevron-down' if self.sort[1] else 'chevron-up')}"
-            layer.words(x + room if column.right else x, px(5), words, "muted", "text", right=column.right)
+            layer.words(
+                x + room if column.right else x, px(5), words, "muted", "text", right=column.right,
+                room=0 if column.right else room,
+            )  # fmt: skip
         layer.line(0, px(HEAD) - 1, self.width, px(HEAD) - 1, "line")
         layer.end()
 

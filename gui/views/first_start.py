@@ -7,8 +7,7 @@ chosen. The dry run that follows says what would be done; nothing is read or sen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -26,11 +25,10 @@ from gui.shell import READ, RUN, Shell
 from gui.state import Snapshot, State
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, card, lowered, space, spread, trailing_row
-from gui.toolkit.letters import LETTERS, PATH
+from gui.toolkit.letters import PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, text
-from gui.views.found_dots import DotRow, Dots, columns, per_dot, per_dot_words, span_of
-from gui.views.looks import CATEGORIES, capital, short_folder, tile
+from gui.views.looks import CATEGORIES, capital, day_words, joined, short_folder, tile
 
 WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 1030
 """The page, its left part, and the width of the window from which on the parts stand side by side."""
@@ -65,14 +63,14 @@ def is_first_start(snapshot: Snapshot) -> bool:
 
 @dataclass(frozen=True)
 class ToolLine:
-    """One tool as the page shows it."""
+    """One tool as the page shows it; `about` is how much its conversations are, and since when there are any."""
 
     name: str
     title: str
     place: str
     number: int
+    about: str = ""
     warning: str = ""
-    dots: Dots = field(default_factory=Dots)
 
 
 @dataclass(frozen=True)
@@ -93,20 +91,20 @@ class ToolRow(NamedTuple):
     toggle: Toggle
     short: int
     place: int
-    dots: DotRow
+    number: int
+    about: int
     warning: int
 
 
 def tool_line(row: SourceFound) -> ToolLine:
     """A source in words; what its tool will delete is told with the day."""
-    warning, ends = "", None
+    warning = ""
     if row.next_expiry:
         day = local_day(row.next_expiry)
         warning = f"{row.title} deletes the first one on {day}. What was harvested from it stays."
-        ends = datetime.fromisoformat(row.next_expiry).astimezone().date()
     place = short_folder(row.places[0]) if row.places else ""
-    dots = Dots(row.days, size(row.bytes), row.conversations, ends)
-    return ToolLine(row.name, row.title, place, row.conversations, warning, dots)
+    since = f"since {day_words(min(row.days).isoformat())}" if row.days else ""
+    return ToolLine(row.name, row.title, place, row.conversations, joined(size(row.bytes), since), warning)
 
 
 def model_line(at: int, row: ModelChoice) -> ModelLine:
@@ -146,7 +144,7 @@ class FirstStart:
         self.models: tuple[ModelLine, ...] = ()
         self.chosen = -1
         self._looked = ""
-        self._shown = self._fonts = False
+        self._shown = False
 
     # --- what it is made of ---
 
@@ -160,7 +158,7 @@ class FirstStart:
         self._column = int(dpg.add_group(parent=page))
         head = int(dpg.add_group(horizontal=True, parent=self._column))
         text(look, head, icon("library"), "heading", "accent")
-        self._title = text(look, head, LOOKING, "heading")
+        self._title = text(look, head, LOOKING, "heading", wrap=True)
         self._words = text(look, self._column, NOTHING_SENT, "text", "muted", wrap=True)
         space(look, self._column, 4)
         self._parts = int(dpg.add_group(horizontal=True, parent=self._column))
@@ -184,9 +182,7 @@ class FirstStart:
     def _build_found(self, parent: int) -> None:
         look = self._look
         found = self._found = box(look, parent, "card", height=0)
-        left, right = trailing_row(look, found, 2, 2)
-        text(look, left, "Found on this computer", "strong", "muted")
-        self._head = DotRow(look, right)
+        text(look, found, "Found on this computer", "strong", "muted")
         self._rows: list[ToolRow] = []
         for _ in range(MAX_TOOLS):
             holder = int(dpg.add_group(parent=found, show=False))
@@ -197,16 +193,15 @@ class FirstStart:
             toggle = Toggle(look, line, "", lambda _on: self._say(), on=True, tip="Whether it is harvested")
             short = text(look, lowered(look, line, 7), "", "mono", "hint")
             place = text(look, column, "", "mono", "hint", fit=PATH)
-            dots = DotRow(look, right)
+            about = text(look, lowered(look, right, 7), "", "small", "hint")
+            number = text(look, lowered(look, right, 3), "", "heading")
             warning = text(look, holder, "", "small", "edited", wrap=True)
-            self._rows.append(ToolRow(holder, toggle, short, place, dots, warning))
+            self._rows.append(ToolRow(holder, toggle, short, place, number, about, warning))
         self._more = text(look, found, "", "small", "hint", wrap=True)
         dpg.add_separator(parent=found)
-        left, right = spread(look, found, 7)
-        self.sources = Button(look, left, "Add a folder, or an export of ChatGPT",
+        self.sources = Button(look, found, "Add a folder, or an export of ChatGPT",
                               lambda: self._shell.run("view.conversations"), icon="plus", kind="link",
                               tip="Each tool with its folders and a switch; exports of ChatGPT")  # fmt: skip
-        self._each = text(look, right, "", "small", "hint")
         space(look, parent, 2)
         self._gives = card(look, parent, "What you get", " ")
         for begin in (0, 3):
@@ -219,8 +214,6 @@ class FirstStart:
                 words = look.theme(int(dpg.add_group(parent=line)), "no-gap")
                 text(look, words, looks.name, "text")
                 text(look, words, GIVES[name], "small", "hint")
-        look.on_change(self._draw)
-        look.every_tick(self._measured)
 
     def _build_models(self, parent: int) -> None:
         look = self._look
@@ -286,9 +279,8 @@ class FirstStart:
 
     def _put(self, tools: tuple[ToolLine, ...], models: tuple[ModelLine, ...]) -> None:
         self.tools, self.models = tools, models
-        self._draw()
-        for number, (holder, toggle, short, place, _dots, warning) in enumerate(self._rows):
-            row = tools[number] if number < len(tools) else None
+        for at, (holder, toggle, short, place, number, about, warning) in enumerate(self._rows):
+            row = tools[at] if at < len(tools) else None
             dpg.configure_item(holder, show=row is not None)
             if row is None:
                 continue
@@ -296,6 +288,8 @@ class FirstStart:
             toggle.set_on(True)
             dpg.set_value(short, tile(row.name))
             dpg.set_value(place, row.place)
+            dpg.set_value(number, f"{row.number:,}")
+            dpg.set_value(about, row.about)
             dpg.set_value(warning, f"{icon('clock')}  {row.warning}" if row.warning else "")
             dpg.configure_item(warning, show=bool(row.warning))
         rest = tools[MAX_TOOLS:]
@@ -308,30 +302,6 @@ class FirstStart:
         for number, (item, _, _, _) in enumerate(self._models):
             dpg.configure_item(item, show=number < len(models))
         self._say()
-
-    def _draw(self) -> None:
-        """The dots of all tools on one axis; what they are stands below."""
-        rows = [row.dots for row in self.tools[:MAX_TOOLS]]
-        span = span_of(rows, date.today()) if rows else None
-        self._head.head(span)
-        dpg.set_value(self._each, "")
-        if span is None:
-            return
-        each = per_dot(columns(row, span) for row in rows)
-        most = max(row.number for row in rows)
-        for row, made in zip(rows, self._rows, strict=False):
-            made.dots.draw(row, span, each, row.number == most)
-        dpg.set_value(self._each, per_dot_words(each))
-
-    def _measured(self) -> bool:
-        """Draw again as soon as there are fonts to measure words with."""
-        known = LETTERS.wide(self._look.font_id("small")) is not None
-        if known == self._fonts:
-            return False
-        self._fonts = known
-        if known:
-            self._draw()
-        return known
 
     def _say(self) -> None:
         """Heading, chosen model and the one button, as they stand now."""

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 
 import dearpygui.dearpygui as dpg
@@ -28,28 +27,28 @@ from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.dialogs import Dialog
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import ChipRow, Fold, Line, Lines, box, space
+from gui.toolkit.layout import Fold, Line, Lines, box, space
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
-from gui.views.harvest_watch import GainPart, WatchPart, stay_words, took_words
+from gui.views.harvest_watch import RunPart, stay_words, took_words
 from gui.views.looks import capital, day_words, joined, plain_name, tile
 
-# what happens to a conversation -> (group, icon, colour, in words)
-ACTIONS: dict[str, tuple[str, str, str, str]] = {
-    "harvest": ("To harvest", "wheat", "accent", "harvest"),
-    "duplicate": ("To harvest", "copy", "accent", "same content, once"),
-    "reclaim": ("To the trash", "archive", "harvested", "to the trash"),
-    "discard": ("To the trash", "archive", "deleted", "to the trash, unread"),
-    "prune": ("To the trash", "trash-2", "deleted", "remove for good"),
-    "too-large": ("Skipped", "weight", "too-large", "too large"),
-    "defer": ("Skipped", "hourglass", "muted", "next time"),
-    "unreadable": ("Skipped", "circle-x", "failed", "cannot be read"),
-    "live": ("Not touched", "circle-dot", "hint", "not touched"),
-    "user-kept": ("Not touched", "bookmark", "hint", "not touched"),
-    "keep": ("Not touched", "shield", "hint", "not touched"),
+# what happens to a conversation -> (icon, colour, in words)
+ACTIONS: dict[str, tuple[str, str, str]] = {
+    "harvest": ("wheat", "accent", "harvest"),
+    "duplicate": ("copy", "accent", "same content, once"),
+    "reclaim": ("archive", "harvested", "to the trash"),
+    "discard": ("archive", "deleted", "to the trash, unread"),
+    "prune": ("trash-2", "deleted", "remove for good"),
+    "too-large": ("weight", "too-large", "too large"),
+    "defer": ("hourglass", "muted", "next time"),
+    "unreadable": ("circle-x", "failed", "cannot be read"),
+    "live": ("circle-dot", "hint", "not touched"),
+    "user-kept": ("bookmark", "hint", "not touched"),
+    "keep": ("shield", "hint", "not touched"),
 }
-GROUPS = {"To harvest": "accent", "To the trash": "harvested", "Skipped": "too-large", "Not touched": "muted"}
+STAY = ("live", "user-kept", "keep")
 WHY = {"live": "still open in its tool", "user-kept": "saved by you"}
 """Why a conversation is not touched, where its reason says no more."""
 
@@ -77,21 +76,16 @@ class PlanRow:
     called: Called = UNCALLED
     file: str = ""
 
-    @property
-    def group(self) -> str:
-        """One of `GROUPS`."""
-        return ACTIONS.get(self.action, ACTIONS["keep"])[0]
-
 
 def plan_rows(report: HarvestReport, names: Mapping[str, Called] = MappingProxyType({})) -> list[PlanRow]:
     """What is done with each conversation, those that are touched first, then those that stay and why; `names` are what
     they are called, by their paths."""
     steps = [(step.action, step.artifact, step.reason) for step in report.plan.steps]
-    kept = [row for row in report.plan.classified if row.verdict in ("live", "user-kept", "keep")]
+    kept = [row for row in report.plan.classified if row.verdict in STAY]
     order = {"keep": 0, "user-kept": 1, "live": 2}
     kept.sort(key=lambda row: order.get(row.verdict, 3))
     steps += [(row.verdict, row.artifact, row.reason) for row in kept]
-    said = {name: words for name, (_, _, _, words) in ACTIONS.items()}  # said once, under "What happens"
+    said = {name: words for name, (_, _, words) in ACTIONS.items()}  # said once, under "What happens"
     rows = []
     for action, found, why in steps:
         known = names.get(found.path, Called())
@@ -110,19 +104,14 @@ def says_the_same(rows: Sequence[PlanRow]) -> frozenset[str]:
     return frozenset(PLAN_COLUMNS[at].key for at in numbers if len({plan_cell(row, at) for row in rows}) == 1)
 
 
-def group_counts(rows: Sequence[PlanRow]) -> dict[str, int]:
-    """How many rows each group has."""
-    return dict.fromkeys(GROUPS, 0) | Counter(row.group for row in rows)
-
-
 def plan_cell(row: PlanRow, column: int) -> Cell:
     """What stands in one cell of the dry run's table."""
-    _, sign, color, words = ACTIONS.get(row.action, ACTIONS["keep"])
+    sign, color, words = ACTIONS.get(row.action, ACTIONS["keep"])
     name = PLAN_COLUMNS[column].key
     if name == "icon":
         return icon(sign), color
     if name == "what":  # of what stays the reason is enough
-        words = row.why if row.why and row.group == "Not touched" else f"{words}: {row.why}" if row.why else words
+        words = row.why if row.why and row.action in STAY else f"{words}: {row.why}" if row.why else words
         return words, color if color not in ("hint",) else "muted"
     known = row.called
     shown = {"tool": tile(known.tool), "name": row.name, "project": known.project_name, "day": day_words(known.day)}
@@ -131,7 +120,7 @@ def plan_cell(row: PlanRow, column: int) -> Cell:
 
 def plan_tip(row: PlanRow) -> str:
     """What the tooltip of a row says: everything that may be cut in its cells, and the file's own name."""
-    does = f"{ACTIONS.get(row.action, ACTIONS['keep'])[3]}{f': {row.why}' if row.why else ''}"
+    does = f"{ACTIONS.get(row.action, ACTIONS['keep'])[2]}{f': {row.why}' if row.why else ''}"
     about = joined(row.called.tool_title, local_day(row.called.day), size(row.bytes))
     return "\n".join(dict.fromkeys(part for part in (row.name, does, about, row.file) if part))
 
@@ -296,7 +285,7 @@ def spent_words(report: HarvestReport) -> str:
 
 
 WIDTH = 1096
-LEAST, LIST_HEAD, ROW_HEIGHT = 282, 84, 28
+LEAST, LIST_HEAD, ROW_HEIGHT = 282, 56, 28
 
 
 class HarvestDialog:
@@ -305,7 +294,6 @@ class HarvestDialog:
     def __init__(self, look: Look, shell: Shell, run: HarvestRun) -> None:
         self._look, self._shell, self._run = look, shell, run
         self._rows: list[PlanRow] = []
-        self._groups: set[str] = set()
         self._shown: Run | None = None
         self._enough = self._digest = 0
 
@@ -315,7 +303,7 @@ class HarvestDialog:
         self.dialog = Dialog(look, "Dry run", "Apply", self._confirm, icon="wheat", width=WIDTH,
                              on_cancel=self._run.rest)  # fmt: skip
         body = self.dialog.body
-        self._parts = {name: int(dpg.add_group(parent=body, show=False)) for name in ("wait", "plan", "run", "end")}
+        self._parts = {name: int(dpg.add_group(parent=body, show=False)) for name in ("wait", "plan", "run")}
         part = self._parts["wait"]
         self._wait = text(look, part, "", "text", "muted", wrap=True)
 
@@ -328,18 +316,13 @@ class HarvestDialog:
         space(look, part, 1)
         holder = box(look, part, "well", height=LEAST)
         self._plan_list = holder
-        chips = ChipRow(look, holder, holder)
-        self.chips = {name: chips.add(name, color, partial(self._toggle, name)) for name, color in GROUPS.items()}
         self.table = BigTable(
             look, PLAN_COLUMNS, lambda row, column: plan_cell(self._rows[row], column),
             tip=lambda row: plan_tip(self._rows[row]),
         )  # fmt: skip
-        self.table.build(box(look, holder, "clear"))
+        self.table.build(holder)
 
-        self.watch = WatchPart(look, self._parts["run"])
-        part = self._parts["end"]
-        self.gain = GainPart(look, part)
-        self._result = Lines(look, self.gain.side, 9)
+        self.watch = RunPart(look, self._parts["run"])
         # What stops or takes back stands at the left of the foot, where changing words cannot move it.
         self.stop = Button(look, self.dialog.foot, "Stop", self._run.cancel, icon="circle-stop",
                            tip="Ends after the current conversation; what is done stays done")  # fmt: skip
@@ -357,8 +340,7 @@ class HarvestDialog:
             return
         self._run.look(sources)
         self._shown = None
-        for sides in (self.watch.sides, self.gain.sides):
-            sides.grow(self.dialog.more)
+        self.watch.grow(self.dialog.more)
         self.dialog.open()
         self._changed()
 
@@ -369,7 +351,7 @@ class HarvestDialog:
             dpg.set_value(self._wait, held_up_words(state))
         elif self.dialog.is_open and run.phase == RUNNING and state.activity is not None:
             self.dialog.set_title(running_title(run))
-            self.watch.set(run, state.activity, (run.workspace or self._shell.workspace).config)
+            self.watch.watch(run, state.activity, (run.workspace or self._shell.workspace).config)
             self.stop.enable(not state.activity.stopping)
         elif self.dialog.is_open and run.phase == ENDED and state.snapshot is not None:
             digest = state.snapshot.overview.status.digest.bytes
@@ -397,10 +379,10 @@ class HarvestDialog:
         if not self.dialog.is_open or self._run.now is self._shown:
             return
         run, before, self._shown = self._run.now, self._shown, self._run.now
-        part = {PLANNED: "plan", RUNNING: "run", ENDED: "end"}.get(run.phase, "wait")
+        part = {PLANNED: "plan", RUNNING: "run", ENDED: "run"}.get(run.phase, "wait")
         for name, item in self._parts.items():
             dpg.configure_item(item, show=name == part)
-        getattr(self, f"_show_{part}")(run)
+        {"wait": self._show_wait, "plan": self._show_plan}.get(part, self._show_run)(run)
         self.stop.show(run.phase == RUNNING)
         if run.phase != ENDED:
             self.undo.show(False)
@@ -432,7 +414,7 @@ class HarvestDialog:
         if report is None:
             return
         self.dialog.set_title(plan_title(run.sources))
-        self._rows, self._groups = plan_rows(report, run.names), set()
+        self._rows = plan_rows(report, run.names)
         self.table.leave_out(says_the_same(self._rows))
         work = has_work(report)
         what = ". Apply would:" if work else ", and there is nothing to do."
@@ -445,24 +427,22 @@ class HarvestDialog:
         self._enough = enough_bytes(report, config.max_harvest_source_bytes)
         self.raise_limit.set_label(f"Raise the limit to {size(self._enough)}")
         self.raise_limit.show(self._enough > 0)
-        counts = group_counts(self._rows)
-        for name, chip in self.chips.items():
-            chip.set_on(False)
-            chip.set_count(counts[name])
-            dpg.configure_item(chip.item, show=counts[name] > 0)
         dpg.configure_item(self._plan_list, show=bool(self._rows))
         wanted = LIST_HEAD + ROW_HEIGHT * len(self._rows)  # no higher than its rows need, in a window that has room
         self._look.size(self._plan_list, height=max(LEAST, min(wanted, LEAST + self.dialog.more)))
-        self._filter()
+        self.table.set_rows(range(len(self._rows)))
         self.dialog.set_note(estimate_words(report))
         self.dialog.set_confirm("Apply")
         self.dialog.enable(work)
 
     def _show_run(self, run: Run) -> None:
+        if run.phase == ENDED:
+            self._show_end(run)
+            return
         self.dialog.set_title(running_title(run))
         self.dialog.set_note("What is kept stays kept; the rest is read next time")
         self.dialog.enable(False)
-        self.watch.set(run, self._shell.state.activity, (run.workspace or self._shell.workspace).config)
+        self.watch.watch(run, self._shell.state.activity, (run.workspace or self._shell.workspace).config)
 
     def _show_end(self, run: Run) -> None:
         report, snapshot = run.report, self._shell.state.snapshot
@@ -479,10 +459,9 @@ class HarvestDialog:
         self.dialog.enable(True)
 
     def _tell_end(self, run: Run) -> None:
-        self.gain.set(run, self._digest)
         if run.report is not None:
             enabled = self._shell.workspace.config.digest_enabled
-            self._result.set(ended_lines(run, run.report, self._digest, enabled))
+            self.watch.end(run, self._digest, ended_lines(run, run.report, self._digest, enabled))
 
     def _raise_limit(self) -> None:
         """Let in what is too large, and look again."""
@@ -495,11 +474,3 @@ class HarvestDialog:
             done=lambda _value: self._shell.defers(lambda: run.look(sources)),
             said=f"Conversations up to {size(enough)} are read",
         )
-
-    def _toggle(self, name: str, _on: bool) -> None:
-        self._groups ^= {name}
-        self._filter()
-
-    def _filter(self) -> None:
-        wanted = [at for at, row in enumerate(self._rows) if not self._groups or row.group in self._groups]
-        self.table.set_rows(wanted)

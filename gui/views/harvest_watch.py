@@ -1,35 +1,32 @@
-"""A harvest that one can watch, and what it gained: first as words, rows and pieces, plain functions; then the two
-parts of the dialog that show them."""
+"""A harvest that one can watch, and what it gained: first as words and rows, plain functions; then the part of the
+dialog that shows them, the new bullets at the left, what becomes of the conversations at the right."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
-from core.base.figures import age, dollars, tokens
+from core.base.figures import age, count, dollars, tokens
 from core.base.markdown import without_emphasis
 from core.harvest.report import HarvestReport
 from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Talk, Watch
 from gui.state import Activity
-from gui.toolkit.charts import Legend, Part, SegmentBar
+from gui.toolkit.charts import Progress
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import Figures, Fold, box, lowered, space
+from gui.toolkit.layout import Fold, Line, Lines, box
 from gui.toolkit.messages import begun
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
 from gui.views.looks import CATEGORIES, category_parts, day_words, joined, left_words, tile
 
-TALL = 436
-PIECES = 240
-"""This many pieces the ribbon has at the most; of more conversations a piece stands for several."""
+TALL, SHARE, BEST = 400, 0.54, 20
 STATES: Mapping[str, tuple[str, str, str]] = {
     READ: ("circle-check", "harvested", "read"),
     READING: ("loader", "accent", "being read"),
@@ -37,38 +34,14 @@ STATES: Mapping[str, tuple[str, str, str]] = {
     LEFT: ("hourglass", "muted", "left for another run"),
     WAITING: ("circle-dashed", "hint", "waiting"),
 }
-PIECE_COLORS = {READ: "accent@65", READING: "accent", BROKEN: "failed", LEFT: "edited", WAITING: "pressed"}
 COLUMNS = (
     Column("icon", "", 26, sortable=False),
-    Column("tool", "", 30, role="mono", sortable=False, color="hint"),
+    Column("tool", "", 30, role="mono", sortable=False, color="hint", least=400),
     Column("name", "Conversation", 0, 2.2, sortable=False),
     Column("project", "Project", 0, 0.8, color="hint", sortable=False, least=600),
     Column("day", "Day", 58, color="hint", sortable=False, least=460),
-    Column("came", "Result", 108, sortable=False, color="muted"),
+    Column("came", "Result", 96, sortable=False, color="muted"),
 )
-
-
-NO_PROJECT = "no project"
-
-
-class Piece(NamedTuple):
-    """One piece of the ribbon: how wide it is beside the others, and in which state."""
-
-    weight: float
-    state: str
-
-
-def pieces(watch: Watch) -> list[Piece]:
-    """One piece a conversation, as wide as what is to be read of it; those that are through stand first."""
-    order = {READ: 0, LEFT: 0, BROKEN: 0, READING: 1, WAITING: 2}
-    talks = sorted(watch.talks.values(), key=lambda talk: order[talk.state])
-    step = max(1, -(-len(talks) // PIECES))
-    found = []
-    for at in range(0, len(talks), step):
-        some = talks[at : at + step]
-        state = BROKEN if any(talk.state == BROKEN for talk in some) else some[0].state
-        found.append(Piece(sum(max(talk.bytes, 1) for talk in some) ** 0.5, state))  # a giant leaves room for others
-    return found
 
 
 def watched(watch: Watch) -> list[Talk]:
@@ -88,7 +61,7 @@ def talk_cell(talk: Talk, column: int) -> Cell:
         if talk.state == READ:
             nothing = "nothing new" if talk.outcome.endswith(("item", "items")) else talk.outcome
             return (f"+{talk.lines}", "text") if talk.lines else (nothing, "hint")
-        return (f"part {talk.calls + 1}", "accent") if talk.state == READING else (word.partition(",")[0], color)
+        return (f"part {talk.calls + 1}", "accent") if talk.state == READING else (word, color)
     of = talk.called
     words = {"tool": tile(of.tool), "name": talk.title, "project": of.project_name, "day": day_words(of.day)}
     return words[name], "muted" if talk.state == WAITING else "text"
@@ -112,18 +85,20 @@ def took_words(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def spending_words(watch: Watch, activity: Activity | None, run: Run, config: Config) -> tuple[str, str]:
-    """What the run has cost so far, as a large figure and the line below it."""
+def spending_words(watch: Watch, activity: Activity | None, run: Run, config: Config) -> str:
+    """What the run has cost so far."""
     if config.provider == "offline":
-        return "free", "read by rules on this computer; nothing is sent anywhere"
-    spent = watch.sent + watch.received
-    cap = f"  ·  cap {tokens(config.max_run_tokens)} tokens" if config.max_run_tokens else ""
-    about = f"{tokens(watch.sent)} tokens in, {tokens(watch.received)} out{cap}"
-    cost = activity.price if activity is not None else run.report.spent if run.report is not None else None
-    if not cost:
-        return f"{tokens(spent)} tokens", about
+        return "free: read by rules on this computer"
+    cap = f"cap {tokens(config.max_run_tokens)} tokens" if config.max_run_tokens else ""
+    cost = activity.price if activity is not None else None
     planned = run.plan.price if run.plan is not None else None
-    return dollars(cost), (f"of about {dollars(planned)}  ·  " if planned else "") + about
+    spent = f"{dollars(cost)}{f' of about {dollars(planned)}' if planned else ''}" if cost else ""
+    return joined(spent, f"{tokens(watch.sent)} tokens in, {tokens(watch.received)} out", cap)
+
+
+def kinds_words(counts: Mapping[str, int]) -> str:
+    """`Facts 25 · Decisions 1`."""
+    return joined(*(f"{part.label} {part.words}" for part in category_parts(counts)))
 
 
 def best_rows(best: Sequence[Came], now: float) -> tuple[FlowRow, ...]:
@@ -144,7 +119,7 @@ def _ago(at: float, now: float) -> str:
 
 def gained_rows(run: Run) -> tuple[FlowRow, ...]:
     """What stands in the files since a run, the best lines first, with their conversations."""
-    if run.report is None:
+    if run.report is None or run.undone:
         return ()
     came = {row.line.text: row for row in run.watch.best} if run.watch is not None else {}
     rows = []
@@ -159,35 +134,22 @@ def gained_rows(run: Run) -> tuple[FlowRow, ...]:
     return tuple(row for _, row in sorted(rows, key=lambda pair: pair[0]))
 
 
-def by_project(watch: Watch | None) -> list[Part]:
-    """How many new lines each project got, most first."""
-    found: Counter[str] = Counter()
-    for talk in watch.talks.values() if watch is not None else ():
-        if talk.lines:
-            found[talk.called.project_name or NO_PROJECT] += talk.lines
-    return [Part(name, number, "accent", f"{number:,}") for name, number in found.most_common(8)]
-
-
-def figures(run: Run, digest: int) -> list[tuple[str, str]]:
-    """The numbers at the top of a result: number and words."""
+def gain_words(run: Run, digest: int) -> tuple[str, str]:
+    """A sentence about what a run gained, and the line below it; `digest` are its bytes now."""
     report = run.report
-    if report is None:
-        return []
-    new, again = len(report.lines), run.watch.again if run.watch is not None else 0
-    found = [
-        (f"{new:,}", "new bullet" if new == 1 else "new bullets"),
-        (f"{report.harvested:,}", "conversation read" if report.harvested == 1 else "conversations read"),
-    ]
-    if again:
-        found.append((f"{again:,}", "said again, now surer"))
-    if report.spent:
-        planned = run.plan.price if run.plan is not None else None
-        found.append((dollars(report.spent), f"spent, planned {dollars(planned)}" if planned else "spent"))
-    elif report.input_tokens or report.output_tokens:
-        found.append((tokens(report.input_tokens + report.output_tokens), "tokens"))
-    if digest or run.digest:
-        found.append((f"{run.digest:,} → {digest:,}" if digest != run.digest else f"{digest:,}", "bytes of digest"))
-    return found
+    if report is None or run.undone:
+        return ("Its bullets have left your files" if run.undone else ""), ""
+    planned = run.plan.price if run.plan is not None else None
+    used = report.input_tokens + report.output_tokens
+    spent = f"{dollars(report.spent)} spent" if report.spent else f"{tokens(used)} tokens" if used else ""
+    spent += f", planned {dollars(planned)}" if planned and report.spent else ""
+    changed = f"{run.digest:,} → {digest:,}" if digest != run.digest else f"{digest:,}"
+    again = run.watch.again if run.watch is not None else 0
+    head = f"{count(len(report.lines), 'new bullet')} from {count(report.harvested, 'conversation')}"
+    return head, joined(
+        kinds_words(Counter(category for category, _, _ in report.lines)),
+        f"{again:,} said again, now surer" if again else "", spent, f"digest {changed} bytes" if digest else "",
+    )  # fmt: skip
 
 
 def nothing_words(report: HarvestReport) -> str:
@@ -203,178 +165,87 @@ def stay_words(number: int) -> str:
     return "stays where it is" if number == 1 else "stay where they are"
 
 
-class Ribbon:
-    """The pieces of `pieces`, as wide as `container`."""
-
-    def __init__(self, look: Look, parent: int, container: int, height: float = 14) -> None:
-        self._look, self._height, self._width = look, height, 0.0
-        self._pieces: Sequence[Piece] = ()
-        self.item = int(dpg.add_drawlist(10, look.px(height), parent=parent))
-        self._drawn = [int(dpg.draw_rectangle((0, 0), (0, 0), parent=self.item, show=False)) for _ in range(PIECES)]
-        look.follow(container, self._fit)
-        look.on_change(self.draw)
-
-    def set(self, found: Sequence[Piece]) -> None:
-        """Show these."""
-        self._pieces = found
-        self.draw()
-
-    def _fit(self, width: float, _height: float) -> None:
-        self._width = width
-        self.draw()
-
-    def draw(self) -> None:
-        """Put every piece in its place."""
-        if self._width <= 0:
-            return
-        look, height = self._look, self._look.px(self._height)
-        dpg.configure_item(self.item, width=int(self._width), height=height)
-        total = sum(piece.weight for piece in self._pieces) or 1.0
-        gap, x = (look.px(2) if len(self._pieces) < 120 else 1), 0.0
-        for number, item in enumerate(self._drawn):
-            if number >= len(self._pieces):
-                dpg.configure_item(item, show=False)
-                continue
-            piece = self._pieces[number]
-            wide = self._width * piece.weight / total
-            color = look.rgba(PIECE_COLORS[piece.state])
-            right = max(x + wide - gap, x + 1)
-            dpg.configure_item(
-                item, show=True, pmin=(x, 0), pmax=(right, height), fill=color, color=(0, 0, 0, 0),
-                rounding=look.px(2) if right - x > 6 else 0,
-            )  # fmt: skip
-            x += wide
-
-
-class TwoSides:
-    """Two boxes beside each other that share the width of their parent."""
-
-    def __init__(self, look: Look, parent: int, share: float, height: float) -> None:
-        self._look, self._share, self._height = look, share, height
-        holder = self._holder = box(look, parent, "clear", height=height)
-        row = int(dpg.add_group(horizontal=True, parent=holder))
-        self.left = box(look, row, "well", width=400, height=-1)
-        self.right = box(look, row, "clear", width=300, height=-1)
-        look.follow(holder, self._fit)
-
-    def grow(self, more: float) -> None:
-        """This many unscaled pixels higher than at first, in a window that has room for them."""
-        self._look.size(self._holder, height=self._height + more)
-
-    def _fit(self, width: float, _height: float) -> None:
-        left = int((width - self._look.px(8)) * self._share)
-        dpg.configure_item(self.left, width=left)
-        dpg.configure_item(self.right, width=int(width - self._look.px(8) - left))
-
-
-class WatchPart:
-    """The run while it goes on."""
+class RunPart:
+    """A run while it goes on (`watch`), and what came of it (`end`)."""
 
     def __init__(self, look: Look, part: int) -> None:
         self._look = look
         self._talks: list[Talk] = []
         self._shown: tuple[object, ...] = ()
-        self._drawn_at = 0.0
-        self._ribbon = Ribbon(look, part, part_width := box(look, part, "clear", height=1))
-        dpg.move_item_up(part_width)
-        line = int(dpg.add_group(horizontal=True, parent=part))
-        self._states = {
-            state: (text(look, line, "■", "small", color), text(look, line, "", "small", "muted"))
-            for state, color in PIECE_COLORS.items()
-        }
-        self._left = text(look, line, "", "small", "muted")
-        self.sides = sides = TwoSides(look, part, 0.52, TALL)
+        self._head = text(look, part, "", "heading")
+        self._about = text(look, part, "", "small", "muted", wrap=True)
+        self._bar = Progress(look, part, width=-1)
+        self._states = text(look, part, "", "small", "muted", wrap=True)
+        self._sides = box(look, part, "clear", height=TALL)
+        row = int(dpg.add_group(horizontal=True, parent=self._sides))
+        self._left = box(look, row, "well", width=400)
+        self._right = box(look, row, "well", width=300)
+        self.best = FlowList(look)
+        self.best.build(self._left)
+        self.nothing = text(look, self._left, "", "text", "hint", wrap=True)
+        self._list = box(look, self._right, "clear")
         self.table = BigTable(look, COLUMNS, lambda row, column: talk_cell(self._talks[row], column),
                               tip=lambda row: talk_tip(self._talks[row]))  # fmt: skip
-        self.table.build(sides.left)
-        top = box(look, sides.right, "well", height=226)
-        row = int(dpg.add_group(horizontal=True, parent=top))
-        self._number = text(look, row, "0", "number")
-        self._number_words = text(look, lowered(look, row, 14), "", "small", "muted", wrap=True)
-        self._bar = SegmentBar(look, top, top, height=8)
-        self._legend = Legend(look, top, 6)
-        space(look, top, 4)
-        self._cost = text(look, top, "", "strong")
-        self._cost_words = text(look, top, "", "small", "hint", wrap=True)
-        best = box(look, sides.right, "well")
-        text(look, best, "Best new bullets, as they come", "small", "hint")
-        self.best = FlowList(look, role="small")
-        self.best.build(best)
+        self.table.build(self._list)
+        self._became = box(look, self._right, "clear", scroll=True)
+        self.result = Lines(look, self._became, 10)
+        self.fold = Fold(look, part)
+        look.follow(self._sides, self._fit)
 
-    def set(self, run: Run, activity: Activity | None, config: Config) -> None:
+    def grow(self, more: float) -> None:
+        """This many unscaled pixels higher than at first, in a window that has room for them."""
+        self._look.size(self._sides, height=TALL + more)
+
+    def _fit(self, width: float, _height: float) -> None:
+        left = int((width - self._look.px(8)) * SHARE)
+        dpg.configure_item(self._left, width=left)
+        dpg.configure_item(self._right, width=int(width - self._look.px(8) - left))
+
+    def _put(self, head: str, about: str, rows: Sequence[FlowRow], nothing: str = "") -> None:
+        dpg.set_value(self._head, head)
+        dpg.set_value(self._about, about)
+        self.best.set_rows(rows, keep_place=bool(self.best.rows))
+        dpg.configure_item(self.best.holder, show=bool(rows))
+        dpg.set_value(self.nothing, nothing)
+
+    def _right_shows(self, wanted: int) -> None:
+        for item in (self._list, self._became):
+            dpg.configure_item(item, show=item == wanted)
+
+    def watch(self, run: Run, activity: Activity | None, config: Config) -> None:
         """Show how far it is; does nothing while there is no news."""
-        watch = run.watch
-        if watch is None:
-            return
-        now = time.monotonic()
-        seen = (id(watch), watch._news, int(now // 10))
-        if seen == self._shown:
+        watch, now = run.watch, time.monotonic()
+        seen = (id(watch), watch._news if watch is not None else 0, int(now // 10))
+        if watch is None or seen == self._shown:
             return
         self._shown = seen
         stopping = activity is not None and activity.stopping
         left = "stopping after this step" if stopping else left_words(watch.left)
-        self._ribbon.set(pieces(watch))
-        for state, (square, words) in self._states.items():
-            for item in (square, words):
-                dpg.configure_item(item, show=watch.count(state) > 0)
-            dpg.set_value(words, f"{state_words(state, watch.count(state))}  ")
-        dpg.set_value(self._left, left)
+        states = [state_words(state, watch.count(state)) for state in STATES if watch.count(state)]
+        dpg.set_value(self._states, joined(*states, left, spending_words(watch, activity, run, config)))
+        self._bar.show(True)
+        self._bar.set(watch.through / max(1, len(watch.talks)))
         self._talks = watched(watch)
         self.table.set_rows(range(len(self._talks)), keep_place=True)
-        new = sum(watch.counts.values())
-        dpg.set_value(self._number, f"{new:,}")
+        self._right_shows(self._list)
+        self.fold.set("", ())
         again = f", {watch.again:,} said again" if watch.again else ""
-        dpg.set_value(self._number_words, f"new {'bullet' if new == 1 else 'bullets'}{again}")
-        parts = category_parts(watch.counts)
-        self._bar.set(parts, new)
-        self._legend.set(sorted(parts, key=lambda part: -part.value)[:6])
-        cost, about = spending_words(watch, activity, run, config)
-        dpg.set_value(self._cost, cost)
-        dpg.set_value(self._cost_words, about)
-        self.best.set_rows(best_rows(watch.best[:20], now), keep_place=True)
+        rows = best_rows(watch.best[:BEST], now)
+        self._put(f"{count(sum(watch.counts.values()), 'new bullet')}{again}", kinds_words(watch.counts), rows,
+                  "" if rows else "The best new bullets stand here as they come.")  # fmt: skip
 
-
-class GainPart:
-    """What a run gained."""
-
-    def __init__(self, look: Look, part: int) -> None:
-        self.figures = Figures(look, part, 5)
-        self._bar_holder = box(look, part, "clear", height=10)
-        self._bar = SegmentBar(look, self._bar_holder, self._bar_holder, height=10)
-        self._words = text(look, part, "", "small", "muted", wrap=True)
-        space(look, part, 1)
-        self.sides = sides = TwoSides(look, part, 0.64, 292)
-        self.best = FlowList(look)
-        self._head = text(look, sides.left, "", "strong", "muted")
-        self.best.build(sides.left)
-        self.nothing = text(look, sides.left, "", "text", "hint", wrap=True)
-        self.side = box(look, sides.right, "well", scroll=True)
-        self._by_project = int(dpg.add_group(parent=self.side))
-        text(look, self._by_project, "By project", "strong", "muted")
-        self._projects = Legend(look, self._by_project, 8)
-        space(look, self._by_project, 4)
-        text(look, self.side, "The conversations", "strong", "muted")
-        self.fold = Fold(look, part)
-
-    def set(self, run: Run, digest: int) -> None:
-        """Show it."""
+    def end(self, run: Run, digest: int, lines: Sequence[Line]) -> None:
+        """Show what it gained, and in `lines` what became of the conversations."""
         report = run.report
         if report is None:
             return
-        self.figures.set([] if run.undone else figures(run, digest))
-        counts: Counter[str] = Counter(category for category, _, _ in report.lines)
-        parts = [] if run.undone else category_parts(counts)
-        self._bar.set(parts, sum(counts.values()))
-        dpg.set_value(self._words, "  ·  ".join(f"{part.label} {part.words}" for part in parts))
-        rows = () if run.undone else gained_rows(run)
-        self.best.set_rows(rows)
-        dpg.configure_item(self.best.holder, show=bool(rows))
-        dpg.set_value(self._head, "Best bullets first" if rows else "What happened")
-        said = "Its bullets have left your files." if run.undone else nothing_words(report)
-        dpg.set_value(self.nothing, "" if rows else said)
-        projects = [] if run.undone else by_project(run.watch)
-        self._projects.set(projects)
-        dpg.configure_item(self._by_project, show=any(part.label != NO_PROJECT for part in projects))
+        self._shown = ()
+        self._bar.show(False)
+        dpg.set_value(self._states, "")
+        self._right_shows(self._became)
+        self.result.set(lines)
+        rows = gained_rows(run)
+        self._put(*gain_words(run, digest), rows, "" if rows or run.undone else nothing_words(report))
         found = [] if run.undone else [*map(str, report.errors[:50]), *report.notes]
         known = 1 if len(found) > 1 and report.failed and not report.harvested else 0  # `nothing_words` says the first
         more = f"   and {len(found) - 1:,} more" if len(found) > 1 else ""
