@@ -9,26 +9,20 @@ from typing import Any
 
 import pytest
 
-from core.base.result import KnowledgeError, attempt
-from core.cli.parser import parse
 from core.commands.conversations import find as find_conversations
 from core.commands.memories import save
 from core.commands.workspace import Workspace
 from gui.views.search_rows import (
     Findings,
     Wanted,
-    both,
     excerpt,
     find,
     marked_row,
     row_of,
     source_of,
     spans,
-    switched,
     terms_of,
     why_words,
-    without,
-    written,
 )
 from tests.cli_call import call
 from tests.gui_stand import Stand
@@ -139,30 +133,12 @@ def test_an_embedder_that_is_down_is_said_and_words_still_find(tmp_path: Path, m
     assert len(found.notes) == 1 and "Words alone were searched" in found.notes[0]
 
 
-def test_what_is_written_and_what_is_chosen_come_to_the_arguments_of_the_command() -> None:
-    """A filter that means one thing by chip and another on the command line is a trap."""
-    asked = written('retry "no lock" --kind conversation --since "7 days ago" --source codex --source=cursor --bef')
-    assert asked == Wanted('retry "no lock" --bef', "conversation", "7 days ago", source=("codex", "cursor"))
-    given = parse(["search", "retry", "--kind", "conversation", "--since", "7 days ago", "--source", "codex"])[1]
-    mine = written('retry --kind conversation --since "7 days ago" --source codex').filters
-    assert {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()} | mine == {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
-    }
-    assert written("a --kind") == Wanted("a") and written("--role user").filters == {"role": "user"}
-    assert written("x--kind fact").query == "x--kind fact" and written("a -- b").query == "a -- b"
-    assert written("git commit --amend").query == "git commit --amend", "an option of another program is a word"
-    assert without('tea --source codex --since "7 days ago"', "since", "7 days ago") == "tea --source codex"
-    assert without("tea --since monday --since=friday", "since", "friday") == "tea", "else Monday would count again"
-    phrase = '"git push --source codex"'
-    assert written(f"{phrase} now --kind note") == Wanted(f"{phrase} now", "note"), "an exact phrase has no options"
-    assert without(f"{phrase} --source codex", "source", "codex") == phrase
-    assert written("""--project "bob 'x'" it""") == Wanted("it", project="bob 'x'")
-    assert written("--project 'my app' --tag 湯") == Wanted(project="my app", tag=("湯",))
-    both_of = both(written("tea --role user --source a"), Wanted(role="tool", source=("b",), before="2026"))
-    assert both_of == Wanted("tea", before="2026", source=("b", "a"), role="user")
-    note = switched(Wanted(role="user"), "kind", "note")
-    assert note == Wanted(kind="note"), "nobody says an entry: the last one that was chosen counts"
-    assert switched(note, "role", "user") == Wanted(role="user")
+def test_a_kind_of_entry_and_who_said_it_exclude_each_other() -> None:
+    """Nobody says an entry: the last one that was chosen counts."""
+    note = Wanted(role="user").but("kind", "note")
+    assert note == Wanted(kind="note") and note.but("role", "user") == Wanted(role="user")
+    assert Wanted(kind="conversation").but("role", "tool") == Wanted(kind="conversation", role="tool")
+    assert Wanted(since="7 days ago").asks and not Wanted(since="7 days ago", kind="note").asks and not Wanted().asks
 
 
 # --- in the window ---------------------------------------------------------------------------------------------------
@@ -179,21 +155,6 @@ def test_results_come_while_you_type_and_esc_clears(stand: Stand) -> None:
     assert stand.texts() == [] and shown(stand.view._states["nothing"].item)
     stand.press("Escape")
     assert not stand.look.typing() and shown(stand.view._states["begin"].item)
-
-
-def test_options_that_are_none_or_written_twice(stand: Stand) -> None:
-    """Any word can stand in the field: the keys go on, and a chip that was taken counts."""
-    stand.view.typed("kettle --kind foo")
-    settle(stand)
-    assert stand.view.kind == "foo" and stand.view.data.notes
-    stand.view.do("Right")
-    settle(stand)
-    assert stand.view.kind != "foo" and "foo" not in stand.view.words
-    stand.view.typed("kettle --since 2026-01-01 --since 2026-02-01 --tag codex")
-    settle(stand)
-    stand.view._narrow("since", "Last 30 days")
-    settle(stand)
-    assert stand.view.wanted.since == "30 days ago" and stand.view.wanted.tag == ("codex",)
 
 
 def test_the_matched_words_are_shaded(stand: Stand) -> None:
@@ -214,13 +175,8 @@ def test_chips_filter_by_kind_with_mouse_and_keys(stand: Stand) -> None:
     assert len(stand.texts()) == 4
 
 
-def test_what_is_chosen_and_what_is_written_say_the_same(stand: Stand) -> None:
-    """Whoever knows the command line writes it here, whoever does not clicks; neither must be told something else."""
+def test_time_and_speaker_narrow_what_is_found_and_esc_takes_them_off(stand: Stand) -> None:
     dpg, view = stand.desk.dpg, stand.view
-
-    def shown(name: str) -> str:
-        return str(dpg.get_value(view.choices[name]))
-
     ask(stand, "kettle")
     assert len(stand.texts()) == 4
     view._narrow("since", "Last 7 days")
@@ -230,31 +186,16 @@ def test_what_is_chosen_and_what_is_written_say_the_same(stand: Stand) -> None:
     view._narrow("since", "Any time")
     settle(stand)
     assert len(stand.texts()) == 4
-    view.typed("kettle --since '7 days ago'")
-    settle(stand)
-    assert shown("since") == "Last 7 days" and stand.texts() == ["Descale the kettle in May"]
-    view._narrow("since", "Any time")
-    settle(stand)
-    assert dpg.get_value(view.filter) == "kettle" and len(stand.texts()) == 4
     view._narrow("role", "Said by me")
     settle(stand)
     assert view.data.wanted.role == "user" and stand.texts() == []
     assert dpg.is_item_shown(view._states["filtered"].item)
     view.unfiltered()
     settle(stand)
-    assert len(stand.texts()) == 4, "the words stay"
+    assert len(stand.texts()) == 4 and dpg.get_value(view.filter) == "kettle", "the words stay"
     stand.press("Escape")
     settle(stand)
-    assert view.wanted == Wanted() and shown("role") == "Said by anyone"
-
-
-def test_a_filter_that_is_none_is_told_as_the_command_line_tells_it(stand: Stand, home: Workspace) -> None:
-    stand.view.typed("kettle --since nonsense")
-    settle(stand)
-    from core.commands.search import search_everything
-
-    told = attempt(search_everything, home, ("kettle",), since="nonsense")
-    assert isinstance(told, KnowledgeError) and stand.view.data.notes == (str(told.error),)
+    assert view.wanted == Wanted() and dpg.get_value(view.choices["role"]) == "Said by anyone"
 
 
 def test_a_click_selects_and_enter_opens_the_view_where_it_stands(stand: Stand) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,16 +33,12 @@ from gui.views.search_rows import (
     ROLES,
     Findings,
     Wanted,
-    both,
     bullet_of,
     chip_kinds,
     find,
     key_of,
     longest,
     row_of,
-    switched,
-    without,
-    written,
 )
 
 if TYPE_CHECKING:
@@ -73,8 +70,7 @@ TEACH = {
         "search",
         "Search everything",
         "Conversations, bullets, notes, memories, context files\nand facts, the best first, each with the reason why.\n"
-        'Any text will do: session_store.py, C++, "an exact phrase",\n'
-        "and the options of knowledge search: --since monday, --source codex.",
+        'Any text will do: session_store.py, C++, "an exact phrase".',
         command='knowledge search "retry policy"',
     ),
     "nothing": Teach(
@@ -94,13 +90,10 @@ TEACH = {
     ),
     "filtered": Teach(
         "funnel",
-        "Nothing that all filters let through",
-        "Without them there may be more.",
-        action="Take the filters off",
+        "Nothing of this kind, or of this time",
+        "Other kinds may have it.",
+        action="Look in everything",
         act="unfiltered",
-    ),
-    "none-of-kind": Teach(
-        "funnel", "Nothing of this kind", "Other kinds may have it.", action="Look in everything", act="choose_all"
     ),
 }
 
@@ -129,7 +122,7 @@ class SearchView(ListView[Findings]):
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, Findings())
         self.chosen = Wanted()
-        """What the chips and choices ask for; what is written into the field comes on top."""
+        """What the chips and choices ask for beside the words."""
         self.pending = False
         self._hits: Mapping[Any, Hit | ConversationHit] = {}
         self._commands: dict[str, Entry] = {}
@@ -216,7 +209,7 @@ class SearchView(ListView[Findings]):
         if key in LETTERS:
             self._look.keys_to(self.filter, self._look.words)
         elif key in SIDEWAYS:
-            self.choose(beside(["", *chip_kinds(self.data)], self.kind, SIDEWAYS[key]))
+            self.choose(beside(["", *chip_kinds(self.data)], self.chosen.kind, SIDEWAYS[key]))
         else:
             return key in LETTERS
         return True
@@ -246,17 +239,12 @@ class SearchView(ListView[Findings]):
     @property
     def filtered(self) -> bool:
         """Whether anything is asked for."""
-        return bool(self.words or self.chosen.filters)
+        return bool(self.words or self.chosen.narrow)
 
     @property
     def wanted(self) -> Wanted:
         """What is asked for by words and chips together."""
-        return both(written(self.words), self.chosen)
-
-    @property
-    def kind(self) -> str:
-        """The kind that is asked for, "" for all."""
-        return self.wanted.kind
+        return replace(self.chosen, query=self.words)
 
     def clear(self) -> None:
         """Search for nothing."""
@@ -271,31 +259,15 @@ class SearchView(ListView[Findings]):
         self._switch(name, next((value for value, words in NARROWED[name].items() if words == told), ""))
 
     def _switch(self, name: str, value: str) -> None:
-        """Ask for something else ("": for all), also where another was written into the field."""
-        words = without(self.words, name, "")
-        if name == "kind" and value and value != "conversation":
-            words = without(words, "role", "")
-            for source in self.wanted.source:
-                words = without(words, "source", source)
-        elif name == "role" and value and self.kind != "conversation":
-            words = without(words, "kind", "")
-        if words != self.words:
-            dpg.set_value(self.filter, words)
-            self.words = words
-        self.chosen = switched(self.chosen, name, value)
+        """Ask for something else ("": for all)."""
+        self.chosen = self.chosen.but(name, value)
         self._name_chips()
         self._ask()
-
-    def choose_all(self) -> None:
-        """Every kind."""
-        self.choose("")
 
     def unfiltered(self) -> None:
         """The words alone."""
         self.chosen = Wanted()
-        words = written(self.words).query
-        dpg.set_value(self.filter, words)
-        self.typed(words)
+        self._ask()
 
     def _chosen(self, kind: str, on: bool) -> None:
         self.choose(kind if on else "")
@@ -388,27 +360,23 @@ class SearchView(ListView[Findings]):
             return "nothing"
         if not self.data.wanted.asks:
             return "begin"
-        if self.data.wanted.filters.keys() - {"kind"}:
-            return "filtered"
-        return "none-of-kind" if self.data.wanted.kind else "nothing-yet" if self.data.waits else "nothing"
+        return "filtered" if self.data.wanted.narrow else "nothing-yet" if self.data.waits else "nothing"
 
     def _name_chips(self) -> None:
         found, kinds = self.data, chip_kinds(self.data)
         asks = found.wanted.asks and not self.commands
         among = sum(found.counts.values())
-        dpg.configure_item(self.all.item, show=asks and bool(among or self.kind))
+        dpg.configure_item(self.all.item, show=asks and bool(among or self.chosen.kind))
         self.all.name = "Best" if among >= LIMIT else "All"  # there are more, and these are said to be the best
         self.all.set_count(among)
-        self.all.set_on(not self.kind)
+        self.all.set_on(not self.chosen.kind)
         for kind, chip in self.chips.items():
-            dpg.configure_item(chip.item, show=asks and (kind in kinds or kind == self.kind))
+            dpg.configure_item(chip.item, show=asks and (kind in kinds or kind == self.chosen.kind))
             chip.set_count(found.counts.get(kind, 0))
-            chip.set_on(kind == self.kind)
-        wanted = self.wanted
+            chip.set_on(kind == self.chosen.kind)
         dpg.configure_item(self._row, show=asks)
         for name, item in self.choices.items():
-            now = getattr(wanted, name)
-            dpg.set_value(item, NARROWED[name].get(now, f"{name} {now}"))
+            dpg.set_value(item, NARROWED[name][getattr(self.chosen, name)])
 
     # --- what can be done ---
 

@@ -1,8 +1,4 @@
-"""What a search asks for, and what it found as rows with their matched words marked; plain functions.
-
-What is asked for are words and the filters of `knowledge search`, by chip or written into the field as there (`retry
---kind conversation --since monday`). Both come to the same arguments of the same command.
-"""
+"""What a search asks for, and what it found as rows with their matched words marked; plain functions."""
 
 from __future__ import annotations
 
@@ -23,7 +19,6 @@ from core.commands.conversations import ConversationHit
 from core.commands.panel.bullets import bullets_of, local_day
 from core.commands.search import search_everything
 from core.commands.statements import Found
-from core.commands.table import command
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.typeset import visible
@@ -43,16 +38,6 @@ _WIDE = re.compile(f"[{_SCRIPTS}]")
 _NO_WORD_BEFORE = rf"(?<![^\W{_SCRIPTS}])"
 
 
-OPTIONS = tuple(
-    argument.names[0].removeprefix("--")
-    for argument in command("search").arguments
-    if argument.names[0] in ("--kind", "--since", "--before", "--tag", "--project", "--source", "--role")
-)
-REPEATED = ("source", "tag")
-_OPTION = re.compile(
-    r"""(?P<phrase>(?<!\S)"[^"]*")|"""  # what stands in an exact phrase is a word, whatever it looks like
-    rf"""(?:(?<=\s)|\A)--(?P<name>{"|".join(OPTIONS)})(?:(?:=|\s+)(?P<value>"[^"]*"?|'[^']*'?|(?!--)\S+))?(?!\S)\s*"""
-)
 PERIODS = {"": "Any time", "7 days ago": "Last 7 days", "30 days ago": "Last 30 days", "365 days ago": "Last year"}
 """Days from which on, as `--since` takes them, and how they are called."""
 ROLES = {"": "Said by anyone", "user": "Said by me", "assistant": "By the assistant", "tool": "By a tool"}
@@ -60,74 +45,31 @@ ROLES = {"": "Said by anyone", "user": "Said by me", "assistant": "By the assist
 
 @dataclass(frozen=True)
 class Wanted:
-    """The arguments of `knowledge search` by their names; "" and () ask for nothing."""
+    """What is asked for: words, and the arguments of `knowledge search` by their names; "" asks for nothing."""
 
     query: str = ""
     kind: str = ""
     since: str = ""
-    before: str = ""
-    tag: tuple[str, ...] = ()
-    project: str = ""
-    source: tuple[str, ...] = ()
     role: str = ""
 
     @property
     def asks(self) -> bool:
         """Whether the command would look for anything: words, or what the newest conversations are told by."""
-        spoken = self.kind == "conversation" or bool(self.source or self.role)
-        dated = bool(self.project or self.since or self.before) and self.kind not in ENTRIES and not self.tag
-        return bool(self.query.strip()) or spoken or dated
+        spoken = self.kind == "conversation" or bool(self.role)
+        return bool(self.query.strip()) or spoken or (bool(self.since) and self.kind not in ENTRIES)
 
     @property
-    def filters(self) -> dict[str, Any]:
-        """The options that are given, by name."""
-        return {name: getattr(self, name) for name in OPTIONS if getattr(self, name)}
+    def narrow(self) -> bool:
+        """Whether anything is asked for beside words."""
+        return bool(self.kind or self.since or self.role)
 
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """As the command takes them."""
-        return {"query": (self.query,), **self.filters}
-
-
-def written(text: str) -> Wanted:
-    """What stands in the field: words, and options among them; one without a value is still being typed."""
-    given: dict[str, Any] = {}
-    for one in _OPTION.finditer(text):
-        name, value = one["name"], _value(one)
-        if name and value:
-            given[name] = (*given.get(name, ()), value) if name in REPEATED else value
-    words = _OPTION.sub(lambda one: one["phrase"] or "", text)
-    return Wanted(words.strip() if given or "--" in text else text, **given)
-
-
-def _value(one: re.Match[str]) -> str:
-    """The value of an option without the quotes around it; the second one may not be typed yet."""
-    value = one["value"] or ""
-    return value[1:].removesuffix(value[0]) if value[:1] in ("'", '"') else value
-
-
-def without(text: str, name: str, value: str) -> str:
-    """The field without an option of this value. One that counts once goes as often as it is written: else the one
-    before it would count."""
-    return _OPTION.sub(
-        lambda one: "" if one["name"] == name and (name not in REPEATED or _value(one) == value) else one[0], text
-    ).strip()
-
-
-def both(typed: Wanted, chosen: Wanted) -> Wanted:
-    """What is written and what is chosen by chips; what is written goes before."""
-    merged = {name: getattr(typed, name) or getattr(chosen, name) for name in OPTIONS}
-    merged |= {name: tuple(dict.fromkeys((*getattr(chosen, name), *getattr(typed, name)))) for name in REPEATED}
-    return Wanted(typed.query, **merged)
-
-
-def switched(chosen: Wanted, name: str, value: str) -> Wanted:
-    """What is chosen, with one part of it another one ("": none). Only conversations have somebody who says them: a
-    kind of entry and these exclude each other, and the last one that was chosen counts."""
-    chosen = replace(chosen, **{name: value})  # type: ignore[arg-type]
-    if value and name == "role" and chosen.kind in ENTRIES:
-        return replace(chosen, kind="")
-    return replace(chosen, role="") if name == "kind" and value in ENTRIES else chosen
+    def but(self, name: str, value: str) -> Wanted:
+        """With one part of it another one ("": none). Only conversations have somebody who says them: a kind of entry
+        and these exclude each other, and the last one that was chosen counts."""
+        now = replace(self, **{name: value})
+        if value and name == "role" and now.kind in ENTRIES:
+            return replace(now, kind="")
+        return replace(now, role="") if name == "kind" and value in ENTRIES else now
 
 
 @dataclass(frozen=True)
@@ -155,12 +97,12 @@ def find(workspace: Workspace, wanted: Wanted, project: str = "") -> Findings:
     of all kinds. What is of `project` (a folder) comes first."""
     if not wanted.asks:
         return Findings(wanted)
-    report = search_everything(workspace, **wanted.arguments, limit=LIMIT)
+    narrowed: dict[str, Any] = {"since": wanted.since, "role": wanted.role}
+    report = search_everything(workspace, (wanted.query,), kind=wanted.kind, **narrowed, limit=LIMIT)
     among = report.hits
-    of_all = replace(wanted, kind="")
-    if wanted.kind and of_all.asks:
+    if wanted.kind and replace(wanted, kind="").asks:
         with suppress(KnowledgeError):
-            among = search_everything(workspace, **of_all.arguments, limit=LIMIT).hits
+            among = search_everything(workspace, (wanted.query,), **narrowed, limit=LIMIT).hits
     counts = Counter(map(kind_of, among))
     if wanted.kind:
         counts[wanted.kind] = len(report.hits)

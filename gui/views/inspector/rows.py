@@ -20,7 +20,7 @@ from core.commands.memories import Memory, read_memory
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
 from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
 from core.commands.panel.evidence import ELSEWHERE, GONE, LONG, Evidence, evidence_of, how_it_served
-from core.commands.panel.files import NoteView, notes_overview, source_text
+from core.commands.panel.files import source_text
 from core.commands.panel.overview import FileState
 from core.commands.statements import Found, Said
 from core.commands.transcript import read as read_conversation
@@ -31,7 +31,6 @@ from gui.shell import Reading
 from gui.state import Selection
 from gui.toolkit.flow_rows import FlowRow
 from gui.views.conversations import counted
-from gui.views.files import headline
 from gui.views.knowledge_rows import CAN, USUAL, copied, meta_of, row_of
 from gui.views.looks import (
     CATEGORIES,
@@ -63,33 +62,21 @@ HERE = ("text", "here")
 """The row of a file's text that is brought into sight."""
 # name -> (row, label, icon, kind, tooltip, key). The first of a row is always there: a hidden one would shift the row.
 BUTTONS: dict[str, tuple[int, str, str, str, str, str]] = {
-    "open": (
-        0,
-        "Open file",
-        "external-link",
-        "secondary",
-        "Open it in the program that the system has for it",
-        "Alt+O",
-    ),
+    "open": (0, "Open file", "external-link", "secondary", "Open it in the program that the system has for it",
+             "Alt+O"),
     "restore": (0, "Restore", "archive-restore", "secondary", "Put it back where it was", "Alt+R"),
     "read": (0, "Read it", "book-open", "secondary", "Read the whole conversation, at this place", "Alt+E"),
     "harvest": (0, "Harvest…", "wheat", "secondary", "Harvest what waits: a dry run first", "Alt+H"),
     "show": (0, "In its view", "eye", "secondary", "Show it in its view", "Alt+V"),
-    "from": (
-        0,
-        "What else it gave",
-        "message-square",
-        "secondary",
-        "The conversation that it came from, and all that it gave",
-        "Alt+F",
-    ),
+    "from": (0, "What else it gave", "message-square", "secondary",
+             "The conversation that it came from, and all that it gave", "Alt+F"),
     "copy": (1, "Copy", "copy", "ghost", "Put it on the clipboard", "Alt+C"),
     "done": (1, "Done", "check", "ghost", "Mark done", "Alt+D"),
     "reopen": (1, "Open again", "undo-2", "ghost", "Bring it back to the open tasks", "Alt+D"),
     "accept": (1, "Let in", "check", "ghost", "Put it where it belongs", "Alt+D"),
     "strike": (1, "", "strikethrough", "ghost", "Strike through, or take the line away", "Alt+S"),
     "delete": (1, "", "trash-2", "ghost", "Delete", "Alt+Delete"),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -204,12 +191,6 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
     if selected.kind == "talk":
         part = read_conversation(workspace, selected.key, max(1, selected.line - BEFORE), TURNS, seconds=0.0)
         return talk_page(part, selected.line)
-    if selected.kind == "source":
-        notes = notes_overview(workspace).notes
-        note = next((row for row in notes if selected.key in (row.source, row.recorded)), None)
-        if note is None:
-            raise KnowledgeError("no-notes", "There are no notes on this file (any more)", selected.key)
-        return source_page(note)
     path = os.path.join(workspace.paths.knowledge, selected.key)
     apart = os.path.isabs(selected.key)
     if apart or "memories/" in selected.key:
@@ -229,7 +210,7 @@ def _text_of(workspace: Workspace, path: str) -> str:
 
 
 def conversation_page(view: ConversationView) -> Page:
-    """A conversation: what became of it, what it gave, what was said."""
+    """A conversation: what became of it and what it gave; the reader shows what was said."""
     status = str(view.entry.get("status", ""))
     _, picture, color, _ = STATUSES.get(status, OTHER)
     harvested = status == "harvested"
@@ -241,12 +222,7 @@ def conversation_page(view: ConversationView) -> Page:
         "harvest": view.where == IN_PLACE and not harvested,
     }
     given = tuple(given_row(at, row) for at, row in enumerate(view.given))
-    turns = tuple(row for at, turn in enumerate(view.turns) for row in turn_rows(at, turn))
-    gone = "The conversation is not there any more." if not view.now else "Nothing was said in it."
-    parts = (
-        Part("Bullets", given, "Nothing was kept from it." if harvested else "It was not harvested."),
-        Part("Conversation", turns, gone),
-    )
+    parts = (Part("Bullets", given, "Nothing was kept from it." if harvested else "It was not harvested."),)
     return Page(
         picture, color, view.title or short_name(view.name), short_folder(view.path), "", conversation_facts(view),
         frozenset(name for name, on in can.items() if on), parts,
@@ -460,21 +436,6 @@ def event_row(at: int, event: Event) -> FlowRow:
     return FlowRow(("event", at), word, f"{local_day(event.when)} {_clock(event.when)}", picture, color)
 
 
-def source_page(note: NoteView) -> Page:
-    """A source file with its notes."""
-    sentence, _ = headline(note)
-    rows = tuple(
-        FlowRow(("note", at), without_emphasis(found.bullet.text), meta_of(found), "file-text", "accent", "text", COPY)
-        for at, found in enumerate(note.rows)
-    )
-    can = frozenset({"show", "open"} if note.exists else {"show"})
-    parts = (Part("Notes", rows, "There are no notes in it."),)
-    picture, color = ("file-code", "accent") if note.exists else ("file-x", "failed")
-    facts = (count(len(rows), "note"), f"kept in {note.note}")
-    return Page(picture, color, os.path.basename(note.source), short_folder(note.source), "", facts, can, parts,
-                sentence, note, note.source, "Copy path")  # fmt: skip
-
-
 def memory_page(memory: Memory, path: str) -> Page:
     """A memory as a user reads it: its words, and in a line what its file says above them."""
     looks = MEMORY_CATEGORIES.get(memory.category, Looks("Memories", "bookmark", "accent"))
@@ -511,5 +472,4 @@ def leads_to(subject: Any, key: Any) -> Selection | None:
     if key[0] == "event" and isinstance(subject, BulletView) and subject.events[at].sha:
         return Selection("conversation", subject.events[at].sha)
     found = subject.others[at] if key[0] == "said" and isinstance(subject, BulletView) else None
-    found = subject.rows[at] if key[0] == "note" and isinstance(subject, NoteView) else found
     return Selection("bullet", found.file, found.bullet.line, found.bullet.raw) if found is not None else None

@@ -13,7 +13,6 @@ from core.base.result import Ok, Result
 from core.commands.history.trash import trash_restore
 from core.commands.panel.bullets import BulletView
 from core.commands.panel.conversations import ConversationView
-from core.commands.panel.files import NoteView
 from core.conversations.readable import ReadableConversation
 from gui.shell import Shell
 from gui.state import NOTHING, Selection, State
@@ -98,7 +97,7 @@ class Inspector:
         if the_same(seen, self._seen):
             return
         self._seen = seen
-        if state.selected == NOTHING:
+        if state.selected.kind in ("", "source"):  # a source stands in its own view
             self._show(None)
             self._shown = NOTHING
             return
@@ -244,7 +243,7 @@ class Inspector:
         elif isinstance(subject, BulletView):
             shell.open_path(subject.path)
         else:
-            shell.open_path(subject.source if isinstance(subject, NoteView) else str(knowledge / self._shown.key))
+            shell.open_path(str(knowledge / self._shown.key))
 
     def _change(self, name: str, view: BulletView) -> None:
         found = view.found
