@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.workspace import Workspace, open_workspace
-from gui.geometry import Geometry, grown, least_size, on_screen, read_geometry, remembered, write_geometry
+from gui.geometry import SMALLEST, Geometry, grown, on_screen, read_geometry, remembered, write_geometry
 from gui.toolkit.keys import KeyGate
 from gui.toolkit.window import FrameLoop, Glfw, display_problem, find_glfw, monitor_scale, window_context
 
@@ -102,8 +102,7 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
     screens = glfw.screens() if glfw is not None else []
     begun = scale or geometry.scale or usual
     place = on_screen(grown(geometry, begun), screens)
-    least = Least(screens, (place.x, place.y))
-    with window_context(TITLE, place.width, place.height, place.x, place.y, least.size(begun)) as dpg:
+    with window_context(TITLE, place.width, place.height, place.x, place.y, SMALLEST) as dpg:
         window = int(
             dpg.add_window(
                 no_scrollbar=True, no_scroll_with_mouse=True, no_title_bar=True, no_move=True, no_resize=True,
@@ -130,12 +129,7 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
         gate = KeyGate()
         gate.listen(glfw)
         panel.hear(gate)
-
-        def tick() -> float | None:
-            least.hold(panel.look.scale)
-            return panel.tick()
-
-        wakes.append(FrameLoop(panel.jobs, tick, glfw=glfw, drawn=gate.drawn))
+        wakes.append(FrameLoop(panel.jobs, panel.tick, glfw=glfw, drawn=gate.drawn))
         try:
             if not interrupted:
                 wakes[0].run()
@@ -144,34 +138,6 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
             panel.dispose()
             gate.close()
     return 0
-
-
-class Least:
-    """How small the window may become: another size at another scale, never more than the screen has."""
-
-    def __init__(self, screens: Sequence[tuple[int, int, int, int]], place: tuple[int, int]) -> None:
-        x, y = place
-        here = [row for row in screens if row[0] <= x < row[0] + row[2] and row[1] <= y < row[1] + row[3]]
-        self._screen = ((here or screens)[0][2], (here or screens)[0][3]) if screens else None
-        self._scale = 0.0
-
-    def size(self, scale: float) -> tuple[int, int]:
-        """The least width and height at a scale, in pixels."""
-        return least_size(scale, self._screen)
-
-    def hold(self, scale: float) -> None:
-        """Before each frame: after a change of scale the window is held at its new least size."""
-        if scale == self._scale:
-            return
-        import dearpygui.dearpygui as dpg
-
-        first, self._scale = not self._scale, scale
-        width, height = self.size(scale)
-        dpg.set_viewport_min_width(width)
-        dpg.set_viewport_min_height(height)
-        if not first:
-            dpg.set_viewport_width(max(width, dpg.get_viewport_width()))
-            dpg.set_viewport_height(max(height, dpg.get_viewport_height()))
 
 
 def keep(panel: KnowledgePanel, before: Geometry, glfw: Glfw | None, natural: float) -> None:

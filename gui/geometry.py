@@ -13,9 +13,8 @@ from core.base.paths import state_folder
 from core.base.result import KnowledgeError
 
 FILE_NAME = "panel.json"
-SMALLEST = (640, 420)
+SMALLEST = (480, 360)  # pixels of the window: below it one column has no room
 LARGEST = 16_384
-LEAST = (900, 600)  # unscaled pixels of the window, below which the panel would have to leave things out
 VISIBLE_EDGE = 80  # pixels of the title bar that must be within reach on some screen
 
 
@@ -146,14 +145,7 @@ def on_screen(geometry: Geometry, screens: Sequence[tuple[int, int, int, int]]) 
     return replace(geometry, x=left + (width - wide) // 2, y=top + (height - tall) // 2, width=wide, height=tall)
 
 
-def least_size(scale: float, screen: tuple[int, int] | None) -> tuple[int, int]:
-    """How small the window may become: so that everything can be reached at that scale, within the screen."""
-    wide, tall = round(LEAST[0] * scale), round(LEAST[1] * scale)
-    return (wide, tall) if screen is None else (min(wide, screen[0]), min(tall, screen[1]))
-
-
 def grown(geometry: Geometry, scale: float) -> Geometry:
-    """The usual window is larger at a larger scale; one that somebody chose stays as it is, if it is large enough."""
+    """The usual window is larger at a larger scale; one that somebody chose stays as it is."""
     by = scale if geometry.is_usual and scale > 1 else 1.0
-    wide, tall = least_size(scale, None)
-    return replace(geometry, width=max(round(geometry.width * by), wide), height=max(round(geometry.height * by), tall))
+    return replace(geometry, width=round(geometry.width * by), height=round(geometry.height * by))

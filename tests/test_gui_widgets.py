@@ -180,14 +180,13 @@ def test_a_toast_goes_away_by_itself_and_its_button_acts(desk: Desk) -> None:
 
 def test_updates_make_no_items(desk: Desk) -> None:
     """Items that are made and deleted again leak kilobytes each: a panel that is left open would grow."""
-    from gui.toolkit.charts import Legend, Part, Progress, SegmentBar
+    from gui.toolkit.charts import Part, Progress, SegmentBar
     from gui.toolkit.messages import EmptyState
     from gui.toolkit.styles import DARK, LIGHT
     from gui.toolkit.widgets import CopyText
 
     look = desk.look
     segments = SegmentBar(look, desk.page, desk.page)
-    legend = Legend(look, desk.page)
     progress, words = Progress(look, desk.page), CopyText(look, desk.page)
     empty = EmptyState(look, desk.page, desk.page, icon="leaf", title="Nothing", words="yet")
     empty.show(True)  # its font is read with the first one that somebody sees
@@ -197,7 +196,6 @@ def test_updates_make_no_items(desk: Desk) -> None:
     for round_ in range(3):
         parts = [Part(f"p{n}", n + round_, f"ramp:{n}") for n in range(round_ + 1, 9)]
         segments.set(parts, 100)
-        legend.set(parts)
         progress.set(0.3 * round_)
         words.set(f"text {round_}")
         empty.show(round_ % 2 == 0)
@@ -255,19 +253,6 @@ def test_a_tooltip_names_the_shortcut_but_not_at_once(desk: Desk) -> None:
     desk.move(*desk.middle(button.item))
     assert not desk.dpg.is_item_visible(words)
     assert desk.until(lambda: desk.dpg.is_item_visible(words))
-
-
-def test_the_head_of_a_fold_ends_where_its_line_ends(desk: Desk) -> None:
-    """In a dialog it went on behind the edge, in the middle of a word."""
-    from gui.toolkit.layout import Fold, box
-
-    holder = box(desk.look, desk.page, "pane", width=300, height=200)
-    fold = Fold(desk.look, holder)
-    fold.set("The last harvest was cut off: one conversation that it read is not in your files yet", ["all of it"])
-    desk.frames(8)
-    label = desk.dpg.get_item_label(fold.button)
-    assert label.endswith("…") and "harvest was" in label
-    assert desk.dpg.get_item_rect_max(fold.button)[0] <= desk.dpg.get_item_pos(holder)[0] + 300
 
 
 def test_a_hidden_button_says_nothing_over_its_neighbour(desk: Desk) -> None:

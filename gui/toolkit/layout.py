@@ -10,7 +10,6 @@ import dearpygui.dearpygui as dpg
 
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, cut
-from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import hint, text
 
@@ -87,37 +86,6 @@ def box(
     )
     look.theme(look.window(item), style)
     return look.size(item, width=width, **({"height": height} if height else {}))
-
-
-class Sight:
-    """Brings a part of a page that scrolls into sight. What is out of sight is not laid out, so Dear PyGui may know its
-    place only once it is there: the page follows it until it has rested for some frames."""
-
-    REST, MOST = 6, 60  # frames
-
-    def __init__(self, look: Look, page: int) -> None:
-        self._page, self._rest, self._left = page, 0, 0
-        self._chain: tuple[int, ...] = ()
-        look.every_tick(self.tick)
-
-    def show(self, *chain: int) -> None:
-        """The last of some child windows, each of them in the one before it, the first one in the page."""
-        self._chain, self._rest, self._left = chain, self.REST, self.MOST
-        self.tick()
-
-    def tick(self) -> bool:
-        """Scroll as far as it takes; true while it may not be enough yet."""
-        if not self._rest or not self._left:
-            return False
-        self._rest, self._left = self._rest - 1, self._left - 1
-        page, tall = self._page, dpg.get_item_rect_size(self._chain[-1])[1]
-        top = sum(dpg.get_item_pos(item)[1] for item in self._chain)  # from the top of what the page holds
-        room, scroll = dpg.get_item_rect_size(page)[1], dpg.get_y_scroll(page)
-        wanted = min(max(scroll, top + tall - room), top)
-        if wanted != scroll:
-            dpg.set_y_scroll(page, max(0.0, wanted))
-            self._rest = self.REST
-        return True
 
 
 CHIP_WIDTH = 190  # of the name on a chip, at the most
@@ -348,50 +316,3 @@ class Lines:
                 self._look.tint(sign, line.color)
                 dpg.set_value(words, line.words)
                 dpg.set_value(aside, line.aside)
-
-
-class Fold:
-    """One line with what is to be looked at, and the whole of it below, for whoever wants it: `Fold.set(head,
-    lines)`."""
-
-    def __init__(self, look: Look, parent: int) -> None:
-        self._look, self._open, self._head, self._room = look, False, "", 0.0
-        self.item = look.theme(int(dpg.add_group(parent=parent, show=False)), "tight")
-        row = int(dpg.add_group(horizontal=True, parent=self.item))
-        self.button = int(dpg.add_button(label="", parent=row, callback=lambda: look.jobs.post(self.turn)))
-        look.theme(self.button, "fold")
-        self._page = box(look, self.item, "well", height=96, scroll=True)
-        self._words = text(look, self._page, "", "small", "muted", wrap=True)
-        dpg.configure_item(self._page, show=False)
-        look.every_tick(self.tick)
-
-    def set(self, head: str, lines: Sequence[str]) -> None:
-        """Show these lines below `head`, closed; nothing at all when there are none."""
-        dpg.configure_item(self.item, show=bool(lines))
-        dpg.set_value(self._words, "\n".join(lines))
-        self._head = head
-        self._show(False)
-
-    def turn(self) -> None:
-        """Open, or close again."""
-        self._show(not self._open)
-
-    def _show(self, on: bool) -> None:
-        self._open = on
-        dpg.configure_item(self._page, show=on)
-        self._label()
-
-    def tick(self) -> bool:
-        """Before each frame: what does not fit into the line ends in three points; all of it stands below."""
-        state = dpg.get_item_state(self.button)
-        if not state.get("visible") or abs(state["content_region_avail"][0] - self._room) < 1:
-            return False
-        self._room = float(state["content_region_avail"][0])
-        self._label()
-        return True
-
-    def _label(self) -> None:
-        sign = icon("chevron-down" if self._open else "chevron-right")
-        words, wide = f"{sign}  {icon('triangle-alert')}  {self._head}", LETTERS.wide(self._look.font_id("text"))
-        room = self._room - 2 * self._look.px(FRAME[0])
-        dpg.configure_item(self.button, label=words if wide is None or room <= 0 else cut(words, room, wide))

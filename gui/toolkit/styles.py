@@ -265,7 +265,6 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "menu-row": (*button(CLEAR, "hover", "pressed", "text"), *_LEFT),
     "menu-row-on": (*button("selected", "hover", "pressed", "text"), *_LEFT),
     "ghost-text": (Rule("mvButton", GHOST_TEXT, {"FramePadding": (0, 6)}),),
-    "fold": (*button(CLEAR, "hover", "pressed", "edited"), *_LEFT),
     "words": button(CLEAR, "hover@60", "pressed", "text", padding=4),
     "words-lit": button(CLEAR, "hover@60", "pressed", "accent", padding=4),
     "words-pale": button(CLEAR, "hover@60", "pressed", "muted", padding=4),

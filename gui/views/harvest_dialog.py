@@ -27,7 +27,8 @@ from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.dialogs import Dialog
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import Fold, Line, Lines, box, space
+from gui.toolkit.layout import Line, Lines, box, space
+from gui.toolkit.messages import begun
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
@@ -262,7 +263,16 @@ def ended_lines(run: Run, report: HarvestReport, digest: int, enabled: bool) -> 
     if run.undone:
         return undone_lines(run.lines_out, run.restored, run.stayed)
     begins = [Line("eye", "accent", DIGEST_BEGINS)] if enabled and digest and not run.digest else []
-    return [*result_lines(report), *begins]
+    return [*result_lines(report), *begins, *warning_lines([*map(str, report.errors), *report.notes])]
+
+
+def warning_lines(told: Sequence[str]) -> list[Line]:
+    """The first of some warnings, and how many more there are: of each conversation its own row says why."""
+    more = [f"and {len(told) - WARNINGS:,} more"] if len(told) > WARNINGS else []
+    return [Line("triangle-alert", "edited", begun(words)) for words in (*told[:WARNINGS], *more)]
+
+
+WARNINGS = 3
 
 
 def undone_lines(lines_out: int, restored: int, stayed: int) -> list[Line]:
@@ -309,8 +319,7 @@ class HarvestDialog:
 
         part = self._parts["plan"]
         self._intro = text(look, part, "", "text", "muted", wrap=True)
-        self._plan = Lines(look, part, 8)
-        self._notes = Fold(look, part)
+        self._plan = Lines(look, part, 12)
         self.raise_limit = Button(look, part, "", self._raise_limit, icon="weight",
                                   tip="Write max_harvest_source_bytes into the settings and look again")  # fmt: skip
         space(look, part, 1)
@@ -420,10 +429,8 @@ class HarvestDialog:
         what = ". Apply would:" if work else ", and there is nothing to do."
         dpg.set_value(self._intro, f"Nothing has been written{what}")
         about = [provider_line(config), *fate_lines(report.fate)] if work else []
-        self._plan.set([*plan_lines(report, config), *about])
         notes = [note_words(note) for note in report.notes if note != report.fate.words]
-        more = f"   and {len(notes) - 1} more" if len(notes) > 1 else ""
-        self._notes.set(f"{notes[0]}{more}" if notes else "", notes)
+        self._plan.set([*plan_lines(report, config), *about, *warning_lines(notes)])
         self._enough = enough_bytes(report, config.max_harvest_source_bytes)
         self.raise_limit.set_label(f"Raise the limit to {size(self._enough)}")
         self.raise_limit.show(self._enough > 0)

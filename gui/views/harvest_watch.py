@@ -19,8 +19,7 @@ from gui.toolkit.charts import Progress
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import Fold, Line, Lines, box
-from gui.toolkit.messages import begun
+from gui.toolkit.layout import Line, Lines, box
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
@@ -188,8 +187,7 @@ class RunPart:
                               tip=lambda row: talk_tip(self._talks[row]))  # fmt: skip
         self.table.build(self._list)
         self._became = box(look, self._right, "clear", scroll=True)
-        self.result = Lines(look, self._became, 10)
-        self.fold = Fold(look, part)
+        self.result = Lines(look, self._became, 16)
         look.follow(self._sides, self._fit)
 
     def grow(self, more: float) -> None:
@@ -228,7 +226,6 @@ class RunPart:
         self._talks = watched(watch)
         self.table.set_rows(range(len(self._talks)), keep_place=True)
         self._right_shows(self._list)
-        self.fold.set("", ())
         again = f", {watch.again:,} said again" if watch.again else ""
         rows = best_rows(watch.best[:BEST], now)
         self._put(f"{count(sum(watch.counts.values()), 'new bullet')}{again}", kinds_words(watch.counts), rows,
@@ -246,7 +243,3 @@ class RunPart:
         self.result.set(lines)
         rows = gained_rows(run)
         self._put(*gain_words(run, digest), rows, "" if rows or run.undone else nothing_words(report))
-        found = [] if run.undone else [*map(str, report.errors[:50]), *report.notes]
-        known = 1 if len(found) > 1 and report.failed and not report.harvested else 0  # `nothing_words` says the first
-        more = f"   and {len(found) - 1:,} more" if len(found) > 1 else ""
-        self.fold.set(f"{begun(found[known])}{more}" if found else "", found)

@@ -21,7 +21,7 @@ from core.commands.settings import Settings
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import Sight, box, card, lowered, spread
+from gui.toolkit.layout import box, card, lowered, spread
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, text, text_field
@@ -187,7 +187,6 @@ class SettingsView:
         """Make the page; the fields come with the first settings that are read, once."""
         look = self._look
         self._page = box(look, parent, "clear", scroll=True)
-        self._sight = Sight(look, self._page)
         self._card = card(look, self._page, kind="settings").item
         look.follow(parent, self._fit)
         left, right = spread(look, self._page)
@@ -248,7 +247,10 @@ class SettingsView:
         for name in {self.chosen, key} - {""}:
             self.editors[name].mark(name == key)
         self.chosen = key
-        self._sight.show(self._card, self.editors[key].box)
+        page, box = self._page, self.editors[key].box  # all are in the page from the beginning, so their places hold
+        top, tall = dpg.get_item_pos(self._card)[1] + dpg.get_item_pos(box)[1], dpg.get_item_rect_size(box)[1]
+        room, scroll = dpg.get_item_rect_size(page)[1], dpg.get_y_scroll(page)
+        dpg.set_y_scroll(page, min(max(scroll, top + tall - room), top))
 
     def _act(self, key: str, editor: Editor) -> bool:
         if editor.toggle is not None:
