@@ -20,7 +20,8 @@ def build(desk: Desk, count: int = 10_000, **listeners: Any) -> Any:
     flow = FlowList(desk.look, actions=[RowAction("copy", "copy", "Copy")], **listeners)
     flow.build(box(desk.look, desk.page, width=500, height=600))
     rows = [
-        FlowRow(at, f"{at} {WORDS * (at % 5)}", f"line {at}", "tag", can=frozenset({"copy"})) for at in range(count)
+        FlowRow(at, f"{at} {WORDS * (at % 5)}", f"line {at}", "bookmark", can=frozenset({"copy"}))
+        for at in range(count)
     ]
     flow.set_rows(rows)
     desk.frames(5)
@@ -138,7 +139,7 @@ def test_buttons_that_do_not_fit_into_a_row_keep_their_icons(desk: Desk) -> None
     flow = FlowList(desk.look, actions=[RowAction(name, "copy", "The old one stays", label=name) for name in names])
     around = box(desk.look, desk.page, width=600, height=300)
     flow.build(around)
-    flow.set_rows([FlowRow(1, WORDS, "30 → 60 · Facts", "tag", can=frozenset(names))])
+    flow.set_rows([FlowRow(1, WORDS, "30 → 60 · Facts", "bookmark", can=frozenset(names))])
     flow.select(1)
     desk.frames(6)
     new = flow.bar.buttons["Keep new"]

@@ -59,7 +59,7 @@ def test_a_harvest_by_mouse_from_the_dry_run_to_its_undo(desk: Desk, at_home: Pa
         desk.click(panel.status.harvest.item)
         seat.until(lambda: panel.run.now.phase == "planned")
         assert not workspace.paths.knowledge.exists(), "a dry run has written something"
-        assert len(panel.harvest.table.rows) == 9 and panel.harvest.dialog.confirm_button
+        assert len(panel.harvest.list.rows) == 9 and panel.harvest.dialog.confirm_button
         desk.click(panel.harvest.dialog.confirm_button.item)
         seat.until(lambda: panel.run.now.phase == "ended")
         seat.settle()

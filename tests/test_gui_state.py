@@ -184,7 +184,7 @@ def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
 def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) -> None:
     planned = harvest(home, HarvestRequest())
     rows = plan_rows(planned)
-    assert Counter(row.action in STAY for row in rows) == {False: 6, True: 3}
+    assert Counter(row.key[0] in STAY for row in rows) == {False: 6, True: 3}
     assert [line.words for line in plan_lines(planned, home.config)] == [
         "harvest 6 conversations", "write digest.md, the summary that new conversations begin with",
     ]  # fmt: skip

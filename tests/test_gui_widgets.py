@@ -101,7 +101,7 @@ def test_esc_cancels_and_enter_confirms_a_dialog(desk: Desk) -> None:
     heard: list[str] = []
     keyboard = Keyboard(desk.look, [Shortcut("D", "digest", "")], heard.append)
     dialog = Dialog(desk.look, "Dry run", "Apply", lambda: heard.append("apply"), on_cancel=lambda: heard.append("no"),
-                    icon="leaf")  # fmt: skip
+                    icon="wheat")  # fmt: skip
     keyboard.layers.append(dialog.key)
     dialog.open()
     desk.frames(6)
@@ -188,7 +188,7 @@ def test_updates_make_no_items(desk: Desk) -> None:
     look = desk.look
     segments = SegmentBar(look, desk.page, desk.page)
     progress, words = Progress(look, desk.page), CopyText(look, desk.page)
-    empty = EmptyState(look, desk.page, desk.page, icon="leaf", title="Nothing", words="yet")
+    empty = EmptyState(look, desk.page, desk.page, icon="wheat", title="Nothing", words="yet")
     empty.show(True)  # its font is read with the first one that somebody sees
     segments.set([Part("p", 1, "ramp:1")] * 8, 8)
     desk.frames(8)
@@ -217,7 +217,7 @@ def test_a_look_gives_everything_back(desk: Desk) -> None:
         look.bind(root)
         Button(look, root, "a", lambda: None, tip="b", shortcut="C")
         Toggle(look, root, "a", lambda _on: None)
-        Dialog(look, "a", "b", lambda: None, icon="leaf")
+        Dialog(look, "a", "b", lambda: None, icon="wheat")
         Toast(look)
         desk.frames(3)
         desk.dpg.delete_item(root)

@@ -19,7 +19,7 @@ from gui.state import NOTHING, Selection
 from gui.toolkit.flow_rows import SEPARATOR
 from gui.toolkit.messages import error_words
 from gui.views.conversations import row_of, teaching, tip
-from gui.views.harvest_dialog import PLAN_COLUMNS, PlanRow, note_words, plan_cell, plan_tip, result_lines
+from gui.views.harvest_dialog import note_words, plan_row, result_lines
 from gui.views.harvest_watch import nothing_words
 from gui.views.search_rows import waiting_words
 from gui.views.start import state_of
@@ -43,9 +43,6 @@ def test_marks_of_code_are_for_the_file_not_for_the_screen(written: str, shown: 
 
 def test_a_tooltip_says_what_a_narrow_cell_cuts() -> None:
     """A reason that ends in the middle of a word is no reason."""
-    assert plan_tip(PlanRow("defer", "a-name", 5, "the provider refused it")) == (
-        "a-name\nnext time: the provider refused it\n5B"
-    )
     entry = {"path": "/home/someone/chats/a", "status": "harvest-failed", "error": "no key was found"}
     assert tip(row_of("f" * 64, entry)) == "Failed\nno key was found\n/home/someone/chats/a"
 
@@ -104,16 +101,13 @@ def test_an_empty_ledger_does_not_ask_for_a_harvest_that_runs() -> None:
     assert note_words(note) == "The last harvest was cut off; Apply finishes that first"
 
 
-def test_a_dry_run_says_in_one_column_what_happens_and_why() -> None:
+def test_a_dry_run_says_in_one_line_what_happens_and_why() -> None:
     """Two columns, one of them empty, cut the titles that a user looks for."""
-    what = [column.key for column in PLAN_COLUMNS].index("what")
-    said = {row.action: plan_cell(row, what) for row in (
-        PlanRow("harvest", "a", 1, ""), PlanRow("user-kept", "b", 1, "saved by you"), PlanRow("keep", "c", 1, ""),
-        PlanRow("too-large", "d", 1, "above 5 MB"),
-    )}  # fmt: skip
-    assert {action: cell[0] for action, cell in said.items()} == {
-        "harvest": "harvest", "user-kept": "saved by you", "keep": "not touched", "too-large": "too large: above 5 MB",
-    }  # fmt: skip
+    told = (("harvest", ""), ("user-kept", "saved by you"), ("keep", ""), ("too-large", "above 5 MB"))
+    rows = [plan_row(action, why, "/c", "c", 1) for action, why in told]
+    assert [row.meta.split("  ·  ")[0] for row in rows] == [
+        "harvest", "saved by you", "not touched", "too large: above 5 MB",
+    ]  # fmt: skip
 
 
 def test_what_is_not_searched_yet_stands_beside_the_button_that_reads_it() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import dearpygui.dearpygui as dpg
@@ -26,14 +25,14 @@ from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, 
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.dialogs import Dialog
-from gui.toolkit.icons import icon
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import Line, Lines, box, space
 from gui.toolkit.messages import begun
-from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.harvest_watch import RunPart, stay_words, took_words
-from gui.views.looks import capital, day_words, joined, plain_name, tile
+from gui.views.looks import capital, day_words, joined, plain_name
 
 # what happens to a conversation -> (icon, colour, in words)
 ACTIONS: dict[str, tuple[str, str, str]] = {
@@ -53,77 +52,31 @@ STAY = ("live", "user-kept", "keep")
 WHY = {"live": "still open in its tool", "user-kept": "saved by you"}
 """Why a conversation is not touched, where its reason says no more."""
 
-PLAN_COLUMNS = (
-    Column("icon", "", 26, sortable=False),
-    Column("tool", "", 30, role="mono", sortable=False, color="hint"),
-    Column("name", "Conversation", 0, 2.0, sortable=False),
-    Column("project", "Project", 0, 0.8, sortable=False, color="hint", least=560),
-    Column("day", "Day", 62, sortable=False, color="hint", least=480),
-    Column("what", "What happens", 0, 0.8, sortable=False, color="muted"),
-    Column("size", "Size", 64, role="mono", right=True, sortable=False, color="hint", least=420),
-)
-SAME = ("tool", "project", "day", "what")
-"""Columns that are left out while they say the same on every row."""
-
-
-@dataclass(frozen=True)
-class PlanRow:
-    """One conversation of the dry run; `file` is its own name."""
-
-    action: str
-    name: str
-    bytes: int
-    why: str
-    called: Called = UNCALLED
-    file: str = ""
-
-
-def plan_rows(report: HarvestReport, names: Mapping[str, Called] = MappingProxyType({})) -> list[PlanRow]:
-    """What is done with each conversation, those that are touched first, then those that stay and why; `names` are what
-    they are called, by their paths."""
-    steps = [(step.action, step.artifact, step.reason) for step in report.plan.steps]
-    kept = [row for row in report.plan.classified if row.verdict in STAY]
-    order = {"keep": 0, "user-kept": 1, "live": 2}
-    kept.sort(key=lambda row: order.get(row.verdict, 3))
-    steps += [(row.verdict, row.artifact, row.reason) for row in kept]
-    said = {name: words for name, (_, _, words) in ACTIONS.items()}  # said once, under "What happens"
-    rows = []
-    for action, found, why in steps:
-        known = names.get(found.path, Called())
-        why = WHY.get(action, "") if why in ("", action, said.get(action)) or why in OBVIOUS else why
-        rows.append(PlanRow(action, known.title or plain_name(found.name), found.size, why, known, found.name))
-    return rows
-
-
 OBVIOUS = ("its name ends in an id",)
 """Reasons that say nothing to who reads them: how a conversation is known to be one."""
 
 
-def says_the_same(rows: Sequence[PlanRow]) -> frozenset[str]:
-    """The columns that would say one and the same on every row."""
-    numbers = [at for at, column in enumerate(PLAN_COLUMNS) if column.key in SAME]
-    return frozenset(PLAN_COLUMNS[at].key for at in numbers if len({plan_cell(row, at) for row in rows}) == 1)
+def plan_rows(report: HarvestReport, names: Mapping[str, Called] = MappingProxyType({})) -> list[FlowRow]:
+    """What is done with each conversation, those that are touched first, then those that stay and why; `names` are what
+    they are called, by their paths."""
+    steps = [(step.action, step.reason, step.artifact) for step in report.plan.steps]
+    kept = [row for row in report.plan.classified if row.verdict in STAY]
+    order = {"keep": 0, "user-kept": 1, "live": 2}
+    kept.sort(key=lambda row: order.get(row.verdict, 3))
+    steps += [(row.verdict, row.reason, row.artifact) for row in kept]
+    return [
+        plan_row(action, why, found.path, found.name, found.size, names.get(found.path, UNCALLED))
+        for action, why, found in steps
+    ]
 
 
-def plan_cell(row: PlanRow, column: int) -> Cell:
-    """What stands in one cell of the dry run's table."""
-    sign, color, words = ACTIONS.get(row.action, ACTIONS["keep"])
-    name = PLAN_COLUMNS[column].key
-    if name == "icon":
-        return icon(sign), color
-    if name == "what":  # of what stays the reason is enough
-        words = row.why if row.why and row.action in STAY else f"{words}: {row.why}" if row.why else words
-        return words, color if color not in ("hint",) else "muted"
-    known = row.called
-    shown = {"tool": tile(known.tool), "name": row.name, "project": known.project_name, "day": day_words(known.day)}
-    return shown.get(name) or (size(row.bytes) if name == "size" else "")
-
-
-def plan_tip(row: PlanRow) -> str:
-    """What the tooltip of a row says: everything that may be cut in its cells, and the file's own name."""
-    does = f"{ACTIONS.get(row.action, ACTIONS['keep'])[2]}{f': {row.why}' if row.why else ''}"
-    about = joined(row.called.tool_title, local_day(row.called.day), size(row.bytes))
-    return "\n".join(dict.fromkeys(part for part in (row.name, does, about, row.file) if part))
+def plan_row(action: str, why: str, path: str, name: str, large: int, called: Called = UNCALLED) -> FlowRow:
+    """One conversation of the dry run: what happens to it and why, its size, project, day and tool."""
+    sign, color, words = ACTIONS.get(action, ACTIONS["keep"])
+    why = WHY.get(action, "") if why in ("", action, words, *OBVIOUS) else why
+    words = why if why and action in STAY else f"{words}: {why}" if why else words  # of what stays the reason is enough
+    meta = joined(words, size(large), called.project_name, day_words(called.day), called.tool_title)
+    return FlowRow((action, path), called.title or plain_name(name), meta, sign, color)
 
 
 def plan_title(sources: Sequence[str]) -> str:
@@ -295,7 +248,7 @@ def spent_words(report: HarvestReport) -> str:
 
 
 WIDTH = 1096
-LEAST, LIST_HEAD, ROW_HEIGHT = 282, 56, 28
+LEAST, LIST_HEAD, ROW_HEIGHT = 282, 28, 36
 
 
 class HarvestDialog:
@@ -303,7 +256,6 @@ class HarvestDialog:
 
     def __init__(self, look: Look, shell: Shell, run: HarvestRun) -> None:
         self._look, self._shell, self._run = look, shell, run
-        self._rows: list[PlanRow] = []
         self._shown: Run | None = None
         self._enough = self._digest = 0
 
@@ -325,11 +277,8 @@ class HarvestDialog:
         space(look, part, 1)
         holder = box(look, part, "well", height=LEAST)
         self._plan_list = holder
-        self.table = BigTable(
-            look, PLAN_COLUMNS, lambda row, column: plan_cell(self._rows[row], column),
-            tip=lambda row: plan_tip(self._rows[row]),
-        )  # fmt: skip
-        self.table.build(holder)
+        self.list = FlowList(look, aside=True)
+        self.list.build(holder)
 
         self.watch = RunPart(look, self._parts["run"])
         # What stops or takes back stands at the left of the foot, where changing words cannot move it.
@@ -423,8 +372,7 @@ class HarvestDialog:
         if report is None:
             return
         self.dialog.set_title(plan_title(run.sources))
-        self._rows = plan_rows(report, run.names)
-        self.table.leave_out(says_the_same(self._rows))
+        rows = plan_rows(report, run.names)
         work = has_work(report)
         what = ". Apply would:" if work else ", and there is nothing to do."
         dpg.set_value(self._intro, f"Nothing has been written{what}")
@@ -434,10 +382,10 @@ class HarvestDialog:
         self._enough = enough_bytes(report, config.max_harvest_source_bytes)
         self.raise_limit.set_label(f"Raise the limit to {size(self._enough)}")
         self.raise_limit.show(self._enough > 0)
-        dpg.configure_item(self._plan_list, show=bool(self._rows))
-        wanted = LIST_HEAD + ROW_HEIGHT * len(self._rows)  # no higher than its rows need, in a window that has room
+        dpg.configure_item(self._plan_list, show=bool(rows))
+        wanted = LIST_HEAD + ROW_HEIGHT * len(rows)  # no higher than its rows need, in a window that has room
         self._look.size(self._plan_list, height=max(LEAST, min(wanted, LEAST + self.dialog.more)))
-        self.table.set_rows(range(len(self._rows)))
+        self.list.set_rows(rows)
         self.dialog.set_note(estimate_words(report))
         self.dialog.set_confirm("Apply")
         self.dialog.enable(work)

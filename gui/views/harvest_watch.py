@@ -13,17 +13,15 @@ from core.base.config import Config
 from core.base.figures import age, count, dollars, tokens
 from core.base.markdown import without_emphasis
 from core.harvest.report import HarvestReport
-from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Talk, Watch
+from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Watch
 from gui.state import Activity
 from gui.toolkit.charts import Progress
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow
-from gui.toolkit.icons import icon
 from gui.toolkit.layout import Line, Lines, box
-from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
-from gui.views.looks import CATEGORIES, category_parts, day_words, joined, left_words, tile
+from gui.views.looks import CATEGORIES, category_parts, joined, left_words, tile
 
 TALL, SHARE, BEST = 400, 0.54, 20
 STATES: Mapping[str, tuple[str, str, str]] = {
@@ -33,47 +31,30 @@ STATES: Mapping[str, tuple[str, str, str]] = {
     LEFT: ("hourglass", "muted", "left for another run"),
     WAITING: ("circle-dashed", "hint", "waiting"),
 }
-COLUMNS = (
-    Column("icon", "", 26, sortable=False),
-    Column("tool", "", 30, role="mono", sortable=False, color="hint", least=400),
-    Column("name", "Conversation", 0, 2.2, sortable=False),
-    Column("project", "Project", 0, 0.8, color="hint", sortable=False, least=600),
-    Column("day", "Day", 58, color="hint", sortable=False, least=460),
-    Column("came", "Result", 96, sortable=False, color="muted"),
-)
-
-
-def watched(watch: Watch) -> list[Talk]:
-    """The conversations as they are listed: those being read, then what is through with the newest first, then those
-    that wait."""
-    order = {READING: 0, WAITING: 2}
-    return sorted(watch.talks.values(), key=lambda talk: (order.get(talk.state, 1), -talk.order))
-
-
-def talk_cell(talk: Talk, column: int) -> Cell:
-    """What stands in one cell of that list."""
-    sign, color, word = STATES[talk.state]
-    name = COLUMNS[column].key
-    if name == "icon":
-        return icon(sign), color
-    if name == "came":
-        if talk.state == READ:
-            nothing = "nothing new" if talk.outcome.endswith(("item", "items")) else talk.outcome
-            return (f"+{talk.lines}", "text") if talk.lines else (nothing, "hint")
-        return (f"part {talk.calls + 1}", "accent") if talk.state == READING else (word, color)
-    of = talk.called
-    words = {"tool": tile(of.tool), "name": talk.title, "project": of.project_name, "day": day_words(of.day)}
-    return words[name], "muted" if talk.state == WAITING else "text"
-
-
-def talk_tip(talk: Talk) -> str:
-    """What the tooltip of a row says."""
-    return "\n".join(part for part in (talk.title, talk.called.tool_title, talk.name, talk.outcome) if part)
+MOST_NAMED = 4
+"""This many conversations that are being read, or that failed, are named."""
 
 
 def state_words(state: str, number: int) -> str:
     """`1 failed, stays where it is`: how many are in a state."""
     return f"{number:,} {STATES[state][2]}" + (f", {stay_words(number)}" if state == BROKEN else "")
+
+
+def state_lines(watch: Watch) -> list[Line]:
+    """How far the conversations are, those that are being read or failed by name."""
+    lines = []
+    for state, (sign, color, _) in STATES.items():
+        number = watch.count(state)
+        if not number:
+            continue
+        lines.append(Line(sign, color, state_words(state, number)))
+        if state in (READING, BROKEN):
+            talks = [talk for talk in watch.talks.values() if talk.state == state]
+            named = sorted(talks, key=lambda talk: -talk.order)[:MOST_NAMED]
+            for talk in named:
+                part = f", part {talk.calls + 1}" if talk.calls else ""
+                lines.append(Line("message-square", "hint", f"{talk.title}{part}", tile(talk.called.tool)))
+    return lines
 
 
 def took_words(seconds: float) -> str:
@@ -169,7 +150,6 @@ class RunPart:
 
     def __init__(self, look: Look, part: int) -> None:
         self._look = look
-        self._talks: list[Talk] = []
         self._shown: tuple[object, ...] = ()
         self._head = text(look, part, "", "heading")
         self._about = text(look, part, "", "small", "muted", wrap=True)
@@ -178,16 +158,11 @@ class RunPart:
         self._sides = box(look, part, "clear", height=TALL)
         row = int(dpg.add_group(horizontal=True, parent=self._sides))
         self._left = box(look, row, "well", width=400)
-        self._right = box(look, row, "well", width=300)
+        self._right = box(look, row, "well", width=300, scroll=True)
         self.best = FlowList(look)
         self.best.build(self._left)
         self.nothing = text(look, self._left, "", "text", "hint", wrap=True)
-        self._list = box(look, self._right, "clear")
-        self.table = BigTable(look, COLUMNS, lambda row, column: talk_cell(self._talks[row], column),
-                              tip=lambda row: talk_tip(self._talks[row]))  # fmt: skip
-        self.table.build(self._list)
-        self._became = box(look, self._right, "clear", scroll=True)
-        self.result = Lines(look, self._became, 16)
+        self.result = Lines(look, self._right, 16)
         look.follow(self._sides, self._fit)
 
     def grow(self, more: float) -> None:
@@ -206,10 +181,6 @@ class RunPart:
         dpg.configure_item(self.best.holder, show=bool(rows))
         dpg.set_value(self.nothing, nothing)
 
-    def _right_shows(self, wanted: int) -> None:
-        for item in (self._list, self._became):
-            dpg.configure_item(item, show=item == wanted)
-
     def watch(self, run: Run, activity: Activity | None, config: Config) -> None:
         """Show how far it is; does nothing while there is no news."""
         watch, now = run.watch, time.monotonic()
@@ -219,13 +190,10 @@ class RunPart:
         self._shown = seen
         stopping = activity is not None and activity.stopping
         left = "stopping after this step" if stopping else left_words(watch.left)
-        states = [state_words(state, watch.count(state)) for state in STATES if watch.count(state)]
-        dpg.set_value(self._states, joined(*states, left, spending_words(watch, activity, run, config)))
+        dpg.set_value(self._states, joined(left, spending_words(watch, activity, run, config)))
         self._bar.show(True)
         self._bar.set(watch.through / max(1, len(watch.talks)))
-        self._talks = watched(watch)
-        self.table.set_rows(range(len(self._talks)), keep_place=True)
-        self._right_shows(self._list)
+        self.result.set(state_lines(watch))
         again = f", {watch.again:,} said again" if watch.again else ""
         rows = best_rows(watch.best[:BEST], now)
         self._put(f"{count(sum(watch.counts.values()), 'new bullet')}{again}", kinds_words(watch.counts), rows,
@@ -239,7 +207,6 @@ class RunPart:
         self._shown = ()
         self._bar.show(False)
         dpg.set_value(self._states, "")
-        self._right_shows(self._became)
         self.result.set(lines)
         rows = gained_rows(run)
         self._put(*gain_words(run, digest), rows, "" if rows or run.undone else nothing_words(report))
