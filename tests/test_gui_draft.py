@@ -11,8 +11,6 @@ from gui.toolkit.draft import (
     Draft,
     Layout,
     after_key,
-    code_in,
-    dragged,
     erased,
     laid,
     letter_after,
@@ -42,9 +40,9 @@ keys = st.builds(
 acts = st.lists(keys | st.tuples(st.just("type"), st.text("ab \n`漢", min_size=1, max_size=4)), max_size=25)
 
 
-def wide(letter: str, code: bool) -> float:
-    """A font: wide letters are twice as wide, code a little wider than words."""
-    return (2.0 if ord(letter) > 0x2E80 else 1.0) + 0.25 * code
+def wide(letter: str) -> float:
+    """A font: wide letters are twice as wide."""
+    return 2.0 if ord(letter) > 0x2E80 else 1.0
 
 
 def rows_of(text: str, room: float = 9.0) -> list[str]:
@@ -130,7 +128,7 @@ def test_a_change_is_undone_and_done_again_to_the_letter(text: str, one: int, ot
 def test_up_and_down_keep_their_column_and_home_and_end_mean_the_row(scale: float) -> None:
     """The end of a row that only wraps is a place of its own: End must not jump to the row below."""
     text = "one two three\nx\nfour five six"
-    layout = laid(text, 9 * scale, lambda letter, code: scale)
+    layout = laid(text, 9 * scale, lambda letter: scale)
     assert [text[a:b] for a, b in layout.rows] == ["one two ", "three", "x", "four five ", "six"]
 
     def press(draft: Draft, *keys: str) -> Draft:
@@ -155,10 +153,8 @@ def test_words_of_several_scripts_and_what_two_clicks_take() -> None:
     text = "don't use `git push` 漢字、かな"
     assert word_at(text, 12) == (11, 14) and word_at(text, 1) == (0, 3) and word_at("a\nb", 1) == (0, 1)
     assert word_after(text, 6) == 10 and word_before(text, 10) == 6
-    assert [text[a:b] for a, b in code_in(text)] == ["`git push`"] and code_in("a ` b") == () == code_in("``")
     assert letter_after("e\u0301x", 0) == 2 and letter_after(FAMILY + "x", 0) == len(FAMILY)
     assert rows_of("漢字かな、漢字") == ["漢字か", "な、漢字"], "no row begins with a comma"
-    assert rows_of("ab `c d` efgh") == ["ab `c ", "d` efgh"]
 
 
 def test_a_word_is_undone_at_once_and_a_rest_of_the_caret_parts_two_changes() -> None:
@@ -196,13 +192,3 @@ def test_home_and_end_go_to_the_row_and_then_to_the_line() -> None:
         assert draft.caret == place and not draft.selected, keys
     draft = after_key(after_key(draft, "Shift+Home", layout) or draft, "Shift+Home", layout) or draft
     assert draft.selected == "ddd eee "
-
-
-def test_a_drag_after_two_clicks_selects_whole_words_both_ways() -> None:
-    """Else the half of a word that the hand did not reach stays behind."""
-    draft = Draft("one two three four")
-    first = word_at(draft.text, 9)
-    assert dragged(draft, first, word_at(draft.text, 15)).selected == "three four"
-    back = dragged(draft, first, word_at(draft.text, 1))
-    assert back.selected == "one two three" and back.caret == 0
-    assert dragged(draft, first, first).selected == "three"

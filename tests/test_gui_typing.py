@@ -134,7 +134,7 @@ def test_a_bullet_wraps_while_it_is_written_and_comes_back_as_one_line(desk: Des
         area = editor.area
         assert area.words == LONG * 4 + "so it is " and editor.height > high
         widths = [area.layout.offsets[row.end - 1] - area.layout.offsets[row.begin] for row in area.layout.rows]
-        assert len(widths) >= 2 and max(widths) <= area._width and min(widths[:-1]) > area._width / 2
+        assert len(widths) >= 2 and max(widths) <= area.canvas.width and min(widths[:-1]) > area.canvas.width / 2
         desk.dpg.set_clipboard_text(f"two\n{LONG.strip()}")
         desk.press("ctrl+Home")
         desk.press("ctrl+v")
@@ -181,7 +181,7 @@ def test_an_editor_has_the_keys_and_the_mouse_of_every_editor(desk: Desk, at_hom
         desk.xdotool("key", "Left")
         at_once(seat, "type", "--delay", "1", "x y")
         assert area.words == "ax yb"
-        left, top = desk.dpg.get_item_rect_min(area._list)
+        left, top = desk.dpg.get_item_rect_min(area.canvas.drawn)
         desk.move(int(left) + 2, int(top) + 8)
         desk.hand.button(1, True)
         desk.frames(3)
@@ -240,13 +240,13 @@ def test_an_editor_takes_a_long_paste_and_keeps_it_through_whatever_happens(desk
         assert dpg.get_y_scroll(area.holder) > 0 and area.draft.caret == len(text)
         desk.press("ctrl+Home")
         desk.frames(4)
-        left, top = (int(part) for part in dpg.get_item_rect_min(area._list))
+        left, top = (int(part) for part in dpg.get_item_rect_min(area.canvas.drawn))
         x, y = (int(part) for part in dpg.get_viewport_pos())
         desk.move(x + left + 2, y + top + 8)
         desk.hand.button(1, True)
         desk.frames(3)
-        desk.move(x + left + 60, y + top + int(area._tall) + 12)  # below the edge: the text comes to the mouse
-        desk.until(lambda: dpg.get_y_scroll(area.holder) > 3 * area._tall)
+        desk.move(x + left + 60, y + top + int(area.canvas.tall) + 12)  # below the edge: the text comes to the mouse
+        desk.until(lambda: dpg.get_y_scroll(area.holder) > 3 * area.canvas.tall)
         desk.hand.button(1, False)
         desk.frames(4)
         chosen = area.draft.selected
@@ -261,10 +261,10 @@ def test_an_editor_takes_a_long_paste_and_keeps_it_through_whatever_happens(desk
             act()
             desk.frames(5)
             widths = [area.layout.offsets[row.end - 1] - area.layout.offsets[row.begin] for row in area.layout.rows]
-            assert area.words == text and max(widths) <= area._width, "every row fits"
+            assert area.words == text and max(widths) <= area.canvas.width, "every row fits"
         seat.panel.set_scale(1.0)
         desk.frames(5)
-        left, top = (int(part) for part in dpg.get_item_rect_min(area._list))
+        left, top = (int(part) for part in dpg.get_item_rect_min(area.canvas.drawn))
         desk.click_at(x + left + 20, y + top + int(dpg.get_y_scroll(area.holder)) + 8)
         desk.press("ctrl+Home")
         desk.type_text("x")

@@ -53,11 +53,12 @@ class Canvas:
         self._from, self._to = 0.0, -1.0
         self._dirty = True
 
-    def build(self, parent: int, height: int = -1) -> int:
-        """Make all items; once. Returns the scrolled child window."""
-        look = self._look
+    def build(self, parent: int, height: int = -1, pad: tuple[float, float] | None = None) -> int:
+        """Make all items; once. Returns the scrolled child window; with a frame around it where there is a `pad`, as
+        its style has it in unscaled pixels."""
+        look, frame, self._pad = self._look, pad is not None, pad or (0.0, 0.0)
         self.item = look.window(
-            int(dpg.add_child_window(parent=parent, border=False, width=-1, height=height, no_scrollbar=not self._bar))
+            int(dpg.add_child_window(parent=parent, border=frame, width=-1, height=height, no_scrollbar=not self._bar))
         )
         look.theme(self.item, "flow")
         self.scroller = Scroll(self.item)
@@ -127,7 +128,7 @@ class Canvas:
         top = max(0.0, float(int(scroll) - over))
         bottom = min(max(total, scroll + self.tall), scroll + self.tall + over)
         dpg.configure_item(self._rest, height=max(1, int(total)))
-        dpg.configure_item(self._group, pos=[0, int(top)])
+        dpg.configure_item(self._group, pos=[self._look.px(self._pad[0]), self._look.px(self._pad[1]) + int(top)])
         dpg.configure_item(self.drawn, width=max(1, self.width), height=max(1, int(bottom - top)))
         self.pen.begin(top)
         self._paint(self.pen, top, bottom)

@@ -8,11 +8,11 @@ in whatever unit the widths are in that a caller gives.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import NamedTuple
 
 from gui.toolkit.letters import BREAKABLE
@@ -20,8 +20,6 @@ from gui.toolkit.letters import BREAKABLE
 STEPS = 400
 """This many changes can be undone."""
 JOINER = "\u200d"
-CODE = re.compile(r"(`+)(?=[^`\n])[^\n]*?[^`\n]\1(?!`)|(`)[^`\n]\2(?!`)")
-"""Code among words, with its backticks, as Markdown has it."""
 
 Step = tuple[str, int, int]
 """A text, its caret and its anchor, to come back to."""
@@ -165,11 +163,6 @@ def paragraph_at(text: str, at: int) -> tuple[int, int]:
     return text.rfind("\n", 0, at) + 1, end if end >= 0 else len(text)
 
 
-def code_in(text: str) -> tuple[tuple[int, int], ...]:
-    """Where code stands among the words, its backticks included."""
-    return tuple(found.span() for found in CODE.finditer(text)) if "`" in text else ()
-
-
 # --- changes ----------------------------------------------------------------------------------------------------------
 
 
@@ -228,11 +221,6 @@ def spanned(draft: Draft, begin: int, end: int) -> Draft:
     return replace(moved(draft, end), anchor=begin)
 
 
-def dragged(draft: Draft, first: tuple[int, int], last: tuple[int, int]) -> Draft:
-    """What a drag selects that began on one word, or line, and is at another: both, and all between."""
-    return spanned(draft, first[1], last[0]) if last[0] < first[0] else spanned(draft, first[0], max(first[1], last[1]))
-
-
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
@@ -277,17 +265,11 @@ class Layout:
         return at, at == row.end > row.begin
 
 
-def laid(text: str, room: float, measure: Callable[[str, bool], float]) -> Layout:
+def laid(text: str, room: float, measure: Callable[[str], float]) -> Layout:
     """The rows of a text: broken at blanks, which hang over the edge, between letters of scripts without blanks, and
-    inside a word only where it has no room by itself. `measure(letter, code)` is the width of a letter."""
-    offsets, total = [0.0], 0.0
-    code, at = [*code_in(text), (len(text) + 1, len(text) + 1)], 0
-    for place, letter in enumerate(text):
-        if place >= code[at][1]:
-            at += 1
-        if letter != "\n":
-            total += measure(letter, code[at][0] <= place)
-        offsets.append(total)
+    inside a word only where it has no room by itself. `measure(letter)` is the width of a letter."""
+    widths = (0.0 if letter == "\n" else measure(letter) for letter in text)
+    offsets = list(accumulate(widths, initial=0.0))
     rows: list[Row] = []
     start = 0
     for paragraph in text.split("\n"):

@@ -87,6 +87,7 @@ ICONS: dict[str, str] = {
     "square-check-big": "\ue16a",
     "strikethrough": "\ue177",
     "sun": "\ue178",
+    "tag": "\ue17f",
     "target": "\ue180",
     "terminal": "\ue181",
     "thumbs-up": "\ue18a",
