@@ -21,11 +21,12 @@ from core.base.figures import count
 from core.base.result import Ok, Result
 from core.commands.history.ledger import LedgerRow
 from core.commands.history.trash import trash_restore
+from core.commands.panel.ledger_rows import LedgerRows
 from core.commands.panel.overview import WAITING
-from core.commands.panel.titles import Called, FirstRows, called
+from core.commands.panel.titles import Called, called
 from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
-from gui.state import Selection, State
+from gui.state import NO_ROWS, Selection, State
 from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, box
@@ -139,18 +140,17 @@ def place_of(entry: Mapping[str, Any]) -> str:
     return "in trash" if entry.get("trash") else "removed"
 
 
-def arrange(entries: Sequence[LedgerRow], wish: Wish) -> list[int]:
-    """The numbers of the entries that are wanted, in the order wanted. Equal ones keep the order of the ledger, which
-    comes with the newest first."""
-    wanted: Iterable[int] = range(len(entries))
+def arrange(rows: LedgerRows, wish: Wish) -> list[int]:
+    """The numbers of the conversations that are wanted, in the order wanted. Equal ones keep the order of the ledger,
+    which comes with the newest first."""
+    wanted: Iterable[int] = range(len(rows))
     if wish.statuses:
-        wanted = [at for at in wanted if status_of(entries[at].entry) in wish.statuses]
+        wanted = [at for at in wanted if rows.statuses[at] in wish.statuses]
     if wish.first:
-        wanted = [at for at in wanted if wish.first <= called(entries[at].entry).day[:10] <= wish.last]
+        wanted = [at for at in wanted if wish.first <= rows.days[at][:10] <= wish.last]
     if not wish.sort:
         return list(wanted)
-    key = SORTS[wish.sort]
-    return sorted(wanted, key=lambda at: key(row_of(*entries[at])), reverse=wish.descending)
+    return sorted(wanted, key=SORTS[wish.sort](rows).__getitem__, reverse=wish.descending)
 
 
 @dataclass(frozen=True)
@@ -162,35 +162,29 @@ class Group:
     gave: int
 
 
-def grouped(entries: Sequence[LedgerRow], order: Iterable[int]) -> tuple[list[int], list[Group]]:
+def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Group]]:
     """The order by project: the one with the newest conversation first, in each what waits, then the newest first. A
     head is the number -1 for the first group, -2 for the second; where there is but one project there is none."""
     by_project: dict[str, list[int]] = {}
     for at in order:
-        by_project.setdefault(called(entries[at].entry).project_name, []).append(at)
+        by_project.setdefault(PurePath(rows.projects[at]).name, []).append(at)
     if len(by_project) < 2:
-        return [at for rows in by_project.values() for at in rows], []
+        return [at for members in by_project.values() for at in members], []
     nowhere = by_project.pop("", [])
     found = [*by_project.items(), *([("", nowhere)] if nowhere else [])]
-    heads = [Group(name or "No project", len(rows), sum(gave_of(entries[at].entry) for at in rows))
-             for name, rows in found]  # fmt: skip
-    return [at for head, (_, rows) in enumerate(found, start=1) for at in (-head, *rows)], heads
+    heads = [Group(name or "No project", len(members), sum(rows.written[at] for at in members))
+             for name, members in found]  # fmt: skip
+    return [at for head, (_, members) in enumerate(found, start=1) for at in (-head, *members)], heads
 
 
-def gave_of(entry: Mapping[str, Any]) -> int:
-    """How many items a conversation gave that were written."""
-    items = entry.get("items")
-    return sum(number for number in items.values() if isinstance(number, int)) if isinstance(items, dict) else 0
-
-
-SORTS: Mapping[str, Callable[[Row], Any]] = {
-    "status": lambda row: row.status,
-    "tool": lambda row: tile(row.tool),
-    "name": lambda row: row.name.casefold(),
-    "project": lambda row: row.project.casefold(),
-    "gave": lambda row: row.items,
-    "day": lambda row: row.day,
-    "when": lambda row: row.when,
+SORTS: Mapping[str, Callable[[LedgerRows], Sequence[Any]]] = {
+    "status": lambda rows: rows.statuses,
+    "tool": lambda rows: [tile(tool) for tool in rows.tools],
+    "name": lambda rows: rows.named(lambda key, entry: row_of(key, entry).name.casefold()),
+    "project": lambda rows: [PurePath(project).name.casefold() for project in rows.projects],
+    "gave": lambda rows: rows.items,
+    "day": lambda rows: rows.days,
+    "when": lambda rows: range(len(rows), 0, -1),
 }
 """What each column is sorted by."""
 
@@ -300,12 +294,11 @@ class ConversationsView(FilteredView):
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell)
-        self.entries: Sequence[LedgerRow] = []
+        self.entries = NO_ROWS
         self.wish = Wish()
-        self._seen: Sequence[LedgerRow] = []  # what was read last: what waits, then the ledger
+        self._seen = NO_ROWS  # what was read last: what waits, then the ledger
         self._read: tuple[object, object] = ((), ())  # the two that it was made of
         self._groups: list[Group] = []
-        self._projects = True  # whether any is known
         self._ends: Mapping[str, float] = {}
         self._rows: dict[int, Row] = {}
         self._empty: bool | None = None
@@ -353,8 +346,8 @@ class ConversationsView(FilteredView):
         """Take a new ledger over, keep the place, follow a selection made elsewhere."""
         snapshot = state.snapshot
         if snapshot is None:
-            if state.first_rows is not None and state.first_rows is not self.entries:
-                self._begin(state.first_rows)
+            if state.first_rows is not None:
+                self._take((), state.first_rows)
             return
         wanted = state.of("wanted")
         if isinstance(wanted, Selection) and wanted is not self._wanted:
@@ -366,20 +359,13 @@ class ConversationsView(FilteredView):
         if self._ends is not looked.ends:
             self._ends = looked.ends
             self.table.refresh()
-        if self._read[0] is not looked.waiting or self._read[1] is not snapshot.ledger:
-            self._read = (looked.waiting, snapshot.ledger)
-            self._seen = (*looked.waiting, *snapshot.ledger)
-            self._projects = any(snapshot.titles.projects)
-            self.strip.set(snapshot.titles.days)
-            self._order(fresh=True)
+        self._take(looked.waiting, snapshot.ledger)
         self._teach_state(state)
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()
             self.table.refresh()
         selected = state.selected
-        if isinstance(self.entries, FirstRows):
-            return  # to find one of them is to read all: that waits for the whole ledger
         if selected.kind == "conversation" and self._selected_key() != selected.key:
             self.table.select(self._place_of(selected))
         elif selected.kind != "conversation" and self.table.selected is not None:
@@ -440,26 +426,24 @@ class ConversationsView(FilteredView):
 
     def _place_of(self, selected: Selection) -> int | None:
         """Where the conversation stands that is selected, None for none."""
-        if selected.kind != "conversation" or isinstance(self.entries, FirstRows):
-            return None
-        return next((at for at, row in enumerate(self.entries) if row.key == selected.key), None)
+        return self.entries.place_of(selected.key) if selected.kind == "conversation" else None
 
-    def _begin(self, rows: FirstRows) -> None:
-        """Show a large ledger at once. Until it has been read whole, the order stays the usual one."""
-        self._seen = []
-        self._ticket += 1  # what is arranged at the moment is of another home
-        self._show(rows, range(len(rows)), [], chip_counts(rows.counts), fresh=True)
+    def _take(self, waiting: Sequence[LedgerRow], ledger: LedgerRows) -> None:
+        """What waits or the ledger is another one."""
+        if self._read[0] is not waiting or self._read[1] is not ledger:
+            self._read = (waiting, ledger)
+            self._seen = ledger.behind(waiting) if waiting else ledger
+            self.strip.set(self._seen.by_day)
+            self._order(fresh=True)
 
     def _order(self, fresh: bool = False) -> None:
-        """Filter and sort again what was read last; `fresh`: it is another ledger, or other titles."""
-        if isinstance(self.entries, FirstRows) and not self._seen and not fresh:
-            return  # with the whole ledger comes what is wished by then
+        """Filter and sort again what was read last; `fresh`: it is another ledger."""
         self._ticket += 1
         ticket, wish, entries = self._ticket, self.wish, self._seen
         fresh = fresh or entries is not self.entries
 
         def work() -> tuple[list[int], list[Group], Mapping[str, int]]:
-            counts = Counter(status_of(row.entry) for row in entries) if fresh else {}
+            counts = Counter(entries.statuses) if fresh else {}
             order, groups = arrange(entries, wish), list[Group]()
             if not wish.sort:
                 order, groups = grouped(entries, order)
@@ -479,14 +463,14 @@ class ConversationsView(FilteredView):
 
     def _show(
         self,
-        entries: Sequence[LedgerRow],
+        entries: LedgerRows,
         order: Sequence[int],
         groups: list[Group],
         counts: Mapping[str, int],
         fresh: bool,
     ) -> None:
         self._now, self._groups = time.time(), groups
-        self.table.leave_out(() if self._projects and not groups else {"project"})
+        self.table.leave_out(() if entries.by_project and not groups else {"project"})
         if fresh:
             self.entries = entries
             self._rows.clear()

@@ -162,8 +162,8 @@ class StartColumn:
         self.digest.refresh(state)
         snapshot = state.snapshot
         if snapshot is None:
-            if state.first_rows is not None:
-                self.ledger.set(ledger_lines(state.first_rows.counts))
+            if state.first_counts is not None:
+                self.ledger.set(ledger_lines(state.first_counts))
             return
         book = state.of("memories")
         memories = len(book.of(False)) if book is not None else 0
@@ -201,7 +201,7 @@ class StartColumn:
             else:
                 self.start = result.value
                 self._projects = {NO_PROJECT: ""}
-                number = snapshot.titles.projects
+                number = snapshot.ledger.by_project
                 most = sorted(number, key=lambda folder: number[folder], reverse=True)
                 for folder in filter(None, dict.fromkeys([*most, project])):
                     name = PurePath(folder).name
