@@ -273,6 +273,13 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
         seat.panel.shell.run("show.waiting")
         seat.settle()
         assert {view.row(at).status for at in view.table.rows if at >= 0} == {"waiting"}
+        place = next(at for at in view.table.rows if view.row(at).path == str(session))
+        assert view._cell(place, column["tool"]) == "Claude Code"
+        view.table.select(place)
+        desk.press("h")
+        seat.until(lambda: seat.panel.run.now.phase == "planned")
+        planned = seat.panel.run.now.plan.plan.steps
+        assert [step.artifact.path for step in planned] == [str(session)], "it alone"
 
 
 def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None:

@@ -7,6 +7,7 @@ view.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,15 +48,14 @@ from gui.views.looks import (
     seconds_of,
     short_folder,
     since,
-    tile,
 )
 from gui.views.sources import SourcesColumn
 from gui.views.strip import Strip
 
 COLUMNS = (
     Column("status", "", 26),
-    Column("tool", "", 30, color="hint", role="mono", least=400),
     Column("name", "Conversation", 0, 3.0),
+    Column("tool", "Tool", 92, color="hint", least=620),
     Column("project", "Project", 0, 1.0, color="muted", least=560),
     Column("gave", "What it gave", 0, 1.8, color="muted", descending_first=True),
     Column("ends", "Kept", 120, color="hint", sortable=False, least=520),
@@ -179,7 +179,7 @@ def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Gro
 
 SORTS: Mapping[str, Callable[[LedgerRows], Sequence[Any]]] = {
     "status": lambda rows: rows.statuses,
-    "tool": lambda rows: [tile(tool) for tool in rows.tools],
+    "tool": lambda rows: [Called(tool=tool).tool_title.casefold() for tool in rows.tools],
     "name": lambda rows: rows.named(lambda key, entry: row_of(key, entry).name.casefold()),
     "project": lambda rows: [PurePath(project).name.casefold() for project in rows.projects],
     "gave": lambda rows: rows.items,
@@ -229,7 +229,7 @@ def cell(row: Row, column: int, now: float, end: float = 0.0) -> Cell:
         return ends_words(end, now)
     if name == "when":
         return since(row.when, now)
-    words = {"tool": tile(row.tool), "day": day_words(row.day)}
+    words = {"tool": Called(tool=row.tool).tool_title, "day": day_words(row.day)}
     return words[name] if name in words else lettered(str(getattr(row, name)))
 
 
@@ -286,6 +286,7 @@ class ConversationsView(FilteredView):
     name = "conversations"
     keys = (
         ("Enter", "Read the conversation"),
+        ("H", "Harvest this conversation alone"),
         ("M", "What can be done with a line"),
         ("Left, Right", "Another status"),
         ("Comma, point", "The week before, the week after"),
@@ -385,6 +386,8 @@ class ConversationsView(FilteredView):
         at = self.table.selected
         if key == "M" and at is not None:
             self._context(at, self.table.place_of(at))
+        elif key == "H" and at is not None and at >= 0:
+            self.harvest(self.row(at))
         elif key in (",", ".") and self.entries:
             self.strip.step(1 if key == "." else -1)
         elif key in SIDEWAYS:
@@ -542,10 +545,14 @@ class ConversationsView(FilteredView):
             self._shell.run("harvest")
 
     def _context(self, index: int, place: tuple[float, float] | None = None) -> None:
-        if index < 0 or not self.entries[index].key:
+        if index < 0 or not (row := self.row(index)).path:
             return
-        row = self.row(index)
-        lines = []
+        lines = list[MenuRow]()
+        if row.place == "in place" and row.status != "harvested":
+            lines.append(MenuRow("Harvest it alone", "wheat", lambda: self.harvest(row), "H"))
+        if row.status == WAITING:
+            self._menu.open(lines, place)
+            return
         if row.place == "in trash":
             lines.append(MenuRow("Restore from trash", "archive-restore", lambda: self.restore(row)))
         if row.place != "removed":
@@ -556,6 +563,16 @@ class ConversationsView(FilteredView):
             name = STATUSES[row.status].name.lower()
             lines.append(MenuRow(f"Only {name}", "funnel", lambda: self._only(row.status)))
         self._menu.open(lines, place)
+
+    def harvest(self, row: Row) -> None:
+        """A dry run of one conversation; of one that lies in a database with others, of its tool."""
+        if row.place != "in place":
+            self._shell.toast("It is not in its place any more, so no harvest can read it", icon="info", color="accent")
+        elif not os.path.isfile(row.path):
+            self._shell.run(f"harvest.{row.tool}") or self._shell.run("harvest")
+        else:
+            self._shell.put({"one": row.path})
+            self._shell.run("harvest.one")
 
     def restore(self, row: Row) -> None:
         """Bring the conversation of a row back from the trash to its old place."""

@@ -258,9 +258,8 @@ class KnowledgeView(ListView[Knowledge]):
 
     def take(self, data: Knowledge) -> None:
         """Count what the chips stand for; one without a bullet is not there."""
-        done = len(data.rows.get("tasks_done", ()))
         for name, chip in self.tabs.items():
-            number = len(data.found) - done if name == ALL else len(data.rows.get(name, ()))
+            number = data.number if name == ALL else len(data.rows.get(name, ()))
             chip.set_count(number)
             dpg.configure_item(chip.item, show=number > 0 or name == self.category != ALL)
 

@@ -65,6 +65,11 @@ class Knowledge:
     found: Mapping[BulletKey, Found] = field(default_factory=dict)
     others: Mapping[BulletKey, tuple[Found, ...]] = field(default_factory=dict)
 
+    @property
+    def number(self) -> int:
+        """How many bullets all categories have together, without tasks that are done and what is held."""
+        return sum(not is_group(row) for row in self.rows.get(ALL, ()))
+
     def view(self, name: str) -> CategoryView | None:
         """One category, None before anything was read."""
         return next((view for view in self.views if view.name == name), None)

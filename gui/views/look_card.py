@@ -29,8 +29,10 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.looks import capital, joined, short_name
 
-NAMED = {"held": "held", "outdated": "to decide", "finished": "finished", "alike": "alike", "vanished": "vanished",
-         "kept-away": "kept away", "stale": "stale"}  # fmt: skip
+NAMED = {"held": "held back", "outdated": "perhaps outdated", "finished": "perhaps done",
+         "alike": "perhaps said twice", "vanished": "gone from a file", "kept-away": "removed, said again",
+         "stale": "unconfirmed for a year"}  # fmt: skip
+"""What waits, as a user calls it who sees it for the first time."""
 CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 820
 DONE, LATE = "edited", "hint"
 

@@ -33,6 +33,7 @@ SHOWN, SHORT = 8, 3
 """So many lines of the digest are shown, and in a low window."""
 WORDS = 220  # letters of context.md that are shown
 LOW, WIDE_BAR = 640, 4
+EDITED = "edited: some lines are your own"
 NO_PROJECT = "any project"
 MORE = ("more", "")
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
@@ -151,7 +152,9 @@ class StartColumn:
         self._why = text(look, self._card, "", "small", "muted", wrap=True)
         self._why_tip = hint(look, self._why, "")
         space(look, parent, 2)
-        text(look, parent, "Files", "strong", "muted")
+        row = int(dpg.add_group(horizontal=True, parent=parent))
+        text(look, row, "Files", "strong", "muted")
+        self._edited = text(look, row, EDITED, "small", "hint")
         self.files = Rows(look, parent, self.picked, on_open=self._opened, columns=2)
         space(look, parent, 2)
         text(look, parent, "Ledger", "strong", "muted")
@@ -173,7 +176,9 @@ class StartColumn:
             again = not self._seen or self._seen[0] is not snapshot
             self._seen = seen
             damaged = frozenset(one.path for one in snapshot.problems if one.path)
-            self.files.set(file_lines(snapshot.overview, damaged, memories))
+            lines = file_lines(snapshot.overview, damaged, memories)
+            self.files.set(lines)
+            dpg.configure_item(self._edited, show=any(line.aside == "edited" for line in lines))
             self.ledger.set(ledger_lines(snapshot.overview.status.ledger))
             if again:
                 self._read()

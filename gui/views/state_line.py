@@ -75,19 +75,20 @@ class Link(NamedTuple):
 
 
 def links(state: State) -> list[Link]:
-    """`234 bullets`, `from 221 conversations`, `15 waiting`, `22 could not be read`: what is not zero, and the first
-    always; of a large store what its ledger tells at once, nothing while nobody knows."""
+    """`234 bullets` (as many as the list has), `from 221 conversations`, `15 not read yet`, `22 could not be read`:
+    what is not zero, and the first always; of a large store what its ledger tells at once, nothing while nobody
+    knows."""
     found, first = state.snapshot, state.first_counts
     if found is None and first is None:
         return []
     counts = found.overview.status.ledger if found is not None else first or {}
     harvested, failed, waiting = counts.get("harvested", 0), counts.get("harvest-failed", 0), waiting_of(state)
     parts = []
-    if found is not None:
-        files = [row for row in found.overview.files if row.kind in ("category", "notes")]
-        parts.append(Link(count(sum(row.bullets or 0 for row in files), "bullet"), "show.all"))
+    book = state.of("knowledge")
+    if found is not None and book is not None:
+        parts.append(Link(count(book.number, "bullet"), "show.all"))
     parts += [Link(f"from {count(harvested, 'conversation')}", "show.harvested", "muted")] if harvested else []
-    parts += [Link(f"{waiting:,} waiting", "show.waiting", "accent")] if waiting else []
+    parts += [Link(f"{waiting:,} not read yet", "show.waiting", "accent")] if waiting else []
     return parts + ([Link(f"{failed:,} could not be read", "show.harvest-failed", "muted")] if failed else [])
 
 

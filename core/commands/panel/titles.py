@@ -33,7 +33,7 @@ KEPT = 20_000
 """So many titles are remembered."""
 PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
 """Names that `sanitise_name` leaves as they are; most are."""
-NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown-json", HOME}
+NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown-json", "files", HOME}
 
 
 @dataclass(frozen=True, slots=True)
