@@ -58,7 +58,7 @@ def looked(stand: Stand) -> Any:
 def test_what_wants_a_look_is_decided_one_by_one_by_keys(home: Workspace, stand: Stand) -> None:
     card = looked(stand)
     assert stand.desk.dpg.is_item_shown(card.item) and not card.is_open
-    assert stand.desk.dpg.get_item_label(card.kinds["held"].item) == "4 held back"
+    assert stand.desk.dpg.get_item_label(card.kinds["held"].item) == "4 held"
     stand.press("w")
     assert card.row is not None and card.row.kind == "held" and "tea of kind" in card.row.text
     first = card.row.text

@@ -29,10 +29,9 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.looks import capital, joined, short_name
 
-NAMED = {"held": "held back", "outdated": "perhaps outdated", "finished": "perhaps done",
-         "alike": "perhaps said twice", "vanished": "gone from a file", "kept-away": "removed, said again",
-         "stale": "unconfirmed for a year"}  # fmt: skip
-"""What waits, as a user calls it who sees it for the first time."""
+NAMED = {"held": "held", "outdated": "outdated?", "finished": "finished?", "alike": "said twice?", "vanished": "gone?",
+         "kept-away": "removed", "stale": "old?"}  # fmt: skip
+"""What waits, in words that need no page of the documentation."""
 CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 820
 DONE, LATE = "edited", "hint"
 
@@ -198,7 +197,7 @@ class LookCard:
         if every:
             words = "\n".join(shortened(without_emphasis(one.text)) for one in rows[:8])
             words += f"\nand {len(rows) - 8:,} more" if len(rows) > 8 else ""
-            title = f"{capital(does)}: all {len(rows):,} that are {NAMED[row.kind]}?"
+            title = f"{capital(does)}: all {len(rows):,} that are {NAMED[row.kind].rstrip('?')}?"
             self._shell.ask(title, words, capital(which), partial(self._carry_out, rows, which, does),
                             kind="primary" if which == YES else "danger")  # fmt: skip
         else:

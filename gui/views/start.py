@@ -60,7 +60,7 @@ def file_lines(found: Overview, damaged: frozenset[str], memories: int) -> list[
         lines.append(Line(name, tone="text" if row.exists else "hint", aside=state, aside_tone=tone,
                           key=("file", row.file), tip=tip))  # fmt: skip
     there = f"{memories:,}" if memories else "none"
-    return [*lines, Line("memories/", tone="text" if memories else "hint", aside=there, key=("view", "memories"))]
+    return [*lines, Line("memories/", tone="text" if memories else "hint", aside=there, key=("file", "memories"))]
 
 
 ABSENT = {
@@ -168,8 +168,8 @@ class StartColumn:
             if state.first_counts is not None:
                 self.ledger.set(ledger_lines(state.first_counts))
             return
-        book = state.of("memories")
-        memories = len(book.of(False)) if book is not None else 0
+        book = state.of("knowledge")
+        memories = len(book.memories.saved) if book is not None else 0
         seen = (snapshot, memories, self._look.scale, self._look.place()[3])
         self._most = SHORT if self._look.place()[3] < self._look.px(LOW) else SHOWN
         if seen != self._seen:
@@ -289,14 +289,12 @@ class StartColumn:
         shell = self._shell
         if kind == "line":
             shell.put({"wanted": Selection("words", name)})
-        elif kind == "view":
-            shell.run(f"view.{name}")
         elif kind == "status":
             shell.run(f"show.{name}")
         elif name in ("ledger.json", "files"):
             shell.run("view.conversations" if name == "ledger.json" else "view.files")
-        elif name in OF_FILE and name != "quarantine.md":
-            shell.put({"wanted": Selection("category", category_of(name))})
+        elif name == "memories" or (name in OF_FILE and name != "quarantine.md"):
+            shell.put({"wanted": Selection("category", name if name == "memories" else category_of(name))})
         else:
             shell.select("file", name)
 
