@@ -24,7 +24,7 @@ from core.commands.history.ledger import LedgerRow
 from core.commands.history.trash import trash_restore
 from core.commands.panel.ledger_rows import LedgerRows
 from core.commands.panel.overview import WAITING
-from core.commands.panel.titles import Called, called
+from core.commands.panel.titles import NO_TOOL, Called, called
 from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
 from gui.state import NO_ROWS, Selection, State
@@ -212,8 +212,9 @@ def ends_words(end: float, now: float) -> Cell:
 
 def head_cell(group: Group, column: int) -> Cell:
     """What stands in one cell of the head of a group."""
-    words: dict[str, Cell] = {"status": (icon("folder"), "hint"), "name": (lettered(group.name), "accent"),
-             "gave": (count(group.number, "conversation"), "hint"), "ends": count(group.gave, "bullet")}  # fmt: skip
+    name = f"{lettered(group.name)}  ·  {count(group.number, 'conversation')}"
+    words: dict[str, Cell] = {"status": (icon("folder"), "hint"), "name": (name, "accent"),
+                              "gave": (count(group.gave, "bullet"), "hint")}  # fmt: skip
     return words.get(COLUMNS[column].key, "")
 
 
@@ -359,6 +360,7 @@ class ConversationsView(FilteredView):
         looked = snapshot.overview
         if self._ends is not looked.ends:
             self._ends = looked.ends
+            self._leave_out(self.entries)
             self.table.refresh()
         self._take(looked.waiting, snapshot.ledger)
         self._teach_state(state)
@@ -473,7 +475,7 @@ class ConversationsView(FilteredView):
         fresh: bool,
     ) -> None:
         self._now, self._groups = time.time(), groups
-        self.table.leave_out(() if entries.by_project and not groups else {"project"})
+        self._leave_out(entries)
         if fresh:
             self.entries = entries
             self._rows.clear()
@@ -492,6 +494,12 @@ class ConversationsView(FilteredView):
             for item in (self._full, self._top):
                 dpg.configure_item(item, show=not empty)
             self._teach.show(empty)
+
+    def _leave_out(self, entries: LedgerRows) -> None:
+        """Columns in which nothing would stand."""
+        tools = any(tool not in NO_TOOL for tool in entries.tools)
+        known = {"project": entries.by_project and not self._groups, "tool": tools, "ends": self._ends}
+        self.table.leave_out({column for column, there in known.items() if not there})
 
     def _teach_state(self, state: State) -> None:
         """What an empty ledger says: what a harvest does, or how the one stands that has begun."""

@@ -29,7 +29,7 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.looks import capital, joined, short_name
 
-NAMED = {"held": "held", "outdated": "outdated?", "finished": "finished?", "alike": "said twice?", "vanished": "gone?",
+NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "said twice?", "vanished": "gone?",
          "kept-away": "removed", "stale": "old?"}  # fmt: skip
 """What waits, in words that need no page of the documentation."""
 CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 820
