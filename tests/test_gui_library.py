@@ -19,7 +19,7 @@ from core.commands.panel import library as commands
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import matching
 from gui.views.library import rows as plain
-from gui.views.library.rows import LibraryPage, everything, sheet, value_lines
+from gui.views.library.rows import LibraryPage, everything, sheet
 from gui.views.reader_rows import inline
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -256,45 +256,6 @@ def test_answers_are_asked_for_another_task_and_a_period_is_chosen(stand: Stand,
     assert stand.errors == []
 
 
-def test_a_consolidation_is_shown_made_and_taken_back(stand: Stand, home: Workspace, files: Path) -> None:
-    asked = filled(home, files)
-    for _ in range(5):
-        commands.mark(home, "w", str(asked.chosen), task="debugging")
-    stand.view.opened()
-    stand.settle()
-    page(stand, "learned")
-    planned = len(stand.view.data.plan.changes)
-    assert planned > 0 and all(row.key[0] != "run" for row in stand.view.list.rows)
-    change = next(row for row in stand.view.list.rows if row.key[0] == "change")
-    stand.view.list.select(change.key)
-    stand.view.select(change)
-    assert "After" in said(stand.view.sheet.blocks)
-    stand.press("ctrl+Return")
-    assert not stand.view.data.plan.changes and [row.key[0] for row in stand.view.list.rows if row.key[0] == "run"]
-    run = next(row for row in stand.view.list.rows if row.key[0] == "run")
-    stand.view.list.select(run.key)
-    stand.press("u")
-    assert len(stand.view.data.plan.changes) == planned, "what was learned is to be learned again"
-    assert stand.errors == []
-
-
-def test_enter_walks_from_concept_to_concept_and_backspace_back(stand: Stand, home: Workspace, files: Path) -> None:
-    filled(home, files)
-    stand.view.opened()
-    stand.settle()
-    page(stand, "concepts")
-    first = stand.view.list.rows[0]
-    stand.press("Down", "Return")
-    assert stand.view.data.around.centre.id == first.key
-    second = stand.view.list.rows[0]
-    stand.click(lambda: stand.view.list.place_of(second.key), times=2)
-    assert stand.view.data.around.centre.id == second.key and [one.id for one in stand.view.data.way] == [first.key]
-    stand.press("BackSpace")
-    assert stand.view.data.around.centre.id == first.key
-    stand.press("BackSpace")
-    assert stand.view.data.around is None and stand.errors == []
-
-
 def test_without_the_extra_the_view_names_the_command(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     stand.view.opened()
@@ -353,20 +314,6 @@ def test_what_hides_in_a_document_is_seen_and_a_long_title_is_cut(home: Workspac
     titles = [row.text.partition("\n")[0] for row in everything(page)]
     told = "".join(titles) + said(sheet(page))
     assert not set(told) & set("\x1b\x07\u202e\t") and max(map(len, titles)) < 200
-
-
-def test_a_change_is_told_in_words() -> None:
-    """A user decides by it whether to consolidate: braces, column names and clocks would say nothing to them."""
-    before = {"profiled_traces": 0, "updated_at": "2026-11-23T02:35:38.701472+00:00"}
-    assert value_lines(before) == []
-    after = {
-        "trace_counts_by_task": {"implementation_howto": {"win": 8, "miss": 1}},
-        "tags": ["a", "b"],
-        "weight": 0.25,
-    }
-    assert [(row.label, row.words) for row in value_lines(after)] == [  # type: ignore[union-attr]
-        ("Outcomes", "implementation how-to: 8 wins, 1 miss"), ("Tags", "a, b"), ("Weight", "0.25"),
-    ]  # fmt: skip
 
 
 def test_a_new_text_that_leaves_experience_behind_is_taken_in_after_a_yes(

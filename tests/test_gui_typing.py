@@ -264,8 +264,7 @@ def test_an_editor_takes_a_long_paste_and_keeps_it_through_whatever_happens(desk
             assert area.words == text and max(widths) <= area.canvas.width, "every row fits"
         seat.panel.set_scale(1.0)
         desk.frames(5)
-        left, top = (int(part) for part in dpg.get_item_rect_min(area.canvas.drawn))
-        desk.click_at(x + left + 20, y + top + int(dpg.get_y_scroll(area.holder)) + 8)
+        desk.click(lambda: area.canvas.in_window(20, area.canvas.scroll + 8))
         desk.press("ctrl+Home")
         desk.type_text("x")
         assert area.words == f"x{text}" and seat.panel.look.typing()

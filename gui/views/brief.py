@@ -30,8 +30,8 @@ CARD, FOOT, LETTER = 92, 40, 9  # unscaled pixels: the heights, and a letter of 
 
 def foot_lines(state: State) -> list[Line]:
     """How many files are edited or damaged, and the statuses of the ledger: what is not zero."""
-    found, first = state.snapshot, state.first_rows
-    counts = found.overview.status.ledger if found is not None else first.counts if first is not None else {}
+    found, first = state.snapshot, state.first_counts
+    counts = found.overview.status.ledger if found is not None else first or {}
     lines: list[Line] = []
     if found is not None:
         files = file_lines(found.overview, frozenset(one.path for one in found.problems if one.path), 0)

@@ -14,7 +14,6 @@ import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
-from core.commands.history.ledger import LedgerRow
 from core.commands.panel.files import (
     NotesOverview,
     NoteView,
@@ -188,10 +187,9 @@ def headline(note: NoteView) -> tuple[str, str]:
     return "", "hint"
 
 
-def nothing_words(ledger: Sequence[LedgerRow]) -> str:
-    """What is said where no file has notes: also that there were some, and where those are now."""
-    became = [row.entry.get("notes_as_facts") for row in ledger]
-    number = sum(one for one in became if isinstance(one, int))
+def nothing_words(number: int) -> str:
+    """What is said where no file has notes: also that there were some whose file was not found, and where those are
+    now."""
     if not number:
         return TAUGHT
     gone = (
@@ -315,7 +313,7 @@ class FilesView(FilteredView):
             self.notes = data.notes
             self.arrange(keep=True)
             self._teaching.show("" if data.notes else "none")
-            self._none.tell(nothing_words(state.snapshot.ledger if state.snapshot is not None else ()))
+            self._none.tell(nothing_words(state.snapshot.ledger.lost_notes if state.snapshot is not None else 0))
         if state.selected is not self._selected:
             self._selected = state.selected
             self._follow(state.selected)

@@ -29,8 +29,9 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.looks import capital, joined, short_name
 
-NAMED = {"held": "held", "outdated": "to decide", "finished": "finished", "alike": "alike", "vanished": "vanished",
-         "kept-away": "kept away", "stale": "stale"}  # fmt: skip
+NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "said twice?", "vanished": "gone?",
+         "kept-away": "removed", "stale": "old?"}  # fmt: skip
+"""What waits, in words that need no page of the documentation."""
 CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 820
 DONE, LATE = "edited", "hint"
 
@@ -196,7 +197,7 @@ class LookCard:
         if every:
             words = "\n".join(shortened(without_emphasis(one.text)) for one in rows[:8])
             words += f"\nand {len(rows) - 8:,} more" if len(rows) > 8 else ""
-            title = f"{capital(does)}: all {len(rows):,} that are {NAMED[row.kind]}?"
+            title = f"{capital(does)}: all {len(rows):,} that are {NAMED[row.kind].rstrip('?')}?"
             self._shell.ask(title, words, capital(which), partial(self._carry_out, rows, which, does),
                             kind="primary" if which == YES else "danger")  # fmt: skip
         else:

@@ -33,6 +33,7 @@ SHOWN, SHORT = 8, 3
 """So many lines of the digest are shown, and in a low window."""
 WORDS = 220  # letters of context.md that are shown
 LOW, WIDE_BAR = 640, 4
+EDITED = "edited: some lines are your own"
 NO_PROJECT = "any project"
 MORE = ("more", "")
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
@@ -59,7 +60,7 @@ def file_lines(found: Overview, damaged: frozenset[str], memories: int) -> list[
         lines.append(Line(name, tone="text" if row.exists else "hint", aside=state, aside_tone=tone,
                           key=("file", row.file), tip=tip))  # fmt: skip
     there = f"{memories:,}" if memories else "none"
-    return [*lines, Line("memories/", tone="text" if memories else "hint", aside=there, key=("view", "memories"))]
+    return [*lines, Line("memories/", tone="text" if memories else "hint", aside=there, key=("file", "memories"))]
 
 
 ABSENT = {
@@ -151,7 +152,9 @@ class StartColumn:
         self._why = text(look, self._card, "", "small", "muted", wrap=True)
         self._why_tip = hint(look, self._why, "")
         space(look, parent, 2)
-        text(look, parent, "Files", "strong", "muted")
+        row = int(dpg.add_group(horizontal=True, parent=parent))
+        text(look, row, "Files", "strong", "muted")
+        self._edited = text(look, row, EDITED, "small", "hint")
         self.files = Rows(look, parent, self.picked, on_open=self._opened, columns=2)
         space(look, parent, 2)
         text(look, parent, "Ledger", "strong", "muted")
@@ -162,18 +165,20 @@ class StartColumn:
         self.digest.refresh(state)
         snapshot = state.snapshot
         if snapshot is None:
-            if state.first_rows is not None:
-                self.ledger.set(ledger_lines(state.first_rows.counts))
+            if state.first_counts is not None:
+                self.ledger.set(ledger_lines(state.first_counts))
             return
-        book = state.of("memories")
-        memories = len(book.of(False)) if book is not None else 0
+        book = state.of("knowledge")
+        memories = len(book.memories.saved) if book is not None else 0
         seen = (snapshot, memories, self._look.scale, self._look.place()[3])
         self._most = SHORT if self._look.place()[3] < self._look.px(LOW) else SHOWN
         if seen != self._seen:
             again = not self._seen or self._seen[0] is not snapshot
             self._seen = seen
             damaged = frozenset(one.path for one in snapshot.problems if one.path)
-            self.files.set(file_lines(snapshot.overview, damaged, memories))
+            lines = file_lines(snapshot.overview, damaged, memories)
+            self.files.set(lines)
+            dpg.configure_item(self._edited, show=any(line.aside == "edited" for line in lines))
             self.ledger.set(ledger_lines(snapshot.overview.status.ledger))
             if again:
                 self._read()
@@ -201,7 +206,7 @@ class StartColumn:
             else:
                 self.start = result.value
                 self._projects = {NO_PROJECT: ""}
-                number = snapshot.titles.projects
+                number = snapshot.ledger.by_project
                 most = sorted(number, key=lambda folder: number[folder], reverse=True)
                 for folder in filter(None, dict.fromkeys([*most, project])):
                     name = PurePath(folder).name
@@ -284,14 +289,12 @@ class StartColumn:
         shell = self._shell
         if kind == "line":
             shell.put({"wanted": Selection("words", name)})
-        elif kind == "view":
-            shell.run(f"view.{name}")
         elif kind == "status":
             shell.run(f"show.{name}")
         elif name in ("ledger.json", "files"):
             shell.run("view.conversations" if name == "ledger.json" else "view.files")
-        elif name in OF_FILE and name != "quarantine.md":
-            shell.put({"wanted": Selection("category", category_of(name))})
+        elif name == "memories" or (name in OF_FILE and name != "quarantine.md"):
+            shell.put({"wanted": Selection("category", name if name == "memories" else category_of(name))})
         else:
             shell.select("file", name)
 

@@ -1,5 +1,5 @@
-"""What the panel's view of the library shows: documents with how they were used, dossiers, outcomes, a preview of a
-consolidation, reflection as rows for plots, and the graph of concepts, step by step.
+"""What the panel's view of the library shows: documents with how they were used, dossiers, outcomes, and reflection as
+rows for plots.
 
 Each function opens the library for itself and lets go of it: a window may ask from any thread, and holds nothing.
 """
@@ -11,25 +11,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from core.commands.library.documents import Shelf, library_list, with_library
+from core.commands.library.documents import Shelf, library_list
 from core.commands.library.use import (
-    library_consolidate,
     library_record,
     library_reflect,
     library_retrieve,
-    library_undo,
 )
 from core.commands.workspace import Workspace, utc_now
 
 if TYPE_CHECKING:
     from core.commands.library.use import Answered as Answered
-    from core.library.records import ChangeRun as ChangeRun
     from core.library.records import UsageTrace
-    from core.library.use.consolidate import Consolidation as Consolidation
     from core.library.use.dossier import Dossier as Dossier
-    from core.library.use.graph import Edge as Edge
-    from core.library.use.graph import Neighbourhood as Neighbourhood
-    from core.library.use.graph import Node as Node
     from core.library.use.reflect import Reflection
 
 OUTCOME_KEYS = {"w": "win", "p": "partial", "m": "miss", "l": "misleading"}
@@ -53,18 +46,6 @@ def documents(workspace: Workspace) -> Shelf:
 
 search = library_retrieve
 """A question with its dossiers."""
-
-
-def preview(workspace: Workspace) -> Consolidation:
-    """What a consolidation would change, and what is lonely, stale or contradictory."""
-    return library_consolidate(workspace, dry_run=True)
-
-
-def preview_and_runs(workspace: Workspace) -> tuple[Consolidation, tuple[ChangeRun, ...]]:
-    """The preview, and the runs that can be taken back."""
-    plan = preview(workspace)
-    runs = library_undo(workspace)
-    return (plan, tuple(runs))  # type: ignore[arg-type]
 
 
 def mark(
@@ -137,17 +118,3 @@ def _series(rows: Mapping[str, Mapping[str, int]]) -> Series:
 
     numbers = {outcome: tuple(row.get(outcome, 0) for row in rows.values()) for outcome in OUTCOMES}
     return Series(tuple(rows), numbers, tuple(success(row) for row in rows.values()))
-
-
-def concepts(workspace: Workspace, text: str = "") -> list[Node]:
-    """Concepts to begin a walk at: those that most chunks mention, or whose name has this text in it."""
-    from core.library.use import graph
-
-    return with_library(workspace, lambda library: graph.concepts(library, text))
-
-
-def neighbourhood(workspace: Workspace, which: str) -> Neighbourhood:
-    """What stands around a concept, a chunk or a document."""
-    from core.library.use import graph
-
-    return with_library(workspace, lambda library: graph.neighbourhood(library, which))

@@ -1,4 +1,4 @@
-"""The view of the library: ask it and say how it served, its documents, what it learned, and a walk among concepts.
+"""The view of the library: ask it and say how it served, its documents, and what served.
 
 Everything is asked of `core/commands/panel/library.py` on a worker; nothing of the library's packages is loaded before
 the view is opened. What the rows say is in `rows.py`, what stands beside them is drawn by `sheet.py`.
@@ -19,11 +19,10 @@ from core.base.installed import install_command
 from core.base.result import KnowledgeError, Result
 from core.commands.library.documents import library_remove, library_restore
 from core.commands.library.ingest import library_ingest
-from core.commands.library.use import library_consolidate, library_undo
 from core.commands.panel import library as commands
 from core.commands.workspace import Workspace
 from gui.shell import INGEST, LIBRARY, Shell
-from gui.state import State, Step
+from gui.state import State
 from gui.toolkit.charts import Progress
 from gui.toolkit.flow_rows import FlowRow, RowAction, matching
 from gui.toolkit.icons import icon
@@ -34,7 +33,6 @@ from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
 from gui.views.library.rows import (
-    CONCEPTS,
     DOCUMENTS,
     KEY_OF,
     LEARNED,
@@ -54,20 +52,19 @@ from gui.views.looks import capital, short_folder
 MISSING = "no-library-support"
 ANSWERS = "answers"
 """The name of what stands above the answers to a question."""
-HINTS = {DOCUMENTS: "Ask the library, then Enter", LEARNED: "Filter by word", CONCEPTS: "A concept"}
+HINTS = {DOCUMENTS: "Ask the library, then Enter", LEARNED: "Filter by word"}
 ACTIONS = (
     *(RowAction(name, "", f"It served: {looks.name.lower()}", KEY_OF[name], KEY_OF[name])
       for name, looks in OUTCOME_LOOKS.items()),
-    RowAction("walk", "shapes", "What stands around it", "G"),
     RowAction("open", "external-link", "Open it in its program", "Ctrl+O"),
     RowAction("archive", "archive", "Archive its document: kept, and not found any more", "Delete"),
     RowAction("restore", "archive-restore", "Bring it back", "R"),
-    RowAction("undo", "undo-2", "Take it back: an outcome that you said, a consolidation", "U"),
+    RowAction("undo", "undo-2", "Take it back: the outcome that you said", "U"),
     RowAction("copy", "copy", "Copy", "Ctrl+C"),
 )  # fmt: skip
 ACTION_KEYS: Mapping[str, str] = {
     **{key: name for name, key in KEY_OF.items()},
-    "G": "walk", "Ctrl+O": "open", "Delete": "archive", "R": "restore", "U": "undo", "Ctrl+C": "copy",
+    "Ctrl+O": "open", "Delete": "archive", "R": "restore", "U": "undo", "Ctrl+C": "copy",
 }  # fmt: skip
 TEACH = {
     DOCUMENTS: Teach("library", "No documents yet", "Files, folders and addresses become passages that answer\n"
@@ -77,7 +74,6 @@ TEACH = {
                      action="Back to the documents", act="clear"),
     LEARNED: Teach("lightbulb", "Nothing to reflect on yet", "Ask the library, and say how the answers served: "
                    "W, P, M or L.\nFrom five uses on a passage gets a profile."),
-    CONCEPTS: Teach("shapes", "No such concept", "Concepts come with the documents."),
     "asks": Teach("search", "No document is called so", "Enter asks what stands in them."),
     "filter": Teach("funnel", "No row has these words", "Fewer words show more.", action="Clear the filter",
                     act="clear"),
@@ -88,23 +84,19 @@ TEACH = {
 
 
 class LibraryView(ListView[LibraryPage]):
-    """Documents and the answers in them; once there are some, what served, and a walk among concepts. A sheet stands
-    beside the list."""
+    """Documents and the answers in them; once there are some, what served. A sheet stands beside the list."""
 
     name = "library"
     keys = (
         ("Left, Right", "Another page"),
         ("/", "Ask, or filter"),
-        ("Enter", "Ask; walk on: what stands around it"),
+        ("Enter", "Ask"),
         ("Esc", "From the answers back to the documents"),
         ("W, P, M, L", "The passage was a win, partial, a miss, misleading"),
         ("N", "Say why, with the next outcome; add documents"),
         ("T", "Another kind of task, for this question"),
-        ("G", "From a passage into the graph"),
-        ("Backspace", "Walk back"),
         ("D", "Reflect on another period"),
-        ("Ctrl+Enter", "Consolidate, after the preview"),
-        ("U", "Take back: the outcome that you said, a consolidation"),
+        ("U", "Take back the outcome that you said"),
         ("Delete, R", "Archive a document, bring it back"),
     )
     DATA = LibraryPage
@@ -163,10 +155,6 @@ class LibraryView(ListView[LibraryPage]):
         line = self.lines[LEARNED] = int(dpg.add_group(horizontal=True, parent=parent))
         self.period = Button(look, line, PERIODS[0], self.next_period, icon="hourglass",
                              tip="What was asked and recorded in this time", shortcut="D")  # fmt: skip
-        self.apply = Button(look, line, "Consolidate", self.consolidate, icon="layers",
-                            tip="Make these changes; they can be taken back", shortcut="Ctrl+Enter")  # fmt: skip
-        line = self.lines[CONCEPTS] = int(dpg.add_group(horizontal=True, parent=parent))
-        self.back = Button(look, line, "Back", self.walk_back, icon="arrow-left", tip="Walk back", shortcut="Backspace")
         self.add_remark(parent)
 
     # --- state ---
@@ -231,12 +219,9 @@ class LibraryView(ListView[LibraryPage]):
         page, days = self.data.page, self.data.days
         if page == DOCUMENTS:
             self._call("The documents", commands.documents, lambda found: self.put(documents=found.documents))
-        elif page == LEARNED:
-            self._call("What was learned",
-                       lambda workspace: (commands.plots(workspace, days=days), *commands.preview_and_runs(workspace)),
-                       lambda found: self.put(plots=found[0], plan=found[1], runs=found[2]))  # fmt: skip
-        elif self.data.around is None:
-            self._find_concepts()
+        else:
+            self._call("What served", lambda workspace: commands.plots(workspace, days=days),
+                       lambda found: self.put(plots=found))  # fmt: skip
 
     # --- pages ---
 
@@ -264,14 +249,12 @@ class LibraryView(ListView[LibraryPage]):
         stands = ANSWERS if page == DOCUMENTS and asked else page
         for name, line in self.lines.items():
             dpg.configure_item(line, show=name == stands and not self.missing)
-        self.back.enable(self.data.around is not None)
         sign = "funnel" if page == LEARNED else "search"
         self._look.fitting.hint(self.filter, f"{icon(sign)}  {HINTS[page]}      /", self._look.px(FRAME[0]))
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
         made = [] if self.missing else everything(self.data)
-        asks = self.data.page == CONCEPTS or self.asked  # a question, or the name of a concept, filters nothing
-        return made if asks else matching(made, self.data.words), len(made)
+        return made if self.asked else matching(made, self.data.words), len(made)  # a question filters nothing
 
     @property
     def asked(self) -> bool:
@@ -314,9 +297,6 @@ class LibraryView(ListView[LibraryPage]):
         elif page == DOCUMENTS:
             dpg.focus_item(self.at_rest)
             self.ask(str(dpg.get_value(self.filter)))
-        elif page == CONCEPTS and self.list.rows:
-            dpg.focus_item(self.at_rest)
-            self._walk(str((self.list.current or self.list.rows[0]).key))
         else:
             return False
         return True
@@ -332,21 +312,15 @@ class LibraryView(ListView[LibraryPage]):
             self.next_task()
         elif key == "D" and page == LEARNED:
             self.next_period()
-        elif key == "Backspace" and page == CONCEPTS:
-            self.walk_back()
-        elif key in ("Ctrl+Enter", "Ctrl+Keypad Enter") and page == LEARNED:
-            self.consolidate()
         else:
             return False
         return True
 
     def typed(self, words: str) -> None:
-        """Other words: a filter; a question waits for Enter, a concept is looked up at once."""
+        """Other words: a filter; a question waits for Enter."""
         self.words = words
         self.data = replace(self.data, words=words)
-        if self.data.page == CONCEPTS and (words or self.data.around is None):
-            self._find_concepts()
-        elif not self.asked:
+        if not self.asked:
             self._show()
 
     def clear(self) -> None:
@@ -364,19 +338,13 @@ class LibraryView(ListView[LibraryPage]):
         self.sheet.set(sheet(self.data))
 
     def open(self, row: FlowRow) -> None:
-        """Walk on, or show."""
+        """Show it."""
         self.list.select(row.key)
         self.select(row)
-        if self.data.page == CONCEPTS:
-            self._walk(str(row.key))
 
     def act(self, name: str, row: FlowRow) -> None:
         if name in OUTCOME_LOOKS:
             self.mark(name, str(row.key))
-        elif name == "walk":
-            self._begin_walk(row)
-        elif name == "undo" and isinstance(row.key, tuple):
-            self.take_back(str(row.key[1]))
         elif name == "undo":
             self.unmark(str(row.key))
         elif name in ("archive", "restore"):
@@ -545,83 +513,3 @@ class LibraryView(ListView[LibraryPage]):
             self._read()
 
         self._call("The document", lambda workspace: command(workspace, which), done)
-
-    # --- learn ---
-
-    def consolidate(self) -> None:
-        """Make the changes of the preview."""
-        if self.data.plan is None or not self.data.plan.changes:
-            self._shell.toast("Nothing would change", icon="info", color="accent", seconds=2.5)
-            return
-        self.apply.enable(False)
-
-        def act(workspace: Workspace) -> Any:
-            try:
-                return library_consolidate(workspace)
-            finally:
-                self._look.jobs.post(lambda: self.apply.enable(True))
-
-        def done(made: Any) -> None:
-            run = made.run_id
-            if run:
-                self._shell.history.did(Step(lambda: self.take_back(run), run))
-            self._shell.toast(f"Consolidated: {count(len(made.changes), 'change')}", action="Undo" if run else "",
-                              on_action=(lambda: self.take_back(run)) if run else None)  # fmt: skip
-            self.tell(made.warnings)
-            self._read()
-
-        self._call("The consolidation", act, done)
-
-    def take_back(self, run: str) -> None:
-        """Undo a consolidation."""
-
-        def done(undone: Any) -> None:
-            self._shell.history.drop(run)
-            kept = f", {len(undone.kept)} stayed, changed since" if undone.kept else ""
-            self._shell.toast(f"Taken back: {count(undone.changed, 'change')}{kept}", icon="undo-2")
-            self._read()
-
-        self._call("The undo", lambda workspace: library_undo(workspace, run), done)
-
-    # --- walk ---
-
-    def _find_concepts(self) -> None:
-        words = self.data.words
-
-        def done(found: Any) -> None:
-            if words == self.data.words:
-                self.put(concepts=tuple(found), around=None, way=())
-
-        self._call("The concepts", lambda workspace: commands.concepts(workspace, words), done)
-
-    def _begin_walk(self, row: FlowRow) -> None:
-        key = row.key
-        which = str(key[1] if isinstance(key, tuple) else key)
-        if self.data.page != CONCEPTS:
-            self._words[CONCEPTS], self._chosen[CONCEPTS] = "", None
-            self.data = replace(self.data, around=None, way=())
-            self.open_page(CONCEPTS)
-        self._walk(which)
-
-    def _walk(self, which: str, back: bool = False) -> None:
-        """Stand at another node; the way there is remembered."""
-        here = self.data.around
-        if here is not None and here.centre.id == which:
-            return
-
-        def done(found: Any) -> None:
-            way = self.data.way[:-1] if back else (*self.data.way, here.centre) if here is not None else ()
-            dpg.set_value(self.filter, "")
-            self.words = ""
-            self.list.selected = None
-            self.put(around=found, way=way, words="", chosen=None)
-
-        self._call("The way there", lambda workspace: commands.neighbourhood(workspace, which), done)
-
-    def walk_back(self) -> None:
-        """One step back; from the first to the list of concepts."""
-        if self.data.way:
-            self._walk(self.data.way[-1].id, back=True)
-        elif self.data.around is not None:
-            self.data = replace(self.data, around=None, chosen=None)
-            self._find_concepts()
