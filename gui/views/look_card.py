@@ -98,7 +98,7 @@ class LookCard:
         words = lowered(look, left, 5)
         text(look, words, icon("eye"), "text", "edited")
         self._name = text(look, words, "Wants a look", "strong")
-        gap(look, left, 8)
+        gap(look, left, 3)
         self.kinds = {kind: Button(look, left, "", partial(self.begin, kind), kind="words") for kind in NAMED}
         self._place = text(look, lowered(look, right, 6), "", "small", "muted")
         self.begin_button = Button(look, right, "One by one", self.begin, icon="arrow-right", shortcut="W")
