@@ -1,4 +1,4 @@
-"""The pages of the library, for `panel_gallery.py`: asked, answered, what served.
+"""The pages of the library, for `panel_gallery.py`: asked and answered.
 
 All data in it is made up. It is not a test and not shipped.
 """
@@ -61,6 +61,3 @@ def library(seat: Seat, shot: Shot) -> None:
     seat.settle()
     shot("library")
     of.clear()
-    of.open_page("learned")
-    seat.settle()
-    shot("library-learned")

@@ -118,20 +118,6 @@ def test_documents_are_filtered_and_those_taken_out_come_last(home: Workspace, f
     assert "archived" in everything(page)[1].meta
 
 
-def test_reflection_counts_by_task_and_source_and_says_what_stands_out(home: Workspace, files: Path) -> None:
-    page = filled(home, files)
-    chunk = page.chosen
-    for _ in range(3):
-        commands.mark(home, "w", str(chunk), task="debugging")
-        commands.mark(home, "l", str(chunk), task="factual_lookup")
-    drawn = LibraryPage("learned", plots=commands.plots(home))
-    stacks = {block.label: dict(block.numbers) for block in sheet(drawn) if isinstance(block, plain.Stack)}
-    assert stacks["debugging"]["win"] == 3 and stacks["factual lookup"]["misleading"] == 3
-    assert said(sheet(drawn)).startswith("Debugging is served well, factual lookup is served badly.")
-    assert sum(sum(row.values()) for row in stacks.values()) == 18, "the same six traces by task, source and month"
-    assert [row.text for row in everything(drawn)][:1] == ["Debugging: served well"]
-
-
 def test_code_and_prose_of_a_passage_keep_their_places(home: Workspace, files: Path) -> None:
     """Where code went on in the next line, prose stood as code and code as prose; fences stood among the words."""
     blocks = plain.paragraphs("Call `queue.\njoin()` and wait, never `get()`.\n- one\n- two\n\n```python\nx = 1\n```\n")
@@ -180,11 +166,6 @@ def ask(stand: Stand, words: str) -> None:
     stand.press("Return")
 
 
-def page(stand: Stand, name: str) -> None:
-    """Click the chip of a page."""
-    stand.click(stand.view.chips[name].item)
-
-
 def test_two_files_come_in_are_asked_and_one_key_counts(stand: Stand, home: Workspace, files: Path) -> None:
     stand.press("n")
     for name in ("kettles.md", "fuses.md"):
@@ -201,10 +182,8 @@ def test_two_files_come_in_are_asked_and_one_key_counts(stand: Stand, home: Work
     kept = commands.search(home, QUESTION).retrieved.dossiers[0]
     assert [(trace.outcome, trace.notes) for trace in kept.traces] == [("win", "it was the heater")]
     stand.press("w")
-    page(stand, "learned")
-    assert stand.view.data.plots.reflection.traces == 1, "the same key twice counts once"
-    stacks = [block for block in stand.view.sheet.blocks if isinstance(block, plain.Stack)]
-    assert [sum(block.numbers.values()) for block in stacks] == [1, 1, 1]
+    kept = commands.search(home, QUESTION, unlogged=True).retrieved.dossiers[0]
+    assert sum(sum(numbers.values()) for numbers in kept.tally.values()) == 1, "the same key twice counts once"
     assert stand.errors == []
 
 
@@ -225,34 +204,28 @@ def test_an_outcome_is_replaced_by_another_and_taken_back(stand: Stand, home: Wo
     assert stand.errors == []
 
 
-def test_before_there_is_a_document_there_is_one_page(stand: Stand, home: Workspace, files: Path) -> None:
-    """Five names of pages stood over an empty list. The answers take the place of the documents, and Esc brings these
-    back."""
+def test_answers_take_the_place_of_the_documents(stand: Stand, home: Workspace, files: Path) -> None:
+    """Esc brings these back; before there is one the view says what a library is for."""
     dpg, view = stand.desk.dpg, stand.view
-    assert not any(dpg.is_item_shown(chip.item) for chip in view.chips.values())
     assert dpg.is_item_shown(view._states["documents"].item)
     library_ingest(home, [str(files)])
     view.opened()
     stand.settle()
-    assert all(dpg.is_item_shown(chip.item) for chip in view.chips.values())
     assert sorted(stand.texts()) == ["Fuses", "Kettles"]
     ask(stand, QUESTION.rstrip("?"))
-    assert all("\n" in text for text in stand.texts()) and dpg.is_item_shown(view.lines["answers"])
+    assert all("\n" in text for text in stand.texts()) and dpg.is_item_shown(view._answers)
     stand.click(stand.point(stand.texts()[0])["win"].item)
     assert view.data.said == {view.list.rows[0].key: "win"}, "the mouse says how it served, too"
     stand.press("Escape")
     assert sorted(stand.texts()) == ["Fuses", "Kettles"] and stand.errors == []
 
 
-def test_answers_are_asked_for_another_task_and_a_period_is_chosen(stand: Stand, home: Workspace, files: Path) -> None:
+def test_answers_are_asked_for_another_task(stand: Stand, home: Workspace, files: Path) -> None:
     filled(home, files)
     ask(stand, QUESTION.rstrip("?"))
     stand.press("t")
     answered = stand.view.data.answered.retrieved
     assert answered.task_type == plain.TASKS[1] and not answered.inferred
-    page(stand, "learned")
-    stand.press("d")
-    assert stand.view.data.plots.reflection.days == 365
     assert stand.errors == []
 
 
@@ -261,7 +234,7 @@ def test_without_the_extra_the_view_names_the_command(stand: Stand, monkeypatch:
     stand.view.opened()
     stand.settle()
     assert stand.view.missing and stand.desk.dpg.is_item_shown(stand.view._states["missing"].item)
-    assert not any(stand.desk.dpg.is_item_shown(line) for line in stand.view.lines.values())
+    assert not any(stand.desk.dpg.is_item_shown(line) for line in (stand.view._answers, stand.view._documents))
     assert stand.errors == []
 
 

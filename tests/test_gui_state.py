@@ -43,7 +43,7 @@ from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
 from gui.views.commands import action_entries, file_entries, run_entries, search
-from gui.views.conversations import COLUMNS, Wish, arrange, cell, chip_counts, row_of
+from gui.views.conversations import COLUMNS, Wish, arrange, cell, chip_counts, row_of, teaching
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import NOTHING_SENT, begin_words, is_first_start
 from gui.views.harvest_dialog import (
@@ -60,7 +60,7 @@ from gui.views.harvest_dialog import (
 from gui.views.harvest_watch import best_rows, gained_rows
 from gui.views.knowledge_rows import Knowledge
 from gui.views.settings import set_words, setting_rows
-from gui.views.start import digest_words, file_lines
+from gui.views.start import digest_words, file_lines, known_counts, ledger_lines
 from gui.views.state_line import activity_words, harvest_button, links, resting_words
 from gui.watch import folders_of, matters
 from tests.cli_call import call
@@ -435,6 +435,9 @@ def test_a_damaged_ledger_leads_to_the_repair(home: Workspace) -> None:
     state = State(snapshot=gathered(home).snapshot)
     assert harvest_button(state)[0] == "Repair…" and harvest_button(state).action == "doctor"
     assert resting_words(state, 0.0) == ("circle-alert", "failed", "The ledger is not readable JSON")
+    assert state.snapshot is not None and known_counts(state.snapshot) is None
+    assert {line.aside for line in ledger_lines(known_counts(state.snapshot))} == {"?"}, "not 0: nobody knows"
+    assert teaching(None, True)[0] == "The ledger cannot be read", "and not: nothing harvested yet"
 
 
 def test_a_name_that_the_fonts_cannot_show_is_a_word_in_its_cell() -> None:

@@ -80,13 +80,11 @@ def _in_parts(file: BinaryIO) -> Entries | None:
     one that is not in our own layout. A cut at a wrong place leaves a brace open, so that part is no JSON, and the
     whole file is read at once instead."""
     entries: Entries = {}
-    share = _Shared().share
     try:
         for _, rows in _rows_of(file):
             part = json.loads('{"' + rows.decode("utf-8") + "}}")
             if not all(isinstance(entry, dict) for entry in part.values()):
                 return None
-            share(part)
             entries.update(part)
     except (ValueError, RecursionError):
         return None
@@ -160,29 +158,6 @@ def _place_of(file: BinaryIO, key: str) -> int:
     held = b"\n    " + file.read(high - low + len(named))
     at = held.find(b"\n    " + named)
     return low + at if at >= 0 else -1
-
-
-_REPEATED = ("status", "model", "provider", "source", "format", "project", "prompt", "run", "at", "date")
-
-
-class _Shared:
-    """Keeps equal words and equal counts of items once: of a hundred thousand entries they would take forty megabytes.
-    Nobody changes the counts of an entry; whoever tells other counts makes another entry."""
-
-    def __init__(self) -> None:
-        self._words: dict[str, str] = {}
-        self._counts: dict[tuple[Any, ...], dict[str, Any]] = {}
-
-    def share(self, entries: Mapping[str, Any]) -> None:
-        """Let these entries hold what earlier ones hold, where that is equal."""
-        words, counts = self._words, self._counts
-        for entry in entries.values():
-            for name in _REPEATED:
-                if type(word := entry.get(name)) is str:
-                    entry[name] = words.setdefault(word, word)
-            items = entry.get("items")
-            if type(items) is dict and all(type(number) is int for number in items.values()):
-                entry["items"] = counts.setdefault(tuple(items.items()), items)
 
 
 def _of_both_sides(data: bytes) -> Entries | None:

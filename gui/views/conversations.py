@@ -50,6 +50,7 @@ from gui.views.looks import (
     since,
 )
 from gui.views.sources import SourcesColumn
+from gui.views.start import known_counts
 from gui.views.strip import Strip
 
 COLUMNS = (
@@ -268,8 +269,17 @@ TEACH = (
 )
 
 
-def teaching(run: RunState | None) -> tuple[str, str]:
+UNREADABLE = (
+    "The ledger cannot be read",
+    "It says what became of each conversation. Your bullets are not touched.\n"
+    "“Repair…” at the top right mends it from the plans that prove it.",
+)
+
+
+def teaching(run: RunState | None, unreadable: bool = False) -> tuple[str, str]:
     """Title and words of an empty ledger: what a harvest does, or how the one stands that has begun."""
+    if unreadable:
+        return UNREADABLE
     if run is not None and run.at_work:
         title = "The first harvest is running" if run.work == "harvest" else TEACH[0]
         return title, f"{capital(run.words)}.\nWhat a harvest reads appears here when it has finished."
@@ -504,7 +514,7 @@ class ConversationsView(FilteredView):
     def _teach_state(self, state: State) -> None:
         """What an empty ledger says: what a harvest does, or how the one stands that has begun."""
         run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
-        teach = teaching(run)
+        teach = teaching(run, state.snapshot is not None and known_counts(state.snapshot) is None)
         if teach != self._taught:
             self._taught = teach
             self._teach.tell(teach[1], title=teach[0])

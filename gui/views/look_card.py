@@ -29,7 +29,7 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.looks import capital, joined, short_name
 
-NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "said twice?", "vanished": "gone?",
+NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "doubles?", "vanished": "gone?",
          "kept-away": "removed", "stale": "old?"}  # fmt: skip
 """What waits, in words that need no page of the documentation."""
 CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 820
@@ -62,12 +62,12 @@ def ordered(rows: Sequence[Waiting]) -> list[Waiting]:
 def sides(row: Waiting) -> tuple[tuple[str, str], tuple[str, str]]:
     """The two texts that are compared, each with the small line below it: what is said, and what stands against it; of
     a held item its quote, of lines that vanished all of them."""
-    words = without_emphasis(row.text)
+    words = row.text.replace("**", "")  # code keeps its signs: it is decided about letter by letter
     meta = joined(local_day(row.day) if row.day else "", short_name(row.source) if row.source else "", row.project)
     if row.lines:
-        return (words, meta), ("\n".join(without_emphasis(line.removeprefix("- ")) for line in row.lines), "")
+        return (words, meta), ("\n".join(line.removeprefix("- ").replace("**", "") for line in row.lines), "")
     if row.other:
-        return (words, joined("Older", meta)), (without_emphasis(row.other), "Newer" if row.kind != "alike" else "")
+        return (words, joined("Older", meta)), (row.other.replace("**", ""), "Newer" if row.kind != "alike" else "")
     return (words, meta), (f"“{row.quote}”" if row.quote else "", "what was quoted" if row.quote else "")
 
 
@@ -98,7 +98,7 @@ class LookCard:
         words = lowered(look, left, 5)
         text(look, words, icon("eye"), "text", "edited")
         self._name = text(look, words, "Wants a look", "strong")
-        gap(look, left, 8)
+        gap(look, left, 3)
         self.kinds = {kind: Button(look, left, "", partial(self.begin, kind), kind="words") for kind in NAMED}
         self._place = text(look, lowered(look, right, 6), "", "small", "muted")
         self.begin_button = Button(look, right, "One by one", self.begin, icon="arrow-right", shortcut="W")

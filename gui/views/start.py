@@ -19,7 +19,7 @@ from core.commands.context import GLOBAL, begin_context
 from core.commands.panel.overview import FileState, Overview
 from core.commands.panel.start import Start, start_of
 from gui.shell import Shell
-from gui.state import Selection, State
+from gui.state import Selection, Snapshot, State
 from gui.toolkit.charts import Part, SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import card, space, spread
@@ -81,14 +81,23 @@ def state_of(row: FileState, damaged: bool, digest: str) -> tuple[str, str]:
     return f"{row.bullets:,}" if row.bullets is not None else size(row.bytes), "hint"
 
 
-def ledger_lines(counts: Mapping[str, int]) -> list[Line]:
-    """What became of the conversations: the statuses that the user's card names, and others while there are any."""
+def ledger_lines(counts: Mapping[str, int] | None) -> list[Line]:
+    """What became of the conversations: the statuses that the user's card names, and others while there are any; None
+    where nobody knows."""
+    if counts is None:
+        return [Line(STATUSES[name].name, aside="?", key=("status", name), aside_tone="failed") for name in COUNTED]
     named = [*COUNTED, *(name for name in STATUSES if name not in COUNTED and counts.get(name))]
     return [
         Line(STATUSES[name].name, aside=f"{counts.get(name, 0):,}", key=("status", name),
              aside_tone=STATUSES[name].color if counts.get(name) else "hint")
         for name in named
     ]  # fmt: skip
+
+
+def known_counts(snapshot: Snapshot) -> Mapping[str, int] | None:
+    """How many conversations of each status; None where the ledger cannot be read."""
+    unread = any(one.code in ("ledger-corrupt", "ledger-unreadable") for one in snapshot.problems)
+    return None if unread else snapshot.overview.status.ledger
 
 
 DIGEST_LOOKS = {
@@ -179,7 +188,7 @@ class StartColumn:
             lines = file_lines(snapshot.overview, damaged, memories)
             self.files.set(lines)
             dpg.configure_item(self._edited, show=any(line.aside == "edited" for line in lines))
-            self.ledger.set(ledger_lines(snapshot.overview.status.ledger))
+            self.ledger.set(ledger_lines(known_counts(snapshot)))
             if again:
                 self._read()
             else:

@@ -1,20 +1,17 @@
-"""What the panel's view of the library shows: documents with how they were used, dossiers, outcomes, and reflection as
-rows for plots.
+"""What the panel's view of the library shows: documents, dossiers, and how they served.
 
 Each function opens the library for itself and lets go of it: a window may ask from any thread, and holds nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core.commands.library.documents import Shelf, library_list
 from core.commands.library.use import (
     library_record,
-    library_reflect,
     library_retrieve,
 )
 from core.commands.workspace import Workspace, utc_now
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from core.commands.library.use import Answered as Answered
     from core.library.records import UsageTrace
     from core.library.use.dossier import Dossier as Dossier
-    from core.library.use.reflect import Reflection
 
 OUTCOME_KEYS = {"w": "win", "p": "partial", "m": "miss", "l": "misleading"}
 """The key with which a user says how the selected chunk served."""
@@ -80,41 +76,3 @@ def dossier_text(dossier: Dossier) -> str:
     from core.library.use.dossier import as_text
 
     return as_text(dossier)
-
-
-@dataclass(frozen=True)
-class Series:
-    """Rows for a stacked plot: a label for each bar, for each outcome a number a bar, and for each bar how well it
-    served (0 to 1; None where too little is known)."""
-
-    labels: tuple[str, ...] = field(default=())
-    numbers: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    served: tuple[float | None, ...] = field(default=())
-
-
-@dataclass(frozen=True)
-class Plots:
-    """A reflection with its plots: outcomes by kind of task, by source, and by month."""
-
-    reflection: Reflection
-    by_task: Series
-    by_source: Series
-    by_month: Series
-
-
-def plots(workspace: Workspace, concept: str = "", days: int = 0) -> Plots:
-    """The questions about the library, and what to draw; with `days` of the last so many days."""
-    value = library_reflect(workspace, "all", concept, days)
-    return Plots(
-        value,
-        _series({one.task_type: one.outcomes for one in value.tasks if one.outcomes}),
-        _series({one.domain: one.outcomes for one in value.sources if one.outcomes}),
-        _series(value.months),
-    )
-
-
-def _series(rows: Mapping[str, Mapping[str, int]]) -> Series:
-    from core.experience.kinds import success
-
-    numbers = {outcome: tuple(row.get(outcome, 0) for row in rows.values()) for outcome in OUTCOMES}
-    return Series(tuple(rows), numbers, tuple(success(row) for row in rows.values()))

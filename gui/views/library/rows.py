@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.figures import count
 from core.commands.panel.bullets import local_day
-from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES, Plots, Series
+from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.typeset import visible
-from gui.views.looks import Looks, capital, joined, short_folder
+from gui.views.looks import Looks, joined, short_folder
 from gui.views.reader_rows import CODE, blocks, inline
 
 if TYPE_CHECKING:
     from core.commands.panel.library import Answered, Dossier
 
-DOCUMENTS, LEARNED = "documents", "learned"
-PAGES: Mapping[str, str] = {DOCUMENTS: "Documents", LEARNED: "What served"}
 OUTCOME_LOOKS: Mapping[str, Looks] = {
     "win": Looks("Win", "thumbs-up", "harvested"),
     "partial": Looks("Partial", "circle-check", "edited"),
@@ -45,32 +43,24 @@ _FENCES = re.compile(r"^[ ]*(?:`{3,}|~{3,}).*$", re.MULTILINE)
 _ITEM = re.compile(r"[ ]*(?:[-*+•]|\d{1,3}[.)])[ ]|#{1,6}[ ]|[ ]*\|")
 """How a line begins that is no part of the paragraph before it."""
 SERVES = frozenset({*OUTCOMES, "copy"})
-GOOD, POOR = 0.6, 0.4
 
 
 TASKS = ("", "debugging", "implementation_howto", "conceptual_understanding", "factual_lookup", "decision_support",
          "opinion_gathering", "exploratory_research", "creative_inspiration", "other")  # fmt: skip
-PERIODS: Mapping[int, str] = {0: "All time", 365: "Last year", 90: "Last 90 days", 30: "Last 30 days", 7: "Last week"}
-"""How many days a reflection looks back."""
 
 
 @dataclass(frozen=True)
 class LibraryPage:
-    """All that the view was told: which page is open, the words in its field, answers of the library, what is chosen.
+    """All that the view was told: the words in its field, answers of the library, what is chosen. `said` is chunk ->
+    the outcome that was given to it here since the question was asked; `task` the kind of task that is asked for ("":
+    told from the question)."""
 
-    `said` is chunk -> the outcome that was given to it here since the question was asked; `task` the kind of task that
-    is asked for ("": told from the question), `days` the period of the reflection.
-    """
-
-    page: str = DOCUMENTS
     words: str = ""
     chosen: object = None
     answered: Answered | None = None
     said: Mapping[str, str] = field(default_factory=dict)
     task: str = ""
-    days: int = 0
     documents: tuple[Mapping[str, Any], ...] = ()
-    plots: Plots | None = None
 
     @property
     def dossiers(self) -> Sequence[Dossier]:
@@ -87,10 +77,8 @@ class LibraryPage:
 
 
 def everything(state: LibraryPage) -> list[FlowRow]:
-    """The rows of the open page without its filter: of the first one the answers, once something was asked."""
-    if state.page == DOCUMENTS:
-        return document_rows(state) if state.answered is None else answer_rows(state)
-    return reflect_rows(state)
+    """The documents; once something was asked, the answers."""
+    return document_rows(state) if state.answered is None else answer_rows(state)
 
 
 def answer_rows(state: LibraryPage) -> list[FlowRow]:
@@ -138,34 +126,6 @@ def document_rows(state: LibraryPage) -> list[FlowRow]:
     return made
 
 
-def reflect_rows(state: LibraryPage) -> list[FlowRow]:
-    """The answers of a reflection: tasks, sources, gaps, chunks to retire, connections."""
-    if state.plots is None:
-        return []
-    report, made = state.plots.reflection, []
-    for task in report.tasks:
-        unanswered = f"{task.unanswered} without an answer" if task.unanswered else ""
-        words = f"{capital(named(task.task_type))}: {task.verdict}"
-        meta = joined(served_words(task.success), count(task.questions, "question"), unanswered)
-        made.append(FlowRow(("task", task.task_type), words, meta, "target", color_of(task.success)))
-    for source in report.sources:
-        words, shown = f"{source.domain}: {source.verdict}", f"shown {source.retrieved:,} times"
-        meta = joined(served_words(source.success), count(source.documents, "document"), shown)
-        made.append(FlowRow(("source", source.domain), words, meta, "globe", color_of(source.success)))
-    for gap in report.gaps:
-        words = f"Gap: {plain(gap.concept)}. {capital(plain(gap.notes))}"
-        meta = joined(count(gap.questions, "question"), count(gap.chunks, "chunk"))
-        made.append(FlowRow(("gap", gap.concept), words, meta, "circle-question-mark", "edited"))
-    for one in report.retire:
-        meta = joined(one.title, outcome_words(one.outcomes))
-        made.append(coded_row(("retire", one.chunk_id), f"To retire: {plain(one.text)}", meta, "archive", "failed",
-                              frozenset({"archive"})))  # fmt: skip
-    for pair in report.connections:
-        both = f"Found together: {plain(pair.one_text)}\n{plain(pair.other_text)}"
-        made.append(coded_row(("pair", pair.one, pair.other), both, plain(pair.note), "link", "harvested"))
-    return made
-
-
 # --- the sheet --------------------------------------------------------------------------------------------------------
 
 
@@ -196,21 +156,15 @@ class Stack(NamedTuple):
     color: str = "text"
 
 
-class Key(NamedTuple):
-    """What the colours of outcomes mean."""
-
-
 class Rule(NamedTuple):
     """A thin line."""
 
 
-Block = Words | Bar | Stack | Key | Rule
+Block = Words | Bar | Stack | Rule
 
 
 def sheet(state: LibraryPage) -> list[Block]:
     """What stands beside the list."""
-    if state.page == LEARNED:
-        return reflect_sheet(state)
     one = state.dossier
     if one is not None:
         return dossier_sheet(one, state.dossiers, state.said.get(one.chunk.id, ""))
@@ -302,68 +256,6 @@ def document_sheet(one: Mapping[str, Any]) -> list[Block]:
     ]
 
 
-def reflect_sheet(state: LibraryPage) -> list[Block]:
-    """Totals and the plots, and more about the chosen row."""
-    if state.plots is None:
-        return []
-    plots = state.plots
-    report = plots.reflection
-    made: list[Block] = [Words(headline(state), role="heading")]
-    all_of = {name: sum(plots.by_task.numbers.get(name, ())) for name in OUTCOMES}
-    made.append(Words(joined(count(report.traces, "trace"), outcome_words(all_of),
-                             f"{count(report.lonely, 'chunk')} never used", f"{report.stale:,} stale",
-                             count(len(report.gaps), "gap")), "muted", "small"))  # fmt: skip
-    for name, series in (("By task type", plots.by_task), ("By source", plots.by_source), ("By month", plots.by_month)):
-        if series.labels:
-            made += [Rule(), Words(name, "muted", "strong"), *stacks(series)]
-    if report.traces:
-        made.append(Key())
-    kind, key = state.chosen[:2] if isinstance(state.chosen, tuple) and len(state.chosen) > 1 else ("", "")
-    gap = next((one for one in report.gaps if kind == "gap" and one.concept == key), None)
-    if gap is not None:
-        made += [Rule(), Words(f"Asked about {gap.concept}", "muted", "strong"),
-                 *(Words(plain(one), "text") for one in gap.examples)]  # fmt: skip
-    if report.unanswered:
-        made += [Rule(), Words("Without an answer", "muted", "strong"),
-                 *(Words(plain(query), "text", label=named(task)[:14])
-                   for query, task, _at in report.unanswered[:6])]  # fmt: skip
-    return made
-
-
-def stacks(series: Series) -> list[Block]:
-    """A bar for each label, with its share of success where three outcomes are known."""
-    made: list[Block] = []
-    for at, label in enumerate(series.labels):
-        numbers = {name: series.numbers[name][at] for name in OUTCOMES}
-        rate = series.served[at]
-        figure = f"{percent(rate)}   {sum(numbers.values()):,}" if rate is not None else f"{sum(numbers.values()):,}"
-        color = "text" if rate is None or rate >= GOOD else "failed" if rate <= POOR else "edited"
-        made.append(Stack(named(label), numbers, figure, color))
-    return made
-
-
-def headline(state: LibraryPage) -> str:
-    """One sentence: which tasks are served well, and which badly."""
-    assert state.plots is not None
-    report = state.plots.reflection
-    if not report.traces:
-        return "Nothing was recorded yet."
-    known = [one for one in report.tasks if one.success is not None]
-    good = [named(one.task_type) for one in known if one.success is not None and one.success >= GOOD]
-    bad = [named(one.task_type) for one in known if one.success is not None and one.success <= POOR]
-    if not good and not bad:
-        return "Too little is known yet." if not known else "No kind of task stands out."
-    said = [f"{listed(good)} served well" if good else "", f"{listed(bad)} served badly" if bad else ""]
-    return capital(", ".join(filter(None, said))) + "."
-
-
-def listed(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and 2 more`, with the verb."""
-    if len(names) > 2:
-        return f"{', '.join(names[:2])} and {len(names) - 2} more are"
-    return " and ".join(names) + (" is" if len(names) == 1 else " are")
-
-
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
@@ -397,13 +289,6 @@ def percent(share: float) -> str:
 def served_words(share: float | None) -> str:
     """How well something served, where that is known."""
     return f"served {percent(share)}" if share is not None else ""
-
-
-def color_of(rate: float | None) -> str:
-    """Green, amber or red by how well something served; pale where too little is known."""
-    if rate is None:
-        return "hint"
-    return "harvested" if rate >= GOOD else "failed" if rate <= POOR else "edited"
 
 
 def outcome_words(numbers: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""The view of the library: ask it and say how it served, its documents, and what served.
+"""The view of the library: its documents; ask them, and say how the answers served.
 
 Everything is asked of `core/commands/panel/library.py` on a worker; nothing of the library's packages is loaded before
 the view is opened. What the rows say is in `rows.py`, what stands beside them is drawn by `sheet.py`.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import dearpygui.dearpygui as dpg
@@ -27,18 +26,13 @@ from gui.toolkit.charts import Progress
 from gui.toolkit.flow_rows import FlowRow, RowAction, matching
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
-from gui.toolkit.layout import ChipRow, Columns, Pane, box, lowered
+from gui.toolkit.layout import Columns, Pane, box, lowered
 from gui.toolkit.letters import END
-from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
 from gui.views.library.rows import (
-    DOCUMENTS,
     KEY_OF,
-    LEARNED,
     OUTCOME_LOOKS,
-    PAGES,
-    PERIODS,
     TASKS,
     LibraryPage,
     everything,
@@ -46,13 +40,10 @@ from gui.views.library.rows import (
     sheet,
 )
 from gui.views.library.sheet import Sheet
-from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside
+from gui.views.list_view import ENTER, ListView, Teach, beside
 from gui.views.looks import capital, short_folder
 
 MISSING = "no-library-support"
-ANSWERS = "answers"
-"""The name of what stands above the answers to a question."""
-HINTS = {DOCUMENTS: "Ask the library, then Enter", LEARNED: "Filter by word"}
 ACTIONS = (
     *(RowAction(name, "", f"It served: {looks.name.lower()}", KEY_OF[name], KEY_OF[name])
       for name, looks in OUTCOME_LOOKS.items()),
@@ -67,16 +58,12 @@ ACTION_KEYS: Mapping[str, str] = {
     "Ctrl+O": "open", "Delete": "archive", "R": "restore", "U": "undo", "Ctrl+C": "copy",
 }  # fmt: skip
 TEACH = {
-    DOCUMENTS: Teach("library", "No documents yet", "Files, folders and addresses become passages that answer\n"
+    "documents": Teach("library", "No documents yet", "Files, folders and addresses become passages that answer\n"
                      "questions, and are found by what they were good for.", command="knowledge library ingest PATH",
                      action="Add documents…", act="begin_add"),
     "nothing": Teach("search", "Nothing found", "No passage answers this. Fewer or other words find more.",
                      action="Back to the documents", act="clear"),
-    LEARNED: Teach("lightbulb", "Nothing to reflect on yet", "Ask the library, and say how the answers served: "
-                   "W, P, M or L.\nFrom five uses on a passage gets a profile."),
     "asks": Teach("search", "No document is called so", "Enter asks what stands in them."),
-    "filter": Teach("funnel", "No row has these words", "Fewer words show more.", action="Clear the filter",
-                    act="clear"),
     "missing": Teach("package", "The library is not installed", "It needs packages that come with the extra 'library'.",
                      command=install_command("library")),
     "waiting": Teach("loader", "Looking…", "The library is being read."),
@@ -84,18 +71,16 @@ TEACH = {
 
 
 class LibraryView(ListView[LibraryPage]):
-    """Documents and the answers in them; once there are some, what served. A sheet stands beside the list."""
+    """Documents and the answers in them; a sheet stands beside the list."""
 
     name = "library"
     keys = (
-        ("Left, Right", "Another page"),
-        ("/", "Ask, or filter"),
+        ("/", "Ask, or find a document by its title"),
         ("Enter", "Ask"),
         ("Esc", "From the answers back to the documents"),
         ("W, P, M, L", "The passage was a win, partial, a miss, misleading"),
         ("N", "Say why, with the next outcome; add documents"),
         ("T", "Another kind of task, for this question"),
-        ("D", "Reflect on another period"),
         ("U", "Take back the outcome that you said"),
         ("Delete, R", "Archive a document, bring it back"),
     )
@@ -103,7 +88,7 @@ class LibraryView(ListView[LibraryPage]):
     ACTIONS = ACTIONS
     ACTION_KEYS = ACTION_KEYS
     TEACH = TEACH
-    FILTER = "Ask the library"
+    FILTER = "Ask the library, then Enter"
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, LibraryPage())
@@ -112,20 +97,14 @@ class LibraryView(ListView[LibraryPage]):
         self._home = ""
         self._asked = 0
         self._waits = 0  # questions to the library without an answer yet
-        self._words: dict[str, str] = {}
-        self._chosen: dict[str, object] = {}
         self._recorded: dict[str, str] = {}  # chunk -> the id of what was recorded of it since the question
         self._session = f"panel-{datetime.now():%Y%m%d-%H%M%S}"
 
     # --- building ---
 
     def build(self, parent: int) -> None:
-        """Make chips, columns, and what belongs to single pages."""
+        """Make the list, and the sheet beside it."""
         look = self._look
-        chips = ChipRow(look, parent, parent)
-        self.chips = {
-            page: chips.add(name, "accent", partial(self._page_clicked, page)) for page, name in PAGES.items()
-        }
         holder = box(look, parent, "clear")
         columns = Columns(look, holder, [Pane("list", 0, least=250, good=330), Pane("sheet", 470, least=230)])
         self.columns = columns
@@ -135,16 +114,15 @@ class LibraryView(ListView[LibraryPage]):
         self._show()
 
     def below(self, parent: int) -> None:
-        """The lines of single pages, below the field; what could not be done as asked."""
+        """What belongs to answers and to documents, below the field; what could not be done as asked."""
         look = self._look
-        self.lines: dict[str, int] = {}
-        line = self.lines[ANSWERS] = int(dpg.add_group(parent=parent))
+        line = self._answers = int(dpg.add_group(parent=parent))
         self.note = text_field(look, line, placeholder=f"{icon('pen')}  Why? It goes with the next outcome      N")
         row = int(dpg.add_group(horizontal=True, parent=line))
         self.kind = Button(look, row, "Any task", self.next_task, icon="target",
                            tip="The kind of task that the answers are for", shortcut="T")  # fmt: skip
         self.task = text(look, lowered(look, row, 7), "", "small", "hint", fit=END)
-        line = self.lines[DOCUMENTS] = int(dpg.add_group(parent=parent))
+        line = self._documents = int(dpg.add_group(parent=parent))
         self.path = text_field(
             look, line, placeholder=f"{icon('plus')}  Add a file, folder or address, then Enter      N"
         )
@@ -152,9 +130,6 @@ class LibraryView(ListView[LibraryPage]):
         self.stop = Button(look, row, "Stop", self.ingest, icon="circle-stop", tip="What was taken in stays")
         self.bar = Progress(look, lowered(look, row, 11), width=110)
         self.progress = text(look, lowered(look, row, 7), "", "small", "muted", fit=END)
-        line = self.lines[LEARNED] = int(dpg.add_group(horizontal=True, parent=parent))
-        self.period = Button(look, line, PERIODS[0], self.next_period, icon="hourglass",
-                             tip="What was asked and recorded in this time", shortcut="D")  # fmt: skip
         self.add_remark(parent)
 
     # --- state ---
@@ -168,12 +143,11 @@ class LibraryView(ListView[LibraryPage]):
         if state.home != self._home:
             first, self._home = not self._home, state.home
             if not first:
-                self._words, self._chosen, self.missing = {}, {}, False
-                self.data = LibraryPage(self.data.page)
+                self.missing, self.data = False, LibraryPage()
                 self.opened()
 
     def opened(self) -> None:
-        """Look at what the open page shows."""
+        """Look which documents there are."""
         self._read()
         self._name_page()
 
@@ -215,42 +189,12 @@ class LibraryView(ListView[LibraryPage]):
             self._shell.error(result.error)
 
     def _read(self) -> None:
-        """What the open page shows, again."""
-        page, days = self.data.page, self.data.days
-        if page == DOCUMENTS:
-            self._call("The documents", commands.documents, lambda found: self.put(documents=found.documents))
-        else:
-            self._call("What served", lambda workspace: commands.plots(workspace, days=days),
-                       lambda found: self.put(plots=found))  # fmt: skip
-
-    # --- pages ---
-
-    def _page_clicked(self, page: str, _on: bool) -> None:
-        self.open_page(page)
-
-    def open_page(self, page: str) -> None:
-        """Another page; what stood in the field and was chosen on it is there again."""
-        before = self.data
-        self._words[before.page], self._chosen[before.page] = before.words, before.chosen
-        self.words = self._words.get(page, "")
-        self.data = replace(before, page=page, words=self.words, chosen=self._chosen.get(page))
-        self.list.selected = self.data.chosen
-        dpg.set_value(self.filter, self.words)
-        self._name_page()
-        self._read()
-        self._show()
+        """The documents, again."""
+        self._call("The documents", commands.documents, lambda found: self.put(documents=found.documents))
 
     def _name_page(self) -> None:
-        page, asked = self.data.page, self.data.answered is not None
-        there = bool(self.data.documents or self.data.dossiers) or page != DOCUMENTS
-        for name, chip in self.chips.items():
-            dpg.configure_item(chip.item, show=there)  # a page shows what documents gave: before them there is one
-            chip.set_on(name == page)
-        stands = ANSWERS if page == DOCUMENTS and asked else page
-        for name, line in self.lines.items():
-            dpg.configure_item(line, show=name == stands and not self.missing)
-        sign = "funnel" if page == LEARNED else "search"
-        self._look.fitting.hint(self.filter, f"{icon(sign)}  {HINTS[page]}      /", self._look.px(FRAME[0]))
+        dpg.configure_item(self._answers, show=self.asked and not self.missing)
+        dpg.configure_item(self._documents, show=not self.asked and not self.missing)
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
         made = [] if self.missing else everything(self.data)
@@ -259,7 +203,7 @@ class LibraryView(ListView[LibraryPage]):
     @property
     def asked(self) -> bool:
         """Whether answers stand in the list."""
-        return self.data.page == DOCUMENTS and self.data.answered is not None
+        return self.data.answered is not None
 
     def teach(self, total: int) -> str:
         if self.missing:
@@ -268,7 +212,7 @@ class LibraryView(ListView[LibraryPage]):
             return "waiting"
         if self.asked:
             return "nothing"
-        return ("asks" if self.data.page == DOCUMENTS else "filter") if total else self.data.page
+        return "asks" if total else "documents"
 
     # --- keys and choosing ---
 
@@ -282,36 +226,29 @@ class LibraryView(ListView[LibraryPage]):
         return super().press(key, typing)
 
     def _aside(self) -> int:
-        """The field of the open page beside the first one, where that has the keyboard; else 0."""
-        field = (self.note if self.asked else self.path) if self.data.page == DOCUMENTS else 0
-        return field if field and dpg.is_item_focused(field) else 0  # a hidden one keeps what it was told last
+        """The field below the first one, where that has the keyboard; else 0."""
+        field = self.note if self.asked else self.path
+        return field if dpg.is_item_focused(field) else 0  # a hidden one keeps what it was told last
 
     def _entered(self) -> bool:
-        aside, page = self._aside(), self.data.page
+        aside = self._aside()
         if aside == self.path:
             self.ingest()
         elif aside:
             dpg.focus_item(self.at_rest)  # the note waits there for its outcome
         elif not dpg.is_item_focused(self.filter):  # Enter has taken the keyboard from it already, not the focus
             return False
-        elif page == DOCUMENTS:
+        else:
             dpg.focus_item(self.at_rest)
             self.ask(str(dpg.get_value(self.filter)))
-        else:
-            return False
         return True
 
     def do(self, key: str) -> bool:
-        """Keys of the page; those of a row are in ACTION_KEYS."""
-        page = self.data.page
-        if key in SIDEWAYS and (self.data.documents or self.data.dossiers):
-            self.open_page(beside([*PAGES], page, SIDEWAYS[key]))
-        elif key == "N" and page == DOCUMENTS:
+        """Keys beside those of a row, which are in ACTION_KEYS."""
+        if key == "N":
             self._look.keys_to(self.note if self.asked else self.path)
         elif key == "T" and self.asked:
             self.next_task()
-        elif key == "D" and page == LEARNED:
-            self.next_period()
         else:
             return False
         return True
@@ -324,7 +261,7 @@ class LibraryView(ListView[LibraryPage]):
             self._show()
 
     def clear(self) -> None:
-        """Everything again; on the first page the documents instead of answers."""
+        """The documents instead of answers."""
         if self.asked:
             self.data = replace(self.data, answered=None, said={}, chosen=None)
             self.list.selected = None
@@ -348,7 +285,7 @@ class LibraryView(ListView[LibraryPage]):
         elif name == "undo":
             self.unmark(str(row.key))
         elif name in ("archive", "restore"):
-            self._set_status(name, str(row.key[1] if isinstance(row.key, tuple) else row.key))
+            self._set_status(name, str(row.key))
         elif name == "open":
             path = next(str(one["path"]) for one in self.data.documents if one["id"] == row.key)
             self._shell.open_path(path)
@@ -390,13 +327,6 @@ class LibraryView(ListView[LibraryPage]):
         self.kind.set_label(capital(named(task)) if task else "Any task", "target")
         if self.data.answered is not None:
             self.ask(self.data.answered.retrieved.query)
-
-    def next_period(self) -> None:
-        """The next period of the reflection."""
-        days = beside([*PERIODS], self.data.days, 1)
-        self.data = replace(self.data, days=days)
-        self.period.set_label(PERIODS[days], "hourglass")
-        self._read()
 
     def mark(self, outcome: str, chunk: str) -> None:
         """Record how a passage served, with what stands in the field for it. The same outcome twice counts once, and
