@@ -62,7 +62,7 @@ def parted(text: str, at: int) -> bool:
     if at <= 0 or at >= len(text):
         return True
     letter, before = text[at], text[at - 1]
-    if letter.isascii() or before == "\n":
+    if letter.isascii():
         return True
     if letter == JOINER or "\U0001f3fb" <= letter <= "\U0001f3ff" or unicodedata.category(letter) in ("Mn", "Me", "Mc"):
         return False
@@ -92,7 +92,7 @@ def letter_before(text: str, at: int) -> int:
 
 def _kind(letter: str) -> str:
     if letter.isspace():
-        return letter if letter == "\n" else " "
+        return " "
     if letter.isalnum() or letter == "_" or unicodedata.category(letter)[0] == "M":
         return "w"
     return "."
@@ -100,21 +100,17 @@ def _kind(letter: str) -> str:
 
 def word_after(text: str, at: int) -> int:
     """Where the next word begins."""
-    if at < len(text) and text[at] != "\n":
-        at = _end_of_run(text, at) if _kind(text[at]) != " " else at
-        while at < len(text) and _kind(text[at]) == " ":
-            at += 1
-        return _behind(text, at)
-    return min(at + 1, len(text))
+    at = _end_of_run(text, at) if at < len(text) and _kind(text[at]) != " " else at
+    while at < len(text) and _kind(text[at]) == " ":
+        at += 1
+    return _behind(text, at)
 
 
 def word_before(text: str, at: int) -> int:
     """Where the word begins that the place is in, or behind."""
-    if at > 0 and text[at - 1] == "\n":
-        return at - 1
     while at > 0 and _kind(text[at - 1]) == " ":
         at -= 1
-    if at > 0 and text[at - 1] != "\n":
+    if at > 0:
         kind = _kind(text[at - 1])
         while at > 0 and _kind(text[at - 1]) == kind:
             at -= 1
@@ -126,10 +122,6 @@ def word_at(text: str, at: int) -> tuple[int, int]:
     if not text:
         return 0, 0
     at = min(at, len(text) - 1)
-    if text[at] == "\n":
-        if at == 0 or text[at - 1] == "\n":
-            return at, at
-        at -= 1
     kind, begin = _kind(text[at]), at
     while begin > 0 and _kind(text[begin - 1]) == kind:
         begin -= 1
@@ -155,12 +147,6 @@ def _before(text: str, at: int) -> int:
     while not parted(text, at):
         at -= 1
     return at
-
-
-def paragraph_at(text: str, at: int) -> tuple[int, int]:
-    """The line of the text that a place is in, without its break."""
-    end = text.find("\n", at)
-    return text.rfind("\n", 0, at) + 1, end if end >= 0 else len(text)
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------
@@ -225,7 +211,7 @@ def spanned(draft: Draft, begin: int, end: int) -> Draft:
 
 
 class Row(NamedTuple):
-    """A part of the text in one row: the break behind it, hard or soft, is not shown."""
+    """A part of the text in one row."""
 
     begin: int
     end: int
@@ -233,8 +219,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """A text in rows that fit into a room. `offsets[at]` is the length of all letters before a place, breaks with
-    none."""
+    """A text in rows that fit into a room. `offsets[at]` is the length of all letters before a place."""
 
     text: str
     offsets: Sequence[float]
@@ -268,30 +253,26 @@ class Layout:
 def laid(text: str, room: float, measure: Callable[[str], float]) -> Layout:
     """The rows of a text: broken at blanks, which hang over the edge, between letters of scripts without blanks, and
     inside a word only where it has no room by itself. `measure(letter)` is the width of a letter."""
-    widths = (0.0 if letter == "\n" else measure(letter) for letter in text)
-    offsets = list(accumulate(widths, initial=0.0))
+    offsets = list(accumulate(map(measure, text), initial=0.0))
     rows: list[Row] = []
-    start = 0
-    for paragraph in text.split("\n"):
-        begin, end = start, start + len(paragraph)
-        for found in BREAKABLE.finditer(text, start, end):
-            first, last = found.span()
-            if found[0].isspace() or offsets[last] - offsets[begin] <= room:
-                continue
-            if first > begin:
-                rows.append(Row(begin, first))
-                begin = first
-            while offsets[last] - offsets[begin] > room:
-                cut = bisect_right(offsets, offsets[begin] + room, begin + 1, last) - 1
-                while cut > begin and not parted(text, cut):
-                    cut -= 1
-                cut = cut if cut > begin else letter_after(text, begin)
-                if cut >= last:
-                    break
-                rows.append(Row(begin, cut))
-                begin = cut
-        rows.append(Row(begin, end))
-        start = end + 1
+    begin = 0
+    for found in BREAKABLE.finditer(text):
+        first, last = found.span()
+        if found[0].isspace() or offsets[last] - offsets[begin] <= room:
+            continue
+        if first > begin:
+            rows.append(Row(begin, first))
+            begin = first
+        while offsets[last] - offsets[begin] > room:
+            cut = bisect_right(offsets, offsets[begin] + room, begin + 1, last) - 1
+            while cut > begin and not parted(text, cut):
+                cut -= 1
+            cut = cut if cut > begin else letter_after(text, begin)
+            if cut >= last:
+                break
+            rows.append(Row(begin, cut))
+            begin = cut
+    rows.append(Row(begin, len(text)))
     return Layout(text, offsets, tuple(rows))
 
 
@@ -326,8 +307,8 @@ def after_key(draft: Draft, key: str, layout: Layout, page: int = 1) -> Draft | 
         if control:
             return moved(draft, 0 if name == "Home" else len(text), hold)
         to = layout.rows[number][name == "End"]
-        if to == caret:  # at the end of its row already: on to that of the line
-            to = paragraph_at(text, caret)[name == "End"]
+        if to == caret:  # at the end of its row already: on to that of the whole
+            to = len(text) if name == "End" else 0
         return moved(draft, to, hold, upstream=name == "End")
     steps = {"Up": -1, "Down": 1, "Page up": -max(1, page - 1), "Page down": max(1, page - 1)}
     if name in steps and not control:

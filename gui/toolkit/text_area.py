@@ -38,16 +38,14 @@ SHIFTS = (dpg.mvKey_LShift, dpg.mvKey_RShift)
 
 
 class TextArea:
-    """One such field. With `lines` Enter breaks a line; without, every break that comes in is a space.
+    """One such field, of one paragraph: every break that comes in is a space.
 
     `room()` is how wide a row may be, in pixels of the screen, before the field has been drawn once; `pasted(words)` is
     what comes in of words of somewhere else.
     """
 
-    def __init__(
-        self, look: Look, *, lines: bool, room: Callable[[], float], pasted: Callable[[str], str] = str
-    ) -> None:
-        self._look, self._lines, self._room, self._pasted = look, lines, room, pasted
+    def __init__(self, look: Look, *, room: Callable[[], float], pasted: Callable[[str], str] = str) -> None:
+        self._look, self._room, self._pasted = look, room, pasted
         self.draft = Draft()
         self.field = 0
         self._caught = ""
@@ -95,10 +93,6 @@ class TextArea:
         if not dpg.is_item_active(self.field):
             return False
         catches = not self._look.gate.listens
-        if key in ("Enter", "Keypad Enter", "Shift+Enter"):
-            if self._lines and not catches:
-                self._set(typed(self.draft, "\n", run=""))
-            return self._lines
         if key in ("Ctrl+V", "Shift+Insert"):
             if not catches:
                 self.paste()
@@ -141,9 +135,9 @@ class TextArea:
         """This many rows are in sight."""
         self._look.size(self.holder, height=rows * ROW + 2 * PADDING)
 
-    def _fitting(self, words: str) -> str:
-        words = words.replace("\r\n", "\n").replace("\r", "\n")
-        return words if self._lines else words.replace("\n", " ")
+    @staticmethod
+    def _fitting(words: str) -> str:
+        return words.replace("\r\n", " ").replace("\r", " ").replace("\n", " ")
 
     def _set(self, draft: Draft) -> None:
         """Another text, or another caret, which is brought into sight."""
@@ -184,11 +178,8 @@ class TextArea:
             row, y = layout.rows[number], float(number * high)
             left = offsets[row.begin]
             a, b = max(begin, row.begin), min(end, row.end)
-            if a < b or begin <= row.end < end:
-                right = offsets[b] - left if a < b else offsets[row.end] - left
-                right += px(5) if end > row.end and text[row.end : row.end + 1] == "\n" else 0
-                pen.box(offsets[max(a, row.begin)] - left if a < b else right - px(5), y, min(right, edge), y + high,
-                        "accent@35")  # fmt: skip
+            if a < b:
+                pen.box(offsets[a] - left, y, min(offsets[b] - left, edge), y + high, "accent@35")
             pen.words(0, y + px(2), text[row.begin : row.end])
         if self._active:
             at, far = layout.point(self.draft.caret, self.draft.upstream)

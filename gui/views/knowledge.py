@@ -23,7 +23,7 @@ from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
 from gui.toolkit.dialogs import Menu, MenuRow
-from gui.toolkit.editor import EditorKind, Typed, shortened
+from gui.toolkit.editor import EditorKind, shortened
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import ChipRow
 from gui.toolkit.theme import Look
@@ -95,10 +95,10 @@ class BulletSession(Editing[BulletTarget]):
     def key_of(self, target: BulletTarget) -> Hashable:
         return target.key
 
-    def reopen(self, target: BulletTarget, typed: Typed) -> None:
+    def reopen(self, target: BulletTarget, typed: str) -> None:
         self.on_show(target.category)
         before = target.found.bullet.text if target.found is not None else ""
-        self.open(target, before, target.note, "Save" if before else "Add", mine=typed.words)
+        self.open(target, before, target.note, "Save" if before else "Add", mine=typed)
 
     def save(self, target: BulletTarget) -> None:
         """Write the words into the bullet as it was seen, or as a new one."""

@@ -18,7 +18,7 @@ from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
-from gui.toolkit.editor import Editor, EditorKind, Typed
+from gui.toolkit.editor import Editor, EditorKind
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
@@ -107,7 +107,7 @@ class Editing(Generic[T]):
         """Write it onto the file as it is now, which the user has been told is another one."""
         raise NotImplementedError
 
-    def reopen(self, target: T, typed: Typed) -> None:
+    def reopen(self, target: T, typed: str) -> None:
         """Open the editor once more, with what was typed before it was closed."""
         raise NotImplementedError
 
@@ -159,7 +159,7 @@ class Editing(Generic[T]):
     def cancel(self) -> None:
         """Close the editor; words that were written can be brought back for a moment."""
         target, typed = self.target, self.editor.typed
-        changed = bool(typed.words.strip()) and typed.words != self.editor.before
+        changed = bool(typed.strip()) and typed != self.editor.before
         self.close()
         if not changed or target is None:
             return
