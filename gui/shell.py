@@ -94,6 +94,7 @@ class Shell:
         self.on_read: Callable[[Reading], object] = lambda _: None
         self.on_success: Callable[[str], object] = lambda _name: None
         self.layers: list[Callable[[str, frozenset[str], bool], bool]] = []
+        self.search_place = 0  # where the field of the search stands: in the header, where there is one
         self.dirty = True
         self.history = History()
         self._workers = {lane: Worker(wake, f"knowledge-{lane}") for lane in LANES}

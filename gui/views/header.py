@@ -16,7 +16,7 @@ from gui.toolkit.keys import Shortcut, label_of
 from gui.toolkit.layout import box, gap, lowered, spread
 from gui.toolkit.letters import LETTERS
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, hint, say_hint, text
+from gui.toolkit.widgets import CONTROL_HEIGHT, Button, hint, say_hint, text
 from gui.views.looks import short_folder
 
 HEADER_HEIGHT = 56
@@ -72,6 +72,7 @@ class Header:
         gap(look, right, 4)
         self.search = int(dpg.add_button(label="", parent=right, callback=lambda: look.jobs.post(shell.run, "search")))
         look.theme(self.search, "search-button")
+        shell.search_place = box(look, right, "clear", width=SEARCH_WIDTH, height=CONTROL_HEIGHT)
         hint(look, self.search, "Search everything, and all commands", label_of(self._shortcuts, "search"))
         look.follow(bar, self._fit)
         return bar
@@ -99,9 +100,11 @@ class Header:
             spare = self._wide - 60 - back - self._long(self.chooser.label) - AROUND - SIGN
         small = spare < SEARCH_LEAST
         width = SEARCH_ICON if small else min(SEARCH_WIDTH, spare)
-        words = icon("search") if small else f"{icon('search')}   {SEARCH}      Ctrl+K"
+        words = icon("search") if small else f"{icon('search')}   {SEARCH}"
+        words += "      Ctrl+K" if self._long(f"{words}      Ctrl+K") < width - AROUND else ""
         dpg.configure_item(self.search, label=words)
         self._look.size(self.search, width=width)
+        self._look.size(self._shell.search_place, width=max(width, SEARCH_LEAST))
 
     def _choose(self) -> None:
         left, top = dpg.get_item_rect_min(self.chooser.item)
@@ -122,7 +125,8 @@ class Header:
             self.tabs[row.name].set_kind("tab-on" if row.name == place else "tab")
         self.chooser.set_label(next((row.label for row in self._rows if row.name == place), "Search"))
         self.back.show(state.away)
-        dpg.configure_item(self.search, show=state.view != "search")  # that page has the field
+        dpg.configure_item(self.search, show=state.view != "search")
+        dpg.configure_item(self._shell.search_place, show=state.view == "search")
         say_hint(self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it again")
         say_hint(self._home_tip, f"The home folder: {short_folder(state.home)}")
         self._share_out()

@@ -136,6 +136,7 @@ class SearchView(ListView[Findings]):
         self._show()
 
     def add_filter(self, parent: int) -> None:
+        parent = self._shell.search_place or parent
         self.filter = text_field(self._look, parent, placeholder=f"{icon('search')}  Search everything      /",
                                  on_change=self.typed, anew=True)  # fmt: skip
         self._look.theme(self.filter, "search")
