@@ -7,6 +7,7 @@ it, `reader_map.py` all of it in small. Here is the page around them: opening, f
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -31,7 +32,7 @@ from gui.toolkit.typeset import colours_of
 from gui.toolkit.widgets import Button, text, text_field
 from gui.views.looks import CATEGORIES, short_folder
 from gui.views.reader_map import ReaderMap
-from gui.views.reader_rows import CALL, HEAD, Piece, Script, clock, legend, one_line_of, places_of, script_of
+from gui.views.reader_rows import CALL, HEAD, Piece, Script, clock, one_line_of, places_of, script_of
 from gui.views.reader_sheet import TOP_SHARE, Sheet
 
 STRIP_WIDE, STRIP, STRIP_THIN = 96, 64, 30
@@ -111,13 +112,7 @@ class ConversationReader:
                    shortcut="Enter"),
         )  # fmt: skip
         gap(look, left, 4)
-        legends = lowered(look, left, 7)
-        self._legend = {
-            name: (text(look, legends, icon(looks.icon), "small", looks.color),
-                   text(look, legends, "", "small", "muted"))
-            for name, looks in CATEGORIES.items()
-        }  # fmt: skip
-        self._none = text(look, legends, "", "small", "hint")
+        self._marks = text(look, lowered(look, left, 7), "", "small", "muted", fit=END)
         self._next = Button(look, right, "Next bullet", lambda: self.go_mark(1), icon="arrow-down", kind="ghost",
                             tip="The next harvested bullet", shortcut="N")  # fmt: skip
         self._unfold = Button(look, right, "Unfold", self.fold_all, icon="chevrons-up-down", kind="ghost",
@@ -139,7 +134,6 @@ class ConversationReader:
         self._next.words(not narrow)
         self._unfold.words(not narrow)
         self.resume.words(width > px(620))
-        dpg.configure_item(self._none, show=width > px(960))
         self._look.size(self.field, width=210 if width > px(560) else 130)
 
     # --- opening and closing ---
@@ -202,16 +196,11 @@ class ConversationReader:
     def _tell(self) -> None:
         """What the page says above the words."""
         talk, script = self.talk, self.script
-        found = dict(legend(script))
-        for name, (sign, words) in self._legend.items():
-            for item in (sign, words):
-                dpg.configure_item(item, show=name in found)
-            dpg.set_value(words, f"{found.get(name, 0)} ")
-        other = len(script.elsewhere)
-        said = "" if found or talk is None else "nothing was harvested here"
-        if other:
-            said = f"{f'{other:,} more' if found else count(other, 'bullet')} without a known place"
-        dpg.set_value(self._none, said)
+        found, other = Counter(mark.category for mark in script.marks), len(script.elsewhere)
+        said = [count(found[name], looks.noun) for name, looks in CATEGORIES.items() if found[name]]
+        said += [f"{other:,} more without a known place"] if other and found else []
+        none = f"{count(other, 'bullet')} without a known place" if other else "nothing was harvested here"
+        dpg.set_value(self._marks, "  ·  ".join(said) or (none if talk is not None else ""))
         self._next.enable(bool(found))
         self._unfold.enable(any(piece.kind == CALL for piece in script.pieces))
         self.resume.show(talk is not None and bool(talk.resume))

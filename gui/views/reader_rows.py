@@ -7,7 +7,6 @@ call gave back is folded into it. First a conversation becomes pieces; then a pi
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,7 +17,7 @@ from core.conversations.events import Call, Command, Compaction, Edit, Question,
 from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn, call_words
 from gui.toolkit.letters import cells
 from gui.toolkit.typeset import Style, visible
-from gui.views.looks import CATEGORIES, capital, category_of
+from gui.views.looks import capital, category_of
 
 HEAD, WORDS, CODE, CALL, OUTPUT = "head", "words", "code", "call", "output"
 NOTE = "note"
@@ -431,12 +430,6 @@ def _marks(
             marks.append(Mark(item, category, start))
     marks.sort(key=lambda mark: (mark.piece, mark.begin))
     return tuple(marks), tuple(elsewhere)
-
-
-def legend(script: Script) -> list[tuple[str, int]]:
-    """Category -> how many items, in the order of the table."""
-    counts = Counter(mark.category for mark in script.marks)
-    return [(name, counts[name]) for name in CATEGORIES if name in counts]
 
 
 class Place(NamedTuple):
