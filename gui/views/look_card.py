@@ -32,6 +32,8 @@ from gui.views.looks import capital, joined, short_name
 NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "doubles?", "vanished": "gone?",
          "kept-away": "removed", "stale": "old?"}  # fmt: skip
 """What waits, in words that need no page of the documentation."""
+ASKS = {"alike": "Do they say the same? ", "stale": "Is it still so? "}
+"""The question before why it waits, where the answers alone do not ask it."""
 CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 820
 DONE, LATE = "edited", "hint"
 
@@ -262,7 +264,7 @@ class LookCard:
         if row is None:
             return
         does = f". Yes: {row.yes}; no: {row.no}" if self._narrow else ""  # the buttons have no room for it
-        dpg.set_value(self._title, f"{capital(row.why)}{does}")
+        dpg.set_value(self._title, f"{ASKS.get(row.kind, '')}{capital(row.why)}{does}")
         for (words, meta), (item, small), place in zip(sides(row), self._texts, self._boxes, strict=True):
             dpg.set_value(item, words)
             dpg.set_value(small, meta)
