@@ -23,7 +23,7 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
 from gui.views.looks import CATEGORIES, category_parts, joined, left_words, tile
 
-TALL, SHARE, BEST = 400, 0.54, 20
+TALL, SHARE, BESIDE, BEST = 400, 0.54, 560, 20
 STATES: Mapping[str, tuple[str, str, str]] = {
     READ: ("circle-check", "harvested", "read"),
     READING: ("loader", "accent", "being read"),
@@ -156,7 +156,7 @@ class RunPart:
         self._bar = Progress(look, part, width=-1)
         self._states = text(look, part, "", "small", "muted", wrap=True)
         self._sides = box(look, part, "clear", height=TALL)
-        row = int(dpg.add_group(horizontal=True, parent=self._sides))
+        self._row = row = int(dpg.add_group(horizontal=True, parent=self._sides))
         self._left = box(look, row, "well", width=400)
         self._right = box(look, row, "well", width=300, scroll=True)
         self.best = FlowList(look)
@@ -169,10 +169,13 @@ class RunPart:
         """This many unscaled pixels higher than at first, in a window that has room for them."""
         self._look.size(self._sides, height=TALL + more)
 
-    def _fit(self, width: float, _height: float) -> None:
-        left = int((width - self._look.px(8)) * SHARE)
-        dpg.configure_item(self._left, width=left)
-        dpg.configure_item(self._right, width=int(width - self._look.px(8) - left))
+    def _fit(self, width: float, height: float) -> None:
+        """Beside each other, or below each other in a narrow window."""
+        gap, beside = self._look.px(8), width >= self._look.px(BESIDE)
+        left = int((width - gap) * SHARE) if beside else int(width)
+        dpg.configure_item(self._row, horizontal=beside)
+        dpg.configure_item(self._left, width=left, height=-1 if beside else int(height * SHARE))
+        dpg.configure_item(self._right, width=int(width - gap - left) if beside else left)
 
     def _put(self, head: str, about: str, rows: Sequence[FlowRow], nothing: str = "") -> None:
         dpg.set_value(self._head, head)
