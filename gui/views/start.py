@@ -164,7 +164,7 @@ class StartColumn:
         row = int(dpg.add_group(horizontal=True, parent=parent))
         text(look, row, "Files", "strong", "muted")
         self._edited = text(look, row, EDITED, "small", "hint")
-        self.files = Rows(look, parent, self.picked, on_open=self._opened, columns=2)
+        self.files = Rows(look, parent, self.picked, columns=2)
         space(look, parent, 2)
         text(look, parent, "Ledger", "strong", "muted")
         self.ledger = Rows(look, parent, self.picked, columns=2)
@@ -306,11 +306,3 @@ class StartColumn:
             shell.put({"wanted": Selection("category", name if name == "memories" else category_of(name))})
         else:
             shell.select("file", name)
-
-    def _opened(self, key: Hashable) -> None:
-        """A double click on a file opens it in the editor."""
-        snapshot = self._shell.state.snapshot
-        if isinstance(key, tuple) and key[0] == "file" and snapshot is not None:
-            found = snapshot.overview.file(key[1])
-            if found is not None and found.exists:
-                self._shell.open_path(found.path)
