@@ -27,10 +27,12 @@ from core.conversations.events import Call
 from core.knowledge.digest import read_served
 from core.library import database
 from core.mcp_server import moment, tools
+from core.search import embedders
 from tests.cli_call import call
 from tests.library_home import GOTCHA, GUIDE, asked_in_a_session, harvested, recorded, run, switch, text, workspace
 from tests.library_home import home as home
 from tests.library_place import database_on, opened
+from tests.search_shelf import Topics
 from tests.test_library_extract import page_of, pdf_of
 
 
@@ -615,3 +617,21 @@ def test_dossiers_come_in_three_sizes_the_smallest_in_400_characters(home: Path,
     assert text(home, *ask) == texts["compact"]
     sizes = [len(json.dumps(run(home, *ask, "--size", size))) for size in ("minimal", "compact", "full")]
     assert sizes[0] < sizes[1] < sizes[2] / 2
+
+
+def test_a_document_is_found_by_what_it_means(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No word of the question stands in the note: a search, an agent's find and a retrieval all have it, of vectors
+    that are made once, for the search in a project too."""
+    pytest.importorskip("numpy")
+    topics = Topics()
+    monkeypatch.setitem(embedders._LOADED, "minilm", topics)
+    (tmp_path / "notes" / "moon.md").write_text("# Garage\n\nThe automobile is red.\n")
+    run(home, "ingest", str(tmp_path / "notes"))
+    assert topics.texts == []
+    assert call("config", "set", "embedder", "minilm", "--home", str(home))[0] == 0
+    for words in (("search", "vehicle"), ("find", "vehicle"), ("library", "retrieve", "vehicle")):
+        code, out, err = call(*words, "--home", str(home))
+        assert code == 0 and "automobile" in out, (out, err)
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    code, out, _ = call("search", "vehicle", "--project", str(tmp_path / "shop"), "--home", str(home))
+    assert code == 0 and sum("automobile" in one for one in topics.texts) == 1

@@ -363,15 +363,6 @@ def test_a_model_that_fails_is_told_and_the_rules_describe(library: Library, gui
     assert "rules did" in report.warnings[0].message and documents(library)[0].top_summary
 
 
-def test_vectors_are_kept_with_their_model(library: Library, guide: Path) -> None:
-    way = Way(embed=lambda texts: [[float(len(one)), 0.5] for one in texts], model="two-numbers")
-    take_in(library, guide, way=way)
-    with library.reading() as connection:
-        found = connection.execute(select(schema.embedding)).all()
-        assert {(row.model, row.dimensions, len(row.vector)) for row in found} == {("two-numbers", 2, 8)}
-        assert len(found) == rows.counted(connection, schema.chunk)
-
-
 # --- stopped, killed, shared ------------------------------------------------------------------------------------------
 
 

@@ -152,7 +152,7 @@ def search(
     folder, index = search_folder(workspace, here), opened_search(workspace, here)
     try:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, "" if told is not None else within, before)
-        near, note = _near(workspace, index, folder, text)
+        near, note = near_in(workspace, index, folder, text)
         hits = find(index, text, filters, limit, near, _not_removed(workspace.paths, keep))
         number = counted(index.database)
         nothing = "" if hits else _why_nothing(index, within, keep)
@@ -386,7 +386,7 @@ def _together(
     )  # fmt: skip
 
 
-def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[Mapping[int, float] | None, str]:
+def near_in(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[Mapping[int, float] | None, str]:
     """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
     if not workspace.config.embedder or not text.strip():
         return None, ""
@@ -395,7 +395,8 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
         embed = embedder_of(workspace)
         name, waiting = embedder_name(workspace), kept_vectors.counted(index.database).waiting
         if waiting or not kept_vectors.are_there(index.database, name):
-            made = attempt(kept_vectors.build, folder, name, embed, wait=0.0, seconds=VECTOR_SECONDS)
+            home = search_folder(workspace, None)
+            made = attempt(kept_vectors.build, folder, name, embed, wait=0.0, seconds=VECTOR_SECONDS, beside=home)
             if isinstance(made, KnowledgeError) and made.error.code != "busy":
                 raise made
             waiting = made.value.waiting if isinstance(made, Ok) else waiting
@@ -479,7 +480,8 @@ def build_vectors(
 
     folder, index, name = search_folder(workspace, asked), opened_search(workspace, asked), embedder_name(workspace)
     try:
-        entries = kept_vectors.build(folder, name, embed, partial(step, "entries"), cancelled).turns
+        home = search_folder(workspace, None)
+        entries = kept_vectors.build(folder, name, embed, partial(step, "entries"), cancelled, beside=home).turns
     finally:
         index.close()
     if not workspace.config.search_conversations:

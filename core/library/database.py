@@ -31,7 +31,7 @@ from core.library.told import Told, narrow
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-HEAD = "0006"
+HEAD = "0007"
 """The newest migration: a library of this version needs none, and Alembic is not loaded."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 BUSY_SECONDS = 60

@@ -27,7 +27,6 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from core.base.project import project_root, repository_root
 from core.library import rows, schema
 from core.library.concepts import Names
-from core.library.copies import fill_near
 from core.library.database import Library
 from core.library.describe import Named
 from core.library.fetch import is_address
@@ -305,7 +304,6 @@ def _settle(
     moved = {chunk.id for chunk in stay if chunk is not None}
     left = [chunk for chunk in old if chunk.id not in moved]
     _replaced(connection, document_id, fresh, left, now)
-    _vectors(connection, prepared, settled)
     spoken = _spoken_of(connection, prepared, settled, now, known)
     _linked(connection, prepared, document_id, settled, spoken, now)
 
@@ -383,18 +381,6 @@ def _replaced(
     for part in rows.in_parts(chunk.id for chunk in left if chunk.document_id == document_id):
         used = set(connection.execute(select(c.chunk_id).where(c.chunk_id.in_(part))).scalars())
         rows.forget(connection, [one for one in part if one not in used])
-
-
-def _vectors(connection: Connection, prepared: Prepared, settled: Sequence[Chunk]) -> None:
-    came = [
-        {"chunk_id": chunk.id, "model": prepared.model, "dimensions": len(made.vector) // 4, "vector": made.vector}
-        for chunk, made in zip(settled, prepared.chunks, strict=True)
-        if made.vector
-    ]
-    for row in came:
-        rows.put(connection, schema.embedding, row)
-    if came:
-        fill_near(connection)
 
 
 # --- concepts ---------------------------------------------------------------------------------------------------------
@@ -536,7 +522,7 @@ def counts_of(connection: Connection) -> dict[str, int]:
     """What the library holds: documents by status, and the other entities."""
     c = schema.document.c
     by_status = connection.execute(select(c.status, func.count()).group_by(c.status))
-    tables = ("chunk", "concept", "mention", "link", "source_profile", "usage_trace", "embedding")
+    tables = ("chunk", "concept", "mention", "link", "source_profile", "usage_trace")
     others = {
         name: rows.counted(connection, schema.metadata.tables[name], schema.OF_CHUNKS.get(name, true()))
         for name in tables

@@ -1,12 +1,11 @@
-"""The vectors of an index, of entries or of turns: what is meant, where the words differ. Optional, and all by one
-embedder.
+"""The vectors of an index, of entries and passages or of turns: what is meant, where the words differ. Optional, and
+all by one embedder.
 
 They lie in the index's own database, a byte for each number, and leave it in the transaction in which their entry does,
 those of turns when their conversation leaves every answer (`conversations.forget`; the turn itself is erased later).
 What is embedded is what was put into the index: cleared of secrets and shortened. What tools gave back gets none: that
-would be two thirds of all, and means nothing by itself; nor do the parts of documents, whose library has its own. A
-build takes the lock only while it writes, so that neither a search nor a look waits for the embedder; one that is
-stopped loses a batch at most.
+would be two thirds of all, and means nothing by itself. A build takes the lock only while it writes, so that neither a
+search nor a look waits for the embedder; one that is stopped loses a batch at most.
 """
 
 from __future__ import annotations
@@ -54,11 +53,12 @@ def build(
     cancelled: Callable[[], bool] = lambda: False,
     wait: float = 10.0,
     seconds: float = math.inf,
+    beside: Path | None = None,
 ) -> Made:
     """Make the vectors that the index in a folder lacks, for about so many `seconds`, the newest first. `name` says
-    whose they are: another embedder's are thrown away. `step` hears how many were made of how many. Raises
-    KnowledgeError when the embedder fails, when numpy is not there, or when another program writes the index for longer
-    than `wait` seconds."""
+    whose they are: another embedder's are thrown away. An index in the folder `beside` gives its own of the same
+    entries. `step` hears how many were made of how many. Raises KnowledgeError when the embedder fails, when numpy is
+    not there, or when another program writes the index for longer than `wait` seconds."""
     try:
         import numpy  # noqa: F401
     except ImportError:
@@ -72,7 +72,7 @@ def build(
                 database = _sealed(folder)
                 try:
                     if not done and not ready:
-                        _prepare(database, folder, name)
+                        _prepare(database, folder, name, beside)
                     if ready and not are_there(database, name):
                         raise KnowledgeError("busy", "another program makes the vectors of another embedder")
                     if ready:
@@ -125,11 +125,8 @@ def _holds_turns(database: Database) -> bool:
 
 def _could(database: Database) -> str:
     """The condition for an entry that may have a vector."""
-    spoken = "EXISTS (SELECT 1 FROM conversations WHERE conversations.id = thread)"
-    return f"role <> 'tool' AND {spoken if _holds_turns(database) else _NO_DOCUMENT}"
-
-
-_NO_DOCUMENT = f"kind <> '{store.DOCUMENT}'"
+    spoken = " AND EXISTS (SELECT 1 FROM conversations WHERE conversations.id = thread)"
+    return f"role <> 'tool'{spoken if _holds_turns(database) else ''}"
 
 
 def counted(database: Database) -> Made:
@@ -154,17 +151,19 @@ def near(database: Database, name: str, vector: Sequence[float]) -> Nearness | N
     kind = numpy.dtype([("scale", "<f4"), ("row", "i1", len(query))])
     ids: list[int] = []
     parts: list[Any] = []
-    rows = database.execute("SELECT turn, vector FROM vectors ORDER BY turn")
+    sql = "SELECT turn, vector FROM vectors WHERE length(vector) = ? ORDER BY turn"
+    rows = database.execute(sql, (kind.itemsize,))
     while block := rows.fetchmany(BLOCK):
-        whole = [row for row in block if len(row[1]) == kind.itemsize]
-        held = numpy.frombuffer(b"".join(row[1] for row in whole), kind)
+        numbers, vectors = zip(*block, strict=True)
+        held = numpy.frombuffer(b"".join(vectors), kind)
         parts.append((held["row"].astype(numpy.float32) @ query) * held["scale"])
-        ids += [row[0] for row in whole]
+        ids += numbers
     return nearness(numpy.array(ids, numpy.int64), numpy.concatenate(parts)) if parts else None
 
 
-def _prepare(database: Database, folder: Path, name: str) -> None:
-    """No vectors of another embedder; of turns, the list of those that may have one."""
+def _prepare(database: Database, folder: Path, name: str, beside: Path | None) -> None:
+    """No vectors of another embedder, those that the index `beside` has; of turns, the list of those that may have
+    one."""
     if are_there(database, name):
         return
     with conversations.writing(database, folder):
@@ -172,6 +171,18 @@ def _prepare(database: Database, folder: Path, name: str) -> None:
             database.execute("CREATE INDEX IF NOT EXISTS spoken ON turns(date DESC, id DESC) WHERE role <> 'tool'")
         database.execute("DELETE FROM vectors")
         conversations.remember(database, "embedder", name)
+    if beside is not None and beside != folder and store.is_sealed(beside):
+        database.execute("ATTACH ? AS beside", (str(beside / store.FILE),))
+        with conversations.writing(database, folder):
+            database.execute(_TAKEN, (name,))
+        database.execute("DETACH beside")
+
+
+_TAKEN = (
+    "INSERT OR IGNORE INTO vectors SELECT own.id, vector FROM entries own JOIN beside.entries other"
+    " USING (kind, key, title, text) JOIN beside.vectors ON turn = other.id"
+    " WHERE EXISTS (SELECT 1 FROM beside.known WHERE key = 'embedder' AND value = ?)"
+)
 
 
 def _missing(database: Database, after: tuple[str, int], most: int) -> list[tuple[int, str, str, str]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from core.search.candidates import Candidates
-from core.search.store import Row
+from core.search.store import DOCUMENT, Row
 from core.search.terms import Query
 from core.search.when import FAR, Closeness, closeness
 from core.search.words import Stems, words_of
@@ -21,6 +21,8 @@ from core.search.words import Stems, words_of
 TITLE, ABOUT = 0.5, 0.3
 """What a word counts in a title, and in tags, source and date."""
 READ_CHARACTERS = 20_000
+WINDOW = 20
+"""So many words of a passage say one thing."""
 ENDING = 2
 """A stem may differ from the beginning of its word in so many of its last letters (`valence`, `valenci`)."""
 
@@ -34,7 +36,8 @@ Placed: TypeAlias = "list[tuple[str, int]]"
 @dataclass(slots=True)
 class Seen:
     """What was seen of one candidate: how often it has each term (weighted), its length in words, whether some terms
-    stand `joined` as in the query, and the marks that the features need."""
+    stand `joined` as in the query, and the marks that the features need. Of a passage of a document `together` is what
+    the terms say that stand closest together."""
 
     row: Row
     counts: list[float]
@@ -44,6 +47,7 @@ class Seen:
     asks: bool
     words: set[str]
     dated: Closeness = FAR
+    together: float = 0.0
 
 
 def see_all(query: Query, found: Candidates, stems: Stems) -> list[Seen]:
@@ -153,4 +157,20 @@ def _seen(
                     counts[at] += weight * share
     asks = row.text.rstrip().endswith(("?", "？"))
     dated = closeness(query.moments, row.date) if query.moments else FAR
-    return Seen(row, counts, length, joined, titled, asks, matched, dated)
+    together = 0.0
+    if row.kind == DOCUMENT:
+        together = _together(query, [(place, *one) for word, place in text for one in telling.get(word, ())])
+    return Seen(row, counts, length, joined, titled, asks, matched, dated, together)
+
+
+def _together(query: Query, hits: Sequence[tuple[int, int, float]]) -> float:
+    """The most that terms within one window are worth; `hits` are (place, term, weight), by place."""
+    most = 0.0
+    for first, (begin, _, _) in enumerate(hits):
+        has: dict[int, float] = {}
+        for place, at, weight in hits[first:]:
+            if place - begin >= WINDOW:
+                break
+            has[at] = max(has.get(at, 0.0), weight)
+        most = max(most, sum(query.terms[at].worth * weight for at, weight in has.items()))
+    return most

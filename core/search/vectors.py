@@ -5,7 +5,7 @@ that of a query. Optional; without them nothing is lost. Those of an index are k
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.base.entry import Embed
@@ -54,22 +54,6 @@ def nearness(ids: Any, products: Any) -> Nearness | None:
     if not math.isfinite(spread) or spread <= 1e-9:
         return None
     return Nearness(ids, (products - products.mean()) / spread)
-
-
-def nearest_in(blocks: Iterable[Iterable[tuple[int, bytes]]], vector: Sequence[float]) -> Nearness | None:
-    """How near each entry is, whose number and unit vector (little-endian float32) come in blocks, the numbers rising;
-    None where none says anything."""
-    import numpy
-
-    query = numpy.asarray(vector, "<f4")
-    ids: list[int] = []
-    parts: list[Any] = []
-    for block in blocks:
-        whole = [(number, held) for number, held in block if len(held) == query.nbytes]
-        ids += [number for number, _ in whole]
-        matrix = numpy.frombuffer(b"".join(held for _, held in whole), "<f4").reshape(-1, len(query))
-        parts.append(matrix @ query)
-    return nearness(numpy.array(ids, numpy.int64), numpy.concatenate(parts)) if ids else None
 
 
 def embed_all(texts: Sequence[str], embed: Embed) -> list[bytes]:

@@ -354,7 +354,7 @@ def state_text(state: LibraryState) -> str:
         f"{counts.get(name, 0)} {name.removeprefix('documents_')}" for name in counts if name.startswith("documents_")
     ]
     names = {"chunk": "chunks", "concept": "concepts", "mention": "mentions", "link": "links"}
-    more = {"source_profile": "sources", "usage_trace": "usage traces", "embedding": "vectors"}
+    more = {"source_profile": "sources", "usage_trace": "usage traces"}
     lines = [
         f"library: {state.address} (version {state.version}{size})",
         f"documents: {', '.join(others) or 'none'}",

@@ -159,7 +159,7 @@ def ingested(report: IngestReport, library: Library) -> Ingested:
 
 
 def way_of(workspace: Workspace, provider: str) -> Way:
-    """How documents are described and embedded, by the settings; nothing is sent yet."""
+    """How documents are described, by the settings; nothing is sent yet."""
     from core.library.prepare import Way
 
     config = workspace.config
@@ -169,12 +169,6 @@ def way_of(workspace: Workspace, provider: str) -> Way:
 
         connected = connect_provider(workspace, provider, "")
         way = replace(way, generate=_within(connected, config.max_run_tokens))
-    if config.embedder:
-        from core.commands.workspace import embedder_of
-
-        embed = embedder_of(workspace)
-        named = f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
-        way = replace(way, embed=embed, model=named)
     return way
 
 
@@ -209,7 +203,7 @@ def _engine(workspace: Workspace, scheduler: str, provider: str) -> _Engine:
             hint = 'set max_run_tokens to 0, or leave the cluster out (workers = "")'
             raise KnowledgeError("cap-elsewhere", "the cap max_run_tokens cannot be kept on a cluster", hint=hint)
         return (*cluster(address), True)
-    if provider != "offline" or config.embedder:  # waiting for a model, or a model that is loaded once
+    if provider != "offline":  # waiting for a model
         return (partial(ThreadPoolExecutor, config.jobs), config.jobs, False)
     number = processors()
     return (local_processes(number) if number > 1 else None, 2 * number, False)

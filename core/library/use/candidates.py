@@ -6,7 +6,7 @@ ranking, whatever a database's own idea of relevance is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -15,8 +15,9 @@ from core.library import schema
 from core.library.rows import in_parts
 from core.library.use import postgresql
 from core.search import candidates
-from core.search.candidates import Candidates, Filters
+from core.search.candidates import NEAR, Candidates, Filters
 from core.search.index import Index
+from core.search.query import BEST_NEAR
 from core.search.store import DOCUMENT, Row
 from core.search.terms import Query, parse_query
 from core.search.words import Stems
@@ -36,24 +37,36 @@ def understand(connection: Connection, index: Index | None, asked: str, stems: S
     return postgresql.understand(connection, asked, stems)
 
 
-def find(connection: Connection, index: Index | None, query: Query, limit: int) -> Candidates:
-    """The chunks that may be meant by their words, dates and letters. A chunk that the index knows and the library does
-    not have, or may not tell, is none."""
+def find(
+    connection: Connection, index: Index | None, query: Query, limit: int, near: Mapping[int, float]
+) -> tuple[Candidates, Mapping[int, float]]:
+    """The chunks that may be meant by their words, dates, letters and meaning, and how near each is. `near` has that by
+    the numbers of the index, or of chunks in PostgreSQL, the nearest first. A chunk that the index knows and the
+    library does not have, or may not tell, is none."""
     if index is None:
-        return postgresql.find(connection, query, limit, _ROWS, keep)
+        found = postgresql.find(connection, query, limit, _ROWS, keep)
+        best = [number for number, how in list(near.items())[:BEST_NEAR] if how >= NEAR]
+        for part in in_parts(str(number) for number in best if number not in found.rows):
+            keep(found, connection.execute(_ROWS.where(_c.number.in_(list(map(int, part))))), "vector")
+        return found, near
     narrowed = connection.get_execution_options().get("narrowed")
     told = tuple(connection.execute(select(_d.id)).scalars()) if narrowed else None
-    named = candidates.find(index.database, query, Filters(kinds=(DOCUMENT,), threads=told), limit)
+    filters = Filters(kinds=(DOCUMENT,), threads=told)
+    named = candidates.find(index.database, query, filters, limit)
+    candidates.nearest(index.database, named, near, filters, BEST_NEAR)
     there, found = Candidates({}, {}), Candidates({}, {})
     add_ids(connection, there, [row.key for row in named.rows.values()], "")
     by_id = {row.key: row for row in there.rows.values()}
+    known: dict[int, float] = {}
     for number, row in named.rows.items():
         if row.key in by_id:
             chunk = by_id[row.key]
             found.rows[chunk.id] = chunk
+            if number in near:
+                known[chunk.id] = near[number]
             if number in named.how:
                 found.how[chunk.id] = named.how[number]
-    return found
+    return found, known
 
 
 def keep(found: Candidates, rows: Iterable[Any], how: str = "") -> None:
@@ -64,13 +77,6 @@ def keep(found: Candidates, rows: Iterable[Any], how: str = "") -> None:
             found.rows[number] = row
             if how:
                 found.how[number] = how
-
-
-def add_numbers(connection: Connection, found: Candidates, numbers: Iterable[int], how: str) -> None:
-    """Add chunks by number."""
-    new = [number for number in numbers if number not in found.rows]
-    for part in in_parts(map(str, new)):
-        keep(found, connection.execute(_ROWS.where(_c.number.in_(list(map(int, part))))), how)
 
 
 def add_ids(connection: Connection, found: Candidates, ids: Iterable[str], how: str) -> None:

@@ -29,10 +29,11 @@ from core.library.records import Chunk, Document, Link, Retrieval, SourceProfile
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import candidates, strategies
 from core.library.use.dossier import FULL, Dossier, judged, level_of, shown_traces
+from core.library.use.postgresql import Embedder, fill_vectors
+from core.library.use.postgresql import near as near_there
 from core.library.use.usage import earlier_uses, histories, tallies
-from core.library.use.vectors import Embedder, Near, fill_vectors, near
 from core.search.answering import chosen
-from core.search.candidates import SMALL, Candidates
+from core.search.candidates import Candidates
 from core.search.conversations import Piece
 from core.search.index import Index
 from core.search.query import Ranked, rank_found
@@ -44,8 +45,6 @@ LIMIT, MAX_LIMIT = 10, 100
 QUERY_CHARACTERS = 4_000
 BROUGHT = 40
 """This many of the best of a strategy become candidates, whatever their words."""
-NEAREST_IN_LARGE_LIBRARY = 20
-"""In a large library this many of the nearest become candidates, unless more hits are asked for."""
 SEEDS = 8
 """From so many of the best the graph is walked."""
 POOL = 100
@@ -91,6 +90,7 @@ def retrieve(
     task_type: str = "",
     limit: int = LIMIT,
     only: Collection[str] = STRATEGIES,
+    near: Mapping[int, float] | None = None,
     embedder: Embedder | None = None,
     generate: Generate | None = None,
     session_id: str = "",
@@ -99,11 +99,12 @@ def retrieve(
 ) -> Retrieved:
     """The best chunks for a question, each with its dossier.
 
-    `index` is the search index that has the documents of a library in a file; None of one in PostgreSQL, which is asked
-    itself. `task_type` "" is inferred from the question. `only` names the strategies that may speak. With `embedder`
-    meanings are compared; with `generate` a model reads the dossiers, puts them in order and says what to trust. Where
-    either fails, a warning says so and the rest stands. Logged, unless told otherwise: what was retrieved and never
-    used, or asked for and never found, is what `reflect` and `consolidate` learn from.
+    `index` is the search index that has the documents of a library in a file, and `near` what its vectors say of the
+    question; None of one in PostgreSQL, which is asked itself, with an `embedder` by meaning too. `task_type` "" is
+    inferred from the question. `only` names the strategies that may speak. With `generate` a model reads the dossiers,
+    puts them in order and says what to trust. Where it or the embedder fails, a warning says so and the rest stands.
+    Logged, unless told otherwise: what was retrieved and never used, or asked for and never found, is what `reflect`
+    and `consolidate` learn from.
     """
     query = storable(query[:QUERY_CHARACTERS]).strip()
     unknown = [name for name in only if name not in STRATEGIES]
@@ -116,22 +117,16 @@ def retrieve(
     limit = min(max(limit, 1), MAX_LIMIT)
     warnings: list[str] = []
     if "semantic" not in only or not query:
-        embedder = None
-    if embedder is not None:
-        filled = attempt(fill_vectors, library, embedder)
-        if isinstance(filled, KnowledgeError):
-            warnings.append(f"{filled.error} Words alone were compared.")
-            embedder = None
+        near, embedder = None, None
+    elif embedder is not None:
+        found = attempt(_near_of_team, library, query, embedder)
+        if isinstance(found, KnowledgeError):
+            warnings.append(f"{found.error} Words alone were compared.")
+        else:
+            near = found.value
     with library.reading() as connection:
-        close = None
-        if embedder is not None:
-            found = attempt(near, connection, library, query, embedder)
-            if isinstance(found, KnowledgeError):
-                warnings.append(f"{found.error} Words alone were compared.")
-            else:
-                close = found.value
         asked = candidates.understand(connection, index, query, stems())
-        order = _order(connection, index, asked, task_type, only, close, limit, now)[:limit] if query else []
+        order = _order(connection, index, asked, task_type, only, near or {}, limit, now)[:limit] if query else []
         dossiers = _dossiers(connection, order, task_type, asked)
     reasoning = ""
     if generate is not None and dossiers:
@@ -153,28 +148,16 @@ def retrieve(
 # --- candidates -------------------------------------------------------------------------------------------------------
 
 
-def by_words(
-    connection: Connection,
-    index: Index | None,
-    query: Query,
-    limit: int,
-    close: Near | None = None,
-    brought: Iterable[str] = (),
-) -> list[Ranked]:
-    """Rank, as the search of the store would, what shares words with a question, what is near it in meaning, and what
-    other strategies have `brought` (ids)."""
-    found = candidates.find(connection, index, query, limit)
-    large = query.entries > SMALL
-    if close is not None:
-        candidates.add_numbers(
-            connection, found, close.best[: max(NEAREST_IN_LARGE_LIBRARY, limit)] if large else close.best, "vector"
-        )
-    candidates.add_ids(connection, found, brought, "brought")
-    return _ranked(query, found, close)
+def _near_of_team(library: Library, query: str, embedder: Embedder) -> Mapping[int, float]:
+    """How near chunks in PostgreSQL are, once those have vectors that lacked them."""
+    fill_vectors(library, embedder)
+    with library.reading() as connection:
+        return near_there(connection, query, embedder)
 
 
-def _ranked(query: Query, found: Candidates, close: Near | None) -> list[Ranked]:
-    return rank_found(query, found, stems(), close.known if close is not None else None, order=_in_place)[0]
+def _ranked(query: Query, found: Candidates, near: Mapping[int, float]) -> list[Ranked]:
+    """Ranked as the search of the store would."""
+    return rank_found(query, found, stems(), near, order=_in_place)[0]
 
 
 def _in_place(row: Row) -> tuple[Any, ...]:
@@ -192,7 +175,7 @@ def _order(
     query: Query,
     task_type: str,
     only: Collection[str],
-    close: Near | None,
+    near: Mapping[int, float],
     limit: int,
     now: datetime,
 ) -> list[Scored]:
@@ -207,9 +190,10 @@ def _order(
         worths = {stem: term.worth for term in query.terms for stem in term.stems}
         used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
     brought = [chunk for chunk in _best(used) if used[chunk] > 0]
-    ranked = by_words(connection, index, query, limit, close, brought)
-    table = _Table(connection, query, only, close)
-    table.take(ranked)
+    found, near = candidates.find(connection, index, query, limit, near)
+    candidates.add_ids(connection, found, brought, "brought")
+    table = _Table(connection, query, only, near)
+    table.take(_ranked(query, found, near))
     table.bring(_best(concepts))
     table.add_behind("concept", CONCEPT, concepts)
     table.add("usage", USAGE, used)
@@ -247,7 +231,7 @@ class _Table:
     connection: Connection
     query: Query
     only: Collection[str]
-    close: Near | None
+    near: Mapping[int, float]
     _rows: dict[str, Any] = field(default_factory=dict)
     _score: dict[str, float] = field(default_factory=dict)
     _why: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -259,7 +243,7 @@ class _Table:
         """New candidates, with what their words and their meaning say."""
         for one in ranked:
             row = one.seen.row
-            near_by = self.close.known.get(row.id, 0.0) if self.close is not None else 0.0
+            near_by = self.near.get(row.id, 0.0)
             worded = "keyword" in self.only
             self._rows[row.key], self._score[row.key] = row, one.score if worded else near_by
             self._why[row.key] = {"keyword": one.score} if worded else {}
@@ -297,7 +281,7 @@ class _Table:
         found = Candidates({}, {})
         candidates.add_ids(self.connection, found, [key for key in keys if key not in self._rows], "brought")
         if found.rows:
-            self.take(_ranked(self.query, found, self.close))
+            self.take(_ranked(self.query, found, self.near))
             if behind and "keyword" in self.only:
                 self._behind |= {row.key for row in found.rows.values()}
 
