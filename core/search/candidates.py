@@ -6,8 +6,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
-from itertools import combinations, takewhile
+from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -255,9 +254,7 @@ def nearest(
     """Add the nearest entries by vector that pass the filters."""
 
     condition, values = filters.sql()
-    count = wanted if not filters else len(near)
-    ranked = near.best(count) if isinstance(near, Nearness) else nlargest(count, near, key=near.__getitem__)
-    ranked = list(takewhile(lambda number: near[number] >= NEAR, ranked))
+    ranked = near.best(NEAR) if isinstance(near, Nearness) else []
     room = wanted
     for start in range(0, len(ranked), BATCH):
         part = ranked[start : start + BATCH]

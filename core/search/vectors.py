@@ -35,14 +35,11 @@ class Nearness(Mapping[int, float]):
     def __len__(self) -> int:
         return len(self._ids)
 
-    def best(self, count: int) -> list[int]:
-        """The nearest entries, best first."""
+    def best(self, least: float) -> list[int]:
+        """The entries that are at least so near, the nearest first."""
         import numpy
 
-        if count < len(self._near):
-            chosen = numpy.argpartition(-self._near, count)[:count]
-        else:
-            chosen = numpy.arange(len(self._near))
+        chosen = numpy.flatnonzero(self._near >= least)
         order = numpy.lexsort((self._ids[chosen], -self._near[chosen]))
         return [int(number) for number in self._ids[chosen][order]]
 
