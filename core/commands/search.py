@@ -43,7 +43,7 @@ from core.library.told import leaving_out
 from core.search import kept_vectors
 from core.search.candidates import Filters
 from core.search.embedders import LOCAL_MODELS, check_model
-from core.search.index import differences, open_index
+from core.search.index import open_index
 from core.search.query import remarks as of_reasons
 from core.search.query import search as find
 from core.search.store import COLUMNS, Row, counted
@@ -405,32 +405,6 @@ def near_in(workspace: Workspace, index: Index, folder: Path, text: str) -> tupl
         return None, f"{failed.error} Words alone were searched."
     note = f"{waiting} entries have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
     return kept_vectors.near(index.database, name, query), note
-
-
-def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:
-    """Make the index again and return the number of its entries. Raises OSError."""
-
-    index = open_index(search_folder(workspace, project), search_sources(workspace, project), anew=True)
-    index.close()
-    return index.changed
-
-
-def check_index(workspace: Workspace) -> Iterator[Finding]:
-    """For the doctor: how the index of the home differs from the files. It is a projection, so this is a note; no
-    index is no finding."""
-
-    folder = search_folder(workspace, None)
-    if not files.exists(folder):
-        return
-
-    try:
-        found = differences(folder, search_sources(workspace, None))
-    except OSError as error:
-        yield Finding("unreadable", f"the store cannot be listed: {error.strerror}", str(error.filename or ""))
-        return
-    mend = partial(rebuild_index, workspace)
-    for message in found[:1]:
-        yield Finding("index-stale", f"{message}; the next search updates it", str(folder), mend, note=True)
 
 
 def check_embedder(workspace: Workspace) -> Iterator[Finding]:
