@@ -21,7 +21,7 @@ from core.base.entry import Embed
 from core.base.installed import how_to_install
 from core.base.result import KnowledgeError
 from core.search import conversations, store
-from core.search.vectors import TEXT_CHARACTERS, Nearness, embed_all, nearness
+from core.search.vectors import TEXT_CHARACTERS, embed_all, nearness
 
 if TYPE_CHECKING:
     from core.search.conversations import Database
@@ -141,12 +141,13 @@ def are_there(database: Database, name: str) -> bool:
     return conversations.remembered(database, "embedder") == name
 
 
-def near(database: Database, name: str, vector: Sequence[float]) -> Nearness | None:
-    """How near each turn or entry is to a vector; None where none are of this embedder, or they say nothing of it."""
+def near(database: Database, name: str, vector: Sequence[float]) -> dict[int, float]:
+    """Turn or entry -> how near it is to a vector, the nearest first; {} where none are of this embedder, or they say
+    nothing of it."""
     import numpy
 
     if not are_there(database, name):
-        return None
+        return {}
     query = numpy.asarray(vector, "<f4")
     kind = numpy.dtype([("scale", "<f4"), ("row", "i1", len(query))])
     ids: list[int] = []
@@ -158,7 +159,7 @@ def near(database: Database, name: str, vector: Sequence[float]) -> Nearness | N
         held = numpy.frombuffer(b"".join(vectors), kind)
         parts.append((held["row"].astype(numpy.float32) @ query) * held["scale"])
         ids += numbers
-    return nearness(numpy.array(ids, numpy.int64), numpy.concatenate(parts)) if parts else None
+    return nearness(numpy.array(ids), numpy.concatenate(parts)) if parts else {}
 
 
 def _prepare(database: Database, folder: Path, name: str, beside: Path | None) -> None:

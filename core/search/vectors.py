@@ -5,7 +5,7 @@ that of a query. Optional; without them nothing is lost. Those of an index are k
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from core.base.entry import Embed
@@ -16,41 +16,15 @@ BATCH = 64
 TEXT_CHARACTERS = 2000
 
 
-class Nearness(Mapping[int, float]):
-    """How near each entry is to a vector, in standard deviations from the mean, without a number made for each: `ids`
-    (numpy, rising) and how `near` each of them is."""
-
-    def __init__(self, ids: Any, near: Any) -> None:
-        self._ids, self._near = ids, near
-
-    def __getitem__(self, number: int) -> float:
-        at = int(self._ids.searchsorted(number))
-        if at == len(self._ids) or self._ids[at] != number:
-            raise KeyError(number)
-        return float(self._near[at])
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._ids.tolist())
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def best(self, least: float) -> list[int]:
-        """The entries that are at least so near, the nearest first."""
-        import numpy
-
-        chosen = numpy.flatnonzero(self._near >= least)
-        order = numpy.lexsort((self._ids[chosen], -self._near[chosen]))
-        return [int(number) for number in self._ids[chosen][order]]
-
-
-def nearness(ids: Any, products: Any) -> Nearness | None:
-    """How near each entry is, by the products of its vector with a query's (numpy); None where they all say the same,
-    or nothing."""
+def nearness(ids: Any, products: Any) -> dict[int, float]:
+    """Entry -> how near it is, in standard deviations from the mean, the nearest first, by the products of its vector
+    with a query's (numpy); {} where they all say the same, or nothing."""
     spread = float(products.std()) if len(products) else 0.0
     if not math.isfinite(spread) or spread <= 1e-9:
-        return None
-    return Nearness(ids, (products - products.mean()) / spread)
+        return {}
+    order = (-products).argsort(kind="stable")
+    near = (products[order] - products.mean()) / spread
+    return dict(zip(ids[order].tolist(), near.tolist(), strict=True))
 
 
 def embed_all(texts: Sequence[str], embed: Embed) -> list[bytes]:
