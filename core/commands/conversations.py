@@ -7,7 +7,6 @@ first, and what is left is reported. `build` reads all of it.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -127,17 +126,14 @@ class ConversationHit:
 @dataclass(frozen=True)
 class ConversationHits:
     """What was found, best first (without words: newest first). `conversations` and `turns` are how many there are to
-    be found; `waiting` conversations of `waiting_bytes` are not read yet, which would take about `seconds`. `note` says
-    how a question was understood, `nothing` why nothing was found, `folder` which project was meant. `warnings` are for
-    the user."""
+    be found; `waiting` conversations are not read yet. `note` says how a question was understood, `nothing` why nothing
+    was found, `folder` which project was meant. `warnings` are for the user."""
 
     query: str
     hits: tuple[ConversationHit, ...] = ()
     conversations: int = 0
     turns: int = 0
     waiting: int = 0
-    waiting_bytes: int = 0
-    seconds: float = 0.0
     note: str = ""
     warnings: tuple[str, ...] = ()
     nothing: str = ""
@@ -255,16 +251,6 @@ def build_vectors(
     return made.turns, made.waiting
 
 
-def _of_a_tool(words: str) -> tuple[str, tuple[str, ...]]:
-    """`codex sessions about X` without its first words, and the source that they name; () for none."""
-
-    said = re.match(r"\W*(?:in |from |which |my |the )*(?P<tool>[\w -]{3,20}?) (?:sessions?|conversations?|chats?)\b"
-                    r"(?: (?:about|where|in which|that|when|with|on|of))?", words, re.IGNORECASE)  # fmt: skip
-    named = known_name(said["tool"].strip().replace(" ", "_")) if said is not None else ""
-    left = words[said.end() :].strip() if said is not None else ""
-    return (left, (named,)) if named in NAMES and left else (words, ())
-
-
 def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | None, str]:
     """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
     if not workspace.config.embedder or not text.strip() or not stored.totals(database)[1]:
@@ -322,16 +308,10 @@ def find(
                 since=span.since, before=span.before, project=folder, sources=filters.sources,
                 roles=(filters.role,) if filters.role else (), also=tuple(also),
             )  # fmt: skip
-            left, tools = _of_a_tool(text) if not filters.sources else (text, ())
-            if tools and in_scope(database, Filters(sources=tools)):
-                text, wanted = left, replace(wanted, sources=tools)
-                note = (
-                    note or f"understood as: of {title_of(tools[0])} (quotation marks search the words as they stand)"
-                )
             near, warning = _meant(workspace, database, text)
             warnings += [warning] if warning else []
             hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
-            if not hits and (tools or (asked.said and (asked.words or (text and not asked.open)))):
+            if not hits and asked.said and (asked.words or (text and not asked.open)):
                 folder, *also = project
                 wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))
                 near, _ = _meant(workspace, database, words)
@@ -348,8 +328,8 @@ def find(
     if brought.waiting:
         warnings.append(f"not searched yet: {what_it_takes(brought)}; 'knowledge search --build' reads all of it")
     return ConversationHits(
-            words, tuple(_with_ends(workspace, hits)), number, turns, brought.waiting, brought.waiting_bytes,
-            brought.seconds, note, tuple(warnings), nothing, project[0],
+            words, tuple(_with_ends(workspace, hits)), number, turns, brought.waiting, note,
+            tuple(warnings), nothing, project[0],
         )  # fmt: skip
 
 
