@@ -118,10 +118,11 @@ def figures() -> Iterator[Row]:
         for who, hits in scores.items():
             firsts = [sum(hits[at] for at in kept if questions[at].kind == kind) for kind in KINDS]
             said.append(f"{who} {sum(firsts)} ({firsts[0]} in {KINDS[0]})")
-        best = max(sum(hits[at] for at in kept) for hits in scores.values())
+        by_words = [hits for who, hits in scores.items() if EMBEDDER not in who]
+        best = max(sum(hits[at] for at in kept) for hits in by_words)
         wanted = sum(scores["bare FTS5"][at] for at in kept) + MORE
         what = f"{name}, {len(kept)} questions about {number:,} passages, in the first five: {', '.join(said)}"
-        yield f"{what}; wanted: {MORE} more", float(wanted - best), 0.0
+        yield f"{what}; wanted by words: {MORE} more", float(wanted - best), 0.0
     if "--all" in sys.argv:
         for at, one in enumerate(questions):
             print(" ".join("+" if hits[at] else "-" for hits in scores.values()), one.text)
