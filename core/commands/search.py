@@ -57,8 +57,9 @@ if TYPE_CHECKING:
     from core.search.query import Hit as Hit
 
 LIMIT, MAX_LIMIT = 10, 1000
-VECTOR_SECONDS = 0.5
-"""So long a search makes vectors that are missing, at most; words never wait longer for meaning."""
+VECTOR_SECONDS, FEW_VECTORS = 0.5, 200
+"""So long a search makes vectors that are missing, at most, and only where they are so few: a whole library of
+documents would make every search wait. Words never wait longer for meaning."""
 _SINCE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\Z")
 
 
@@ -394,8 +395,9 @@ def near_in(workspace: Workspace, index: Index, folder: Path, text: str) -> tupl
     try:
         embed = embedder_of(workspace)
         name, waiting = embedder_name(workspace), kept_vectors.counted(index.database).waiting
-        if waiting or not kept_vectors.are_there(index.database, name):
-            home = search_folder(workspace, None)
+        there = kept_vectors.are_there(index.database, name)
+        if 0 < waiting <= FEW_VECTORS or not there:
+            home = search_folder(workspace, None) if not there else None
             made = attempt(kept_vectors.build, folder, name, embed, wait=0.0, seconds=VECTOR_SECONDS, beside=home)
             if isinstance(made, KnowledgeError) and made.error.code != "busy":
                 raise made
@@ -440,9 +442,9 @@ def build_vectors(
     progress: Callable[[Any], None] = lambda step: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> VectorsReport:
-    """Make all vectors that a search by meaning compares, those of entries, then those of conversations, and fetch the
-    model where it is not there yet. Stopped, it goes on where it ended. Raises KnowledgeError without an embedder, or
-    when it fails."""
+    """Make all vectors that a search by meaning compares, those of entries (also as projects see them), then those of
+    conversations, and fetch the model where it is not there yet. Stopped, it goes on where it ended. Raises
+    KnowledgeError without an embedder, or when it fails."""
     if not workspace.config.embedder:
         hint = "choose one, for example: knowledge config set embedder minilm"
         raise KnowledgeError("no-embedder", "no embedder is set", hint=hint)
@@ -458,6 +460,8 @@ def build_vectors(
         entries = kept_vectors.build(folder, name, embed, partial(step, "entries"), cancelled, beside=home).turns
     finally:
         index.close()
+    for other in sorted(home.parent.glob(f"{home.name}-*")) if folder == home else ():  # they hold the same and more
+        attempt(kept_vectors.build, other, name, embed, cancelled=cancelled, beside=home)
     if not workspace.config.search_conversations:
         return VectorsReport(workspace.config.embedder, entries)
     from core.commands.conversations import build_vectors as build_those_of_turns

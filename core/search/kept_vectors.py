@@ -165,13 +165,13 @@ def near(database: Database, name: str, vector: Sequence[float]) -> dict[int, fl
 def _prepare(database: Database, folder: Path, name: str, beside: Path | None) -> None:
     """No vectors of another embedder, those that the index `beside` has; of turns, the list of those that may have
     one."""
-    if are_there(database, name):
-        return
-    with conversations.writing(database, folder):
-        if _holds_turns(database):
-            database.execute("CREATE INDEX IF NOT EXISTS spoken ON turns(date DESC, id DESC) WHERE role <> 'tool'")
-        database.execute("DELETE FROM vectors")
-        conversations.remember(database, "embedder", name)
+    if not are_there(database, name):
+        with conversations.writing(database, folder):
+            if _holds_turns(database):
+                spoken = "CREATE INDEX IF NOT EXISTS spoken ON turns(date DESC, id DESC) WHERE role <> 'tool'"
+                database.execute(spoken)
+            database.execute("DELETE FROM vectors")
+            conversations.remember(database, "embedder", name)
     if beside is not None and beside != folder and store.is_sealed(beside):
         database.execute("ATTACH ? AS beside", (str(beside / store.FILE),))
         with conversations.writing(database, folder):
