@@ -206,7 +206,6 @@ def _order(
         table.bring(linked, behind=False)
         table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
-    table.know(pool)
     if "usage" in only:
         counts = tallies(connection, pool)
         misled = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
@@ -216,7 +215,7 @@ def _order(
         })  # fmt: skip
     if "temporal" in only:
         weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
-        table.add("temporal", weight, {key: strategies.by_time(table.when(key), now) for key in pool})
+        table.add("temporal", weight, {key: strategies.by_time(table.day(key), now) for key in pool})
     return table.best(limit, pool)
 
 
@@ -237,7 +236,6 @@ class _Table:
     _why: dict[str, dict[str, float]] = field(default_factory=dict)
     _behind: set[str] = field(default_factory=set)
     _last: set[str] = field(default_factory=set)
-    _documents: dict[str, Any] = field(default_factory=dict)
 
     def take(self, ranked: Iterable[Ranked]) -> None:
         """New candidates, with what their words and their meaning say."""
@@ -289,6 +287,10 @@ class _Table:
         """What has misled too often at this kind of task stands behind everything else that is shown."""
         self._last |= set(keys)
 
+    def day(self, key: str) -> str:
+        """When a chunk was written, "" where that is not known."""
+        return str(self._rows[key].date)
+
     def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
         """The documents of chunks, half as strong."""
         strengths: dict[str, float] = {}
@@ -296,17 +298,6 @@ class _Table:
             document = self._rows[key].thread
             strengths[document] = max(strengths.get(document, 0.0), strength / 2)
         return strengths
-
-    def know(self, keys: Iterable[str]) -> None:
-        """Read what is needed of the documents of chunks."""
-        wanted = {self._rows[key].thread for key in keys} - self._documents.keys()
-        for part in in_parts(sorted(wanted)):
-            self._documents |= {row.id: row for row in self.connection.execute(_OF_DOCUMENTS, {"ids": part})}
-
-    def when(self, key: str) -> datetime | None:
-        """When a chunk was written, or taken in where that is not known."""
-        row = self._documents[self._rows[key].thread]
-        return row.written_at or row.ingested_at  # type: ignore[no-any-return]
 
 
 # --- dossiers ---------------------------------------------------------------------------------------------------------
@@ -322,7 +313,6 @@ def documents_without_content(connection: Connection, ids: Iterable[str]) -> dic
 
 
 _d = schema.document.c
-_OF_DOCUMENTS = select(_d.id, _d.source_profile_id, _d.written_at, _d.ingested_at).where(_d.id.in_(IDS))
 _DOCUMENTS = select(
     *(column for column in columns_of(schema.document, Document) if column.name != "raw_content")
 ).where(_d.id.in_(IDS))
