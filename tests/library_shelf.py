@@ -9,7 +9,7 @@ from typing import Any
 
 from core.library import rows, schema
 from core.library.database import Library
-from core.library.records import Chunk, Concept, Document, Link, SourceProfile, UsageTrace, day_of, new_id
+from core.library.records import Chunk, Concept, Document, Link, Retrieval, SourceProfile, UsageTrace, day_of, new_id
 from core.library.searched import sources
 from core.library.use import usage
 from core.library.use.consolidate import Consolidation, consolidate
@@ -119,6 +119,11 @@ class Shelf:
     def ask(self, query: str, **more: Any) -> Retrieved:
         """What is retrieved for a question."""
         return asked(self.library, query, now=self.now, **more)
+
+    def unfound(self, query: str) -> None:
+        """A question that was asked, and to which nothing was found."""
+        with self.library.writing() as connection:
+            rows.add_retrieval(connection, Retrieval(new_id(), query, "debugging", self.now), [])
 
     def names(self, found: Retrieved) -> list[str]:
         """The names of the chunks in an answer, best first."""

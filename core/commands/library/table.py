@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.base.choices import CONTENT_TYPES, DOSSIER_SIZES, OUTCOMES, RELATIONS, SCOPES, STRATEGIES, TASK_TYPES
+from core.base.choices import CONTENT_TYPES, DOSSIER_SIZES, OUTCOMES, RELATIONS, SCOPES, TASK_TYPES
 from core.commands.library.documents import (
     changed_text,
     copied_text,
@@ -154,7 +154,6 @@ COMMANDS = (
             Argument(("query",), "any words", {"nargs": "+", "metavar": "QUERY"}),
             _TASK,
             whole_number("--limit", "at most N (default: 10)", 10),
-            repeated("--strategy", f"only {listed(STRATEGIES)} (repeatable)", "S", choices=STRATEGIES),
             _SESSION,
             Argument(
                 ("--size",),

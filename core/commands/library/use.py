@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import reading
-from core.base.choices import STRATEGIES
 from core.base.project import project_root
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.secrets.redact import redact
@@ -97,7 +96,6 @@ def library_retrieve(
     query: str | Sequence[str],
     task: str = "",
     limit: int = LIMIT,
-    strategy: Sequence[str] | None = None,
     session: str = "",
     size: str = "",
     *,
@@ -130,8 +128,8 @@ def library_retrieve(
                 embedder, note = _embedder(workspace)
             notes.extend([note] if note else [])
             found = retrieve(
-                library, text, now=now(), index=index, task_type=task, limit=limit, only=tuple(strategy or STRATEGIES),
-                near=near, embedder=embedder, generate=model, session_id=session, project=_project(workspace, scope),
+                library, text, now=now(), index=index, task_type=task, limit=limit, near=near,
+                embedder=embedder, generate=model, session_id=session, project=_project(workspace, scope),
                 log=not unlogged,
             )  # fmt: skip
         found = leaving_out_removed(workspace, found)

@@ -9,7 +9,7 @@ candidates; who reads the dossiers, a model if one is handed in, decides what to
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from core.base.answer import Generate
-from core.base.choices import STRATEGIES, TASK_TYPES
+from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
 from core.experience.kinds import counts_for, infer_task_type
 from core.experience.record import misleads, warned_last
@@ -89,7 +89,6 @@ def retrieve(
     index: Index | None,
     task_type: str = "",
     limit: int = LIMIT,
-    only: Collection[str] = STRATEGIES,
     near: Mapping[int, float] | None = None,
     embedder: Embedder | None = None,
     generate: Generate | None = None,
@@ -101,24 +100,17 @@ def retrieve(
 
     `index` is the search index that has the documents of a library in a file, and `near` what its vectors say of the
     question; None of one in PostgreSQL, which is asked itself, with an `embedder` by meaning too. `task_type` "" is
-    inferred from the question. `only` names the strategies that may speak. With `generate` a model reads the dossiers,
-    puts them in order and says what to trust. Where it or the embedder fails, a warning says so and the rest stands.
-    Logged, unless told otherwise: what was retrieved and never used, or asked for and never found, is what `reflect`
-    and `consolidate` learn from.
+    inferred from the question. With `generate` a model reads the dossiers, puts them in order and says what to trust.
+    Where it or the embedder fails, a warning says so and the rest stands. Logged, unless told otherwise: what was
+    retrieved and never used, or asked for and never found, is what `reflect` and `consolidate` learn from.
     """
     query = storable(query[:QUERY_CHARACTERS]).strip()
-    unknown = [name for name in only if name not in STRATEGIES]
-    if unknown or not only:
-        named = ", ".join(map(repr, unknown)) or "nothing"
-        raise KnowledgeError("bad-strategy", f"{named} is no strategy", hint=f"one of {', '.join(STRATEGIES)}")
     if task_type and task_type not in TASK_TYPES:
         raise KnowledgeError("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
     inferred, task_type = not task_type, task_type or infer_task_type(query)
     limit = min(max(limit, 1), MAX_LIMIT)
     warnings: list[str] = []
-    if "semantic" not in only or not query:
-        near, embedder = None, None
-    elif embedder is not None:
+    if embedder is not None and query:
         found = attempt(_near_of_team, library, query, embedder)
         if isinstance(found, KnowledgeError):
             warnings.append(f"{found.error} Words alone were compared.")
@@ -126,7 +118,7 @@ def retrieve(
             near = found.value
     with library.reading() as connection:
         asked = candidates.understand(connection, index, query, stems())
-        order = _order(connection, index, asked, task_type, only, near or {}, limit, now)[:limit] if query else []
+        order = _order(connection, index, asked, task_type, near or {}, limit, now)[:limit] if query else []
         dossiers = _dossiers(connection, order, task_type, asked)
     reasoning = ""
     if generate is not None and dossiers:
@@ -174,48 +166,37 @@ def _order(
     index: Index | None,
     query: Query,
     task_type: str,
-    only: Collection[str],
     near: Mapping[int, float],
     limit: int,
     now: datetime,
 ) -> list[Scored]:
     """The best candidates by all strategies."""
     text = query.text
-    concepts: dict[str, float] = {}
-    if "concept" in only:
-        named = strategies.concepts_in(connection, text)
-        concepts = strategies.by_concept(connection, named, query.entries)
-    used: dict[str, float] = {}
-    if "usage" in only:
-        worths = {stem: term.worth for term in query.terms for stem in term.stems}
-        used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
+    concepts = strategies.by_concept(connection, strategies.concepts_in(connection, text), query.entries)
+    worths = {stem: term.worth for term in query.terms for stem in term.stems}
+    used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
     brought = [chunk for chunk in _best(used) if used[chunk] > 0]
     found, near = candidates.find(connection, index, query, limit, near)
     candidates.add_ids(connection, found, brought, "brought")
-    table = _Table(connection, query, only, near)
+    table = _Table(connection, query, near)
     table.take(_ranked(query, found, near))
     table.bring(_best(concepts))
     table.add_behind("concept", CONCEPT, concepts)
     table.add("usage", USAGE, used)
-    if "graph" in only:
-        seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
-        starts = {**seeds, **table.documents_of(seeds)}
-        walk = strategies.by_graph(connection, starts, task_type)
-        reached = strategies.chunks_reached(connection, walk)
-        linked = {key: score for key, score in reached.items() if key not in seeds}
-        table.bring(linked, behind=False)
-        table.add("graph", GRAPH, linked)
+    seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
+    walk = strategies.by_graph(connection, {**seeds, **table.documents_of(seeds)}, task_type)
+    linked = {key: score for key, score in strategies.chunks_reached(connection, walk).items() if key not in seeds}
+    table.bring(linked, behind=False)
+    table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
-    if "usage" in only:
-        counts = tallies(connection, pool)
-        misled = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
-        table.put_last(misled)  # that is decisive, and its words alone say whether it belongs to the answer
-        table.add("usage", USAGE, {
-            key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in misled
-        })  # fmt: skip
-    if "temporal" in only:
-        weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
-        table.add("temporal", weight, {key: strategies.by_time(table.day(key), now) for key in pool})
+    counts = tallies(connection, pool)
+    misled = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
+    table.put_last(misled)  # that is decisive, and its words alone say whether it belongs to the answer
+    table.add("usage", USAGE, {
+        key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in misled
+    })  # fmt: skip
+    weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
+    table.add("temporal", weight, {key: strategies.by_time(table.day(key), now) for key in pool})
     return table.best(limit, pool)
 
 
@@ -229,7 +210,6 @@ class _Table:
 
     connection: Connection
     query: Query
-    only: Collection[str]
     near: Mapping[int, float]
     _rows: dict[str, Any] = field(default_factory=dict)
     _score: dict[str, float] = field(default_factory=dict)
@@ -241,11 +221,9 @@ class _Table:
         """New candidates, with what their words and their meaning say."""
         for one in ranked:
             row = one.seen.row
-            near_by = self.near.get(row.id, 0.0)
-            worded = "keyword" in self.only
-            self._rows[row.key], self._score[row.key] = row, one.score if worded else near_by
-            self._why[row.key] = {"keyword": one.score} if worded else {}
-            if near_by:
+            self._rows[row.key], self._score[row.key] = row, one.score
+            self._why[row.key] = {"keyword": one.score}
+            if near_by := self.near.get(row.id, 0.0):
                 self._why[row.key]["semantic"] = near_by
 
     def add(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
@@ -257,15 +235,12 @@ class _Table:
 
     def add_behind(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
         """The same of a strategy that tells why, but moves nothing that the words have found."""
-        behind = {key: score for key, score in scores.items() if key in self._behind or "keyword" not in self.only}
-        self.add(name, weight, behind)
-        self.add(name, 0.0, {key: score for key, score in scores.items() if key not in behind})
+        for key, score in scores.items():
+            self.add(name, weight if key in self._behind else 0.0, {key: score})
 
     def best(self, count: int, among: Sequence[str] | None = None) -> list[Scored]:
-        """The best chunks; one that nothing speaks for is none. What stands behind scores no more than the last of
-        the others."""
-        keys = [key for key in (self._rows if among is None else among) if self._why[key]]
-        keys.sort(key=lambda key: self._rows[key].date, reverse=True)
+        """The best chunks. What stands behind scores no more than the last of the others."""
+        keys = sorted(among or self._rows, key=lambda key: self._rows[key].date, reverse=True)
         keys.sort(key=lambda key: -self._score[key])  # of equals the newer first, as everywhere
         keys.sort(key=self._behind.__contains__)
         behind = self._behind | self._last
@@ -280,7 +255,7 @@ class _Table:
         candidates.add_ids(self.connection, found, [key for key in keys if key not in self._rows], "brought")
         if found.rows:
             self.take(_ranked(self.query, found, self.near))
-            if behind and "keyword" in self.only:
+            if behind:
                 self._behind |= {row.key for row in found.rows.values()}
 
     def put_last(self, keys: Iterable[str]) -> None:
