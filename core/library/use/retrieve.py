@@ -176,7 +176,7 @@ def _order(
     worths = {stem: term.worth for term in query.terms for stem in term.stems}
     used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
     brought = [chunk for chunk in _best(used) if used[chunk] > 0]
-    found, near = candidates.find(connection, index, query, limit, near)
+    found = candidates.find(connection, index, query, limit, near)
     candidates.add_ids(connection, found, brought, "brought")
     table = _Table(connection, query, near)
     table.take(_ranked(query, found, near))
@@ -294,8 +294,9 @@ _DOCUMENTS = select(
 
 
 def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, asked: Query) -> list[Dossier]:
+    chunks = by_ids(connection, schema.chunk, Chunk, [key for key, *_ in order])
+    order = [row for row in order if row[0] in chunks]  # the index may know one that went a moment ago
     keys = [key for key, *_ in order]
-    chunks = by_ids(connection, schema.chunk, Chunk, keys)
     documents = documents_without_content(connection, [chunk.document_id for chunk in chunks.values()])
     wanted = sorted({one.source_profile_id for one in documents.values() if one.source_profile_id})
     sources = by_ids(connection, schema.source_profile, SourceProfile, wanted)
