@@ -119,7 +119,7 @@ def look(
     try:
         with locks.locked(where.folder / store.LOCK, work="search", editor_wait=wait):
             for last in (False, True):
-                database, _ = index.open_or_make(where.folder)
+                database = index.open_or_make(where.folder)
                 try:
                     return database, _Look(where, database, step, cancelled).run(seconds, walk)
                 except BaseException as error:

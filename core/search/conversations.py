@@ -124,9 +124,9 @@ def open_unsealed(folder: Path) -> Database | None:
     return _opened(folder) if files.exists(folder / store.FILE) else None
 
 
-def open_or_make(folder: Path) -> tuple[Database, bool]:
-    """The index, looked through where it is not as we left it, or a new one; and whether it is new. The caller holds
-    the lock. Raises OSError and sqlite3.Error."""
+def open_or_make(folder: Path) -> Database:
+    """The index, looked through where it is not as we left it, or a new one. The caller holds the lock. Raises OSError
+    and sqlite3.Error."""
     found = open_sealed(folder)
     if found is None and (found := open_unsealed(folder)) is not None:
         if _is_whole(found):
@@ -134,7 +134,7 @@ def open_or_make(folder: Path) -> tuple[Database, bool]:
         else:
             found.close()
             found = None
-    return (found, False) if found is not None else (_made(folder), True)
+    return found or _made(folder)
 
 
 def is_trouble(error: Exception) -> bool:

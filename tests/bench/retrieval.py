@@ -98,7 +98,7 @@ def shelf(entries: Sequence[Entry], embed: Embed | None = None) -> Iterator[Shel
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a thousand small indexes wait for the disk else
     with tempfile.TemporaryDirectory(prefix="knowledge-retrieval-", dir=memory) as place:
         folder = Path(place)
-        database, _ = open_or_make(folder)
+        database = open_or_make(folder)
         with writing(database, folder):
             for number, (name, turns) in enumerate(talks.items(), start=1):
                 threads[number] = name
