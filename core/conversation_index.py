@@ -64,7 +64,7 @@ _Read: TypeAlias = "tuple[index.Held, list[index.Piece], list[Ran]]"
 """A conversation, its turns and its commands, cleared of secrets."""
 _state = "{0.size} {0.mtime_ns} {0.ctime_ns} {0.ino}".format
 RATE, SHARE = 5e6, 0.4
-"""Bytes of files that are read in a second, and bytes of index for each, before anything was measured here."""
+"""About so many bytes of files are read in a second, and so many bytes of index are made of each."""
 
 
 @dataclass(frozen=True)
@@ -88,15 +88,13 @@ class Where:
 
 @dataclass
 class Brought:
-    """What a look did. `read` conversations were read; `waiting` and `waiting_bytes` are still to be, which takes about
-    so many `seconds`, and `growth` bytes in the cache. `busy` says that another program is writing the index."""
+    """What a look did. `read` conversations were read; `waiting` of `waiting_bytes` are still to be. `busy` says that
+    another program is writing the index."""
 
     read: int = 0
     gone: int = 0
     waiting: int = 0
     waiting_bytes: int = 0
-    seconds: float = 0.0
-    growth: int = 0
     busy: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -150,8 +148,7 @@ class _Look:
         if new:  # loading what reads them is not counted among the seconds
             import core.base.secrets.redact
             import core.conversations.read  # noqa: F401
-        started = time.monotonic()
-        until = started + seconds
+        until = time.monotonic() + seconds
         gone = [row.id for path, row in known.items() if path not in found]
         if gone:
             with index.writing(self._database, self._where.folder):
@@ -161,11 +158,6 @@ class _Look:
         new = self._named(sorted(new, key=lambda item: item.mtime_ns, reverse=True))
         left = self._read(new, known, until) if new else []
         self._brought.waiting, self._brought.waiting_bytes = len(left), sum(item.size for item in left)
-        if not new:
-            return self._brought
-        rate, share = self._measured(started, sum(item.size for item in new) - self._brought.waiting_bytes)
-        self._brought.seconds = self._brought.waiting_bytes / rate
-        self._brought.growth = int(self._brought.waiting_bytes * share)
         return self._brought
 
     # --- what there is -----------------------------------------------------------------------------------------------
@@ -373,19 +365,6 @@ class _Look:
         except (OSError, ValueError, RecursionError) as error:
             why = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
             index.put(self._database, row._replace(problem=f"it cannot be read: {why}"), ())
-
-    def _measured(self, started: float, size: int) -> tuple[float, float]:
-        """Bytes of files a second, and bytes of index for each, as they were here lately."""
-        took = time.monotonic() - started
-        measured = index.remembered(self._database, "rate")
-        rate = float(measured) if measured else RATE
-        if size > 1 << 20 and took > 0.1:
-            rate = size / took if not measured else (rate + size / took) / 2
-            with index.writing(self._database, self._where.folder):
-                index.remember(self._database, "rate", repr(rate))
-        read = self._database.execute("SELECT sum(bytes) FROM conversations").fetchone()[0] or 0
-        share = index.file_bytes(self._where.folder) / read if read > 1 << 20 else SHARE
-        return rate, min(share, 2.0)
 
 
 # --- one conversation ------------------------------------------------------------------------------------------------

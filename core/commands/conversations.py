@@ -20,7 +20,7 @@ from core.base.result import KnowledgeError
 from core.commands.transcript import LOOK_SECONDS, ends_known, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
-from core.conversation_index import Brought, look, place_of
+from core.conversation_index import RATE, SHARE, Brought, look, place_of
 from core.harvest.report import Progress
 from core.knowledge.projects import here_in, known_projects
 from core.search import conversations as stored
@@ -229,10 +229,11 @@ def build(
 
 def what_it_takes(brought: Brought) -> str:
     """`10,000 conversations (1.0GB): about 3 min, 400.0MB in the cache`."""
-    seconds = brought.seconds
+    seconds = brought.waiting_bytes / RATE
     duration = f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
     number = f"{brought.waiting:,} conversation{'' if brought.waiting == 1 else 's'}"
-    return f"{number} ({size(brought.waiting_bytes)}): about {duration}, {size(brought.growth)} in the cache"
+    growth = size(int(brought.waiting_bytes * SHARE))
+    return f"{number} ({size(brought.waiting_bytes)}): about {duration}, {growth} in the cache"
 
 
 def build_vectors(
