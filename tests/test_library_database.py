@@ -251,6 +251,22 @@ def test_a_library_is_private_and_synced_and_holds_its_keys(file: Path) -> None:
     library.close()
 
 
+def test_vectors_of_an_older_library_go_and_nothing_else(file: Path) -> None:
+    """They lie in the search index now, and are made again there."""
+    library = opened(str(file))
+    fill(library)
+    vector = {"chunk_id": CHUNK.id, "model": "m", "dimensions": 2, "vector": b"\0\0\x80?\0\0\0@"}
+    with library.writing() as connection:
+        connection.execute(schema.embedding.insert().values(**vector))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0006'"))
+    library.close()
+    again = opened(str(file))
+    with again.reading() as connection:
+        assert rows.counted(connection, schema.embedding) == 0 and rows.counted(connection, schema.chunk) == 2
+    assert again.backup is not None
+    again.close()
+
+
 def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The step that fails must be one that can be taken back."""
     library = opened(str(file))
