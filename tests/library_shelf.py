@@ -16,7 +16,7 @@ from core.library.use.consolidate import Consolidation, consolidate
 from core.library.use.retrieve import Retrieved, retrieve
 from core.search import kept_vectors
 from core.search.index import open_index
-from core.search.vectors import embed_one
+from core.search.kept_vectors import embed_one
 from tests.library_place import NOW
 
 

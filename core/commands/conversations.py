@@ -38,7 +38,6 @@ from core.search.conversation_query import (
 )
 from core.search.conversation_query import unread as unread_number
 from core.search.days import Span, day_span, question
-from core.search.vectors import embed_one
 from core.sources.tools import EXPORTS, FILES, NAMES, known_as, known_name, title_of
 
 if TYPE_CHECKING:
@@ -261,7 +260,7 @@ def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | 
     if not kept_vectors.are_there(database, name):
         return None, "conversations are searched by their words alone; 'knowledge vectors' adds their meaning"
     try:
-        query = embed_one(text, embedder_of(workspace))
+        query = kept_vectors.embed_one(text, embedder_of(workspace))
     except KnowledgeError as failed:
         return None, f"{failed.error} Words alone were searched."
     near = kept_vectors.near(database, name, query)

@@ -47,7 +47,6 @@ from core.search.index import open_index
 from core.search.query import remarks as of_reasons
 from core.search.query import search as find
 from core.search.store import COLUMNS, Row, counted
-from core.search.vectors import embed_one
 from core.search.words import storable
 
 if TYPE_CHECKING:
@@ -402,7 +401,7 @@ def near_in(workspace: Workspace, index: Index, folder: Path, text: str) -> tupl
             if isinstance(made, KnowledgeError) and made.error.code != "busy":
                 raise made
             waiting = made.value.waiting if isinstance(made, Ok) else waiting
-        query = embed_one(text, embed)
+        query = kept_vectors.embed_one(text, embed)
     except KnowledgeError as failed:
         return None, f"{failed.error} Words alone were searched."
     note = f"{waiting} entries have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""

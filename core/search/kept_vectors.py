@@ -21,11 +21,12 @@ from core.base.entry import Embed
 from core.base.installed import how_to_install
 from core.base.result import KnowledgeError
 from core.search import conversations, store
-from core.search.vectors import TEXT_CHARACTERS, embed_all, nearness
 
 if TYPE_CHECKING:
     from core.search.conversations import Database
 
+AT_ONCE, TEXT_CHARACTERS = 64, 2000
+"""So many texts are embedded in one go, and so much of each."""
 BATCH, SMALL_BATCH = 128, 8
 """This many texts are embedded, then written; fewer where there is little time."""
 BLOCK = 1024
@@ -142,8 +143,8 @@ def are_there(database: Database, name: str) -> bool:
 
 
 def near(database: Database, name: str, vector: Sequence[float]) -> dict[int, float]:
-    """Turn or entry -> how near it is to a vector, the nearest first; {} where none are of this embedder, or they say
-    nothing of it."""
+    """Turn or entry -> how near it is to a vector, in standard deviations from the mean, the nearest first; {} where
+    none are of this embedder, or they say nothing of it."""
     import numpy
 
     if not are_there(database, name):
@@ -159,7 +160,13 @@ def near(database: Database, name: str, vector: Sequence[float]) -> dict[int, fl
         held = numpy.frombuffer(b"".join(vectors), kind)
         parts.append((held["row"].astype(numpy.float32) @ query) * held["scale"])
         ids += numbers
-    return nearness(numpy.array(ids), numpy.concatenate(parts)) if parts else {}
+    products = numpy.concatenate(parts) if parts else numpy.zeros(0)
+    spread = float(products.std()) if parts else 0.0
+    if not math.isfinite(spread) or spread <= 1e-9:
+        return {}
+    order = (-products).argsort(kind="stable")
+    apart = (products[order] - products.mean()) / spread
+    return dict(zip(numpy.array(ids)[order].tolist(), apart.tolist(), strict=True))
 
 
 def _prepare(database: Database, folder: Path, name: str, beside: Path | None) -> None:
@@ -202,3 +209,41 @@ def _put(database: Database, rows: Sequence[tuple[int, str, str, bytes]]) -> Non
         f" AND {_could(database)}"
     )
     database.executemany(sql, rows)
+
+
+# --- an embedder, which is foreign and checked ------------------------------------------------------------------------
+
+
+def embed_all(texts: Sequence[str], embed: Embed) -> list[bytes]:
+    """A unit vector for each text, as little-endian float32."""
+    made = _embedded([text[:TEXT_CHARACTERS] for text in texts], embed)
+    return [row.astype("<f4").tobytes() for row in made]
+
+
+def embed_one(text: str, embed: Embed) -> Sequence[float]:
+    """The unit vector of a query."""
+    found: Sequence[float] = _embedded([text[:TEXT_CHARACTERS]], embed)[0].tolist()
+    return found
+
+
+def _embedded(texts: Sequence[str], embed: Embed) -> Any:
+    """A numpy matrix of unit vectors. What comes back is foreign: it is checked before it is used."""
+    import numpy
+
+    parts: list[Any] = []
+    for start in range(0, len(texts), AT_ONCE):
+        part = texts[start : start + AT_ONCE]
+        made = embed(part)
+        try:
+            matrix = numpy.asarray(made, numpy.float32)
+        except (ValueError, TypeError, OverflowError):
+            matrix = numpy.zeros((0, 0), numpy.float32)
+        if matrix.ndim != 2 or len(matrix) != len(part) or matrix.shape[1] == 0 or not numpy.isfinite(matrix).all():
+            raise KnowledgeError(
+                "bad-vectors", "the embedder answered with something that is not a vector for each text"
+            )
+        if parts and parts[0].shape[1] != matrix.shape[1]:
+            raise KnowledgeError("bad-vectors", "the embedder answered with vectors of different lengths")
+        lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
+        parts.append(matrix / numpy.where(lengths > 0, lengths, 1))
+    return numpy.concatenate(parts) if parts else numpy.zeros((0, 0), numpy.float32)

@@ -27,8 +27,8 @@ from core.library.searched import entries, shelves, sources
 from core.library.use.retrieve import retrieve
 from core.search import kept_vectors
 from core.search.index import open_index
+from core.search.kept_vectors import embed_one
 from core.search.query import search
-from core.search.vectors import embed_one
 from tests.bench import Row, printed
 from tests.bench.minilm import minilm
 from tests.bench.retrieval import EMBEDDER, floor

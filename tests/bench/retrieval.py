@@ -30,8 +30,8 @@ from core.search import kept_vectors
 from core.search.candidates import EVERYTHING
 from core.search.conversation_query import answer
 from core.search.conversations import HEADING, Held, Piece, open_or_make, put, writing
+from core.search.kept_vectors import embed_one
 from core.search.query import Answer
-from core.search.vectors import embed_one
 from core.search.words import STOP_WORDS, words_of
 from tests.bench.minilm import minilm
 from tests.bench.retrieval_sets import POOLED, SETS, Asked, Collection, is_there

@@ -28,9 +28,8 @@ from core.search.candidates import (
     choices,
     spelling_is_open,
 )
-from core.search.kept_vectors import text_of
+from core.search.kept_vectors import embed_all, embed_one, text_of
 from core.search.terms import Query, Term, query_of, spelled
-from core.search.vectors import embed_all, embed_one
 from core.search.when import Moment, spelled_dates
 from core.search.words import Stems, forms, words_of
 
