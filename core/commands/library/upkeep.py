@@ -128,14 +128,16 @@ def linked_text(made: Linked) -> str:
 # --- after a harvest --------------------------------------------------------------------------------------------------
 
 
-def keep_up(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> list[str]:
+def keep_up(
+    workspace: Workspace, now: Callable[[], datetime] = utc_now, clock: Callable[[], float] = time.monotonic
+) -> list[str]:
     """What a harvest that read something does for the library of this computer when it is over: changed files are read
-    again, and what was recorded becomes profiles and links, all by rules, at most for `BUDGET_SECONDS`. Notes on what
-    came of it."""
-    ends = time.monotonic() + BUDGET_SECONDS
+    again, and what was recorded becomes profiles and links, all by rules, at most for `BUDGET_SECONDS` of `clock`.
+    Notes on what came of it."""
+    ends = clock() + BUDGET_SECONDS
 
     def late() -> bool:
-        return time.monotonic() > ends
+        return clock() > ends
 
     try:
         done = library_refresh(workspace, "offline", cancelled=late, patience=PATIENCE, now=now)
