@@ -258,6 +258,8 @@ def version_of(connection: Connection) -> str:
 
 def _migrate(library: Library, backups: Path | None, shown: str) -> Path | None:
     """Bring the tables to this version; the copy of what was there before, None where nothing had to be done."""
+    from core.library import schema
+
     with library.reading() as connection:
         before = version_of(connection)
     if before == HEAD:
@@ -275,8 +277,13 @@ def _migrate(library: Library, backups: Path | None, shown: str) -> Path | None:
     with library.writing() as connection:
         if library.path is None:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
-        if version_of(connection) != HEAD:  # another program may have done it while this one waited
+        reached = version_of(connection)
+        if reached and reached != HEAD:
             _upgrade(connection)
+        elif not reached:  # else another program made it while this one waited
+            schema.make(connection)
+            connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+            connection.exec_driver_sql(f"INSERT INTO alembic_version VALUES ('{HEAD}')")
     return copy
 
 
