@@ -7,12 +7,11 @@ wherever the workers are.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -23,7 +22,7 @@ from sqlalchemy import Connection, func, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base import files
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Result, attempt
 from core.base.secrets.redact import redact
 from core.library import rows, schema
 from core.library.database import Library, cause_of
@@ -33,7 +32,7 @@ from core.library.fetch import UNCHANGED, fetch, is_address, shown, stored_name
 from core.library.phrases import Phrases
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
 from core.library.records import Location
-from core.library.shelve import KnownNames, Loss, Shelved, in_turn, losses, shelve
+from core.library.shelve import KnownNames, Shelved, in_turn, shelve
 from core.library.workers import LostError, Workers
 
 _FOLDERS = "node_modules __pycache__ site-packages venv env build dist target vendor bower_components coverage htmlcov"
@@ -219,16 +218,14 @@ def ingest(
     at_once: int = 4,
     worth: int = 1,
     again: bool = False,
-    may_drop: Callable[[Sequence[Loss]], Container[str]] = lambda _losses: (),
     progress: Progress | None = None,
     stopped: Callable[[], bool] = lambda: False,
     work: Prepare = prepare,
     phrases: Phrases | None = None,
 ) -> IngestReport:
     """Take in what `names` name (files, folders, addresses). `folder` is what relative names are relative to; other
-    workers are begun from `worth` sources on; with `again` also what has not changed is prepared again. A changed file
-    whose new text would leave experience behind is held until all others are done; then `may_drop` is asked which of
-    such files (their sources) are taken in all the same. `stopped` is asked between documents.
+    workers are begun from `worth` sources on; with `again` also what has not changed is prepared again. `stopped` is
+    asked between documents.
     `phrases` finds the chunks of earlier documents that name a new concept; without, all of them are read for it.
 
     Raises what the database raises when it cannot be written to at all; all that was stored before stays.
@@ -241,12 +238,9 @@ def ingest(
     items = run.items(sources, again, content_type, stopped)
     try:
         for item, prepared in workers.results(items, _given_up, stopped):
-            if not run.holds(item, prepared):
-                run.store(item, prepared)
+            run.store(item, prepared)
             if stopped():
                 break
-        else:
-            run.let_go((lambda _losses: ()) if stopped() else may_drop)
     except KeyboardInterrupt:
         report.stopped = "interrupted"
     except LostError as error:
@@ -259,27 +253,6 @@ def ingest(
     if not report.stopped and stopped():
         report.stopped = "cancelled"
     return report
-
-
-def foreseen(library: Library, names: Sequence[str], way: Way, *, folder: Path, content_type: str = "") -> list[Loss]:
-    """What an ingest of these names would leave behind, of files that have changed; nothing is fetched or stored."""
-    found: list[Loss] = []
-    for source in sources_of(names, IngestReport(), folder, stored_name if way.redact else _as_it_is):
-        known = [] if is_address(source.name) else places_of(library, source.stored)
-        with contextlib.suppress(KnowledgeError):  # the ingest itself tells what cannot be read
-            item = read_source(source, known, content_type) if known else None
-            prepared = prepare(item, way) if item is not None else []
-            found += [loss for one in prepared for loss in losses(library, one)]
-    return found
-
-
-def lost_in_words(lost: Sequence[Loss]) -> str:
-    """What was learned of chunks, and how the one that was used most begins."""
-    uses, profiles = sum(one.records for one in lost), sum(one.profiled for one in lost)
-    most = max(lost, key=lambda one: one.records)
-    parts = [f"{uses} usage record{'s' * (uses != 1)}" if uses else "",
-             f"{profiles} profile{'s' * (profiles != 1)}" if profiles else ""]  # fmt: skip
-    return f"{' and '.join(filter(None, parts))} of {len(lost)} chunk{'s' * (len(lost) != 1)} ({most.text!r})"
 
 
 def _as_it_is(name: str) -> str:
@@ -306,7 +279,6 @@ class _Run:
     number: int
     done: int = 0
     names: KnownNames = field(default_factory=KnownNames)
-    held: list[tuple[Item, Result[list[Prepared]], list[Loss]]] = field(default_factory=list)
 
     def items(
         self, sources: Sequence[Source], again: bool, content_type: str, stopped: Callable[[], bool]
@@ -348,32 +320,16 @@ class _Run:
                 continue
             self.report.documents.append(row)
             self.report.warnings += document.warnings
+            if row.left:
+                uses = f"{row.left} usage record{'s' * (row.left != 1)}"
+                message = f"the new text has no more what was used of the old one; {uses} stay with the former version"
+                self.report.warnings.append(ErrorInfo("left-behind", message, document.source))
             self.report.redacted.update(document.redacted)
         if len(prepared.value) > 1:
             known = places_of(self.library, item.source)
             self._touched([row for row in known if row.sha256 == item.sha256], item)
         became = [row.status for row in self.report.documents[-len(prepared.value) :]]
         self._progressed(item.source, became[-1] if len(became) == 1 else f"{len(became)} documents")
-
-    def holds(self, item: Item, prepared: Result[list[Prepared]]) -> bool:
-        """Whether an item waits, since storing it would leave behind what was learned."""
-        documents = prepared.value if isinstance(prepared, Ok) else []
-        lost = [loss for document in documents for loss in losses(self.library, document)]
-        if lost:
-            self.held.append((item, prepared, lost))
-        return bool(lost)
-
-    def let_go(self, may_drop: Callable[[Sequence[Loss]], Container[str]]) -> None:
-        """What waits is stored or left as it was, as `may_drop` says."""
-        allowed = may_drop([loss for _item, _prepared, lost in self.held for loss in lost]) if self.held else ()
-        for item, prepared, lost in self.held:
-            if all(loss.source in allowed for loss in lost):
-                self.store(item, prepared)
-                continue
-            message = f"not taken in, since its new text would leave behind {lost_in_words(lost)}"
-            hint = "'knowledge library ingest PATH --yes' takes it in all the same"
-            self.report.errors.append(ErrorInfo("would-drop", message, item.source, hint))
-            self._progressed(item.source, "left as it was")
 
     def _touched(self, known: Sequence[Location], item: Item) -> None:
         """The content is what it was; the next run need not read it to see that."""

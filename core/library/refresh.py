@@ -40,8 +40,7 @@ def refresh(
     phrases: Phrases | None = None,
 ) -> Refreshed:
     """Look at every file that the library has read. Nothing new is taken in, and nothing taken out: who deleted a file
-    may still want what it said. A changed file whose new text would leave behind what was learned waits, as it does
-    for an ingest, and `phrases` is what it is there."""
+    may still want what it said. `phrases` is what it is for an ingest."""
     with library.reading() as connection:
         known = known_files(connection)
     states = {file.path: state_of(file.path) for file in known}

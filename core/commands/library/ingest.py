@@ -19,11 +19,9 @@ from core.harvest.report import Progress, Report
 from core.library.fetch import is_address as is_address
 
 if TYPE_CHECKING:
-    from core.commands.daily.connect import Ask
     from core.library.database import Library
     from core.library.ingest import IngestReport
     from core.library.prepare import Item, Prepared, Way
-    from core.library.shelve import Loss
 
 WORTH_PROCESSES = 40
 """Files from which on other processes are begun to prepare them: that takes a second by itself."""
@@ -55,16 +53,12 @@ def library_ingest(
     provider: str = "",
     scheduler: str = "",
     again: bool = False,
-    yes: bool = False,
-    ask: Ask | None = None,
     progress: Report = lambda _step: None,
     cancelled: Callable[[], bool] = lambda: False,
     now: Callable[[], datetime] = utc_now,
 ) -> Ingested:
     """Take in files, folders and addresses. `type` is what the documents are, "" to have it told; `provider` asks
-    another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say.
-    A changed file whose new text would leave behind what was learned of the old one is taken in with `yes`, or where a
-    person says so who is asked (`ask`); else it stays as it was."""
+    another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say."""
 
     def work(library: Library) -> Ingested:
         from core.commands.search import opened_search
@@ -86,7 +80,6 @@ def library_ingest(
                 open_executor=open_executor,
                 at_once=at_once,
                 worth=1 if far or asked != "offline" else WORTH_PROCESSES,
-                may_drop=lambda lost: {loss.source for loss in lost} if yes or _agreed(ask, lost) else (),
                 again=again,
                 progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
                 stopped=cancelled,
@@ -96,43 +89,6 @@ def library_ingest(
         return ingested(report, library)
 
     return with_library(workspace, work, make=True)
-
-
-def _agreed(ask: Ask | None, lost: Sequence[Loss]) -> bool:
-    return ask is not None and ask(losses_text(lost), "take in the new text?", ("no", "yes"), 0) == 1
-
-
-def losses_text(lost: Sequence[Loss]) -> str:
-    """What would be left behind, a line for each file; "" for nothing."""
-    from core.library.ingest import lost_in_words
-
-    by_file: dict[str, list[Loss]] = {}
-    for one in lost:
-        by_file.setdefault(one.source, []).append(one)
-    rows = [source.replace("\n", "\\n") + f": {lost_in_words(some)}" for source, some in by_file.items()]
-    return (
-        "\n".join(["The new text of a file has no more what was used of it; left behind would be", *rows])
-        if rows
-        else ""
-    )
-
-
-def library_losses(workspace: Workspace, paths: Sequence[str], type: str = "") -> str:
-    """What an ingest of these would leave behind, in words; "" for nothing. Addresses are not fetched for it."""
-
-    def work(library: Library) -> str:
-        from core.library.ingest import foreseen
-        from core.library.prepare import Way
-
-        way = Way(redact=workspace.config.redact)
-        return losses_text(foreseen(library, paths, way, folder=workspace.cwd, content_type=type))
-
-    try:
-        return with_library(workspace, work)
-    except KnowledgeError as failed:
-        if failed.error.code != "no-library":
-            raise
-        return ""
 
 
 def names_private_host(source: str) -> bool:
