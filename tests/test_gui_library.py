@@ -311,7 +311,7 @@ def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
 
     begun, real = threading.Event(), library_ingest
 
-    def slow(workspace: Workspace, paths: list[str], *, yes: bool, progress: Any, cancelled: Any) -> Any:
+    def slow(workspace: Workspace, paths: list[str], *, progress: Any, cancelled: Any) -> Any:
         """The real one, which after the first document waits for the user."""
 
         def told(step: Any) -> None:
@@ -320,7 +320,7 @@ def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
             while not cancelled():
                 time.sleep(0.01)
 
-        return real(workspace, paths, yes=yes, progress=told, cancelled=cancelled)
+        return real(workspace, paths, progress=told, cancelled=cancelled)
 
     monkeypatch.setattr(view, "library_ingest", slow)
     stand.desk.dpg.set_value(stand.view.path, str(files))
