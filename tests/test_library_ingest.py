@@ -153,8 +153,6 @@ def test_what_was_learned_of_a_chunk_stays_with_its_words_when_the_file_changes(
         assert rows.traces(connection) == [trace] and trace.chunk_ids == (kept.id,)
         (link,) = rows.links_of(connection, new.id, relation="supersedes")
         assert (link.source_id, link.target_id) == (new.id, old.id)
-        changed = rows.links_of(connection, *after, relation="supersedes")
-        assert changed and max(row.weight for row in changed) > 0.9
     guide.write_text(first)  # and back again
     assert [row.status for row in take_in(library, guide).documents] == ["restored"]
     assert {row.id: row.status for row in documents(library)} == {old.id: "active", new.id: "superseded"}
@@ -309,16 +307,6 @@ def test_a_later_document_finds_concepts_of_an_earlier_one_and_the_other_way_rou
     assert spoken >= {("backpressure", name) for name in ("Backpressure", "Queues")}
     assert spoken >= {("asyncio.queue", name) for name in ("Queues", "Streams")}
     assert not spoken & {("backpressure", "Streams"), ("asyncio.queue", "Backpressure")}
-
-
-def test_documents_that_link_to_each_other_are_linked(library: Library, tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# A\n\nThis one stands alone and has nothing to say about others.\n")
-    (tmp_path / "b.md").write_text("# B\n\nSee [the first](a.md#a) and [nothing](absent.md) for more about it.\n")
-    take_in(library, tmp_path / "a.md", tmp_path / "b.md")
-    a, b = documents(library)
-    with library.reading() as connection:
-        found = rows.links_of(connection, b.id, relation="related_to")
-    assert any({row.source_id, row.target_id} == {a.id, b.id} for row in found)
 
 
 # --- with a model -----------------------------------------------------------------------------------------------------

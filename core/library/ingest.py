@@ -28,7 +28,7 @@ from core.library import rows, schema
 from core.library.database import Library, cause_of
 from core.library.extract import MAX_FILE_BYTES
 from core.library.extract_process import end_idle
-from core.library.fetch import UNCHANGED, fetch, is_address, shown, stored_name
+from core.library.fetch import fetch, is_address, shown, stored_name
 from core.library.phrases import Phrases
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
 from core.library.records import Location
@@ -166,16 +166,12 @@ def read_source(source: Source, known: Sequence[Location], content_type: str) ->
     """The bytes of a file or address, None where nothing changed since it was taken in. Raises KnowledgeError in one
     sentence."""
     if is_address(source.name):
-        marks = {row.state for row in known}
-        page = fetch(source.name, marks.pop() if len(marks) == 1 else "")
-        if page is UNCHANGED:
-            return None
+        page = fetch(source.name)
         sha256 = hashlib.sha256(page.data).hexdigest()
         if known and all(row.sha256 == sha256 and row.state for row in known):
             return None
-        found = page
-        return Item(source.stored if found.address == shown(source.name) else stored_name(found.address), found.data,
-                       sha256, found.mark or "seen", found.written_at, "", content_type, found.name)  # fmt: skip
+        name = source.stored if page.address == shown(source.name) else stored_name(page.address)
+        return Item(name, page.data, sha256, "seen", page.written_at, "", content_type, page.name)
     return _read_file(source, known, content_type)
 
 

@@ -97,7 +97,7 @@ class Document:
 @dataclass(frozen=True)
 class Location:
     """A place where a document was found. `sha256` is that of the bytes that were read there; `state` (size and times
-    of the file, or the ETag of the page) tells without reading whether they have changed; `project` is the root of the
+    of the file) tells without reading whether they have changed; `project` is the root of the
     repository that it was in then, "" for none, None where nobody knows."""
 
     source: str

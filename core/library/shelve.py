@@ -9,7 +9,6 @@ and the chunks that are gone from the new one, with what was learned of these: i
 from __future__ import annotations
 
 import os
-import posixpath
 import re
 import time
 from collections import Counter, defaultdict
@@ -17,9 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
-from urllib.parse import urljoin
 
-from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 from sqlalchemy import Connection, delete, func, select, true, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
@@ -271,7 +268,7 @@ def _settle(
     rows.add_chunks(connection, fresh)
     moved = {chunk.id for chunk in stay if chunk is not None}
     left = [chunk for chunk in old if chunk.id not in moved]
-    _replaced(connection, document_id, fresh, left, now)
+    _forget_unused(connection, document_id, left)
     _vectors(connection, prepared, settled)
     spoken = _spoken_of(connection, prepared, settled, now, known)
     _linked(connection, prepared, document_id, settled, spoken, now)
@@ -330,23 +327,8 @@ def _chunk(prepared: Prepared, made: PreparedChunk, document_id: str, position: 
     )  # fmt: skip
 
 
-def _replaced(
-    connection: Connection, document_id: str, fresh: Sequence[Chunk], left: Sequence[Chunk], now: datetime
-) -> None:
-    """A new chunk below the heading of one that is gone is its newer version. What is left of this very document (it
-    was parted otherwise once) goes, unless it was used."""
-
-    by_heading: dict[str, list[Chunk]] = defaultdict(list)
-    for chunk in left:
-        by_heading[chunk.heading].append(chunk)
-    for chunk in fresh:
-        rivals = by_heading.get(chunk.heading, [])
-        likely = [(fuzz.ratio(chunk.content, old.content), old) for old in rivals]
-        best = max(likely, key=lambda row: row[0], default=None)
-        if best is not None and best[0] >= 40:
-            rivals.remove(best[1])
-            link = Link(new_id(), "chunk", chunk.id, "chunk", best[1].id, "supersedes", now, round(best[0] / 100, 2))
-            rows.add_link(connection, link)
+def _forget_unused(connection: Connection, document_id: str, left: Sequence[Chunk]) -> None:
+    """What is left of this very document (it was parted otherwise once) goes, unless it was used."""
     c = schema.trace_chunk.c
     for part in rows.in_parts(chunk.id for chunk in left if chunk.document_id == document_id):
         used = set(connection.execute(select(c.chunk_id).where(c.chunk_id.in_(part))).scalars())
@@ -459,7 +441,6 @@ def _linked(
         share = round(number / max(1, len(settled)), 3)
         made.append(Link(new_id(), "document", document_id, "concept", concept, "related_to", now, share))
     rows.add_links(connection, made)
-    _references(connection, prepared, document_id, now)
 
 
 def _parents(prepared: Prepared, settled: Sequence[Chunk]) -> Iterable[tuple[str, str]]:
@@ -474,30 +455,6 @@ def _parents(prepared: Prepared, settled: Sequence[Chunk]) -> Iterable[tuple[str
             above = above.rpartition(border)[0]
         if above and first[above] != chunk.id:
             yield chunk.id, first[above]
-
-
-_REFERENCE = re.compile(r"\]\((?!#)([^)\s]+?)(?:#[^)\s]*)?(?:\s+\"[^\"]*\")?\)")
-
-
-def _references(connection: Connection, prepared: Prepared, document_id: str, now: datetime) -> None:
-    """What a text links to, and what links to it, as far as it is in the library."""
-
-    if prepared.document.form != "markdown":
-        return
-    base = prepared.source
-    targets = set()
-    for found in _REFERENCE.finditer(prepared.document.text):
-        target = found[1]
-        if "://" in base or "://" in target:
-            targets.add(urljoin(base, target) if "://" in base else target)
-        else:
-            targets.add(posixpath.normpath(posixpath.join(posixpath.dirname(base), target)))
-    c = schema.location.c
-    for part in rows.in_parts(sorted(targets)):
-        for other in connection.execute(select(c.document_id).where(c.source.in_(part))).scalars():
-            if other != document_id:
-                link = Link(new_id(), "document", document_id, "document", other, "related_to", now)
-                rows.add_link(connection, link)
 
 
 def counts_of(connection: Connection) -> dict[str, int]:

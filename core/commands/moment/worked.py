@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core.base.choices import OUTCOMES, TASK_TYPES
 from core.base.paths import Paths
@@ -53,9 +53,6 @@ class Worked:
     earlier: int
     misled: dict[str, str]
     written: bool
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def worked(

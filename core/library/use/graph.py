@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -51,10 +50,6 @@ class Neighbourhood:
     edges: tuple[Edge, ...]
     more: int
 
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return asdict(self)
-
 
 def concepts(library: Library, text: str = "", limit: int = MAX_NODES) -> list[Node]:
     """Concepts whose name has this text in it, those that most chunks mention first."""
@@ -87,15 +82,16 @@ def neighbourhood(library: Library, which: str) -> Neighbourhood:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A link that somebody made: its ends, and the run that takes it back."""
+class Linked:
+    """A link that somebody made by hand: its two ends as the library names them; `run_id` takes it back."""
 
     run_id: str
-    source: Node
-    target: Node
+    source: str
+    relation: str
+    target: str
 
 
-def link(library: Library, one: str, relation: str, other: str, note: str, now: datetime) -> Made:
+def link(library: Library, one: str, relation: str, other: str, note: str, now: datetime) -> Linked:
     """Write down how two entities stand to each other, each named by its id, the beginning of it, or the name of a
     concept. Of a symmetric relation one direction is stored, and both ends tell it."""
     if relation not in RELATIONS:
@@ -113,7 +109,7 @@ def link(library: Library, one: str, relation: str, other: str, note: str, now: 
         after = plain({name: value for name, value in row_of(record).items() if name != "id"})
         change = Change("link", {"id": record.id}, None, after, f"{source.name} {relation} {target.name}")
         done = apply(connection, "link", [change], {}, now, now)
-    return Made(done.run_id, source, target)
+    return Linked(done.run_id, source.name, relation, target.name)
 
 
 def _chosen(connection: Connection, which: str) -> Node:
