@@ -142,7 +142,7 @@ def test_documents_are_taken_in_on_the_cluster(place: Cluster, tmp_path: Path) -
     (folder / "page.html").write_text("<html><body><p>A lock is held by one task at a time.</p></body></html>")
     made = library_ingest(workspace, [str(folder)], provider="offline", scheduler=place.address)
     assert [Path(row.path).name for row in made.errors] == ["broken.pdf"]
-    assert [row["status"] for row in made.documents] == ["new"] * 3
+    assert [row.status for row in made.documents] == ["new"] * 3
 
 
 def test_a_cluster_whose_last_worker_is_gone_says_so_and_is_not_waited_for_for_ever(

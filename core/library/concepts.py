@@ -126,8 +126,8 @@ _GENERIC = frozenset(_COMMON.split())
 """Names that say nothing about what a text is about."""
 _PLAIN_MODULES = (
     "abc argparse ast builtins collections contextlib copy dataclasses enum functools inspect io itertools logging "
-    "math operator os pathlib random re shutil string struct sys tempfile textwrap time traceback types typing warnings "
-    "__future__"
+    "math operator os pathlib random re shutil string struct sys tempfile textwrap time traceback types typing "
+    "warnings __future__"
 )
 _BUILT_IN = frozenset(name.casefold() for name in dir(builtins)) | frozenset(_PLAIN_MODULES.split())
 """What every program in Python speaks of."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, func, or_
 from sqlalchemy.exc import SQLAlchemyError
@@ -52,19 +53,31 @@ Progress = Callable[[int, int, str, str], None]
 @dataclass
 class IngestReport:
     """What a run did. `documents` are those of this run with what became of them, `skipped` counts what was passed
-    over, by reason; `redacted` counts secrets by kind. `stopped` is why it ended early, "" when it did not."""
+    over, by reason; `redacted` counts secrets by kind. `stopped` is why it ended early, "" when it did not; `backup` is
+    the copy that was made of the library before it was migrated, "" for none."""
 
     documents: list[Shelved] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
-    warnings: list[ErrorInfo] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     redacted: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0
     stopped: str = ""
+    backup: str = ""
 
-    def counted(self) -> Counter[str]:
+    @property
+    def counts(self) -> Counter[str]:
         """Documents by what became of them."""
         return Counter(row.status for row in self.documents)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `--json` tells it."""
+        errors = [{"path": one.path, "code": one.code, "error": one.message} for one in self.errors]
+        return {
+            "documents": [row.to_json() for row in self.documents], "counts": self.counts, "unchanged": self.unchanged,
+            "skipped": self.skipped, "redacted": self.redacted.total(), "errors": errors, "warnings": self.warnings,
+            "stopped": self.stopped, "backup": self.backup,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -315,11 +328,11 @@ class _Run:
                 self.report.errors.append(ErrorInfo("not-stored", message, document.source))
                 continue
             self.report.documents.append(row)
-            self.report.warnings += document.warnings
+            self.report.warnings += map(str, document.warnings)
             if row.left:
                 uses = f"{row.left} usage record{'s' * (row.left != 1)}"
                 message = f"the new text has no more what was used of the old one; {uses} stay with the former version"
-                self.report.warnings.append(ErrorInfo("left-behind", message, document.source))
+                self.report.warnings.append(str(ErrorInfo("left-behind", message, document.source)))
             self.report.redacted.update(document.redacted)
         if len(prepared.value) > 1:
             known = places_of(self.library, item.source)

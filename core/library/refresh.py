@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -28,6 +29,10 @@ class Refreshed:
     moved: dict[str, str] = field(default_factory=dict)
     gone: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unchanged: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As `--json` tells it."""
+        return {**vars(self), "changed": self.changed.to_json()}
 
 
 def refresh(

@@ -488,13 +488,12 @@ def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -
     scope = told_in(here)
     _refuse_foreign(here, scope, paths)
     done = library_ingest(here, list(paths), content_type)
-    told = [row for row in done.documents if is_address(row["path"]) or scope.tells_file(row["path"])]
-    rows = [{name: row[name] for name in ("id", "path", "title", "content_type", "chunks", "status")}
-            for row in told[:LISTED]]  # fmt: skip
+    told = [row for row in done.documents if is_address(row.source) or scope.tells_file(row.source)]
+    rows = [row.to_json() for row in told[:LISTED]]
     may_tell = [one for one in done.errors if not one.path or is_address(one.path) or scope.tells_file(one.path)]
     problems = [str(error) for error in may_tell]
     head = {"count": len(told), "documents": rows, "unchanged": done.unchanged}
-    masked = [SECRETS_REPLACED.format(count(done.redacted, "secret"))] * bool(done.redacted)
+    masked = [SECRETS_REPLACED.format(count(done.redacted.total(), "secret"))] * bool(done.redacted)
     return safe(here, head | {"warnings": [*problems, *done.warnings, *masked]})
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base.answer import Answer, Generate
-from core.base.result import ErrorInfo, KnowledgeError, Result, attempt
+from core.base.result import KnowledgeError, Result, attempt
 from core.commands.library.cluster import Travelling
-from core.commands.library.documents import errors_json, with_library
+from core.commands.library.documents import with_library
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
 from core.library.fetch import is_address as is_address
@@ -27,24 +27,6 @@ WORTH_PROCESSES = 40
 """Files from which on other processes are begun to prepare them: that takes a second by itself."""
 
 
-@dataclass(frozen=True)
-class Ingested:
-    """What came of an ingest. `counts` is what became of documents -> how many, `unchanged` sources were known."""
-
-    documents: tuple[dict[str, Any], ...]
-    counts: dict[str, int]
-    unchanged: int
-    skipped: dict[str, int]
-    redacted: int
-    errors: tuple[ErrorInfo, ...]
-    warnings: tuple[str, ...] = ()
-    stopped: str = ""
-    backup: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "errors": errors_json(self.errors)}
-
-
 def library_ingest(
     workspace: Workspace,
     paths: Sequence[str],
@@ -56,11 +38,11 @@ def library_ingest(
     progress: Report = lambda _step: None,
     cancelled: Callable[[], bool] = lambda: False,
     now: Callable[[], datetime] = utc_now,
-) -> Ingested:
+) -> IngestReport:
     """Take in files, folders and addresses. `type` is what the documents are, "" to have it told; `provider` asks
     another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say."""
 
-    def work(library: Library) -> Ingested:
+    def work(library: Library) -> IngestReport:
         from core.commands.search import opened_search
         from core.library.ingest import ingest
         from core.library.phrases import phrases_of
@@ -86,7 +68,8 @@ def library_ingest(
                 work=partial(_prepare_there, Travelling.of(workspace), asked) if far else prepare,
                 phrases=phrases,
             )
-        return ingested(report, library)
+        report.backup = str(library.backup or "")
+        return report
 
     return with_library(workspace, work, make=True)
 
@@ -103,15 +86,6 @@ def names_private_host(source: str) -> bool:
 
 def _named(source: str) -> str:
     return source if is_address(source) else Path(source).name
-
-
-def ingested(report: IngestReport, library: Library) -> Ingested:
-    """A report as the faces have it."""
-    rows = tuple(row.to_json() for row in report.documents)
-    return Ingested(
-        rows, dict(report.counted()), report.unchanged, dict(report.skipped), sum(report.redacted.values()),
-        tuple(report.errors), tuple(map(str, report.warnings)), report.stopped, str(library.backup or ""),
-    )  # fmt: skip
 
 
 def way_of(workspace: Workspace, provider: str) -> Way:
@@ -199,16 +173,16 @@ _WORDS = {
 }
 
 
-def ingested_text(done: Ingested) -> str:
-    counts = dict(done.counts)
-    counts["unchanged"] = counts.get("unchanged", 0) + done.unchanged
-    counted = [f"{counts[status]} {words}" for status, words in _WORDS.items() if counts.get(status)]
-    chunks = sum(row["chunks"] for row in done.documents if row["status"] in ("new", "changed", "restored"))
+def ingested_text(done: IngestReport) -> str:
+    counts = done.counts
+    counts["unchanged"] += done.unchanged
+    counted = [f"{counts[status]} {words}" for status, words in _WORDS.items() if counts[status]]
+    chunks = sum(row.chunks for row in done.documents if row.status in ("new", "changed", "restored"))
     lines = [f"documents: {', '.join(counted) or 'none'}"]
     if chunks:
         lines.append(f"chunks: {chunks}")
     if done.redacted:
-        lines.append(f"secrets replaced: {done.redacted}")
+        lines.append(f"secrets replaced: {done.redacted.total()}")
     if done.skipped:
         lines.append("passed over: " + ", ".join(f"{number} {what}" for what, number in sorted(done.skipped.items())))
     if done.backup:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.base.result import KnowledgeError
 from core.commands.library.documents import with_library
-from core.commands.library.ingest import Ingested, ingested, ingested_text, way_of
+from core.commands.library.ingest import ingested_text, way_of
 from core.commands.library.use import library_consolidate
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
@@ -19,6 +18,7 @@ from core.harvest.report import Progress, Report
 
 if TYPE_CHECKING:
     from core.library.database import Library
+    from core.library.refresh import Refreshed
     from core.library.use.graph import Linked
 
 BUDGET_SECONDS = 20.0
@@ -28,20 +28,6 @@ PATIENCE = 2.0
 
 
 # --- refresh ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Refreshed:
-    """What became of the files that the library has read. `moved` is old path -> new one, `gone` path -> the ids of
-    its documents, which stay."""
-
-    changed: Ingested
-    moved: dict[str, str]
-    gone: dict[str, tuple[str, ...]]
-    unchanged: int
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "changed": self.changed.to_json()}
 
 
 def library_refresh(
@@ -66,7 +52,7 @@ def library_refresh(
         from core.library.refresh import refresh
 
         with phrases_of(library, partial(opened_search, workspace, None)) as phrases:
-            found = refresh(
+            return refresh(
                 library,
                 way_of(workspace, provider or workspace.config.provider),
                 now=now,
@@ -74,7 +60,6 @@ def library_refresh(
                 stopped=cancelled,
                 phrases=phrases,
             )
-        return Refreshed(ingested(found.changed, library), found.moved, found.gone, found.unchanged)
 
     return with_library(workspace, work, patience)
 
@@ -137,7 +122,7 @@ def keep_up(
             return []
         return [f"the library was not kept up: {failed.error}"]
     notes = []
-    if read := sum(row["status"] == "changed" for row in done.changed.documents):
+    if read := done.changed.counts["changed"]:
         notes.append(f"the library read {count(read, 'changed file')} again")
     if done.moved:
         notes.append(f"{count(len(done.moved), 'file')} of the library moved, and it followed")
