@@ -331,7 +331,7 @@ class _Run:
             self.report.warnings += map(str, document.warnings)
             if row.left:
                 uses = f"{row.left} usage record{'s' * (row.left != 1)}"
-                message = f"the new text has no more what was used of the old one; {uses} stay with the former version"
+                message = f"the new text has no more what was used of the old one; {uses} stay{'s' * (row.left == 1)} with the former version"
                 self.report.warnings.append(str(ErrorInfo("left-behind", message, document.source)))
             self.report.redacted.update(document.redacted)
         if len(prepared.value) > 1:
