@@ -142,23 +142,6 @@ def open_library(
     return Library(engine, path, copy)
 
 
-def unrecorded_retrievals(path: Path, experience: Path, most: int = 5_000) -> set[str]:
-    """Ids of the latest retrievals of a SQLite library that have no record of their use. Quick, for whoever only wants
-    to know whether there is anything to do: loads no packages, waits for nobody, finds nothing where anything is
-    wrong."""
-
-    asked = (
-        "SELECT id FROM retrieval WHERE id NOT IN (SELECT retrieval_id FROM usage_trace "
-        "WHERE retrieval_id IS NOT NULL) ORDER BY timestamp DESC LIMIT ?"
-    )
-    try:
-        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=0)) as connection:
-            connection.execute("ATTACH DATABASE ? AS experience", (f"{experience.as_uri()}?mode=ro",))
-            return {row[0] for row in connection.execute(asked, (most,))}
-    except sqlite3.Error:
-        return set()
-
-
 def database_errors() -> tuple[type[Exception], ...]:
     """What a database raises, for whoever must not load one to name it."""
 

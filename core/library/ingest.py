@@ -330,10 +330,9 @@ class _Run:
             self.report.documents.append(row)
             self.report.warnings += map(str, document.warnings)
             if row.left:
-                uses = f"{row.left} usage record{'s' * (row.left != 1)}"
-                message = f"the new text has no more what was used of the old one; {uses} stay{'s' * (row.left == 1)} with the former version"
-                self.report.warnings.append(str(ErrorInfo("left-behind", message, document.source)))
-            self.report.redacted.update(document.redacted)
+                uses = "1 usage record stays" if row.left == 1 else f"{row.left} usage records stay"
+                why = f"the new text has no more what was used of the old one; {uses} with the former version"
+                self.report.warnings.append(str(ErrorInfo("left-behind", why, document.source)))
         if len(prepared.value) > 1:
             known = places_of(self.library, item.source)
             self._touched([row for row in known if row.sha256 == item.sha256], item)
