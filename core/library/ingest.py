@@ -333,6 +333,7 @@ class _Run:
                 uses = "1 usage record stays" if row.left == 1 else f"{row.left} usage records stay"
                 why = f"the new text has no more what was used of the old one; {uses} with the former version"
                 self.report.warnings.append(str(ErrorInfo("left-behind", why, document.source)))
+            self.report.redacted.update(document.redacted)
         if len(prepared.value) > 1:
             known = places_of(self.library, item.source)
             self._touched([row for row in known if row.sha256 == item.sha256], item)
