@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -49,6 +50,10 @@ class Neighbourhood:
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     more: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return asdict(self)
 
 
 def concepts(library: Library, text: str = "", limit: int = MAX_NODES) -> list[Node]:
