@@ -87,16 +87,15 @@ def neighbourhood(library: Library, which: str) -> Neighbourhood:
 
 
 @dataclass(frozen=True)
-class Linked:
-    """A link that somebody made by hand: its two ends as the library names them; `run_id` takes it back."""
+class Made:
+    """A link that somebody made: its ends, and the run that takes it back."""
 
     run_id: str
-    source: str
-    relation: str
-    target: str
+    source: Node
+    target: Node
 
 
-def link(library: Library, one: str, relation: str, other: str, note: str, now: datetime) -> Linked:
+def link(library: Library, one: str, relation: str, other: str, note: str, now: datetime) -> Made:
     """Write down how two entities stand to each other, each named by its id, the beginning of it, or the name of a
     concept. Of a symmetric relation one direction is stored, and both ends tell it."""
     if relation not in RELATIONS:
@@ -114,7 +113,7 @@ def link(library: Library, one: str, relation: str, other: str, note: str, now: 
         after = plain({name: value for name, value in row_of(record).items() if name != "id"})
         change = Change("link", {"id": record.id}, None, after, f"{source.name} {relation} {target.name}")
         done = apply(connection, "link", [change], {}, now, now)
-    return Linked(done.run_id, source.name, relation, target.name)
+    return Made(done.run_id, source, target)
 
 
 def _chosen(connection: Connection, which: str) -> Node:
