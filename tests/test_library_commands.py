@@ -3,6 +3,7 @@ way back, as a user and an agent use it."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pickle
@@ -19,6 +20,7 @@ from core.base.config import Config
 from core.base.marks import NOTICE
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import checked_value, find_setting
+from core.commands.library.upkeep import BUDGET_SECONDS, keep_up
 from core.commands.moment.worked import UsageReader
 from core.commands.panel import library as view
 from core.commands.workspace import open_workspace
@@ -596,6 +598,33 @@ def test_a_harvest_keeps_the_library_up_and_what_it_learned_can_be_taken_back(ho
     assert "forty minutes" in run(home, "retrieve", "lentils")[0]["text"]
     run(home, "undo", learned.split("undo ")[1].split("'")[0])
     assert run(home, "retrieve", "async callback deadlock")[0]["functional_profile"] is None
+
+
+def test_keeping_the_library_up_ends_in_its_time_and_goes_on_after_the_next_harvest(home: Path, tmp_path: Path) -> None:
+    """A harvest that hangs on the library for minutes is one that a user ends, with what it had still to do."""
+    pages = [tmp_path / "notes" / f"page{at}.md" for at in range(12)]
+    for at, page in enumerate(pages):
+        page.write_text(f"# Page {at}\n\nWhat one should know of relay {at}: it waits.\n")
+    run(home, "ingest", str(tmp_path / "notes"))
+    (best, *_) = run(home, "retrieve", "relay 3")
+    for at in range(5):
+        run(home, "record", "--chunk", best["key"], "--outcome", "win", "--notes", f"time {at}")
+    for at, page in enumerate(pages):
+        page.write_text(f"# Page {at}\n\nWhat one should know of relay {at}: it waits no more.\n")
+    clock = itertools.count(0.0, BUDGET_SECONDS / 8)  # each look at it takes an eighth of what there is
+    read, learned, rounds = [], False, 0
+    while not learned:
+        notes = keep_up(workspace(home), clock=lambda: next(clock))
+        read += [int(note.split()[3]) for note in notes if "changed file" in note]
+        learned = any("the library learned (" in note for note in notes)
+        assert not (learned and sum(read) < len(pages)), "what is read comes first"
+        rounds += 1
+        assert rounds < 10
+        if rounds == 1:
+            assert 0 < sum(read) < len(pages), "it stops between two files, and what it read is there"
+            assert "no more" in run(home, "retrieve", "relay 0")[0]["text"]
+    assert sum(read) == len(pages) and rounds > 2
+    assert keep_up(workspace(home)) == []
 
 
 def test_dossiers_come_in_three_sizes_the_smallest_in_400_characters(home: Path, tmp_path: Path) -> None:

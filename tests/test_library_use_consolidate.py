@@ -359,4 +359,4 @@ def test_a_model_reads_what_is_found_together_once_and_its_word_stays(shelf: She
     assert undo(shelf.library, made.run_id, shelf.now).changed and links(shelf, "contradicts") == []
     shelf.ask("callback loop pool")
     failed = shelf.consolidate(generate=lambda prompt, schema=None: Answer("no idea"))
-    assert "names no pairs" in failed.warnings[0] and links(shelf, "contradicts") == []
+    assert "is no JSON" in failed.warnings[0] and links(shelf, "contradicts") == []

@@ -230,7 +230,7 @@ def library_status(workspace: Workspace, check: bool = False) -> LibraryState:
         problems = tuple(problems_of(library)) if check else ()
         names = tuple(sorted(path.name for path in folder.glob("library-*.db")))
         address = shown_url(library_address(workspace))
-        return LibraryState(address, **vars(state_of(library)), backups=names, problems=problems)
+        return LibraryState(address, **state_of(library), backups=names, problems=problems)
 
     return with_library(workspace, work)
 

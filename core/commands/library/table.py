@@ -90,9 +90,7 @@ COMMANDS = (
             option("--provider", "who describes them: 'offline' asks no model (default: the setting)", "P"),
             option("--scheduler", "read them on the cluster of this scheduler (default: workers)", "ADDRESS"),
             flag("--again", "prepare also what has not changed"),
-            flag("--yes", "do not ask: take in also a new text that leaves behind what was learned of the old one"),
             long=True,
-            asks=True,
             words=NAMED,
         ),
         single(
