@@ -84,9 +84,7 @@ def read(
     name: Annotated[
         str, Field(min_length=1, max_length=500, description="session, session:turn or id, as find has it.")
     ],
-    query: Annotated[
-        str, Field(max_length=2000, description="The whole question, as you asked find.")
-    ] = "",
+    query: Annotated[str, Field(max_length=2000, description="The whole question, as you asked find.")] = "",
     around: Annotated[
         int, Field(ge=0, le=50, description="The turn as it stands, with so many before and behind it.")
     ] = 0,

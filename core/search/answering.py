@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,11 +41,13 @@ OF_ITS_TURN, SHORT_TURN, REPLY = 0.4, 0.8, 0.3
 """So much of what its turn has counts for a sentence, so much more the shorter that is (in `SHORT_CHARACTERS`), and so
 much of what the request has in whose exchange it stands."""
 SHORT_CHARACTERS = 500
+LOCAL, FEW = 0.7, 8
+"""A word that all turns of a conversation have, if it is not of so few, loses so much of what it says."""
 AGAIN = 0.6
 """A word that an earlier sentence had counts so much."""
 BEGINS, CONCLUDES, CODE = 0.1, 0.1, 0.1
 """So much speaks for the first sentence of a message, for the last lines of a long one, and against a line of code."""
-OF_USER, OF_TOOL, ASKS, ANNOUNCES, SHORT = 0.3, -0.25, -0.1, -0.4, -0.15
+OF_USER, OF_TOOL, ASKS, ANNOUNCES, SHORT = 0.3, -0.6, -0.1, -0.4, -0.15
 """What speaks for the user's own words, and against what a tool gave back, a question, what announces work, and a
 sentence that is short."""
 BESIDE = 0.15
@@ -96,7 +100,7 @@ def answering(
     spoken = stored.spoken(database, thread)
     ends = _ends_of_exchanges(spoken)
     others = {at for at, _ in spoken}.intersection(places) if places else {at for at, _ in spoken}
-    best = _best_places(database, query, stems, thread, places[:1], others)
+    query, best = _best_places(database, query, stems, thread, places[:1], others)
     last = max(1, spoken[-1][0]) if spoken else 1
     wanted: dict[int, float] = {}
     for rank, place in enumerate(best):
@@ -117,12 +121,21 @@ def answering(
 
 def _best_places(
     database: Database, query: Query, stems: Stems, thread: int, first: Sequence[int], others: set[int]
-) -> list[int]:
-    """The match that was found, then those of the others with most of what is asked, of equals the later one."""
-    mass: dict[int, float] = {}
-    for one in stored.turns_at(database, thread, sorted(others.difference(first))[-MATCHES:]):
-        mass[one.position] = share_of(query, stems, one.text[:READ])
-    return [*first, *sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]]
+) -> tuple[Query, list[int]]:
+    """The query as it tells in this conversation: what most of its turns have says little there. And the match that was
+    found, then those of the others with most of what is asked, of equals the later one."""
+    wanted = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
+    turns = stored.turns_at(database, thread, sorted(others.union(first))[-MATCHES:])
+    known = stems.learn({word for one in turns for word in words_of(one.text[:READ])})
+    terms = {one.position: _terms(one.text[:READ], known, wanted) for one in turns}
+    found = Counter(at for has in terms.values() for at in has)
+    rare = [
+        replace(term, worth=term.worth * (1 - LOCAL * found[at] / max(len(turns), FEW)))
+        for at, term in enumerate(query.terms)
+    ]
+    mass = {at: sum(rare[one].worth for one in has) for at, has in terms.items() if at not in first}
+    best = sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]
+    return replace(query, terms=tuple(rare)), [*first, *best]
 
 
 def _ends_of_exchanges(spoken: Sequence[tuple[int, str]]) -> set[int]:

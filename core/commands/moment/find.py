@@ -67,9 +67,9 @@ WEAK_SHOWN, OTHERS_SHOWN = 2, 2
 """So many weak hits of the own project, and so many hits of others where it has any."""
 LEAST_SHARE, FAR_SHARE = 0.2, 0.25
 """A hit with less of what was asked for is weak; the answer is short where the best shows less than the second."""
-SURE = 0.31
+SURE = 0.3
 """The answer is weak where no two sentences side by side have so much of what was asked for: of 177 questions asked in
-their project 9 are called so, of the same in another 157, of 20 that nobody ever answered 16."""
+their project 17 are called so, of the same in another 159, of 20 that nobody ever answered 18."""
 LOOKED_THROUGH = 5000
 """Of a word that many turns have so many are looked at for one of the project."""
 
@@ -171,7 +171,7 @@ def find(
             entries, spoken = look.entries, look.searched(wide)
             of = spoken + brought.waiting
         shown = _shown(rows, infer_task_type(text), limit)
-        shown = [_as_it_stands(row, own.folder) if row.own else row for row in _given_room(shown, look)]
+        shown = [_as_it_stands(row, own.folder) if row.own else row for row in _given_room(shown, look) if row.text]
         sure = max((row.sharp for row in shown), default=0.0) >= SURE
         shown = shown if sure else [replace(row, weak=True) for row in shown]
         strange = [] if sure else look.strange(own if own.folder else wide)
@@ -338,7 +338,7 @@ class _Look:
         row = FoundRow(
             "conversation", f"{hit.name}:{hit.turn}", " ".join(hit.text.split()), hit.day, _short(hit.project),
             hit.name, hit.turn, Served(), held.state_end if held is not None else "", score,
-            _is_weak(hit.why), is_own, hit.branch, (), self._called(hit.name), places=places, fit=hit.score,
+            _is_weak(hit.why), is_own, hit.branch, (), self._called(hit.name), places, 0.0, 0.0, hit.score,
         )  # fmt: skip
         return self.told(row, CHARACTERS)
 
