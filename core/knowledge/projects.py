@@ -227,7 +227,7 @@ def named_root(projects: Projects, name: str) -> str:
     found = max(inside, key=len, default="") if "/" in wanted else ""
     if found or wanted.count("/") != 1:
         return found
-    nowhere = (root for root in reversed(places) if "remote:" not in places[root])
+    nowhere = (root for root in reversed(list(places)) if "remote:" not in places[root])
     short = wanted.rpartition("/")[2]
     return next((root for root in nowhere if re.split(r"[\\/]", root.rstrip("\\/"))[-1].casefold() == short), "")
 
