@@ -356,6 +356,36 @@ def test_what_the_user_said_last_about_it_is_told_as_theirs(shop: Path) -> None:
     assert "user] No server address in the copied command, that was on purpose." in found and len(found) <= 2500
 
 
+def test_a_line_that_the_user_overturned_says_so(shop: Path) -> None:
+    said = [
+        "Always put new tables into the FullSchema baseline migration.",
+        "Good, new tables go into the FullSchema baseline.",
+        "Why would new tables go into the FullSchema baseline migration instead of their own?",
+        "Right, that is taken out again.",
+    ]
+    kept_talk(shop, "s6", said)
+    assert call("harvest", "--apply", "--now", "--quiet", "--source", "claude_code")[0] == 0
+    kept = shop.parents[1] / ".manual_slop" / "knowledge" / "decisions.md"
+    kept.write_text(
+        "# Decisions\n\n- Always put new tables into the FullSchema baseline. [from: claude_code/s6, 2026-05-06]\n"
+    )
+    lines = [
+        row for row in call("find", "new tables FullSchema baseline")[1].splitlines() if "[conversation" not in row
+    ]
+    assert any("Always put new tables" in row and "but later [3 user] Why would" in row for row in lines), lines
+
+
+def test_a_session_and_the_index_of_its_prompts_are_one_hit(shop: Path) -> None:
+    """Copies and histories tried one by one cost an agent a call each."""
+    asked = "Why does the zebra importer skip every third invoice of the archive?"
+    kept_talk(shop, "s5", [asked, "The zebra importer skips them because the archive numbers invoices from zero."])
+    prompt = {"display": asked, "timestamp": 1766000000000, "project": str(shop), "sessionId": "s5"}
+    (Path(os.environ["HOME"]) / ".claude" / "history.jsonl").write_text(json.dumps(prompt) + "\n")
+    assert call("search", "--build", "--quiet")[0] == 0
+    found = answered("find", query=asked)
+    assert "from zero" in found and found.count("[conversation") == 1
+
+
 def test_the_place_of_a_hit_is_never_taken_for_a_secret(shop: Path) -> None:
     """Behind "password is" stands the name of the session, and an agent must be able to read on there."""
     kept_talk(

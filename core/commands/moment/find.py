@@ -33,7 +33,7 @@ from core.experience.kinds import infer_task_type
 from core.experience.record import Served
 from core.give.still import gone, never_merged
 from core.search import conversations as stored
-from core.search.answering import CHARACTERS, answering, chosen, share_of
+from core.search.answering import CHARACTERS, answering, chosen, sentences, share_of
 from core.search.conversation_query import known_project, unread
 from core.search.query import WEAK
 from core.search.store import places_of
@@ -70,6 +70,14 @@ LEAST_SHARE, FAR_SHARE = 0.2, 0.25
 SURE = 0.3
 """The answer is weak where no two sentences side by side have so much of what was asked for: of 177 questions asked in
 their project 17 are called so, of the same in another 159, of 20 that nobody ever answered 18."""
+LATER_TURNS, SAID_LATER, SAME_MATTER = 50, 2000, 0.4
+"""Of so many last turns of the user, and so many characters of each, it is told whether they say something else about
+what a line says: with so much of its words."""
+_AGAINST = re.compile(
+    r"\b(?:no longer|not any ?more|instead|revert|undo|remove|drop|don'?t|do not|never mind|wrong|why would|actually|"
+    r"on purpose|rather not|not needed|take (?:it|that|this) out)\b|^no\b",
+    re.IGNORECASE,
+)
 LOOKED_THROUGH = 5000
 """Of a word that many turns have so many are looked at for one of the project."""
 
@@ -174,7 +182,7 @@ def find(
         shown = [_as_it_stands(row, own.folder) if row.own else row for row in _given_room(shown, look) if row.text]
         sure = max((row.sharp for row in shown), default=0.0) >= SURE
         shown = shown if sure else [replace(row, weak=True) for row in shown]
-        strange = [] if sure else look.strange(own if own.folder else wide)
+        strange = look.strange(own if own.folder else wide, first=sure)
         missing = look.missing_phrases()
         unreadable = unread(database) if database is not None else 0
     notes = [f"the phrase {phrase!r} stands nowhere; its words were searched" for phrase in missing]
@@ -257,11 +265,23 @@ class _Look:
             wanted = ConversationFilters(since=self._since, before=self._before)
             allowed = None if scope.everything else scope.tells_conversation
             spoken = find_in(self._workspace, self._database, self.text, wanted, LOOKED, allowed)
+            spoken = self._once(spoken)
             self._texts += [hit.text for hit in spoken]
             scores = sorted((hit.rank for hit in spoken), reverse=True)  # conversations stay in their order
             pairs = zip(spoken[:SESSIONS], scores, strict=False)
             found += [self._conversation(hit, score, is_own) for hit, score in pairs]
         return sorted(found, key=lambda row: (row.weak, -row.score))
+
+    def _once(self, spoken: Sequence[ConversationHit]) -> list[ConversationHit]:
+        """Each session once, in the place of its first hit: the longest of its copies, its export and the index of its
+        prompts."""
+        told: dict[str, ConversationHit] = {}
+        for hit in spoken:
+            held = self._held(hit.name)
+            session = held.session if held is not None and held.session else hit.name
+            before = told.get(session, hit)
+            told[session] = hit if hit.turns > before.turns else before
+        return list(told.values())
 
     def _of_a_team(self, scope: Scope, is_own: bool) -> list[FoundRow]:
         """What a library in PostgreSQL says; that of a file is in the index."""
@@ -290,8 +310,9 @@ class _Look:
         sql = f"SELECT folder, count(*) FROM conversations WHERE {stored.READ} GROUP BY folder"
         return sum(number for folder, number in self._database.execute(sql) if scope.tells_conversation(folder))
 
-    def strange(self, scope: Scope) -> list[str]:
-        """The most telling words of the question that stand in no conversation of a scope."""
+    def strange(self, scope: Scope, *, first: bool) -> list[str]:
+        """The most telling words of the question that stand in no conversation of a scope; with `first` only where the
+        most telling of all is one."""
         if self._database is None:
             return []
         query = query_of(self.text, partial(places_of, self._database), self._stems)  # as they are spelled
@@ -304,7 +325,10 @@ class _Look:
             found = self._database.execute(sql, (match_any([term]), LOOKED_THROUGH)) if term.found else ()
             if term.found < LOOKED_THROUGH and not any(thread in threads for (thread,) in found):
                 strange.append(term)
-        return [term.word for term in sorted(strange, key=lambda term: -term.worth)[:3]]
+        strange.sort(key=lambda term: -term.worth)
+        if first and (not strange or strange[0].worth < max(term.worth for term in query.terms)):
+            return []
+        return [term.word for term in strange[:3]]
 
     def missing_phrases(self) -> list[str]:
         """What stood in quotation marks and in nothing that was found."""
@@ -349,7 +373,8 @@ class _Look:
         if not row.places:
             turn = self._turn(held, row.text) if held is not None else 0
             served = self._served(row.text, f"{row.session}:{turn}") if turn else row.served
-            return replace(row, text=self._best(row.text, room), turn=turn, served=served)
+            later = self._overturned(held, turn, row.text) if held is not None and turn else ""
+            return replace(row, text=self._best(row.text, room) + later, turn=turn, served=served)
         if held is None or self._database is None:
             return row
         made = answering(self._database, self.text, self._stems, held.id, row.places, room)
@@ -360,6 +385,17 @@ class _Look:
             row, text=made.text, turn=turn, key=key, served=self._served(key), weak=made.share < LEAST_SHARE,
             share=made.share, sharp=made.sharp,
         )  # fmt: skip
+
+    def _overturned(self, held: Held, turn: int, line: str) -> str:
+        """What the user said against a line later in its session, behind an ellipsis; "" where nothing does."""
+        assert self._database is not None
+        query = parse_query(line, self._database, self._stems)
+        users = [at for at, role in stored.spoken(self._database, held.id) if role == "user" and at >= turn]
+        for one in reversed(stored.turns_at(self._database, held.id, users[-LATER_TURNS:])):
+            for said in sentences(one.text[:SAID_LATER]):
+                if _AGAINST.search(said) and share_of(query, self._stems, said) >= SAME_MATTER:
+                    return f" … but later [{one.position + 1} user] {said[:LINE]}"
+        return ""
 
     def _best(self, words: str, room: int = CHARACTERS) -> str:
         """A text, or of a long one the sentences that answer."""
