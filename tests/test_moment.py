@@ -327,10 +327,78 @@ def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> No
     assert cause in answered("read", name="s3", query=asked)
 
 
+def kept_talk(shop: Path, name: str, said: list[str]) -> None:
+    """A conversation of this project: the user and the assistant by turns."""
+    rows = [
+        turn("user" if at % 2 == 0 else "assistant", [{"type": "text", "text": text}], at, name, shop)
+        for at, text in enumerate(said)
+    ]
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    (kept / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+
+
+def test_what_the_user_said_last_about_it_is_told_as_theirs(shop: Path) -> None:
+    """A plan says one thing at length and the user overturned it in ten words much later: who is told the plan alone
+    does the opposite of what holds."""
+    plan = "\n".join(
+        f"- The export dialog appends the server address to the copied command, rule {n}." for n in range(40)
+    )
+    said = ["Design the export dialog and the copied command.", plan, "And the colours?", "Blue, and the icons grey."]
+    for number in range(12):
+        said += [f"What of page {number}?", f"Page {number} lists the orders of that day, the newest of them first."]
+    said += [
+        "No server address in the copied command, that was on purpose.",
+        "Taken out of the dialog and of the page.",
+    ]
+    kept_talk(shop, "s4", said)
+    found = answered("find", query="does the export dialog append the server address to the copied command?")
+    assert "user] No server address in the copied command, that was on purpose." in found and len(found) <= 2500
+
+
+def test_a_line_that_the_user_overturned_says_so(shop: Path) -> None:
+    said = [
+        "Always put new tables into the FullSchema baseline migration.",
+        "Good, new tables go into the FullSchema baseline.",
+        "Why would new tables go into the FullSchema baseline migration instead of their own?",
+        "Right, that is taken out again.",
+    ]
+    kept_talk(shop, "s6", said)
+    assert call("harvest", "--apply", "--now", "--quiet", "--source", "claude_code")[0] == 0
+    kept = shop.parents[1] / ".manual_slop" / "knowledge" / "decisions.md"
+    kept.write_text(
+        "# Decisions\n\n- Always put new tables into the FullSchema baseline. [from: claude_code/s6, 2026-05-06]\n"
+    )
+    lines = [
+        row for row in call("find", "new tables FullSchema baseline")[1].splitlines() if "[conversation" not in row
+    ]
+    assert any("Always put new tables" in row and "but later [3 user] Why would" in row for row in lines), lines
+
+
+def test_a_session_and_the_index_of_its_prompts_are_one_hit(shop: Path) -> None:
+    """Copies and histories tried one by one cost an agent a call each."""
+    asked = "Why does the zebra importer skip every third invoice of the archive?"
+    kept_talk(shop, "s5", [asked, "The zebra importer skips them because the archive numbers invoices from zero."])
+    prompt = {"display": asked, "timestamp": 1766000000000, "project": str(shop), "sessionId": "s5"}
+    (Path(os.environ["HOME"]) / ".claude" / "history.jsonl").write_text(json.dumps(prompt) + "\n")
+    assert call("search", "--build", "--quiet")[0] == 0
+    found = answered("find", query=asked)
+    assert "from zero" in found and found.count("[conversation") == 1
+
+
+def test_the_place_of_a_hit_is_never_taken_for_a_secret(shop: Path) -> None:
+    """Behind "password is" stands the name of the session, and an agent must be able to read on there."""
+    kept_talk(
+        shop, "b4-b33d460b93-0", ["Where is the login password?", "It is off unless LOGIN_SECRET or the password is"]
+    )
+    assert "→ b4-b33d460b93-0:2" in answered("find", query="where is the login password set?")
+
+
 def test_what_is_not_there_is_called_weak_and_is_short(shop: Path) -> None:
     """An agent that takes what stands beside a question for its answer is worse off than one that knows nothing."""
     found = answered("find", query="which broker and topic does the shop publish its invoices to at night")
     assert ("weak:" in found or "never said" in found) and len(found) < 1500
+    assert "nobody said" in found and "broker" in found.rpartition("nobody said")[2], "which words are missing"
     assert "weak" not in answered("find", query="how are the release notes of the shop generated")
 
 
@@ -483,7 +551,7 @@ def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> N
     assert "'purple elephant' stands nowhere" in call("find", '"purple elephant" notes')[1]
 
 
-@pytest.mark.parametrize("name", ["shop", "{folder}", "{folder}/", "{folder}/.worktrees/1"])
+@pytest.mark.parametrize("name", ["shop", "acme/shop", "{folder}", "{folder}/", "{folder}/.worktrees/1"])
 def test_a_project_is_named_as_hits_print_it(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
