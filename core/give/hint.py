@@ -30,6 +30,8 @@ MOST_INPUT = 4 << 20
 WAIT_SECONDS = 0.5
 BYTES = 1500
 LEAST_WORDS = 3
+EARLY_BYTES = 200_000
+"""A session whose transcript is larger knows how the project is checked, and what its branch is about."""
 BUSY_SECONDS = 0.05
 """So long an index that somebody writes is waited for."""
 PROMPT, COMMAND, FAILURE, FILE = "prompt", "command", "failure", "file"  # HINT_EVENTS
@@ -129,7 +131,7 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     from core.base.project import project_root
 
     project = project_root(cwd)
-    rows = _rows(event, said, wanted, project, session, cache_folder(paths.home, environment)) if project else []
+    rows = _rows(event, said, wanted, project, session, cwd, cache_folder(paths.home, environment)) if project else []
     if not rows:
         return ""
     # The settings take longest, and most events have nothing to say.
@@ -167,7 +169,7 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
 
 
 def _rows(
-    event: str, said: Mapping[str, Any], wanted: str, project: str, session: str, cache: Any
+    event: str, said: Mapping[str, Any], wanted: str, project: str, session: str, cwd: str, cache: Any
 ) -> list[Row]:  # fmt: skip
     """The lines for an event."""
     from core.give.handed import Row
@@ -176,13 +178,16 @@ def _rows(
     entries = _opened(cache / "search" / "search.db")
     try:
         if event == FILE:
-            return _of_file(entries, project, wanted, str(said.get("cwd", "")))
+            return _of_file(entries, project, wanted, cwd)
         if talks is None:
             return []
         if event == PROMPT:
             from core.give.at_prompt import lines_for
+            from core.give.earlier import branch_of
 
-            found = lines_for(talks, entries, project, session, wanted)
+            branch, transcript = branch_of(os.path.realpath(cwd)), str(said.get("transcript_path") or "")
+            early = not os.path.isfile(transcript) or os.path.getsize(transcript) < EARLY_BYTES
+            found = lines_for(talks, entries, project, session, wanted, branch, early=early)
             return [
                 Row(f"{row.text} → {row.place} ({row.day})", row.why, row.score, branch=row.branch) for row in found
             ]
