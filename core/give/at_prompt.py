@@ -41,7 +41,7 @@ _ASKS_WORK = re.compile(
     r"(?:\A|[.!?\n]\s*)(?:(?:ok(?:ay)?|so|now|please|also|then|let'?s|can you|could you|we|i|you|need|want|should|have|"
     r"to|go ahead and)\W+)*(?:implement|fix|add|refactor|rename|convert|remove|replace|change|update|migrate|extract|"
     r"move|rewrite|create|build|debug|investigate|integrate|support|encapsulate|address|"
-    r"(?:check|try|run)(?= (?:\w+ ){0,3}(?:tests?|lint|vet|build)\b))\b",
+    r"(?:check|try)(?= (?:\w+ ){0,3}(?:tests?|lint|vet|build)\b))\b",
     re.IGNORECASE,
 )
 """What a prompt that asks for a change comes to will have to be checked."""
