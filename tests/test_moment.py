@@ -165,7 +165,7 @@ def test_trouble_is_silent_and_told_by_the_doctor(shop: Path, harm: str, request
         index.write_bytes(b"SQLite format 3\0" + b"x" * 9000)
     elif harm == "of another version":
         with sqlite3.connect(index) as database:
-            database.execute("ALTER TABLE conversations DROP COLUMN branch")
+            database.execute("PRAGMA user_version = 103")
     elif harm == "locked":
         held = sqlite3.connect(index, isolation_level=None)
         held.execute("BEGIN EXCLUSIVE")

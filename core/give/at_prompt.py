@@ -69,7 +69,7 @@ def lines_for(
         return []
     prompt = prompt[:PROMPT_CHARACTERS]
     told = _lessons(entries, threads, prompt) if entries is not None else []
-    asked = asked_here(talks, project, threads, telling(prompt))
+    asked = asked_here(talks, threads, telling(prompt))
     works = _ASKS_WORK.search(prompt) is not None
     told += on_branch(talks, threads, branch, asked, works=works) if early else []
     if asked is not None:

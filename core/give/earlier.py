@@ -10,9 +10,7 @@ import sqlite3
 from collections.abc import Mapping
 from itertools import pairwise
 
-from core.base.project import repository_root
 from core.give.sentences import Asked, Thread, Told, cut, parted, tells, turns_of
-from core.give.still import MAIN
 from core.search.words import STOP_WORDS, words_of
 
 SAME, SAME_WORDS = 0.4, 6
@@ -45,8 +43,10 @@ def on_branch(
 ) -> list[Told]:
     """What the last session on a branch was asked for and how it was left, where the prompt asks for work or has to do
     with it. Raises sqlite3.Error."""
-    there = [one for one in threads.values() if one.branch == branch and branch not in ("", *MAIN)]
-    if not there:
+    there = [one for one in threads.values() if branch and one.branch == branch]
+    from core.give.still import MAIN
+
+    if not there or branch in MAIN:
         return []
     one = max(there, key=lambda thread: (thread.day, thread.id))
     if not works:
@@ -87,6 +87,8 @@ def _short(text: str) -> str:
 
 def branch_of(folder: str) -> str:
     """The branch that is checked out where a folder (its real path) lies, read from git's own file; "" for none."""
+    from core.base.project import repository_root
+
     root = repository_root(folder)
     git = os.path.join(root, ".git")
     if not root:

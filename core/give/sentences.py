@@ -31,7 +31,8 @@ CLOSING = 3
 """In so many turns at the end of a session the assistant tells what came of it."""
 COVERED = 0.1
 """So much of what the words of a prompt weigh is shared: in a long paste some words meet any line."""
-ROWS = 60
+ROWS, THREADS = 60, 1000
+"""So many turns that match, and so many of the newest sessions, are looked into."""
 LEAST_SENTENCE = 30
 _ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])|\n+|(?<=[。！？])")
 _TALK = re.compile(
@@ -97,12 +98,12 @@ class Told(NamedTuple):
 
 
 def threads_of(talks: sqlite3.Connection, project: str, session: str) -> dict[int, Thread]:
-    """The other sessions of a project whose words are in the index."""
+    """The newest other sessions of a project whose words are in the index."""
     sql = (
         "SELECT id, name, substr(ended, 1, 10), branch, turns, state_end FROM conversations"
-        " WHERE project = ? AND session <> ? AND problem = ''"
+        " WHERE project = ? AND session <> ? AND problem = '' ORDER BY ended DESC LIMIT ?"
     )
-    return {row[0]: Thread(*row) for row in talks.execute(sql, (project, session))}
+    return {row[0]: Thread(*row) for row in talks.execute(sql, (project, session, THREADS))}
 
 
 class Asked(NamedTuple):
@@ -125,12 +126,7 @@ class Asked(NamedTuple):
         return sum(self.worth[stem] for stem in self.has[id])
 
 
-def asked_here(
-    talks: sqlite3.Connection,
-    project: str,
-    threads: Mapping[int, Thread],
-    words: Sequence[str],
-) -> Asked | None:
+def asked_here(talks: sqlite3.Connection, threads: Mapping[int, Thread], words: Sequence[str]) -> Asked | None:
     """What the words of a prompt are worth in a project; None where too few of them are rare. Raises sqlite3.Error."""
     stems = Stems()
     known = stems.learn(words)
@@ -142,13 +138,15 @@ def asked_here(
     if len(rare) < LEAST_TERMS:
         return None
     spelled = {known[word]: word for word in reversed(words)}
-    inside = f"(SELECT id FROM conversations WHERE project = '{project.replace(chr(39), chr(39) * 2)}')"
-    total = talks.execute(f"SELECT count(*) FROM turns WHERE thread IN {inside}").fetchone()[0]
+    # What a turn is of is looked up for all at once, in the index alone: row by row it takes as long as the words.
+    own = f"SELECT id FROM turns WHERE thread IN ({', '.join(map(str, threads))})"
+    here = {id for (id,) in talks.execute(own)}
+    total = len(here)
     worth: dict[str, float] = {}
     has: dict[int, set[str]] = {}
     for stem in rare:
-        sql = f"SELECT t.id FROM words JOIN turns t ON t.id = words.rowid WHERE words MATCH ? AND t.thread IN {inside}"
-        ids = [row[0] for row in talks.execute(sql, (f'text : "{spelled[stem]}"',))]
+        asked = talks.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'text : "{spelled[stem]}"',))
+        ids = [id for (id,) in asked if id in here]
         worth[stem] = math.log(1 + (total - len(ids) + 0.5) / (len(ids) + 0.5))
         for id in ids:
             has.setdefault(id, set()).add(stem)
