@@ -505,7 +505,8 @@ def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(
         ],
     )
     out = call("handoff", "s6")[1]
-    assert "> /mend\n- later: 31\n" in out and "- later: yes do (asked: “Shall I push it?”)" in out
+    assert "> /mend\n" in out and "- then asked: 31\n  - came to: Shall I push it?\n" in out
+    assert "- then asked: yes do (asked: “Shall I push it?”)" in out
     assert "`a.py` (changed and taken back)" in out and "`b.py` (deleted)" in out and "`c.py`" in out
     assert "- `make test` (turn 9: failed: 2 failed, 3 passed; files were written since)" in out
     assert "- `make lint` (turn " in out and ": passed)" in out
