@@ -484,6 +484,38 @@ def test_a_line_is_its_writers_and_not_the_committers(shop: Path) -> None:
         assert "no session is known to have written this" in out and "why:" not in out and "asked:" not in out
 
 
+def test_why_reads_the_discussion_the_whole_request_and_what_was_deleted(shop: Path) -> None:
+    """The reason is seldom beside the edit: it was agreed on before, stands in the middle of a long order, or is why a
+    file went; the words beside another edit are not it."""
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    lines = ["ROUNDING_MODE = 'half even'", "MAX_BASKET_ITEMS = 40"]
+    (shop / "till.py").write_text("\n".join(lines) + "\n")
+    for words in (["add", "."], ["commit", "-qm", "The till"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    agreed = "I would keep the rounding mode that the auditors use, half even, for the yearly report."
+    long = f"Tidy the till. {'It is a bit of a mess by now. ' * 12}Limit max basket items to what the printer can take."
+    rows = [
+        turn("user", agreed, 0, "s6", shop),
+        turn("assistant", [{"type": "text", "text": "Understood, that is better."}], 1, "s6", shop),
+        turn("user", f"{long} {'Take care of the tests as well. ' * 12}", 2, "s6", shop),
+        *edited(shop / "other.py", "a", "b", 3, "s6", shop, "Sorting avoids a crash in the exporter."),
+        *edited(shop / "till.py", "ROUNDING_MODE = 'up'", lines[0], 5, "s6", shop),
+        *edited(shop / "till.py", "MAX_BASKET_ITEMS = 9", lines[1], 7, "s6", shop),
+        turn("user", "The old ledger.py must go because nobody reads its numbers any more.", 9, "s6", shop),
+        *ran("git rm ledger.py", "rm 'ledger.py'", False, 10, "s6", shop),
+    ]
+    kept("s6", rows)
+    assert f"why: {agreed}" in call("why", "till.py:1")[1]
+    out = call("why", "till.py:2")[1]
+    assert "asked: Tidy the till." in out and "Limit max basket items" in out and "why: as asked" in out
+    (shop / "ledger.py").write_text("pass\n")
+    for words in (["add", "."], ["commit", "-qm", "Ledger"], ["rm", "-q", "ledger.py"], ["commit", "-qm", "No ledger"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    out = call("why", "ledger.py")[1]
+    assert "No ledger" in out and "nobody reads its numbers" in out
+    assert "there is no such file" in call("why", "never.py")[2]
+
+
 def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(shop: Path) -> None:
     """A file that is as before, a test that fails, a `yes` without its question: who goes on would begin wrongly."""
     command = (
