@@ -209,7 +209,7 @@ def test_what_was_asked_before_and_the_branch_tell_what_it_came_to(shop: Path, t
     assert hook(shop, go_on, "on main") == ""
     subprocess.run(["git", "checkout", "-qb", "prices"], cwd=shop, check=True, capture_output=True)
     assert "the last session on `prices` was asked" in hook(shop, go_on, "on prices")
-    assert hook(shop, prompt("what is the capital of Mongolia"), "on prices, about nothing") == ""
+    assert hook(shop, prompt("a limerick about a lighthouse keeper"), "on prices, about nothing") == ""
 
 
 def test_who_asks_for_a_change_is_told_what_checks_it(shop: Path, tmp_path: Path) -> None:
