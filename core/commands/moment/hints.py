@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -82,14 +82,6 @@ class HintsReport:
     counts: Mapping[str, int]
     on: tuple[str, ...]
     trouble: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "hints": [asdict(row) for row in self.hints],
-            "counts": dict(self.counts),
-            "on": list(self.on),
-            "trouble": self.trouble or None,
-        }
 
 
 def hints(workspace: Workspace, off: str = "", on: str = "", limit: int = 20) -> HintsReport:

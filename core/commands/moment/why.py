@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
@@ -110,9 +110,6 @@ class WhyReport:
     reasons: tuple[Reason, ...]
     note: str = ""
     warnings: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "line": self.line or None, "reasons": [asdict(row) for row in self.reasons]}
 
 
 class _Change(NamedTuple):
