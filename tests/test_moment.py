@@ -542,6 +542,7 @@ def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(
     assert "`a.py` (changed and taken back)" in out and "`b.py` (deleted)" in out and "`c.py`" in out
     assert "- `make test` (turn 9: failed: 2 failed, 3 passed; files were written since)" in out
     assert "- `make lint` (turn " in out and ": passed)" in out
+    assert "`c.py`" in out.partition("## Open")[2], "what is not committed is open"
 
 
 def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> None:

@@ -253,6 +253,9 @@ def _open(session: Session) -> list[str]:
     if end.asks and session.closings:
         question = _SENTENCE_ENDS.split(session.closings[-1].turn.text.strip())[-1]
         rows.append(f"- the assistant asked, and nobody answered: “{_cut(_line(question), LATER_REQUEST)}”")
+    if end.files and not any("not committed" in row for row in rows):
+        shown = ", ".join(f"`{name}`" for name in end.files[:MAX_OPEN])
+        rows.append(f"- {shown} {'was' if len(end.files) == 1 else 'were'} changed and not committed in the session")
     if end.commit and not end.pushed:
         rows.append(f"- {end.commit} is not known to be pushed")
     if not rows and session.events:
@@ -276,7 +279,7 @@ def _last_runs(session: Session) -> list[tuple[int, str, Command]]:
 def _failed(session: Session) -> Iterator[str]:
     """The runs that failed and are no checks, which `Verify` tells; the newest first, with what became of them."""
     for at, line, row in reversed(_last_runs(session)):
-        why = failure(row) if row.failed else ""
+        why = failure(row)
         if why and not _is_run(line, _CHECK):
             yield f"- `{line}` (turn {at + 1}) failed: {_line(why)[:LATER_REQUEST]}"
 
