@@ -189,7 +189,8 @@ def how_it_went(row: Mapping[str, Any], turns: Sequence[Turn]) -> str:
     before = " ".join(turn.text for turn in turns if turn not in after)
     asked = next((turn.text for turn in after if turn.role == "user"), "")
     told = set(_words(before)) | set(_words(asked))
-    text = str(row.get("text", "")).partition(" → ")[0]
+    whole = str(row.get("text", ""))
+    text = whole.rpartition(" → ")[0] or whole  # without the place behind it
     said = {word for word in _words(text) if len(word) > 3}
     own = said - told
     if not _DENIES.search(text):
