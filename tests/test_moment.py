@@ -543,6 +543,8 @@ def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(
     assert "- `make test` (turn 9: failed: 2 failed, 3 passed; files were written since)" in out
     assert "- `make lint` (turn " in out and ": passed)" in out
     assert "`c.py`" in out.partition("## Open")[2], "what is not committed is open"
+    kept("s7", [*ran("make test", "ok", False, 0, "s7", shop), turn("user", "now make the coffee", 2, "s7", shop)])
+    assert "- the last request was not answered: “now make the coffee”" in call("handoff", "s7")[1]
 
 
 def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> None:

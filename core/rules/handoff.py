@@ -258,6 +258,8 @@ def _open(session: Session) -> list[str]:
     if end.asks and session.closings:
         question = _SENTENCE_ENDS.split(session.closings[-1].turn.text.strip())[-1]
         rows.append(f"- the assistant asked, and nobody answered: “{_cut(_line(question), LATER_REQUEST)}”")
+    rows += [f"- the last request was not answered: “{end.waits}”"] * bool(end.waits)
+    rows += [f"- the session did not end by itself: {end.broken}"] * bool(end.broken)
     if end.files and not any("not committed" in row for row in rows):
         shown = ", ".join(f"`{name}`" for name in end.files[:MAX_OPEN])
         rows.append(f"- {shown} {'was' if len(end.files) == 1 else 'were'} changed and not committed in the session")
