@@ -445,6 +445,67 @@ TROUBLE = re.compile(
     r"报错|错误|不行|失败|还是|エラー|動かない|오류|안 돼",
     re.IGNORECASE,
 )
+RULE = one_of({
+    "en": (
+        r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", r"prefers?", "instead of", "rather than",
+        r"(?:^|[,;:] |(?:please|and|but|also|we|I|you|it|should|must) )(?:do(?:n'?t| not)|not)"
+        r"(?! (?:worry|know|see|think|need to|understand|have to|get|sure|work\w*|yet|remember|care)\b)",
+        "from now on", r"(?:must|shall|should)(?:n't| not)?(?! (?:i|we|you)\b)", r"(?:has|have|needs?) to be",
+        r"(?:is|are) (?:supposed|meant) to", r"only(?! (?:problem|issue|thing|one|difference)\b)", "without",
+        "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time",
+        r"no (?:more|external|new)", r"(?:is|are) (?:not (?:needed|necessary|required)|no need|unnecessary)",
+        r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)",
+        "let'?s (?:use|go with|keep|call|not|drop|allow|stick|only|always)",
+        r"(?:it(?:'s| is|'d be) |would be )?better (?:to|that|if)",
+        r"we(?:'ll| will)? (?:use|go with|keep|call)", r"use \S+(?: \S+){0,6} (?:for|everywhere|and not|, not)",
+        r"(?:we|i)(?:'d)? (?:(?:also|just|really|only) )*(?:want|need|prefer|expect) (?!you\b)(?:\S+ ){1,8}(?:to|"
+        r"not)\b",
+        r"(?:we|i) (?:really )?(?:don'?t|do not) (?:want|need|expect|use)",
+    ),
+    "de": (
+        r"soll(?:en|s?t|te(?:n|s?t)?)?", r"muss(?:t|te)?", r"müss(?:en|t|ten?)", "niemals", "nie",
+        r"immer(?! (?:noch|wieder|mehr))", "nur", "ohne", "statt", "stattdessen", "lieber", r"kein(?:e[nr]?)?",
+        r"(?:darf|dürfen)(?: \S+){0,6} (?:nicht|kein\w*)", "ab jetzt",
+    ),
+    "fr": (
+        "doi(?:t|vent)", "devrai(?:t|ent)", "il faut", "jamais", r"toujours(?! (?:avec|pas|la même|le même|une?|des))",
+        "uniquement", "seulement", "sans", "au lieu de", "plutôt", "désormais", r"ne .{2,30} pas",
+    ),
+    "es": (
+        "debe(?:n|rían?)?", "tienen? que", "nunca", r"(?<!de )siempre(?! (?:igual|lo mismo))", "solo", "sin",
+        "en (?:vez|lugar) de", "prefiero", "a partir de ahora",
+    ),
+    "zh": (
+        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该?当?", "应放", "以后(?!再)", "没有?必要",
+        "不需要", "无需",
+        "只", "统一", "默认", "不能", "改[为成]",
+    ),
+    "ja": ("しないで", "必ず", "ではなく", "使わない", "常に", "べき", "だけ", "してほしい"),
+    "ko": ("하지 (?:마|않)", "항상", "대신", "반드시", r"야 (?:합|한|해|됩|돼)", "만 "),
+    "ru": (
+        "только", r"единственн\w+", "никогда", "всегда", "вместо", r"долж(?:ен|на|но|ны)", "нельзя", "не надо",
+        "не нужно", "без", "по умолчанию",
+    ),
+    "pt": ("deve(?:m|ria)?", "nunca", "sempre", "apenas", "somente", "sem", "em vez de", "prefiro"),
+    "it": ("deve", "devono", "mai", "sempre", "solo", "senza", "invece di", "preferisco"),
+})  # fmt: skip
+"""Words with which somebody says how a thing is to be, whatever the work of the day is."""
+STRONG = one_of({
+    "en": (
+        r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", "from now on", "in (?:the )?future",
+        r"(?:should|must) (?:only|never|always|not)", r"prefers?",
+    ),
+    "de": ("niemals", "nie", r"immer(?! (?:noch|wieder|mehr))", "ab jetzt"),
+    "fr": ("jamais", r"toujours(?! (?:avec|pas|la même|le même|une?|des))", "désormais"),
+    "es": ("nunca", r"(?<!de )siempre(?! (?:igual|lo mismo))", "a partir de ahora"),
+    "zh": ("不要", "必须", "一律", "以后(?!再)"),
+    "ja": ("しないで", "必ず", "常に"),
+    "ko": ("하지 마", "항상", "반드시"),
+    "ru": ("никогда", "всегда", "нельзя", r"единственн\w+"),
+    "pt": ("nunca",),
+    "it": ("mai",),
+})  # fmt: skip
+"""A rule, whatever it is about."""
 # What an assistant says first when the user is right.
 CONCEDES = one_of({
     "en": (
@@ -498,6 +559,8 @@ POINTING = re.compile(
     r"\b(?:above|below|this one|that one|the first one|the second one|option [a-z0-9])\b|\?$",
     re.IGNORECASE,
 )
+CODE = re.compile(r"`[^`\n]*`")
+ENGLISH = re.compile(r"\b(?:the|and|is|are|to|of|in|that|it|for|with|should|must|use|we|not|do)\b", re.IGNORECASE)
 # What a program or a template says in the user's role, and what only the moment needs.
 TEMPLATE = re.compile(
     r"\[[A-Za-z][^\]\n]{2,60}\](?!\()|<[a-z][\w -]{2,40}>|\{\{?\w+\}?\}|\bTBD\b|\$ARGUMENTS|lorem ipsum", re.IGNORECASE
