@@ -53,7 +53,9 @@ _MARKS = ":;?!—→✅❌⚠("
 _PATH = re.compile(r"\w/\w|\b\w+\.[a-z]{1,5}\b")
 _PAST = re.compile(r"^(?:I |I've |We |We've )?(?:also |now )?[A-Za-z]+ed\b")
 _THANKS = re.compile(r"\b(?:thanks?|thank you|great|perfect|nice|awesome|works|worked|good job|excellent|lgtm)\b", re.I)
-_GO_ON = re.compile(r"^\W*(?:yes|ok(?:ay)?|sure|go ahead|do it|continue|proceed|commit|push|next|now|sounds good)\b", re.I)
+_GO_ON = re.compile(
+    r"^\W*(?:yes|ok(?:ay)?|sure|go ahead|do it|continue|proceed|commit|push|next|now|sounds good)\b", re.I
+)
 LONGEST_LOOKED_AT, LONGEST_SAID = 20_000, 400
 """Characters of a tool's output, and of what the user says next, that are looked at."""
 
@@ -71,7 +73,9 @@ class Scene:
         for turn in turns:
             if turn.role == "tool":
                 self.shown.update(_NAME.findall(turn.text[:LONGEST_LOOKED_AT].lower()))
-        self.last_commit = max((at for at, row in session.events if isinstance(row, Commit) and row.succeeded is not False), default=-1)
+        self.last_commit = max(
+            (at for at, row in session.events if isinstance(row, Commit) and row.succeeded is not False), default=-1
+        )
         self.last_change = session.last_change
         self.in_message: dict[tuple[int, str], int] = {}
         self.last_named: dict[str, int] = {}

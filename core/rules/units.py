@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from core.conversations.conversation import Turn
 from core.conversations.events import MESSAGE, Commit, Compaction, Plan
 from core.rules import words
-from core.rules.prose import Row, clean, sentences
+from core.rules.prose import MAX_TURN_OF_PERSON, Row, clean, sentences
 from core.rules.session import Session, rows_of
 from core.rules.typed import is_pasted
 
@@ -19,6 +19,8 @@ LONGEST, WHOLE_PARAGRAPH, LONGEST_LIST = 460, 240, 300
 SHORTEST, SHORTEST_UNBROKEN = 18, 8
 _TRAILER = re.compile(r"^\s*(?:[A-Z][\w-]+-[Bb]y:|[A-Z][\w-]+: .*<.+@|🤖|Generated with|Test: ).*$", re.MULTILINE)
 _ESCAPED = re.compile(r"\\([`\"$\\])")
+LEAST_ITEMS = 3
+_ITEM = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+\S", re.MULTILINE)
 _OF_A_TEMPLATE = re.compile(r"\bthe user(?:['’]s)?\b|\buser input\b|\bexecution flow\b|\$ARGUMENTS", re.IGNORECASE)
 """A prompt that somebody wrote for any project speaks of its user."""
 LEANS = re.compile(
@@ -61,7 +63,9 @@ def units_of(session: Session) -> list[Unit]:
             continue
         if turn.role == "user":
             said = mine.get(number, "")
-            units += cut(turn.text if not said and _is_own(turn.text) else said, number, "user")
+            whole = cut(turn.text if not said and _is_own(turn.text) else said, number, "user")
+            pasted = said and 2 * len(said) < len(turn.text)  # what stands around it is prose
+            units += [unit for unit in whole if not pasted or unit.kind == "prose"]
         elif turn.role == "assistant":
             units += cut(turn.text, number, "closing" if number in closing else "between")
         for event in turn.events:
@@ -76,13 +80,16 @@ def units_of(session: Session) -> list[Unit]:
 
 
 def _is_own(text: str) -> bool:
-    """Whether a long message is the user's: not what a program printed, a page, or a prompt for any project."""
-    return not (is_pasted(text) or words.BOILERPLATE.search(text) or _OF_A_TEMPLATE.search(text))
+    """Whether a message with a list is the user's: not what a program printed, a page, or a prompt for any project."""
+    foreign = is_pasted(text) or words.BOILERPLATE.search(text) or _OF_A_TEMPLATE.search(text)
+    return not foreign and len(text) <= MAX_TURN_OF_PERSON and len(_ITEM.findall(text)) >= LEAST_ITEMS
 
 
 def _below_subject(line: str) -> str:
     """The words of a commit's message below its subject."""
-    messages = [next(filter(None, said.group("here", "file", "double", "single")), "") for said in MESSAGE.finditer(line)]
+    messages = [
+        next(filter(None, said.group("here", "file", "double", "single")), "") for said in MESSAGE.finditer(line)
+    ]
     if not messages:
         return ""
     body = "\n\n".join([messages[0].strip().partition("\n")[2], *messages[1:]])
@@ -96,7 +103,7 @@ def cut(text: str, turn: int, place: str) -> Iterator[Unit]:
     lines = text.split("\n")
     at = 0
     while at < len(rows):
-        below = _below(rows, lines, at)
+        below = _below(rows, lines, at) or (_of_list(rows, at) if place == "user" else 0)
         group = rows[at : at + 1 + below]
         at += len(group)
         yield from (unit for unit in _grouped(group, len(lines), place) if _says(unit.text))
@@ -117,6 +124,16 @@ def _below(rows: Sequence[Row], lines: Sequence[str], at: int) -> int:
     return count
 
 
+def _of_list(rows: Sequence[Row], at: int) -> int:
+    """How many items behind one stand in the same list below the same heading: what a user lists belongs together."""
+    row, count = rows[at], 0
+    for later in rows[at + 1 :] if row.kind != "prose" else ():
+        if later.kind == "prose" or later.heading != row.heading:
+            break
+        count += 1
+    return count
+
+
 def _depth(row: Row, lines: Sequence[str]) -> int:
     line = lines[row.at] if row.at < len(lines) else ""
     return len(line) - len(line.lstrip())
@@ -125,6 +142,14 @@ def _depth(row: Row, lines: Sequence[str]) -> int:
 def _grouped(group: Sequence[Row], lines: int, place: str) -> Iterator[Unit]:
     first, *more = group
     lead = clean(first.text)
+    if place == "user" and more and first.kind != "prose":  # a list of the user's, below its heading
+        listed = "; ".join(clean(row.text).rstrip(" .;") for row in group)
+        told = f"{first.heading}: {listed}" if first.heading else listed
+        if len(told) <= LONGEST:
+            yield Unit(
+                told, _longest(group), first.turn, place, first.kind, "", first.at, first.at / max(1, lines), len(group)
+            )
+            return
     whole = f"{lead.rstrip(' .:：')}: {'; '.join(clean(row.text).rstrip(' .;') for row in more)}" if more else lead
 
     def unit(text: str, quote: str, row: Row, heading: str, items: int = 1) -> Unit:

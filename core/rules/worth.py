@@ -19,10 +19,11 @@ from core.rules.features import Scene, features
 from core.rules.prose import begun
 from core.rules.sentence import Found, alike, found, lost, stems, whole_quotes
 from core.rules.session import Session
+from core.rules.stated import taken_back
 from core.rules.units import LEANS, LONGEST, Unit, units_of
 
 WEIGHTS = Path(__file__).resolve().parents[2] / "assets" / "worth.tsv"
-LEAST, EVEN = 0.17, 0.5
+LEAST, EVEN = 0.15, 0.5
 """From this probability on a unit is worth a line (readers find few to be so), and is what else is asked of it."""
 MAX_LINES = 3
 """Lines of one session at most."""
@@ -57,15 +58,19 @@ def find_worth(session: Session) -> Iterator[Found]:
     units = [] if session.of_others else units_of(session)
     scene = Scene(session, units)
     rated = [(judged(features(unit, scene)), at) for at, unit in enumerate(units) if stands(unit)]
+    end = session.closings[-1].number if session.closings else 0
     chosen: list[tuple[Weights, Unit, str]] = []
     for rate, at in sorted(rated, key=lambda row: (-row[0].worth, -row[1])):
         if rate.worth < LEAST or len(chosen) == MAX_LINES:
             break
         text = completed(units, at)
+        if units[at].place == "user" and taken_back(session, units[at].text, units[at].turn):
+            continue
         if text and not any(says_same(text, other) for _, _, other in chosen):
             chosen.append((rate, units[at], text))
     for rate, unit, text in sorted(chosen, key=lambda row: (row[1].turn, row[1].at)):
-        yield found(_category(rate, unit), text, unit.turn, quote=unit.quote, score=round(100 * rate.worth))
+        category = _category(rate, unit, text, at_end=unit.turn >= end)
+        yield found(category, text, unit.turn, quote=unit.quote, score=round(100 * rate.worth))
 
 
 def find_open(session: Session) -> Iterator[Found]:
@@ -73,10 +78,13 @@ def find_open(session: Session) -> Iterator[Found]:
     yield from (item for item in find_worth(session) if item.category == "tasks_open")
 
 
-def _category(rate: Weights, unit: Unit) -> str:
-    if rate.open >= EVEN and unit.place != "user":
+def _category(rate: Weights, unit: Unit, text: str, *, at_end: bool) -> str:
+    """The category of a line. What is open says so in the last words, and nothing of it was done."""
+    undone = words.LEFT.search(text) or words.LEFT_HEADING.match(unit.heading)
+    if at_end and unit.place != "user" and rate.open >= EVEN and undone and not words.DONE.match(text):
         return "tasks_open"
-    return "decisions" if rate.rule >= EVEN or unit.place == "user" else "facts"
+    wish = unit.place == "user" and (words.RULE.search(unit.text) or words.ORDER.match(unit.text))
+    return "decisions" if wish or rate.rule >= EVEN else "facts"
 
 
 # --- what can be a line ---
@@ -88,6 +96,13 @@ _LOG = re.compile(
     re.IGNORECASE,
 )
 """What was seen on the day, and what may as well be left."""
+_PASTED = re.compile(
+    r"^\W*(?:[A-Z]\w*)?\w*(?:error|exception|warning)\b.*?:|^Uncaught\b|\bTODO\(|[%$#>] ?$", re.IGNORECASE
+)
+"""What a program printed and the user only handed on."""
+_REQUEST = re.compile(
+    r"^(?:https?://|help me|can you|could you|I (?:need|want) (?:you|to)\b)|\bhelp me\b", re.IGNORECASE
+)
 _REASON = re.compile(r"\b(?:because|since|otherwise|must|never|only|fails?|cannot|can't|until|not)\b", re.IGNORECASE)
 
 
@@ -97,6 +112,8 @@ def stands(unit: Unit) -> bool:
     if text.endswith(("?", "？", ":", "：", "…")) or not whole_quotes(text) or len(text) > LONGEST:
         return False
     if words.OFFER.search(text) or words.TEMPLATE.search(words.CODE.sub("", text)):
+        return False
+    if unit.place == "user" and any(gate.search(text) for gate in (_PASTED, words.POINTING, _REQUEST)):
         return False
     return _LOG.search(text) is None or (_REASON.search(text) is not None and _LOG.match(text) is None)
 
@@ -110,13 +127,20 @@ def says_same(one: str, other: str) -> bool:
 
 # --- how a unit reads as a line ---
 
-_NUMBER = re.compile(r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+|\s*\((?:obs(?:ervation)?s?|item|finding)\.? [\d, /&]+\)")
+_NUMBER = re.compile(
+    r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+|\s*\((?:obs(?:ervation)?s?|item|finding)\.? [\d, /&]+\)"
+)
 _LEAD = re.compile(
     r"^(?:(?:summary|result|important|update|short answer|bottom line|one (?:note|wrinkle|caveat)|why (?:this|it) fix\w* it|"
-    r"(?:the )?(?:issue|problem))\s*:\s*|(?:ok(?:ay)?|good|great|perfect|got it|found it|yes|right|done|fixed|that's "
+    r"(?:the )?(?:issue|problem|root cause)(?: is(?: that)?)?)\s*:\s*|the (?:issue|problem|error) (?:is|means) that |(?:ok(?:ay)?|good|great|perfect|got it|found it|yes|right|done|fixed|that's "
     r"the fix|clear)\b\s*[.!:,—–-]+\s*)+",
     re.IGNORECASE,
 )
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
+_SPEAKS = re.compile(
+    r"\b(?:I['’](?:ll|m|d)|let me|let['’]s|I will|I need to|I can|we should submit|want me)\b", re.IGNORECASE
+)
+"""What the assistant is about to do."""
 _YOURS = re.compile(r"\b(?P<your>your|our) (?=(?:[\w.`/-]+ ){0,2}(?:\w+|`))", re.IGNORECASE)
 
 
@@ -125,21 +149,52 @@ def completed(units: Sequence[Unit], at: int) -> str:
     on, or below its heading, where it does not say itself what it is about; "" where nothing does."""
     unit = units[at]
     text = _neutral(unit.text, unit.place)
-    if not (lost(text) or LEANS.match(text)):
-        return text
+    if text and not (lost(text) or LEANS.match(text)):
+        return _with_cure(units, at, text)
     before = units[at - 1] if at else unit
+    if not text:
+        return ""
     leads = [f"{unit.heading.rstrip(':：')}:"] if unit.heading else []
-    if before.turn == unit.turn and before.place == unit.place and before.heading == unit.heading and before is not unit:
+    if (
+        before.turn == unit.turn
+        and before.place == unit.place
+        and before.heading == unit.heading
+        and before is not unit
+    ):
         leads.insert(0, _neutral(before.text, unit.place))
     for lead in leads:
         whole = f"{lead} {text}"
-        if stands(unit) and not (lost(whole) or LEANS.match(whole)) and len(whole) <= LONGEST and not lead.endswith("?"):
+        if (
+            stands(unit)
+            and not (lost(whole) or LEANS.match(whole))
+            and len(whole) <= LONGEST
+            and not lead.endswith("?")
+        ):
             return whole
     return ""
+
+
+_FIX = re.compile(
+    r"^(?:the |proposed |my )?(?:fix(?:es)?|solution|resolution|cure|workaround|修复|解决方案|解决方法|решение|lösung)\b(?: is| was)?"
+    r"(?: to)?\s*[:：—–-]*\s*",
+    re.IGNORECASE,
+)
+
+
+def _with_cure(units: Sequence[Unit], at: int, text: str) -> str:
+    """A cause with what cures it, where the next unit of the message says so by its label or heading."""
+    unit, later = units[at], units[at + 1] if at + 1 < len(units) else units[at]
+    if later.turn != unit.turn or later.place != unit.place or _FIX.match(unit.text) or _FIX.match(unit.heading):
+        return text
+    if not (_FIX.match(later.text) or _FIX.fullmatch(later.heading)):
+        return text
+    whole = f"{text.rstrip(' .;')}. Fix: {_FIX.sub('', later.text)}"
+    return whole if len(whole) <= LONGEST and stands(later) else text
 
 
 def _neutral(text: str, place: str) -> str:
     text = words.LINE_NUMBERS.sub("", _NUMBER.sub("", text))
     if place != "user":
+        text = " ".join(part for part in _SENTENCE.split(text) if not _SPEAKS.search(part))
         text = _YOURS.sub("the ", text)
     return begun(_LEAD.sub("", text).strip())

@@ -63,11 +63,10 @@ def sheet(session: Session) -> tuple[str, list[dict[str, Any]]]:
                     heading = unit.heading
                 lines.append(f"  [{numbered[id(unit)]}] {'- ' if unit.kind != 'prose' else ''}{unit.text}")
             pieces.append((least, "\n".join(lines), those))
-    extra = [
-        (f"e{number}", item)
-        for number, item in enumerate(find_all(session.conversation), 1)
-    ]
-    end = "\n".join(["", "EVENT LINES:", *(f"  [{name}] ({item.category}) {words_of(item.fields)}" for name, item in extra)])
+    extra = [(f"e{number}", item) for number, item in enumerate(find_all(session.conversation), 1)]
+    end = "\n".join(
+        ["", "EVENT LINES:", *(f"  [{name}] ({item.category}) {words_of(item.fields)}" for name, item in extra)]
+    )
     pieces = _within(pieces, MOST - len(end.encode()))
     shown = {id(unit) for _, _, those in pieces for unit in those}
     rows = [
@@ -125,7 +124,9 @@ def main() -> None:
         text, rows = sheet(session)
         name = _name(file)
         (given.out / "sheets" / f"{name}.txt").write_text(text, encoding="utf-8")
-        (given.out / "units" / f"{name}.json").write_text(json.dumps({"file": file, "units": rows}, ensure_ascii=False, indent=0), encoding="utf-8")
+        (given.out / "units" / f"{name}.json").write_text(
+            json.dumps({"file": file, "units": rows}, ensure_ascii=False, indent=0), encoding="utf-8"
+        )
         index.append(f"{name}\t{len(rows)}\t{len(text.encode())}")
     (given.out / "sheets" / "INDEX").write_text("\n".join(index) + "\n", encoding="utf-8")
 
