@@ -16,7 +16,7 @@ from core.conversations.read import READERS
 from core.rules.answers import find_answers, find_choices, find_undecided
 from core.rules.checks import find_checks
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
-from core.rules.failures import find_failures, find_lint_rules
+from core.rules.failures import find_failures
 from core.rules.fenced import find_playbooks
 from core.rules.file_notes import absolute_path, find_file_notes
 from core.rules.prose import read_prose
@@ -36,7 +36,6 @@ Rule = Callable[[Session], Iterator[Found]]
 RULES: tuple[Rule, ...] = (
     find_unfinished,
     find_failures,
-    find_lint_rules,
     find_checks,
     find_answers,
     find_choices,

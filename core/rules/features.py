@@ -1,8 +1,8 @@
 """What a unit of a session looks like to the fitted selection: its words, and where and by whom it was said.
 
-Every feature is a short string (`w:because`, `place:closing`) that has its weight in `assets/worth.tsv`. They are read
-off the unit and its session alone, in time linear in the text; the tables of words hold in several languages, the single
-words only in the one that they are of.
+Every feature is a short string (`w:because`, `place:closing`) that has its weight in `assets/worth.tsv`. They are
+read off the unit and its session alone, in time linear in the text; the tables of words hold in several languages, the
+single words only in the one that they are of.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from core.conversations.events import Commit
 from core.rules import words
 from core.rules.prose import by_person, looks_like_code
 from core.rules.sentence import lost, named, names_in
-from core.rules.session import Session, is_change
+from core.rules.session import Session
 from core.rules.units import LEANS, Unit
 
 _CUES = {
-    "why": r"\b(?:because|since|so that|otherwise|due to|caused?|causes|reason|which (?:is why|means)|therefore|hence)\b",
+    "why": r"\b(?:because|since|so that|otherwise|due to|caused?|causes|reason|which (?:is why|means)|therefore|"
+    r"hence)\b",
     "root": r"\b(?:root cause|culprit|turns? out|turned out|actual(?:ly)? (?:cause|problem|issue))\b",
     "rule": r"\b(?:must|never|always|only|should not|shouldn't|don't|do not|cannot|can't|required?|needs? to|has to)\b",
-    "limit": r"\b(?:unless|until|silently|by default|defaults? to|no longer|not supported|does(?:n't| not)|won't|limits?)\b",
+    "limit": r"\b(?:unless|until|silently|by default|defaults? to|no longer|not supported|does(?:n't| not)|won't|"
+    r"limits?)\b",
     "contrast": r"\b(?:instead|rather than|not just|but|however|although|whereas|except|without)\b",
     "open": r"\b(?:not yet|still|remain\w*|pending|todo|later|follow[- ]?up|deferred|left|untested|unverified|"
     r"blocked|uncommitted|next steps?)\b",
-    "fails": r"\b(?:fail\w*|errors?|crash\w*|broke\w*|breaks?|bug|wrong|missing|stale|leak\w*|race|hang\w*|exception)\b",
+    "fails": r"\b(?:fail\w*|errors?|crash\w*|broke\w*|breaks?|bug|wrong|missing|stale|leak\w*|race|hang\w*|"
+    r"exception)\b",
     "fix": r"\b(?:fix\w*|solution|solve\w*|resolve\w*|workaround|cure|mitigat\w*)\b",
     "guess": r"\b(?:might|maybe|perhaps|probably|possibly|likely|seems?|appears?|could|I think|not sure)\b",
     "me": r"\b(?:I|I'm|I've|I'll|I'd|me|my|let's|let me)\b",
@@ -35,14 +38,15 @@ _CUES = {
     "please": r"\b(?:please|can you|could you|would you)\b",
     "test": r"\b(?:tests?|suite|passe?[sd]?|passing|green|build|lint\w*|typecheck)\b",
     "git": r"\b(?:commit\w*|push\w*|branch|merge\w*|PR|rebase\w*|staged)\b",
-    "praise": r"\b(?:clean\w*|robust|elegant|comprehensive|well|good|great|nice|solid|excellent|correct(?:ly)?|safe)\b|✅",
+    "praise": r"\b(?:clean\w*|robust|elegant|comprehensive|well|good|great|nice|solid|excellent|correct(?:ly)?|"
+    r"safe)\b|✅",
     "now": r"\b(?:now|already|currently|just)\b",
     "line": r"\blines? \d+|:\d+\b",
     "choice": r"\b(?:chose|chosen|decided?|decision|prefer\w*|approach|trade-?off|design|convention)\b",
     "how": r"\b(?:run|use|set|install|export|pass|call|add)\b",
 }
 _TABLES = {
-    "cause": words.CAUSE, "needs": words.LIMIT, "left": words.LEFT, "tool": words.TOOL, "trait": words.TRAIT,
+    "cause": words.CAUSE, "needs": words.LIMIT, "left": words.LEFT,
     "done": words.DONE, "monologue": words.MONOLOGUE, "offer": words.OFFER, "hedge": words.HEDGE,
     "must": words.RULE, "strong": words.STRONG,
 } | {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _CUES.items()}  # fmt: skip

@@ -74,9 +74,10 @@ def _stated(row: Exchange) -> Iterator[Found]:
 def _contract(unit: Unit) -> Iterator[Found]:
     """A list of the user in one line, where most of its items say how things have to be."""
     items = re.split(r"; |: ", unit.text)
-    if unit.items >= LEAST_ITEMS and 2 * sum(words.RULE.search(item) is not None for item in items) >= len(items):
-        if not (has_placeholder(unit.text) or words.BOILERPLATE.search(unit.text)):
-            yield found("decisions", unit.text, unit.turn, quote=unit.quote, score=85)
+    rules = sum(words.RULE.search(item) is not None for item in items)
+    foreign = has_placeholder(unit.text) or words.BOILERPLATE.search(unit.text)
+    if unit.items >= LEAST_ITEMS and 2 * rules >= len(items) and not foreign:
+        yield found("decisions", unit.text, unit.turn, quote=unit.quote, score=85)
 
 
 def _only_tells(row: Exchange) -> bool:

@@ -137,12 +137,6 @@ GENERIC_TITLE = re.compile(
     r"(?:plan|implementation(?: plan)?|overview|summary|context|todo|steps|fix|changes)", re.IGNORECASE
 )
 _NUMBER = r"(?:\d+\.?\s*)?"
-APPROACH = one_of({
-    "any": (_NUMBER + "(?:" + "|".join((
-        "approach", "(?:the )?changes?$", "solution", "design", "decision", "proposed", "strategy", "recommended",
-        "lösung", "ansatz", "solución", "方案", "解决", "方針", "해결",
-    )) + ")",),
-}, begins=True)  # fmt: skip
 CONTEXT = one_of({
     "any": (_NUMBER + "(?:" + "|".join((
         "context", "problem", "background", "why", "motivation", "root cause", "issue", "reason", "kontext", "contexte",
@@ -165,19 +159,6 @@ def first_sentence(text: str, most: int = 260) -> str:
         return found if 20 <= len(found) <= most and not found.endswith(":") else ""
     return ""
 
-
-DECISIONS = one_of({
-    "en": (
-        r"(?:key |main |important )?(?:design |architectur\w+ |technical )?(?:decisions?|choices)(?: made)?",
-        "trade-?offs?", "decided", r"why (?:this|these) \w+",
-    ),
-    "de": (r"(?:entwurfs)?entscheidungen",),
-    "fr": (r"(?:choix|décisions?)(?: de conception| techniques?)?",),
-    "es": (r"decisiones(?: de diseño| técnicas)?",),
-    "zh": ("(?:关键|设计|技术|主要)*(?:决策|决定|取舍)",),
-    "ja": ("(?:設計|技術|主な)*(?:の?決定事項|の?判断|の?決定)",),
-    "ko": ("(?:설계|기술|주요)? ?결정",),
-}, begins=True)  # fmt: skip
 
 # --- what a closing message says ---
 
@@ -245,19 +226,6 @@ TOOL = one_of({
     "ja": ("診断", "コンパイラ", "リンター"),
     "ko": ("진단", "컴파일러", "린터"),
 })  # fmt: skip
-TRAIT = one_of({
-    "en": (
-        "stale", r"only (?:checks?|works?|runs?|sees?)", "limitation", r"does(?:n't| not)", r"false positives?",
-        "flaky", r"asynchronous\w*", r"caches?", "cached", "lags?", "ignores?", "known issue", "automatically",
-        r"requires?", "blocked", "read-only", "rewrites?", "slow", "wants", "enforces", "insists", "flags",
-    ),
-    "de": ("veraltet", "nur", "ignoriert", "unterstützt nicht"),
-    "fr": ("obsolètes?", "seulement", "ignore"),
-    "es": ("obsolet[oa]s?", "solo", "ignora"),
-    "zh": ("过期", "只检查", "误报", "缓存", "忽略"),
-    "ja": ("古い", "のみ", "誤検知", "無視"),
-    "ko": ("오래된", "만 검사", "무시"),
-})  # fmt: skip
 # What makes an unfinished thing a guess. "Should be" and "would need" are how one speaks of what is left.
 UNSURE = one_of({
     "en": ("might", "maybe", "perhaps", "probably", "possibly", "could be", "I think", "I guess", "not sure",
@@ -277,9 +245,6 @@ ORDER = re.compile(
     r"replace|rotate|publish|release|open|rebase|restart|rename|move|document|enable|disable|rerun|re-run|regenerate|"
     r"wire|backfill|delete|check|install|upgrade|bump|address|resolve|confirm|register|investigate)\b",
     re.IGNORECASE,
-)
-ABOUT_GIT = re.compile(
-    r"\b(?:push\w*|commit\w*|merg\w*|pull request|PR)\b|提交|推送|コミット|プッシュ|커밋|푸시", re.IGNORECASE
 )
 CAUSE = one_of({
     "en": (
@@ -401,19 +366,6 @@ ANCHOR = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
     r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
 )
-OF_CODE = re.compile(
-    r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\w/\w|\b\w+\.[a-z]{2,4}\b|#\d+"
-)
-"""A name of somebody's own code; of a textbook's matter anybody can ask again."""
-SEVERE = re.compile(
-    r"^[\s\[(*_]*(?P<how>critical|blocker|high|major|medium|P[0123]|low|minor|严重|高|中|重大|심각)(?:[- ]?(?:severity|"
-    r"priority|impact))?[\])*_]*\s*(?:[—–:：·|-]\s*|\)\s*|\]\s*)(?P<rest>.*)$",
-    re.IGNORECASE,
-)
-SEVERE_HEADING = re.compile(
-    r"^(?:critical|blockers?|high|major|medium|must fix)(?:[- ](?:severity|priority|issues?|findings?))?$",
-    re.IGNORECASE,
-)
 
 # --- what the user says ---
 
@@ -506,22 +458,6 @@ STRONG = one_of({
     "it": ("mai",),
 })  # fmt: skip
 """A rule, whatever it is about."""
-# What an assistant says first when the user is right.
-CONCEDES = one_of({
-    "en": (
-        r"(?:(?:oh|ah|yes|yeah|hmm|sorry|ok(?:ay)?),? )?you(?:'re| are|’re) (?:\w+ )?(?:right|correct)(?! to\b)",
-        r"(?:(?:oh|ah|yes|yeah),? )?that(?:'s|’s| is) (?:a )?(?:\w+ )?(?:good|great|fair|valid|excellent|better|"
-        r"cleaner) (?:point|catch|idea|approach)",
-        r"(?:good|great|nice|fair) (?:catch|point|call|idea)", "fair enough", "right you are",
-        "(?:my (?:mistake|bad)|I (?:was wrong|misunderstood|misread))", "makes sense", "agreed",
-    ),
-    "de": ("du hast recht", "sie haben recht", "stimmt", "guter (?:punkt|hinweis|einwand)", "gute idee"),
-    "fr": ("tu as raison", "vous avez raison", "bonne (?:remarque|idée)", "en effet", "exact"),
-    "es": ("tienes razón", "tiene razón", "buen (?:punto|apunte)", "buena (?:idea|observación)", "cierto"),
-    "zh": ("你说得对", "您说得对", "你是对的", "说得对", "有道理", "没错", "确实", "好主意"),
-    "ja": ("おっしゃる通り", "その通り", "ご指摘", "確かに"),
-    "ko": ("맞습니다", "맞아요", "말씀하신 대로", "좋은 지적", "지적"),
-}, begins=True)  # fmt: skip
 # A short yes to what was proposed.
 APPROVES = one_of({
     "en": (

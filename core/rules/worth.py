@@ -55,7 +55,7 @@ def judged(of: Iterable[str]) -> Weights:
 
 def find_worth(session: Session) -> Iterator[Found]:
     """The units of a session that are worth a line, the better one of two that say the same."""
-    units = [] if session.of_others else units_of(session)
+    units = units_of(session)
     scene = Scene(session, units)
     rated = [(judged(features(unit, scene)), at) for at, unit in enumerate(units) if stands(unit)]
     end = session.closings[-1].number if session.closings else 0
@@ -90,8 +90,8 @@ def _category(rate: Weights, unit: Unit, text: str, *, at_end: bool) -> str:
 # --- what can be a line ---
 
 _LOG = re.compile(
-    r"\b(?:all|the|\d+) (?:[\w-]+ ){0,3}tests? (?:now |all )?(?:pass\w*|succeed\w*|green)|\bBUILD SUCCESS|\blint(?:er)? "
-    r"(?:is )?clean|^(?:optional|alternatively|next|in summary|summary|verified|confirmed)\b\s*[:,]|"
+    r"\b(?:all|the|\d+) (?:[\w-]+ ){0,3}tests? (?:now |all )?(?:pass\w*|succeed\w*|green)|\bBUILD SUCCESS|"
+    r"\blint(?:er)? (?:is )?clean|^(?:optional|alternatively|next|in summary|summary|verified|confirmed)\b\s*[:,]|"
     r"^(?:key )?(?:changes?|improvements?)(?: made)?\s*:",
     re.IGNORECASE,
 )
@@ -128,12 +128,14 @@ def says_same(one: str, other: str) -> bool:
 # --- how a unit reads as a line ---
 
 _NUMBER = re.compile(
-    r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+|\s*\((?:obs(?:ervation)?s?|item|finding)\.? [\d, /&]+\)"
+    r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+|"
+    r"\s*\((?:obs(?:ervation)?s?|item|finding)\.? [\d, /&]+\)"
 )
 _LEAD = re.compile(
-    r"^(?:(?:summary|result|important|update|short answer|bottom line|one (?:note|wrinkle|caveat)|why (?:this|it) fix\w* it|"
-    r"(?:the )?(?:issue|problem|root cause)(?: is(?: that)?)?)\s*:\s*|the (?:issue|problem|error) (?:is|means) that |(?:ok(?:ay)?|good|great|perfect|got it|found it|yes|right|done|fixed|that's "
-    r"the fix|clear)\b\s*[.!:,—–-]+\s*)+",
+    r"^(?:(?:summary|result|important|update|short answer|bottom line|one (?:note|wrinkle|caveat)|"
+    r"why (?:this|it) fix\w* it|(?:the )?(?:issue|problem|root cause)(?: is(?: that)?)?)\s*:\s*|"
+    r"the (?:issue|problem|error) (?:is|means) that |(?:ok(?:ay)?|good|great|perfect|got it|found it|yes|right|done|"
+    r"fixed|that's the fix|clear)\b\s*[.!:,—–-]+\s*)+",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
@@ -175,8 +177,8 @@ def completed(units: Sequence[Unit], at: int) -> str:
 
 
 _FIX = re.compile(
-    r"^(?:the |proposed |my )?(?:fix(?:es)?|solution|resolution|cure|workaround|修复|解决方案|解决方法|решение|lösung)\b(?: is| was)?"
-    r"(?: to)?\s*[:：—–-]*\s*",
+    r"^(?:the |proposed |my )?(?:fix(?:es)?|solution|resolution|cure|workaround|修复|解决方案|解决方法|решение|lösung)\b"
+    r"(?: is| was)?(?: to)?\s*[:：—–-]*\s*",
     re.IGNORECASE,
 )
 

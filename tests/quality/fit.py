@@ -1,14 +1,14 @@
 """Makes the weights with which a harvest by rules selects: `python -m tests.quality.fit [--left-out] [FOLDER ...]`.
 
-Reads the labels in `worth.jsonl`: for each session the units that readers looked at, by their hashes, each with the mean
-of what they said (1 worth a line, 0.5 perhaps, 0 not) and the kind of those that are worth it; no text. Finds the units
-in the corpus (and in sessions below the given folders), and writes `assets/worth.tsv`.
+Reads the labels in `worth.jsonl`: for each session the units that readers looked at, by their hashes, each with the
+mean of what they said (1 worth a line, 0.5 perhaps, 0 not) and the kind of those that are worth it; no text. Finds the
+units in the corpus (and in sessions below the given folders), and writes `assets/worth.tsv`.
 
 `--left-out` fits once without each repository and prints what the weights of the others would have selected of it: the
 only figures that say something of sessions that nobody labelled.
 
-Logistic regression with an L1 and an L2 penalty, by coordinates in a fixed order: the same labels give the same weights.
-A unit of a repository with many counts less (by the root), so that no project rules.
+Logistic regression with an L1 and an L2 penalty, by coordinates in a fixed order: the same labels give the same
+weights. A unit of a repository with many counts less (by the root), so that no project rules.
 """
 
 from __future__ import annotations

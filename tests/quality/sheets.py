@@ -11,11 +11,9 @@ import argparse
 import hashlib
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from core.conversations.conversation import Conversation
 from core.conversations.events import Command, Edit
 from core.rules.distil import find_all
 from core.rules.session import Session, read_session
