@@ -58,10 +58,9 @@ from core.harvest.meter import cached_table
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
-from core.rules.checks import check_steps
+from core.rules.checks import add_borne_out, check_steps, checks_borne_out
 from core.rules.distil import distil_offline
 from core.rules.failures import find_failures
-from core.rules.recurring import add_borne_out, checks_borne_out
 from core.rules.sentence import alike
 from core.rules.session import read_session
 from core.sources.archive import content, original_sha256

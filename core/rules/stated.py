@@ -7,14 +7,14 @@ the fitted weights do not know, the tables of rules by language have to do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from core.rules import words
 from core.rules.prose import begun, looks_like_code
 from core.rules.sentence import Found, found, is_latin, lost, named, names_in
 from core.rules.session import Exchange, Session
 from core.rules.typed import has_placeholder
-from core.rules.units import LEAST_ITEMS, Unit, cut, units_of
+from core.rules.units import LEAST_ITEMS, Unit, units_of
 
 MAX_STATED, LEAST_WORDS, LONGEST_REPLY = 5, 4, 160
 _REMEMBER = re.compile(
@@ -51,19 +51,23 @@ _REVERSES = re.compile(
 
 def find_stated(session: Session) -> Iterator[Found]:
     """The statements for good, those that the user took back left out; the last ones of a session."""
-    told = [item for row in session.exchanges for item in _stated(row)]
-    told += [item for unit in units_of(session) if unit.place == "user" for item in _contract(unit)]
+    units = [unit for unit in units_of(session) if unit.place == "user"]
+    told = [
+        item for row in session.exchanges for item in _stated(row, [one for one in units if one.turn == row.number])
+    ]
+    told += [item for unit in units for item in _contract(unit)]
     kept = [item for item in told if not taken_back(session, item.fields["statement"], item.turn)]
     yield from kept[-MAX_STATED:]
 
 
-def _stated(row: Exchange) -> Iterator[Found]:
-    tells = _only_tells(row)
-    for unit in cut(row.text, row.number, "user"):
-        text = _FILLER.sub("", _trimmed(unit.text))
+def _stated(row: Exchange, units: Sequence[Unit]) -> Iterator[Found]:
+    tells = _only_tells(row, units)
+    for unit in units:
+        whole = _trimmed(unit.text)
+        text = _FILLER.sub("", whole)
         remembered = _REMEMBER.match(text)
         told = tells and (named(text) or words.RULE.search(text))
-        corrects = words.CORRECTION.match(unit.text) and words.RULE.search(text) and named(text)
+        corrects = words.CORRECTION.match(whole) and words.RULE.search(text) and named(text)
         if not (remembered or _is_rule(text) or corrects or told) or not _stands(text):
             continue
         said = begun(_REMEMBER.sub("", text))
@@ -80,13 +84,12 @@ def _contract(unit: Unit) -> Iterator[Found]:
         yield found("decisions", unit.text, unit.turn, quote=unit.quote, score=85)
 
 
-def _only_tells(row: Exchange) -> bool:
+def _only_tells(row: Exchange, units: Sequence[Unit]) -> bool:
     """Whether a message only tells how things are: no question or order in it, nothing was done
     about it, and the assistant only took note."""
     replies = [turn.text for _, turn in row.replies]
     if not replies or len("".join(replies)) > LONGEST_REPLY or row.events or "?" in row.text:
         return False
-    units = list(cut(row.text, row.number, "user"))
     gates = (words.ORDER.match, words.MOMENT.search, words.APPROVES.match, words.CORRECTION.match, _SPEAKER.search)
     return bool(units) and not any(gate(_FILLER.sub("", unit.text)) for unit in units for gate in gates)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from core.conversations.conversation import Turn
 from core.conversations.events import MESSAGE, Commit, Compaction, Plan
 from core.rules import words
-from core.rules.prose import MAX_TURN_OF_PERSON, Row, clean, sentences
+from core.rules.prose import MAX_TURN_OF_PERSON, Row, clean, sentences, whole
 from core.rules.session import Session, rows_of
 from core.rules.typed import is_pasted
 
@@ -63,9 +63,9 @@ def units_of(session: Session) -> list[Unit]:
             continue
         if turn.role == "user":
             said = mine.get(number, "")
-            whole = cut(turn.text if not said and _is_own(turn.text) else said, number, "user")
+            mine_all = cut(turn.text if not said and _is_own(turn.text) else said, number, "user")
             pasted = said and 2 * len(said) < len(turn.text)  # what stands around it is prose
-            units += [unit for unit in whole if not pasted or unit.kind == "prose"]
+            units += [unit for unit in mine_all if not pasted or unit.kind == "prose"]
         elif turn.role == "assistant":
             units += cut(turn.text, number, "closing" if number in closing else "between")
         for event in turn.events:
@@ -150,17 +150,17 @@ def _grouped(group: Sequence[Row], lines: int, place: str) -> Iterator[Unit]:
                 told, _longest(group), first.turn, place, first.kind, "", first.at, first.at / max(1, lines), len(group)
             )
             return
-    whole = f"{lead.rstrip(' .:：')}: {'; '.join(clean(row.text).rstrip(' .;') for row in more)}" if more else lead
+    told = f"{lead.rstrip(' .:：')}: {'; '.join(clean(row.text).rstrip(' .;') for row in more)}" if more else lead
 
     def unit(text: str, quote: str, row: Row, heading: str, items: int = 1) -> Unit:
         return Unit(text, quote, row.turn, place, row.kind, heading, row.at, row.at / max(1, lines), items)
 
-    if more and len(whole) <= (LONGEST if first.kind != "prose" else LONGEST_LIST):
-        yield unit(whole, _longest(group), first, first.heading, 1 + len(more))
+    if more and len(told) <= (LONGEST if first.kind != "prose" else LONGEST_LIST):
+        yield unit(told, _longest(group), first, first.heading, 1 + len(more))
         return
     if more:
         if first.kind != "prose" and not lead.endswith((":", "：")):
-            yield unit(lead, first.text, first, first.heading)
+            yield unit(lead, whole(first).quote, first, first.heading)
         for row in more:
             for text, quote in _parts(row):
                 yield unit(text, quote, row, lead if len(lead) <= 120 else first.heading)
@@ -170,7 +170,7 @@ def _grouped(group: Sequence[Row], lines: int, place: str) -> Iterator[Unit]:
 
 
 def _longest(group: Sequence[Row]) -> str:
-    return max((row.text for row in group), key=len)
+    return max((whole(row).quote for row in group), key=len)
 
 
 def _parts(row: Row) -> Iterator[tuple[str, str]]:
@@ -179,7 +179,7 @@ def _parts(row: Row) -> Iterator[tuple[str, str]]:
     said = list(sentences(row))
     if len(text) <= (WHOLE_PARAGRAPH if row.kind == "prose" else LONGEST) or not said:
         if len(text) <= LONGEST:
-            yield text, max((part.quote for part in said), key=len, default=row.text)
+            yield text, max((part.quote for part in said), key=len, default=whole(row).quote)
         return
     at = 0
     while at < len(said):

@@ -177,7 +177,8 @@ def completed(units: Sequence[Unit], at: int) -> str:
 
 
 _FIX = re.compile(
-    r"^(?:the |proposed |my )?(?:fix(?:es)?|solution|resolution|cure|workaround|修复|解决方案|解决方法|решение|lösung)\b"
+    r"^(?:the |proposed |my )?(?:fix(?:es)?|solution|resolution|cure|workaround|修复|解决方案|解决方法|решение|"
+    r"lösung)\b"
     r"(?: is| was)?(?: to)?\s*[:：—–-]*\s*",
     re.IGNORECASE,
 )

@@ -26,9 +26,8 @@ from rapidfuzz import fuzz
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
 from core.harvest.distil import project_of
-from core.rules.checks import check_steps
+from core.rules.checks import add_borne_out, check_steps, checks_borne_out
 from core.rules.distil import distil_offline
-from core.rules.recurring import add_borne_out, checks_borne_out
 from core.rules.session import read_session
 from tests.corpus import CORPUS
 

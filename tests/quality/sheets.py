@@ -42,7 +42,8 @@ def sheet(session: Session) -> tuple[str, list[dict[str, Any]]]:
         if turn.role == "tool" or turn.role == "system":
             said = " ".join(turn.text[:4000].split())
             tools = [_call(event) for event in turn.events if isinstance(event, Command | Edit)]
-            text = f"  {' | '.join(filter(None, tools)) or 'tool'} => {said[:TOOL]}{'…' + said[-TOOL:] if len(said) > 2 * TOOL else ''}"
+            end = f"…{said[-TOOL:]}" if len(said) > 2 * TOOL else ""
+            text = f"  {' | '.join(filter(None, tools)) or 'tool'} => {said[:TOOL]}{end}"
             pieces.append((3, text, []))
         elif turn.role == "user":
             if not mine:
