@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.base.result import Ok, attempt
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, FileRead
+from core.conversations.events import Command, Edit, FileRead, follow_ups
 from core.harvest.distil import borne_out, distil
 from core.harvest.steps import DistilSettings
 from core.rules.distil import distil_offline
@@ -72,3 +72,33 @@ def test_no_secret_waits(tmp_path: Path) -> None:
     borne_out(checked("a", f"npm run lint --token {secret[:40]}", "npm test"), file)
     assert secret[:40] not in file.read_text()
     assert all(isinstance(rows, list) for rows in json.loads(file.read_text()).values())
+
+
+def test_a_repository_is_asked_once_to_commit(tmp_path: Path) -> None:
+    settings = DistilSettings(
+        attempts=1, summarize_bytes=1, quotes="check", redact=True, waiting=tmp_path / "waiting.json"
+    )
+
+    def left(name: str, *commands: str) -> list[str]:
+        edits = [Edit(tool="Edit", path=path, how="changed", answered=True, failed=False) for path in ("a.py", "b.py")]
+        ran = [
+            Command(tool="Bash", words=words, answered=True, failed=False, output=output)
+            for words in commands
+            for output in ["[main 1a2b3c4] Read all banks" if "commit" in words else " M a.py"]
+        ]
+        events = [*edits, *(event for row in ran for event in (row, *follow_ups(row)))]
+        turns = (
+            Turn("user", "Read all banks and commit"),
+            Turn("tool", "ok", events=tuple(events)),
+            Turn("assistant", "Done."),
+        )
+        found = attempt(
+            distil, Conversation(name, "claude_code", turns, repository="git@example.org:m/r.git"), name, settings, None
+        )
+        assert isinstance(found, Ok)
+        return [item.text for item in found.value.items if item.category == "tasks_open"]
+
+    assert len(left("a", "git status --short")) == 1
+    assert left("b", "git status --short") == []
+    assert left("c", 'git commit -am "Read all banks"') == []
+    assert len(left("d", "git status --short")) == 1

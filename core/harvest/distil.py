@@ -60,6 +60,7 @@ from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
 from core.rules.checks import add_borne_out, check_steps, checks_borne_out
 from core.rules.distil import distil_offline
+from core.rules.end import commits_once, made_commit, to_commit
 from core.rules.failures import find_failures
 from core.rules.sentence import alike
 from core.rules.session import read_session
@@ -286,7 +287,7 @@ def distil(
     if generate is None:
         arrays = distil_offline(conversation)
         if settings.waiting is not None:
-            add_borne_out(arrays, borne_out(conversation, settings.waiting))
+            add_borne_out(arrays, borne_out(conversation, settings.waiting, arrays["tasks_open"]))
         return _finish(arrays, conversation, settings, counts, whole)
     called = redact(name).text if settings.redact else name
     prompt, version = split_version(settings.harvest_prompt)
@@ -468,18 +469,25 @@ MAX_BYTES = 4 << 20
 _lock = Lock()
 
 
-def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str, str]]]:
-    """The checks of this conversation that an earlier one of its project ran too; the others wait."""
+def borne_out(
+    conversation: Conversation, file: Path, tasks: list[dict[str, str]] | None = None
+) -> dict[str, list[dict[str, str]]]:
+    """The checks of this conversation that an earlier one of its project ran too; the others wait. Of `tasks` goes what
+    asks to commit where an earlier session of the project asks the same and nothing was committed since."""
     project = project_of(conversation)
     session = read_session(conversation)
     steps, _ = check_steps(session)
-    if not project or not steps:
+    told = to_commit(tasks or [])
+    if not project or not (steps or told or made_commit(session)):
         return {}
     name = conversation.id or conversation.started
     with _lock:
         kept = cached_table(file).items()
         known = {key: [row for row in rows if isinstance(row, dict)] for key, rows in kept if isinstance(rows, list)}
         waiting = known.pop(project, [])
+        again, waiting = commits_once(session, told, waiting, name)
+        for task in again:
+            (tasks or []).remove(task)
         checks, rows = checks_borne_out(session.project, steps, waiting, name, conversation.started)
         known[project] = [row for row in rows if not redact(json.dumps(row, ensure_ascii=False)).counts]
         data = json.dumps(dict(list(known.items())[-MAX_PROJECTS:]), ensure_ascii=False).encode("utf-8", "replace")
