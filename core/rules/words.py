@@ -215,28 +215,6 @@ LEFT = one_of({
         r"manual(?:ly)? (?:step|run|set|add)\w*",
     ),
 })  # fmt: skip
-# What an assistant says in passing about the tools it works with.
-TOOL = one_of({
-    "en": (
-        r"diagnostics?", "gopls", "LSP", r"linters?", "golangci-lint", "formatter", r"type ?checker", "compiler", "IDE",
-        r"(?:pre-commit|pre-push|git|commit) hooks?", "CI", "sandbox", "gh", "mise", "npm", "pnpm", "yarn", "bun",
-        "pytest", "ruff", "eslint", "prettier", "mypy", "docker", "worktrees?", "dev server", "hot reload",
-    ),
-    "zh": ("诊断", "编译器", "沙箱", "检查器"),
-    "ja": ("診断", "コンパイラ", "リンター"),
-    "ko": ("진단", "컴파일러", "린터"),
-})  # fmt: skip
-# What makes an unfinished thing a guess. "Should be" and "would need" are how one speaks of what is left.
-UNSURE = one_of({
-    "en": ("might", "maybe", "perhaps", "probably", "possibly", "could be", "I think", "I guess", "not sure",
-    "optional"),
-    "de": ("vielleicht", "optional"),
-    "fr": ("peut-être",),
-    "es": ("quizás?",),
-    "zh": ("也许", "大概", "可选"),
-    "ja": ("かもしれ", "たぶん"),
-    "ko": ("아마",),
-})  # fmt: skip
 LINE_NUMBERS = re.compile(
     r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*|(?: (?:on|at|in|from))? ?\(?\blines? \d+(?:[-–]\d+)?\)?"
 )
