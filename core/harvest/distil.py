@@ -60,8 +60,8 @@ from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
 from core.rules.checks import add_borne_out, check_steps, checks_borne_out
 from core.rules.distil import distil_offline
-from core.rules.end import commits_once, made_commit, to_commit
 from core.rules.failures import find_failures
+from core.rules.left import commits_once, made_commit, to_commit
 from core.rules.sentence import alike
 from core.rules.session import read_session
 from core.sources.archive import content, original_sha256

@@ -19,6 +19,7 @@ from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import find_failures
 from core.rules.fenced import find_playbooks
 from core.rules.file_notes import absolute_path, find_file_notes
+from core.rules.left import find_left
 from core.rules.prose import read_prose
 from core.rules.sentence import Found, alike, lost, shortened
 from core.rules.session import Session, read_session
@@ -40,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     find_answers,
     find_choices,
     find_stated,
+    find_left,
     find_worth,
     find_plan_left,
     find_steps_left,

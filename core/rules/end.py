@@ -4,9 +4,8 @@ that nobody committed, or a request that nothing answered."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from core.conversations.conversation import Turn
 from core.conversations.events import Commit, Edit, Plan, PullRequest, Push, Todos
@@ -143,32 +142,6 @@ def _unsent(session: Session) -> Iterator[Found]:
             f"Push{session.on_branch or ' the commit'}: “{commit.subject}” was committed and not pushed in the session"
         )
         yield _open(text, turn, score=56)
-
-
-_TO_COMMIT = re.compile(r"Commit (?:`|the conflicts of )")
-
-
-def to_commit(tasks: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """The tasks that ask to commit what a session changed."""
-    return [task for task in tasks if _TO_COMMIT.match(task["statement"])]
-
-
-def made_commit(session: Session) -> bool:
-    """Whether something was committed in a session."""
-    return any(isinstance(row, Commit) and row.succeeded for _, row in session.events)
-
-
-def commits_once(
-    session: Session, told: Sequence[dict[str, str]], waiting: Sequence[dict[str, Any]], name: str
-) -> tuple[Sequence[dict[str, str]], list[dict[str, Any]]]:
-    """Of what asks to commit, what an earlier session of the project asks for already, and what waits from now on:
-    until something is committed, a repository is asked once."""
-    asked = [row for row in waiting if row.get("commit")]
-    rows = [row for row in waiting if not row.get("commit") or not made_commit(session)]
-    again = told if any(row.get("session") != name for row in asked) and not made_commit(session) else ()
-    if told and not again and not any(row.get("session") == name for row in rows if row.get("commit")):
-        rows.append({"session": name, "words": [], "statement": "", "time": "", "commit": True})
-    return again, rows
 
 
 def opened_since(session: Session, turn: int) -> bool:

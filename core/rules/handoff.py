@@ -16,10 +16,10 @@ from core.rules import words
 from core.rules.answers import find_undecided
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import ASIDE, failure, find_failures
+from core.rules.left import find_left
 from core.rules.prose import by_person
 from core.rules.sentence import Found
 from core.rules.session import Session
-from core.rules.worth import find_open
 
 MAX_BYTES = 6000
 FIRST_REQUEST, LATER_REQUEST, CLOSING = 900, 240, 1100
@@ -197,7 +197,7 @@ def _said(found: Iterable[Found], most: int) -> list[str]:
 
 
 def _open(session: Session) -> list[str]:
-    rules = (find_unfinished, find_steps_left, find_plan_left, find_open, find_undecided)
+    rules = (find_unfinished, find_steps_left, find_plan_left, find_left, find_undecided)
     return _said((one for rule in rules for one in rule(session)), MAX_OPEN)
 
 

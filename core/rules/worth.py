@@ -1,7 +1,7 @@
 """Which units of a session are worth a line, by a fitted linear model: a sum of weights, one a feature.
 
-The weights stand in `assets/worth.tsv`, a feature a line with what it adds to "worth a line", to "still open" and to
-"how it has to be" (log-odds). `python -m tests.quality.fit` makes them again from labels. They are read when a session
+The weights stand in `assets/worth.tsv`, a feature a line with what it adds to "worth a line" and to "how it has to be"
+(log-odds). `python -m tests.quality.fit` makes them again from labels. They are read when a session
 is first harvested by rules, never when the program starts.
 """
 
@@ -32,10 +32,9 @@ BIAS = "bias"
 
 
 class Weights(NamedTuple):
-    """What a feature adds to the log-odds of each of the three answers."""
+    """What a feature adds to the log-odds of both answers."""
 
     worth: float = 0.0
-    open: float = 0.0
     rule: float = 0.0
 
 
@@ -47,7 +46,7 @@ def weights() -> dict[str, Weights]:
 
 
 def judged(of: Iterable[str]) -> Weights:
-    """The probabilities that a unit of these features is worth a line, still open, and a rule."""
+    """The probabilities that a unit of these features is worth a line, and a rule."""
     known = weights()
     rows = [known[name] for name in (BIAS, *sorted(of)) if name in known]
     return Weights(*(1 / (1 + math.exp(-max(-30.0, min(30.0, math.fsum(part))))) for part in zip(*rows, strict=True)))
@@ -58,7 +57,6 @@ def find_worth(session: Session) -> Iterator[Found]:
     units = units_of(session)
     scene = Scene(session, units)
     rated = [(judged(features(unit, scene)), at) for at, unit in enumerate(units) if stands(unit)]
-    end = session.closings[-1].number if session.closings else 0
     chosen: list[tuple[Weights, Unit, str]] = []
     for rate, at in sorted(rated, key=lambda row: (-row[0].worth, -row[1])):
         if rate.worth < LEAST or len(chosen) == MAX_LINES:
@@ -69,20 +67,10 @@ def find_worth(session: Session) -> Iterator[Found]:
         if text and not any(says_same(text, other) for _, _, other in chosen):
             chosen.append((rate, units[at], text))
     for rate, unit, text in sorted(chosen, key=lambda row: (row[1].turn, row[1].at)):
-        category = _category(rate, unit, text, at_end=unit.turn >= end)
-        yield found(category, text, unit.turn, quote=unit.quote, score=round(100 * rate.worth))
+        yield found(_category(rate, unit), text, unit.turn, quote=unit.quote, score=round(100 * rate.worth))
 
 
-def find_open(session: Session) -> Iterator[Found]:
-    """What of it is still open."""
-    yield from (item for item in find_worth(session) if item.category == "tasks_open")
-
-
-def _category(rate: Weights, unit: Unit, text: str, *, at_end: bool) -> str:
-    """The category of a line. What is open says so in the last words, and nothing of it was done."""
-    undone = words.LEFT.search(text) or words.LEFT_HEADING.match(unit.heading)
-    if at_end and unit.place != "user" and rate.open >= EVEN and undone and not words.DONE.match(text):
-        return "tasks_open"
+def _category(rate: Weights, unit: Unit) -> str:
     wish = unit.place == "user" and (words.RULE.search(unit.text) or words.ORDER.match(unit.text))
     return "decisions" if wish or rate.rule >= EVEN else "facts"
 
@@ -134,8 +122,9 @@ _NUMBER = re.compile(
 _LEAD = re.compile(
     r"^(?:(?:summary|result|important|update|short answer|bottom line|one (?:note|wrinkle|caveat)|"
     r"why (?:this|it) fix\w* it|(?:the )?(?:issue|problem|root cause)(?: is(?: that)?)?)\s*:\s*|"
-    r"the (?:issue|problem|error) (?:is|means) that |(?:ok(?:ay)?|good|great|perfect|got it|found it|yes|right|done|"
-    r"fixed|that's the fix|clear)\b\s*[.!:,—–-]+\s*)+",
+    r"the (?:issue|problem|error) (?:is|means) that |(?:ok(?:ay)?|good|great|perfect|got it|found it|yes|right|"
+    r"certainly|sure|absolutely|excellent|done|fixed|that's the fix|clear)\b\s*[.!:,—–-]+\s*|"
+    r"(?:done|fixed|updated|added)\b[^.!:]{0,40}[.!]\s+(?=[A-Z`]))+",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")

@@ -34,7 +34,7 @@ LABELS = Path(__file__).with_name("worth.jsonl")
 LEAST_UNITS, LEAST_REPOSITORIES = 4, 2
 """A feature counts from so many units of so many repositories on."""
 LASSO, RIDGE, RIDGE_OF_KINDS, ROUNDS, CLOSE = 1.0, 33.0, 6.0, 40, 0.004
-OPEN, RULES = ("open",), ("decision", "preference")
+RULES = ("decision", "preference")
 
 
 class Row(NamedTuple):
@@ -156,11 +156,10 @@ def main() -> None:
     kept = [row for row in rows if row.kind]
     parts = (
         fit(rows, [row.worth for row in rows]),
-        fit(kept, [float(row.kind in OPEN) for row in kept], RIDGE_OF_KINDS),
         fit(kept, [float(row.kind in RULES) for row in kept], RIDGE_OF_KINDS),
     )
     names = sorted({name for part in parts for name in part})
-    lines = ["# feature, worth a line, still open, a rule: log-odds, made by `python -m tests.quality.fit`"]
+    lines = ["# feature, worth a line, a rule: log-odds, made by `python -m tests.quality.fit`"]
     lines += ["\t".join((name, *(f"{part.get(name, 0.0):.3f}" for part in parts))) for name in names]
     WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
     sys.stdout.write(f"{len(names)} features of {len(rows)} units, {len(kept)} worth a line\n")

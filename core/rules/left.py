@@ -1,0 +1,73 @@
+"""What the last words of a session leave open: items below such a heading, and sentences that say so; and that a
+repository is asked once to commit what lies there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from core.conversations.events import Commit
+from core.rules import words
+from core.rules.sentence import Found, found, lost, named
+from core.rules.session import Session
+from core.rules.units import LEANS, Unit, cut
+from core.rules.worth import completed, stands
+
+MAX_LEFT, LEAST_WORDS = 3, 4
+_ADVICE = re.compile(
+    r"^(?:(?:note|tip|consider|optional\w*|maybe|you (?:can|may|might|could)|feel free|if you)\b|none\b|"
+    r"no \w+ (?:found|left))|\b(?:unchanged|untouched|left (?:alone|as[- ]is))\b",
+    re.IGNORECASE,
+)
+
+
+def find_left(session: Session) -> Iterator[Found]:
+    """What the last closing message says is not done, open or to be watched, nothing of it doubted by the user."""
+    closing = session.closings[-1] if session.closings else None
+    if closing is None or not closing.at_end:
+        return
+    units = list(cut(closing.turn.text, closing.number, "closing"))
+    left = [at for at, unit in enumerate(units) if _is_left(unit)]
+    for at in left[-MAX_LEFT:]:
+        text = completed(units, at)
+        if text and (named(text) or words.LEFT_HEADING.match(units[at].heading)):
+            yield found("tasks_open", text, closing.number, quote=units[at].quote, score=58)
+
+
+def _is_left(unit: Unit) -> bool:
+    """Whether a unit says by its words or its heading that something is left."""
+    text = unit.text
+    if not stands(unit) or len(text.split()) < LEAST_WORDS or lost(text) or LEANS.match(text):
+        return False
+    if words.DONE.match(text) or words.OFFER.search(text) or words.HEDGE.search(text) or _ADVICE.search(text):
+        return False
+    return words.LEFT.search(text) is not None or words.LEFT_HEADING.match(unit.heading) is not None
+
+
+# --- commits ---
+
+_TO_COMMIT = re.compile(r"Commit (?:`|the conflicts of )")
+
+
+def to_commit(tasks: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """The tasks that ask to commit what a session changed."""
+    return [task for task in tasks if _TO_COMMIT.match(task["statement"])]
+
+
+def made_commit(session: Session) -> bool:
+    """Whether something was committed in a session."""
+    return any(isinstance(row, Commit) and row.succeeded for _, row in session.events)
+
+
+def commits_once(
+    session: Session, told: Sequence[dict[str, str]], waiting: Sequence[dict[str, Any]], name: str
+) -> tuple[Sequence[dict[str, str]], list[dict[str, Any]]]:
+    """Of what asks to commit, what an earlier session of the project asks for already, and what waits from now on:
+    until something is committed, a repository is asked once."""
+    asked = [row for row in waiting if row.get("commit")]
+    rows = [row for row in waiting if not row.get("commit") or not made_commit(session)]
+    again = told if any(row.get("session") != name for row in asked) and not made_commit(session) else ()
+    if told and not again and not any(row.get("session") == name for row in rows if row.get("commit")):
+        rows.append({"session": name, "words": [], "statement": "", "time": "", "commit": True})
+    return again, rows
