@@ -17,7 +17,8 @@ from core.rules.worth import completed, stands
 MAX_LEFT, LEAST_WORDS = 3, 4
 _ADVICE = re.compile(
     r"^(?:(?:note|tip|consider|optional\w*|maybe|you (?:can|may|might|could)|feel free|if you)\b|none\b|"
-    r"no \w+ (?:found|left))|\b(?:unchanged|untouched|left (?:alone|as[- ]is))\b",
+    r"no \w+ (?:found|left)|(?:the|this) (?:fix|change)\w*|fixed)\b|"
+    r"\b(?:unchanged|untouched|left (?:alone|as[- ]is))\b",
     re.IGNORECASE,
 )
 

@@ -80,12 +80,12 @@ def _category(rate: Weights, unit: Unit) -> str:
 _LOG = re.compile(
     r"\b(?:all|the|\d+) (?:[\w-]+ ){0,3}tests? (?:now |all )?(?:pass\w*|succeed\w*|green)|\bBUILD SUCCESS|"
     r"\blint(?:er)? (?:is )?clean|^(?:optional|alternatively|next|in summary|summary|verified|confirmed)\b\s*[:,]|"
-    r"^(?:key )?(?:changes?|improvements?)(?: made)?\s*:",
+    r"^(?:key )?(?:changes?|improvements?)(?: made)?\s*:|\buser (?:wanted|asked|requested)\b",
     re.IGNORECASE,
 )
 """What was seen on the day, and what may as well be left."""
 _PASTED = re.compile(
-    r"^\W*(?:[A-Z]\w*)?\w*(?:error|exception|warning)\b.*?:|^Uncaught\b|\bTODO\(|[%$#>] ?$", re.IGNORECASE
+    r"^\W*(?:[A-Z]\w*)?\w*(?:error|exception|warning)\b.*?:|^Uncaught\b|\bTODO\(|\blines? \d|[%$#>] ?$", re.IGNORECASE
 )
 """What a program printed and the user only handed on."""
 _REQUEST = re.compile(
@@ -102,6 +102,10 @@ def stands(unit: Unit) -> bool:
     if words.OFFER.search(text) or words.TEMPLATE.search(words.CODE.sub("", text)):
         return False
     if unit.place == "user" and any(gate.search(text) for gate in (_PASTED, words.POINTING, _REQUEST)):
+        return False
+    if unit.place == "user" and words.TROUBLE.search(text) and not words.STRONG.search(text):
+        return False
+    if not (words.ENGLISH.search(text) or words.CAUSE.search(text)):  # the weights know English alone
         return False
     return _LOG.search(text) is None or (_REASON.search(text) is not None and _LOG.match(text) is None)
 
@@ -180,7 +184,7 @@ def _with_cure(units: Sequence[Unit], at: int, text: str) -> str:
         return text
     if not (_FIX.match(later.text) or _FIX.fullmatch(later.heading)):
         return text
-    whole = f"{text.rstrip(' .;')}. Fix: {_FIX.sub('', later.text)}"
+    whole = f"{text.rstrip(' .;')}. Fix: {_FIX.sub('', _neutral(later.text, later.place))}"
     return whole if len(whole) <= LONGEST and stands(later) else text
 
 
