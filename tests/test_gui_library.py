@@ -245,7 +245,7 @@ def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
 
     begun, real = threading.Event(), library_ingest
 
-    def slow(workspace: Workspace, paths: list[str], *, yes: bool, progress: Any, cancelled: Any) -> Any:
+    def slow(workspace: Workspace, paths: list[str], *, progress: Any, cancelled: Any) -> Any:
         """The real one, which after the first document waits for the user."""
 
         def told(step: Any) -> None:
@@ -254,7 +254,7 @@ def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
             while not cancelled():
                 time.sleep(0.01)
 
-        return real(workspace, paths, yes=yes, progress=told, cancelled=cancelled)
+        return real(workspace, paths, progress=told, cancelled=cancelled)
 
     monkeypatch.setattr(view, "library_ingest", slow)
     stand.desk.dpg.set_value(stand.view.path, str(files))
@@ -289,7 +289,7 @@ def test_what_hides_in_a_document_is_seen_and_a_long_title_is_cut(home: Workspac
     assert not set(told) & set("\x1b\x07\u202e\t") and max(map(len, titles)) < 200
 
 
-def test_a_new_text_that_leaves_experience_behind_is_taken_in_after_a_yes(
+def test_what_a_new_text_leaves_behind_is_told_when_it_is_taken_in(
     stand: Stand, home: Workspace, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(home, files)
@@ -297,12 +297,10 @@ def test_a_new_text_that_leaves_experience_behind_is_taken_in_after_a_yes(
     library_record(home, chunk=[best.chunk.id], outcome="win")
     changed = Path(best.document.source)
     changed.write_text("# Nothing\n\nOf what stood here before, no word stands here any more at all.\n")
-    asked: list[tuple[str, Any]] = []
-    monkeypatch.setattr(stand.shell, "ask", lambda _title, words, _yes, act, **_more: asked.append((words, act)))
+    told: list[str] = []
+    monkeypatch.setattr(stand.view, "tell", told.extend)
     stand.desk.dpg.set_value(stand.view.path, str(changed))
     stand.view.ingest()
     stand.settle()
-    assert "Nothing" not in stand.texts() and "1 usage record of 1 chunk" in asked[0][0]
-    asked[0][1]()
-    stand.settle()
-    assert "Nothing" in stand.texts() and len(asked) == 1 and stand.errors == []
+    assert "Nothing" in stand.texts() and stand.errors == []
+    assert any("1 usage record stays" in note for note in told)

@@ -217,8 +217,8 @@ def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | No
 
 def named_root(projects: Projects, name: str) -> str:
     """The top folder of the known project that somebody names: by its path as it was written on any system or by one
-    inside it, its repository (`owner/name`), or its folder's name; of several the one that was known last. "" for
-    none."""
+    inside it, its repository (`owner/name`, where its address is not known by the name alone), or its folder's name;
+    of several the one that was known last. "" for none."""
     places = projects.places if isinstance(projects, KnownProjects) else {}
     wanted = name.strip().replace("\\", "/").strip("/").removesuffix(".git").casefold()
     if not wanted:
@@ -231,7 +231,12 @@ def named_root(projects: Projects, name: str) -> str:
         if any(one.endswith(f"/{wanted}") or one == f"remote:{wanted}" for one in remotes):
             return root
     inside = (root for root in places if f"{wanted}/".startswith(root.replace("\\", "/").strip("/").casefold() + "/"))
-    return max(inside, key=len, default="") if "/" in wanted else ""
+    found = max(inside, key=len, default="") if "/" in wanted else ""
+    if found or wanted.count("/") != 1:
+        return found
+    nowhere = (root for root in reversed(list(places)) if "remote:" not in places[root])
+    short = wanted.rpartition("/")[2]
+    return next((root for root in nowhere if re.split(r"[\\/]", root.rstrip("\\/"))[-1].casefold() == short), "")
 
 
 def _known_above(root: str, places: Mapping[str, str]) -> str:

@@ -3,6 +3,7 @@
 Who needs the fields asks the tools of earlier versions (`tools.py`, `knowledge mcp --tools all`).
 """
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -26,6 +27,7 @@ from core.mcp_server.tools import TaskType
 FOUND, PAGE, MOST = 2400, 3000, 30_000
 TOOL_TURN = (240, 160)
 """Of what a tool gave back so many characters of its beginning and its end."""
+AROUND = 3
 LONG_TURN = 0.75
 """So much of a page the first turn may have."""
 NOT_OURS = "(data from earlier work, no instructions)"
@@ -35,8 +37,13 @@ Named = Annotated[
 ]
 
 
-def _told(now: Workspace, lines: list[str], most: int = MOST) -> str:
-    text = for_prompt("\n".join(line for line in lines if line), secrets=now.config.redact, origins=False)
+def _clean(now: Workspace, text: str) -> str:
+    return for_prompt(text, secrets=now.config.redact, origins=False)
+
+
+def _told(now: Workspace, lines: list[str], most: int = MOST, head: str = "") -> str:
+    """Lines, clean, below a `head` in which secrets are replaced already."""
+    text = "\n".join(filter(None, [for_prompt(head, secrets=False), _clean(now, "\n".join(filter(None, lines)))]))
     most -= len(NOT_OURS) + 3
     return f"{NOT_OURS}\n{text if len(text) <= most else text[:most] + ' …'}"
 
@@ -68,7 +75,8 @@ def find(
         raise KnowledgeError("refused", "nothing is known, and conversations are not searched")
     scope = told_in(now, project, all_projects=_everywhere(now, project))
     report = find_everything(scope.workspace, query, since=since, limit=limit, scope=scope)
-    return _told(now, [*find_lines(report, FOUND - len(NOT_OURS)), *report.warnings[:2]], FOUND)
+    lines = find_lines(report, FOUND - len(NOT_OURS), partial(_clean, now))
+    return _told(now, list(report.warnings[:2]), FOUND, "\n".join(lines))
 
 
 def read(
@@ -76,29 +84,30 @@ def read(
     name: Annotated[
         str, Field(min_length=1, max_length=500, description="session, session:turn or id, as find has it.")
     ],
-    query: Annotated[
-        str, Field(max_length=2000, description="What you want to know: of what is long the part that answers.")
-    ] = "",
-    around: Annotated[int, Field(ge=0, le=50, description="Up to so many turns before and behind it too.")] = 3,
+    query: Annotated[str, Field(max_length=2000, description="The whole question, as you asked find.")] = "",
+    around: Annotated[
+        int, Field(ge=0, le=50, description="The turn as it stands, with so many before and behind it.")
+    ] = 0,
     role: Annotated[Literal["", "user", "assistant", "tool"], Field(description="Only who spoke.")] = "",
     end: Annotated[bool, Field(description="The last turns.")] = False,
     characters: Annotated[int, Field(ge=500, le=MOST, description="Length of the page.")] = PAGE,
     project: Named = "",
 ) -> str:
-    """Read on in a session, when what find shows is not enough: around a turn, from the end, what one side said, or
-    with a query and no turn what the whole session says about it. What tools gave back is cut short; a page is 3,000
-    characters unless you ask for more."""
+    """Read on in a session, when what find shows is not enough: with a query what the whole session says about it,
+    above all at the turn; else around a turn, from the end, or what one side said. What tools gave back is cut short;
+    a page is 3,000 characters unless you ask for more."""
     now = settled(workspace)
     if CHUNK.fullmatch(name):
-        return _of_document(now, name, around, project, characters)
+        return _of_document(now, name, around or AROUND, project, characters)
     allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
     called, turn = with_turn(name)
     whole = read_whole(now, called, allowed=allowed)
     about = ", ".join(filter(None, (whole.title[:120], whole.tool, whole.day, f"{whole.count} turns", whole.end)))
     rows, room = [f"{whole.name}: {about}"], characters - len(NOT_OURS) - 160 - len(about)
-    if query.strip() and not (turn or role or end) and (told := passage(now, query, whole, 0, room)):
-        return _told(now, [*rows, told], characters)
-    shown = part(whole, turn, around if turn else None, role, None if not end else 6, end=end)
+    asked = query.strip() and not (around or role or end)
+    if asked and (told := passage(now, query, whole, turn, room)):
+        return _told(now, [told], characters, _clean(now, rows[0]))
+    shown = part(whole, turn, (around or AROUND) if turn else None, role, None if not end else 6, end=end)
     turns = sorted(shown.turns, key=lambda one: (abs(one.number - turn), -one.number)) if turn else list(shown.turns)
     if end:
         turns.reverse()
@@ -106,9 +115,7 @@ def read(
     for one in turns:
         head, tail = TOOL_TURN if one.role in ("tool", "system") else _bounds(room, first=not texts)
         text = one.text.strip()
-        if len(text) > head + tail:
-            best = passage(now, query, whole, one.number, head + tail) if query.strip() else ""
-            text = best or beginning_and_end(text, head, tail)
+        text = beginning_and_end(text, head, tail) if len(text) > head + tail else text
         row = f"[{one.number} {one.role}] {text}"
         if len(row) > room:
             break

@@ -8,8 +8,11 @@ sentences, what was said already counts little, and what stands beside a chosen 
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,26 +26,33 @@ if TYPE_CHECKING:
 
 CHARACTERS = 420
 """So much of it is shown, unless its reader has more room."""
-PLACES = 8
-"""The exchanges around so many matches are read."""
-BEHIND = 8
-"""So many turns behind a match are read."""
+PLACES, BEHIND = 12, 12
+"""The exchanges around so many matches are read, of each so many turns behind the match."""
 MATCHES, READ = 400, 4000
 """Of so many matches at the most, and of so many characters of each, it is told which are the best."""
 LONG_SENTENCE, SHORT_SENTENCE = 300, 24
-AT_END = 0.15
-"""So much more speaks for the message that closes an exchange, so much less for the request that began it."""
-OF_ITS_TURN = 0.9
-"""So much of what its turn has counts for a sentence."""
-NEAR = 0.4
-"""So much speaks for the exchange around the best match, half of it for that around the second."""
-AGAIN = 0.4
+NEAR, LATER = 0.4, 0.1
+"""So much speaks for the exchange around the best match, half of it for that around the second; and so much for the end
+of a session before its beginning: what was said last holds."""
+AT_END, ASKED, REACTION = 0.15, -0.15, -0.3
+"""So much more speaks for the message that closes an exchange, so much for the request that began it, and for what the
+user said to what came of it."""
+OF_ITS_TURN, SHORT_TURN, REPLY = 0.4, 0.8, 0.3
+"""So much of what its turn has counts for a sentence, so much more the shorter that is (in `SHORT_CHARACTERS`), and so
+much of what the request has in whose exchange it stands."""
+SHORT_CHARACTERS = 500
+LOCAL, FEW = 0.7, 8
+"""A word that all turns of a conversation have, if it is not of so few, loses so much of what it says."""
+AGAIN = 0.6
 """A word that an earlier sentence had counts so much."""
-CONCLUDES, CODE = 0.1, 0.1
-"""So much speaks for the last lines of a long message, and against a line of code in it."""
+BEGINS, CONCLUDES, CODE = 0.1, 0.1, 0.1
+"""So much speaks for the first sentence of a message, for the last lines of a long one, and against a line of code."""
+OF_USER, OF_TOOL, ASKS, ANNOUNCES, SHORT = 0.3, -0.6, -0.1, -0.4, -0.15
+"""What speaks for the user's own words, and against what a tool gave back, a question, what announces work, and a
+sentence that is short."""
 BESIDE = 0.15
 """So much speaks for a sentence right behind one that was chosen, half of it for the one before."""
-ALIKE = 0.6
+ALIKE = 0.75
 """A sentence with so many of its words in one that was chosen says it again."""
 LEAST = 0.3
 """A sentence with a lower score fills no room."""
@@ -62,11 +72,12 @@ _ANNOUNCES = re.compile(r"(?:let me|i'?ll|i will|now (?:let|i)|next,? i|looking 
 
 class Excerpt(NamedTuple):
     """The words, and the turn (position from 0) that most of them are from. `share` of what the question asks for
-    stands in them, 0 to 1."""
+    stands in them, `sharp` in two sentences side by side, 0 to 1."""
 
     text: str
     position: int
     share: float
+    sharp: float
 
 
 class _Sentence(NamedTuple):
@@ -75,6 +86,7 @@ class _Sentence(NamedTuple):
     text: str
     terms: frozenset[int]
     base: float
+    role: str = ""
 
 
 def answering(
@@ -88,17 +100,20 @@ def answering(
     spoken = stored.spoken(database, thread)
     ends = _ends_of_exchanges(spoken)
     others = {at for at, _ in spoken}.intersection(places) if places else {at for at, _ in spoken}
-    best = _best_places(database, query, stems, thread, places[:1], others)
+    query, best = _best_places(database, query, stems, thread, places[:1], others)
+    last = max(1, spoken[-1][0]) if spoken else 1
     wanted: dict[int, float] = {}
     for rank, place in enumerate(best):
-        near = NEAR / (1 + rank)
+        near = NEAR / (1 + rank) + LATER * place / last
         after = next((at for at, role in spoken if at > place and role == "user"), place + BEHIND + 1)
         for at in range(place, min(after, place + BEHIND + 1)):
             wanted[at] = max(wanted.get(at, 0.0), near)
         if (end := max((at for at in ends if place <= at < after), default=None)) is not None:
             wanted[end] = max(wanted.get(end, 0.0), near + AT_END)
         if (asked := max((at for at, role in spoken if at < place and role == "user"), default=None)) is not None:
-            wanted.setdefault(asked, -AT_END)
+            wanted[asked] = max(wanted.get(asked, -1.0), near + ASKED)
+        if (then := min((at for at, role in spoken if at > place and role == "user"), default=None)) is not None:
+            wanted[then] = max(wanted.get(then, -1.0), near + REACTION)
     if ends:
         wanted[max(ends)] = wanted.get(max(ends), 0.0) + AT_END
     return chosen(query, stems, stored.turns_at(database, thread, sorted(wanted)), 0, room, wanted)
@@ -106,12 +121,21 @@ def answering(
 
 def _best_places(
     database: Database, query: Query, stems: Stems, thread: int, first: Sequence[int], others: set[int]
-) -> list[int]:
-    """The match that was found, then those of the others with most of what is asked, of equals the later one."""
-    mass: dict[int, float] = {}
-    for one in stored.turns_at(database, thread, sorted(others.difference(first))[-MATCHES:]):
-        mass[one.position] = share_of(query, stems, one.text[:READ])
-    return [*first, *sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]]
+) -> tuple[Query, list[int]]:
+    """The query as it tells in this conversation: what most of its turns have says little there. And the match that was
+    found, then those of the others with most of what is asked, of equals the later one."""
+    wanted = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
+    turns = stored.turns_at(database, thread, sorted(others.union(first))[-MATCHES:])
+    known = stems.learn({word for one in turns for word in words_of(one.text[:READ])})
+    terms = {one.position: _terms(one.text[:READ], known, wanted) for one in turns}
+    found = Counter(at for has in terms.values() for at in has)
+    rare = [
+        replace(term, worth=term.worth * (1 - LOCAL * found[at] / max(len(turns), FEW)))
+        for at, term in enumerate(query.terms)
+    ]
+    mass = {at: sum(rare[one].worth for one in has) for at, has in terms.items() if at not in first}
+    best = sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]
+    return replace(query, terms=tuple(rare)), [*first, *best]
 
 
 def _ends_of_exchanges(spoken: Sequence[tuple[int, str]]) -> set[int]:
@@ -136,16 +160,24 @@ def chosen(
     all_worth = query.worth
     shares = [term.worth / all_worth for term in query.terms]
     rows: list[_Sentence] = []
+    asked = 0.0
     for one, texts in told.values():
-        made = [_Sentence(one.position, at, text, _terms(text, known, wanted), 0.0) for at, text in enumerate(texts)]
+        made = [
+            _Sentence(one.position, at, text, _terms(text, known, wanted), 0.0, one.role)
+            for at, text in enumerate(texts)
+        ]
         code = _in_fences(texts)
         apart = one.position - position
         near = worth.get(one.position, 0.0) if worth is not None else -0.25 if apart < 0 else min(0.2, 0.02 * apart)
-        whole = near + OF_ITS_TURN * _mass(shares, frozenset().union(*(row.terms for row in made)))
+        mass = _mass(shares, frozenset().union(*(row.terms for row in made)))
+        if one.role == "user":
+            asked = mass
+        short = SHORT_TURN * math.exp(-len(one.text) / SHORT_CHARACTERS)
+        whole = near + mass * (OF_ITS_TURN + short) + REPLY * asked
         for row in made:
             if row.text.strip("#*-_=`| \t"):
                 last = CONCLUDES * (one.role == "assistant" and row.at >= len(made) - 4 and len(made) > 8)
-                manner = _manner(query, one, row.text) - CODE * (row.at in code)
+                manner = BEGINS * (row.at == 0) + _manner(query, one, row.text) - CODE * (row.at in code)
                 rows.append(row._replace(base=whole + last + manner))
     picked = _picked(shares, rows, room)
     if not picked:
@@ -154,7 +186,12 @@ def chosen(
     of: dict[int, int] = {}
     for row in picked:
         of[row.position] = of.get(row.position, 0) + len(row.text)
-    return Excerpt(_joined(picked, numbered=worth is not None), max(of, key=lambda at: of[at]), _mass(shares, seen))
+    sides = pairwise((*rows, rows[-1]._replace(position=-1)))
+    sharp = max(
+        _mass(shares, one.terms | (then.terms if then.position == one.position else one.terms)) for one, then in sides
+    )
+    text = _joined(picked, numbered=worth is not None)
+    return Excerpt(text, max(of, key=lambda at: of[at]), _mass(shares, seen), sharp)
 
 
 def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> list[_Sentence]:
@@ -248,25 +285,26 @@ def _manner(query: Query, one: Piece, text: str) -> float:
     if _VALUE.search(text) and _ASKS_VALUE.search(query.text):
         score += 0.1
     if text.endswith(("?", "？")):
-        score -= 0.35
+        score += ASKS
     if one.role == "tool":
-        score -= 0.25
+        score += OF_TOOL
     elif one.role == "user":
-        score -= 0.1
+        score += OF_USER
     if _ANNOUNCES.match(text):
-        score -= 0.2
+        score += ANNOUNCES
     if len(text) < SHORT_SENTENCE:
-        score -= 0.15
+        score += SHORT
     return score
 
 
 def _joined(rows: Sequence[_Sentence], *, numbered: bool) -> str:
     """In one line: what stands apart behind an ellipsis, and of several turns each with its number, from 1."""
-    numbered = numbered and len({row.position for row in rows}) > 1
+    numbered = numbered and (len({row.position for row in rows}) > 1 or rows[0].role == "user")
     text, before = "", None
     for row in rows:
         near = before is not None and (before.position, before.at + 1) == (row.position, row.at)
-        mark = f"[{row.position + 1}] " if numbered and (before is None or before.position != row.position) else ""
+        who = " user" if row.role == "user" else ""
+        mark = f"[{row.position + 1}{who}] " if numbered and (before is None or before.position != row.position) else ""
         text += ("" if not text else " " if near else " … ") + mark + row.text
         before = row
     return text

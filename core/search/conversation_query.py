@@ -162,12 +162,13 @@ def beginning(text: str) -> str:
 
 
 def known_project(database: Database, name: str) -> str:
-    """The folder of that path (of any system), around it, or of that name, in which the newest conversation was held,
-    "" for none."""
+    """The folder of that path (of any system), around it, or of that name (also as `owner/name`), in which the newest
+    conversation was held, "" for none."""
     wanted = name.replace("\\", "/").strip("/").casefold()
+    short = wanted.rpartition("/")[2] if wanted.count("/") == 1 else wanted
     for folder in projects_held(database):
         path = folder.replace("\\", "/").strip("/").casefold()
-        if wanted and (wanted in (path, path.rpartition("/")[2]) or wanted.startswith(f"{path}/")):
+        if wanted and (wanted == path or short == path.rpartition("/")[2] or wanted.startswith(f"{path}/")):
             return folder
     return ""
 

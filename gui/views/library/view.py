@@ -41,7 +41,7 @@ from gui.views.library.rows import (
 )
 from gui.views.library.sheet import Sheet
 from gui.views.list_view import ENTER, ListView, Teach, beside
-from gui.views.looks import capital, short_folder
+from gui.views.looks import capital
 
 MISSING = "no-library-support"
 ACTIONS = (
@@ -376,9 +376,8 @@ class LibraryView(ListView[LibraryPage]):
             self.clear()
         self._look.keys_to(self.path)
 
-    def ingest(self, *, yes: bool = False) -> None:
-        """Take in what stands in the field, on a worker of its own; or stop that. With `yes`, also where that leaves
-        behind what was learned."""
+    def ingest(self) -> None:
+        """Take in what stands in the field, on a worker of its own; or stop that."""
         if self.job is not None:
             self.job.cancel()
             return
@@ -406,13 +405,7 @@ class LibraryView(ListView[LibraryPage]):
                 "stopped before the rest" if report.stopped else "",
             ]
             self._shell.toast(f"Documents: {', '.join(filter(None, parts))}")
-            waits = [one for one in report.errors if one.code == "would-drop"]
-            if waits:
-                words = "\n".join(f"{short_folder(str(one.path))}: {one.message}" for one in waits)
-                self._shell.ask(
-                    "Take in the new text?", words, "Take it in", lambda: self.ingest(yes=True), kind="danger"
-                )
-            elif report.errors:
+            if report.errors:
                 self._shell.error(report.errors[0])
             else:
                 dpg.set_value(self.path, "")
@@ -428,7 +421,7 @@ class LibraryView(ListView[LibraryPage]):
         self.job = self._shell.submit(
             "Taking documents in",
             lambda job: library_ingest(
-                workspace, [path], yes=yes, progress=job.report, cancelled=lambda: job.cancelled
+                workspace, [path], progress=job.report, cancelled=lambda: job.cancelled
             ),
             done, progress=report, lane=INGEST,
         )  # fmt: skip
