@@ -253,7 +253,7 @@ class LargeLedger(Mapping[str, Entry]):
         return sum(self.counts.values())
 
     def __iter__(self) -> Iterator[str]:
-        return (key for key, _ in self.walk())
+        return (key for _, key, _ in self.walk())
 
     def items(self) -> ItemsView[str, Entry]:
         return _Items(self)
@@ -261,12 +261,11 @@ class LargeLedger(Mapping[str, Entry]):
     def values(self) -> ValuesView[Entry]:
         return _Values(self)
 
-    def walk(self) -> Iterator[tuple[str, Entry]]:
-        """Every key and entry, in the order of the file."""
+    def walk(self) -> Iterator[tuple[int, str, Entry]]:
+        """Where each entry begins, its key and itself, in the order of the file."""
         try:
             with os.fdopen(files.open_regular(self._paths.ledger), "rb") as file:
-                for _, key, entry in entries_of(file):
-                    yield key, entry
+                yield from entries_of(file)
         except (ValueError, RecursionError) as error:
             raise _changed(self._paths) from error
         except OSError as error:
@@ -292,7 +291,7 @@ class _Items(ItemsView[str, Entry]):
         self._ledger = ledger
 
     def __iter__(self) -> Iterator[tuple[str, Entry]]:
-        return self._ledger.walk()
+        return ((key, entry) for _, key, entry in self._ledger.walk())
 
 
 class _Values(ValuesView[Entry]):
@@ -301,7 +300,7 @@ class _Values(ValuesView[Entry]):
         self._ledger = ledger
 
     def __iter__(self) -> Iterator[Entry]:
-        return (entry for _, entry in self._ledger.walk())
+        return (entry for _, _, entry in self._ledger.walk())
 
 
 def _changed(paths: Paths) -> KnowledgeError:

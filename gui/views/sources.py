@@ -244,7 +244,8 @@ class SourcesColumn:
         paths = named_paths(self.picked)
         dpg.set_value(self._paths, "Every harvest also reads " + ", ".join(paths) if paths else "")
         dpg.configure_item(self._paths, show=bool(paths))
-        notes = [*(str(error) for error in report.errors), *report.notes]
+        told = (error for error in report.errors if not error.code.startswith("ledger"))  # the banner tells of that
+        notes = [*map(str, told), *report.notes]
         dpg.set_value(self._notes, "\n".join(notes[:8]))
         dpg.configure_item(self._notes, show=bool(notes))
 

@@ -29,9 +29,9 @@ from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, OF_FILE, STATUSES, ago, capital, category_of
 
-SHOWN, SHORT = 8, 3
+SHOWN, SHORT = 8, 1
 """So many lines of the digest are shown, and in a low window."""
-WORDS = 220  # letters of context.md that are shown
+WORDS, FEW_WORDS = 220, 80  # letters of context.md that are shown
 LOW, WIDE_BAR = 640, 4
 EDITED = "edited: some lines are your own"
 NO_PROJECT = "any project"
@@ -252,7 +252,8 @@ class StartColumn:
             return
         dpg.set_value(self.project, self.project_name)
         self._shell.change()
-        words = start.words if len(start.words) <= WORDS else f"{start.words[:WORDS].rstrip()}…"
+        room = WORDS if self._most == SHOWN else FEW_WORDS
+        words = start.words if len(start.words) <= room else f"{start.words[:room].rstrip()}…"
         dpg.set_value(self._words, words)
         dpg.configure_item(self._words, show=bool(words))
         self.write.set_label("context.md, your words" if start.file else "Write a few words of your own")

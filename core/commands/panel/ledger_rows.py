@@ -5,15 +5,13 @@ Of a hundred thousand entries a window shows forty: what else stands in one is r
 
 from __future__ import annotations
 
-import os
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import Any, overload
 
-from core.base import files
 from core.base.markdown import sanitise_name
 from core.base.ready import state_of
 from core.base.result import KnowledgeError
@@ -21,7 +19,7 @@ from core.commands.history.ledger import LedgerRow, ledger
 from core.commands.panel.conversations import name_of
 from core.commands.panel.titles import PLAIN_NAME, UNCALLED, Called, called
 from core.commands.workspace import Workspace
-from core.knowledge.ledger import Entry, LargeLedger, entries_of, seen_ledger
+from core.knowledge.ledger import Entry, LargeLedger, seen_ledger
 from core.knowledge.ledger_index import glance, read_entry
 
 REMEMBERED = 4000
@@ -157,18 +155,9 @@ def counts_at_once(workspace: Workspace) -> dict[str, int] | None:
 
 def ledger_rows(workspace: Workspace) -> LedgerRows:
     """The ledger as it is now. Raises KnowledgeError where it cannot be read."""
-    path = workspace.paths.ledger
-    if not isinstance(seen_ledger(workspace.paths), LargeLedger):
+    path, entries = workspace.paths.ledger, seen_ledger(workspace.paths)
+    if not isinstance(entries, LargeLedger):
         return rows_of(ledger(workspace))
-
-    def walk() -> Iterator[tuple[int, str, Entry]]:
-        try:
-            with os.fdopen(files.open_regular(path), "rb") as file:
-                yield from entries_of(file)
-        except (OSError, ValueError, RecursionError) as error:
-            words = "the ledger was changed by another program while it was read; look again"
-            raise KnowledgeError("ledger-unreadable", words, path) from error
-
     try:
         state = state_of(path.stat())
     except OSError as error:
@@ -180,7 +169,7 @@ def ledger_rows(workspace: Workspace) -> LedgerRows:
         except (OSError, ValueError, RecursionError):
             return UNREAD
 
-    return LedgerRows(walk, at, in_order=False)
+    return LedgerRows(entries.walk, at, in_order=False)
 
 
 def items_of(entry: Entry) -> tuple[int, int]:
