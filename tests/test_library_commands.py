@@ -239,19 +239,6 @@ def test_the_window_has_what_it_draws(home: Path) -> None:
     assert again.outcome == "misleading"
     assert isinstance(attempt(view.unmark, here, instead), KnowledgeError), "that one was replaced"
     assert isinstance(attempt(view.mark, here, "?", chunk), KnowledgeError)
-    drawn = view.plots(here)
-    assert drawn.by_task.labels == ("debugging", "factual_lookup") and len(drawn.by_source.labels) == 1
-    assert drawn.by_task.numbers["win"] == (1, 0) and drawn.by_task.numbers["misleading"] == (0, 1)
-    lately = view.plots(here, days=30).reflection
-    assert (lately.traces, lately.days) == (2, 30)
-    assert view.preview(here).dry_run
-    around = view.neighbourhood(here, chunk)
-    assert around.centre.weight == 2
-    assert ("document", "Async deadlocks") in {(node.kind, node.name) for node in around.nodes}
-    for node in view.concepts(here)[:2]:
-        walked = view.neighbourhood(here, node.name)
-        assert walked.nodes and walked.centre.kind == "concept"
-    assert isinstance(attempt(view.neighbourhood, here, "nothing of that name"), KnowledgeError)
     assert view.documents(here).found == 2
 
 
