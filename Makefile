@@ -27,7 +27,7 @@ test-model: $(VENV)/.installed-dev
 	KNOWLEDGE_TEST_MODEL=1 $(BIN)/python -m pytest tests/test_model_in_the_loop.py
 
 # How good harvests are, measured on labels that lie beside the project.
-quality: $(VENV)/.installed-dev
+quality: $(VENV)/.installed-dev  # no judge: a reader is (CONTRIBUTING.md)
 	$(BIN)/python -m tests.quality.planted
 	$(BIN)/python -m tests.quality.combined
 	$(BIN)/python -m tests.quality.kept

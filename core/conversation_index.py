@@ -64,7 +64,7 @@ _Read: TypeAlias = "tuple[index.Held, list[index.Piece], list[Ran]]"
 """A conversation, its turns and its commands, cleared of secrets."""
 _state = "{0.size} {0.mtime_ns} {0.ctime_ns} {0.ino}".format
 RATE, SHARE = 5e6, 0.4
-"""Bytes of files that are read in a second, and bytes of index for each, before anything was measured here."""
+"""About so many bytes of files are read in a second, and so many bytes of index are made of each."""
 
 
 @dataclass(frozen=True)
@@ -88,15 +88,13 @@ class Where:
 
 @dataclass
 class Brought:
-    """What a look did. `read` conversations were read; `waiting` and `waiting_bytes` are still to be, which takes about
-    so many `seconds`, and `growth` bytes in the cache. `busy` says that another program is writing the index."""
+    """What a look did. `read` conversations were read; `waiting` of `waiting_bytes` are still to be. `busy` says that
+    another program is writing the index."""
 
     read: int = 0
     gone: int = 0
     waiting: int = 0
     waiting_bytes: int = 0
-    seconds: float = 0.0
-    growth: int = 0
     busy: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -119,7 +117,7 @@ def look(
     try:
         with locks.locked(where.folder / store.LOCK, work="search", editor_wait=wait):
             for last in (False, True):
-                database, _ = index.open_or_make(where.folder)
+                database = index.open_or_make(where.folder)
                 try:
                     return database, _Look(where, database, step, cancelled).run(seconds, walk)
                 except BaseException as error:
@@ -142,19 +140,16 @@ class _Look:
         self._cancelled = cancelled
         self._brought = Brought()
         self._entries: Mapping[str, Mapping[str, Any]] | None = None
-        self._folders: tuple[set[str], list[Artifact]] = (set(), [])
-        self._same: set[str] = set()
 
     def run(self, seconds: float, walk: bool) -> Brought:
         known = index.known(self._database)
-        found = self._found(walk, known)
+        found = self._found(walk)
         new = [row for path, row in found.items() if path not in known or known[path].state != _state(row)]
         if new:  # loading what reads them is not counted among the seconds
             import core.base.secrets.redact
             import core.conversations.read  # noqa: F401
-        started = time.monotonic()
-        until = started + seconds
-        gone = [row.id for path, row in known.items() if path not in found and path not in self._same]
+        until = time.monotonic() + seconds
+        gone = [row.id for path, row in known.items() if path not in found]
         if gone:
             with index.writing(self._database, self._where.folder):
                 index.forget(self._database, gone)
@@ -163,26 +158,19 @@ class _Look:
         new = self._named(sorted(new, key=lambda item: item.mtime_ns, reverse=True))
         left = self._read(new, known, until) if new else []
         self._brought.waiting, self._brought.waiting_bytes = len(left), sum(item.size for item in left)
-        if self._folders[0]:
-            self._remember_folders()
-        if not new:
-            return self._brought
-        rate, share = self._measured(started, sum(item.size for item in new) - self._brought.waiting_bytes)
-        self._brought.seconds = self._brought.waiting_bytes / rate
-        self._brought.growth = int(self._brought.waiting_bytes * share)
         return self._brought
 
     # --- what there is -----------------------------------------------------------------------------------------------
 
-    def _found(self, walk: bool, known: Mapping[str, index.Known]) -> dict[str, Artifact]:
+    def _found(self, walk: bool) -> dict[str, Artifact]:
         where = self._where
         rows: list[Artifact] = []
         if where.home:
             rows += [row for row in scan_conversations(where.paths) if row.kind == "conversation"]
             rows += self._in_trash()
-        rows += self._at_places(known)
+        rows += self._at_places()
         walked = self._walked() if walk else self._known_places()
-        inside = {row.path for row in rows} | self._same
+        inside = {row.path for row in rows}
         rows += [row for row in walked if row.path not in inside]
         if where.harvested:
             inside.update(row.path for row in walked)
@@ -190,7 +178,7 @@ class _Look:
         stores = [row for row in rows if row.kind == "store"]
         rows = [row for row in rows if row.kind != "store"]
         rows += self._sessions(stores) if stores else []
-        rows += self._kept({known_as(row.path, row.source) for row in rows} | self._same)
+        rows += self._kept({known_as(row.path, row.source) for row in rows})
         return self._without_forgotten({row.path: row for row in rows})
 
     def _without_forgotten(self, found: dict[str, Artifact]) -> dict[str, Artifact]:
@@ -201,7 +189,6 @@ class _Look:
             return [*rows, *(known_as(str(row["path"]), str(row.get("source", HOME))) for row in rows.values())]
 
         names = self._of_ledger("forgotten", forgotten) or []
-        self._same.difference_update(names)
         kept = ((one, known_as(one, row.source), sha_in_trash(row.name)) for one, row in found.items())
         return {one: found[one] for one, *called in kept if not names or not {*names} & {*called}}
 
@@ -230,54 +217,11 @@ class _Look:
         rows = [artifact_at(os.path.join(self._where.paths.trash, name), HOME, name) for name in names]
         return [row._replace(kind="trash") for row in rows if row is not None and sha_in_trash(row.name)]
 
-    def _at_places(self, known: Mapping[str, index.Known]) -> list[Artifact]:
-        """What the tools left in their places. While no folder there has changed, the files are those that the last
-        look found: they are asked for one by one, and no folder is listed."""
-        kept = json.loads(index.remembered(self._database, "folders") or "{}")
-        same = kept and kept["places"] == [list(place) for place in self._where.places]
-        if same and all(folder_state(folder) == state for folder, state in kept["folders"]):
-            return self._changed(known) + [
-                row for path, source, name in kept["stores"] if (row := artifact_at(path, source, name)) is not None
-            ]
-        looked: set[str] = set()
-        tools = survey(self._where.places, looked)
-        self._brought.notes += tools.notes
-        self._folders = (looked, [row for row in tools.artifacts if row.kind == "store"])
-        return tools.artifacts
-
-    def _changed(self, known: Mapping[str, index.Known]) -> list[Artifact]:
-        """Of the files that the index knows at these places, those that are not as they were. Ten thousand are asked
-        for at every search: a file that is as it was costs one call, and becomes nothing."""
-        sources = {place.source for place in self._where.places}
-        rows: list[Artifact] = []
-        for path, row in known.items():
-            if row.source not in sources or row.trash:
-                continue
-            try:
-                seen = os.lstat(path)
-            except OSError:
-                continue
-            if f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino}" == row.state:
-                self._same.add(path)
-            elif (item := artifact_at(path, row.source, row.name)) is not None:
-                rows.append(item)
-        return rows
-
-    def _remember_folders(self) -> None:
-        """Once everything was read, the next look need not list the folders again; but one that changed a moment ago
-        may change once more within one tick of its clock, and one that is a store itself is looked into each time."""
-        looked, stores = self._folders
-        now = time.time_ns()
-        rows = [(folder, folder_state(folder)) for folder in sorted(looked)]
-        calm = all(not seen or now - int(seen.split()[0]) > SETTLED_NS for _, seen in rows)
-        files_alone = all(not os.path.isdir(store.path) for store in stores)
-        state = ""
-        if calm and files_alone and not self._brought.waiting and not self._brought.notes:
-            held = [(row.path, row.source, row.name) for row in stores]
-            state = json.dumps({"places": self._where.places, "folders": rows, "stores": held})
-        if state != index.remembered(self._database, "folders"):
-            with index.writing(self._database, self._where.folder):
-                index.remember(self._database, "folders", state)
+    def _at_places(self) -> list[Artifact]:
+        """What the tools left in their places."""
+        found = survey(self._where.places)
+        self._brought.notes += found.notes
+        return found.artifacts
 
     def _walked(self) -> list[Artifact]:
         """What lies in project folders and at the paths that the user named; remembered for the looks to come."""
@@ -421,19 +365,6 @@ class _Look:
         except (OSError, ValueError, RecursionError) as error:
             why = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
             index.put(self._database, row._replace(problem=f"it cannot be read: {why}"), ())
-
-    def _measured(self, started: float, size: int) -> tuple[float, float]:
-        """Bytes of files a second, and bytes of index for each, as they were here lately."""
-        took = time.monotonic() - started
-        measured = index.remembered(self._database, "rate")
-        rate = float(measured) if measured else RATE
-        if size > 1 << 20 and took > 0.1:
-            rate = size / took if not measured else (rate + size / took) / 2
-            with index.writing(self._database, self._where.folder):
-                index.remember(self._database, "rate", repr(rate))
-        read = self._database.execute("SELECT sum(bytes) FROM conversations").fetchone()[0] or 0
-        share = index.file_bytes(self._where.folder) / read if read > 1 << 20 else SHARE
-        return rate, min(share, 2.0)
 
 
 # --- one conversation ------------------------------------------------------------------------------------------------

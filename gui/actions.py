@@ -103,9 +103,20 @@ def add_actions(
     for row in VIEWS:
         act, key = partial(open_view, row.name), label_of(SHORTCUTS, row.action)
         shell.add_action(row.action, f"Go to {row.label}", row.icon, act, key)
+    one = partial(harvest_one, shell, harvest)
+    shell.add_action("harvest.one", "Harvest the chosen conversation alone: look first, then apply", "wheat", one)
     for source in NAMES:
         words = f"Harvest {title_of(source)} alone: look first, then apply"
         shell.add_action(f"harvest.{source}", words, "wheat", partial(harvest, (source,)))
+
+
+def harvest_one(shell: Shell, harvest: Callable[[tuple[str, ...]], object]) -> None:
+    """A dry run of the conversation that was chosen for it."""
+    path = shell.state.of("one")
+    if path:
+        harvest((path,))
+    else:
+        shell.toast("Press H on a conversation to harvest it alone", icon="info", color="accent")
 
 
 SHOWN = 8

@@ -8,18 +8,18 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
-from core.commands.history.ledger import LedgerRow, ledger
+from core.commands.panel.ledger_rows import LedgerRows, counts_at_once, ledger_rows
 from core.commands.panel.overview import overview
-from core.commands.panel.titles import FirstRows, first_rows, titles
 from core.commands.settings import NOT_TRUSTED, Settings, asked, config_show, unanswered
 from core.commands.workspace import Workspace, reopened
 from gui.shell import GATHER, Shell
-from gui.state import NOTHING, Snapshot
+from gui.state import NO_ROWS, NOTHING, Snapshot
 from gui.views.looks import learn
 from gui.watch import Watcher
 
@@ -45,8 +45,10 @@ def gather(
     before: Snapshot | None = None,
     data: Mapping[str, Any] | None = None,
     ledger_seen: tuple[Any, ...] = (),
+    tell: Callable[[LedgerRows], object] = lambda _rows: None,
 ) -> Gathered:
-    """Read the settings, the store and what views want. Parts that are as before are the same objects as before.
+    """Read the settings, the store and what views want. Parts that are as before are the same objects as before; `tell`
+    hears of the ledger before all the rest is read.
 
     What cannot be read is named in `problems`; raises KnowledgeError only where there is nothing to show at all.
     """
@@ -57,14 +59,12 @@ def gather(
     except KnowledgeError as failed:
         problems.append(failed.error)
         unread = str(failed.error)
+    rows, seen = _ledger(now, before, ledger_seen, problems)
+    learn(rows.called)
+    tell(rows)
     looked = overview(now, problem=unread)
     problems += looked.status.errors
     problems += [ErrorInfo("archive-late", looked.status.late)] if looked.status.late else []
-    rows, seen = _ledger(now, before, ledger_seen, problems)
-    names = before.titles if before is not None and before.ledger is rows else titles(rows)
-    known = before is not None and before.titles == names
-    names = before.titles if before is not None and known else names  # nothing is drawn again for what is equal
-    learn(names.by_name)
     settings = attempt(config_show, now)
     waiting = tuple(unanswered(now))
     found = Snapshot(
@@ -72,9 +72,9 @@ def gather(
         rows,
         settings.value if isinstance(settings, Ok) else None,
         _sha_of(settings.value) if isinstance(settings, Ok) else "",
-        titles=names,
     )
-    seen_by = (data or {}) if known or before is None else {}  # what a conversation is called stands in many rows
+    # What a conversation is called stands in many rows.
+    seen_by = (data or {}) if before is None or before.ledger.mark == rows.mark else {}
     fresh = {name: _view_data(name, call, now, seen_by.get(name), problems) for name, call in gatherers.items()}
     problems += [ErrorInfo(NOT_TRUSTED, asked(row), row.path) for row in waiting]
     problems += [] if unread else odd_settings(now)
@@ -91,17 +91,16 @@ def odd_settings(workspace: Workspace) -> list[ErrorInfo]:
 
 def _ledger(
     workspace: Workspace, before: Snapshot | None, seen: tuple[Any, ...], problems: list[ErrorInfo]
-) -> tuple[tuple[LedgerRow, ...], tuple[Any, ...]]:
+) -> tuple[LedgerRows, tuple[Any, ...]]:
     """The ledger, read again only when its file is another one: a hundred thousand entries take a second."""
     now = _ledger_state(workspace)
     if before is not None and now and now == seen:
         return before.ledger, now
     try:
-        rows = tuple(ledger(workspace))
+        return ledger_rows(workspace), now
     except KnowledgeError as failed:
         problems.append(failed.error)
-        return (before.ledger if before is not None else ()), ()
-    return (before.ledger if before is not None and before.ledger == rows else rows), now
+        return (before.ledger if before is not None else NO_ROWS), ()
 
 
 def _ledger_state(workspace: Workspace) -> tuple[Any, ...]:
@@ -182,14 +181,16 @@ class Reader:
                 self._shell.look.jobs.post(call)  # once the views have shown what was read
             self.tick()
 
-        def show(rows: FirstRows) -> None:
+        def show(**parts: Any) -> None:
             if self._shell.workspace.paths == workspace.paths and self._shell.state.snapshot is None:
-                self._shell.change(first_rows=rows)
+                self._shell.change(**parts)
 
         def read(_job: object) -> Gathered:
-            if state.snapshot is None and (rows := first_rows(workspace)) is not None:
-                self._shell.look.jobs.post(show, rows)
-            return gather(workspace, self._gatherers, state.snapshot, state.data, seen)
+            post, counts = self._shell.look.jobs.post, counts_at_once(workspace) if state.snapshot is None else None
+            if counts is None:
+                return gather(workspace, self._gatherers, state.snapshot, state.data, seen)
+            post(partial(show, first_counts=counts))
+            return gather(workspace, self._gatherers, tell=lambda rows: post(partial(show, first_rows=rows)))
 
         self._shell.submit("Reading the store", read, finish, lane=GATHER)
         return True
@@ -216,6 +217,7 @@ class Homes:
             home=str(workspace.paths.home),
             away=self.away,
             snapshot=None,
+            first_counts=None,
             first_rows=None,
             data={},
             selected=NOTHING,

@@ -238,7 +238,13 @@ class KnowledgePanel:
         self.shell.workspace = found.workspace
         same_data = all(state.data.get(name) is value for name, value in found.data.items())
         if found.snapshot is not state.snapshot or not same_data or state.problem is not None:
-            self.shell.change(snapshot=found.snapshot, first_rows=None, data={**state.data, **found.data}, problem=None)
+            self.shell.change(
+                snapshot=found.snapshot,
+                first_counts=None,
+                first_rows=None,
+                data={**state.data, **found.data},
+                problem=None,
+            )
         if found.snapshot.settings is not None:
             self.homes.also([found.snapshot.settings.writable])
         self.workbench.show_problems(found.snapshot.problems)

@@ -14,9 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from core.base.result import ErrorInfo
-from core.commands.history.ledger import LedgerRow
+from core.commands.panel.ledger_rows import LedgerRows, rows_of
 from core.commands.panel.overview import Overview
-from core.commands.panel.titles import FirstRows, Titles
 from core.commands.settings import Settings, TrustRow
 from gui.toolkit.keys import Shortcut
 
@@ -50,19 +49,21 @@ class Selection:
 NOTHING = Selection()
 
 
+NO_ROWS = rows_of(())
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """The store as it was read once. `ledger` is newest first; `settings_sha` is the sha256 of the file that a change
     of a setting goes to, as it was read; `problems` is what could not be read; `waiting` is what the current folder
-    wants a yes for; `titles` is what its conversations are called."""
+    wants a yes for."""
 
     overview: Overview
-    ledger: tuple[LedgerRow, ...] = ()
+    ledger: LedgerRows = NO_ROWS
     settings: Settings | None = None
     settings_sha: str = ""
     problems: tuple[ErrorInfo, ...] = ()
     waiting: tuple[TrustRow, ...] = ()
-    titles: Titles = field(default_factory=Titles)
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,15 @@ class State:
 
     `away` says that the home is not the user's own but the demo's. `data` holds what the `gather` function of each
     view returned, by the view's name; `view` names the view that is open; `problem` is why nothing could be
-    gathered. `first_rows` stand for a large ledger until there is a snapshot.
+    gathered. Of a large ledger `first_counts` (by status) and `first_rows` are there before a snapshot is.
     """
 
     home: str = ""
     away: bool = False
     view: str = "knowledge"
     snapshot: Snapshot | None = None
-    first_rows: FirstRows | None = None
+    first_counts: Mapping[str, int] | None = None
+    first_rows: LedgerRows | None = None
     data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     selected: Selection = NOTHING
     activity: Activity | None = None

@@ -27,7 +27,6 @@ from gui.views.conversations import ConversationsView
 from gui.views.files import FilesView
 from gui.views.knowledge import KnowledgeView
 from gui.views.library.view import LibraryView
-from gui.views.memories import MemoriesView
 from gui.views.search import SearchView
 from gui.views.settings import SettingsView
 
@@ -59,8 +58,6 @@ VIEWS: tuple[ViewRow, ...] = (
     ViewRow("files", "Files", "file-code", "Notes next to the source file", FilesView, "3"),
     ViewRow("library", "Library", "library", "Documents, and what they were good for", LibraryView, "4"),
     ViewRow("settings", "Settings", "settings", "What most people change; the file has the rest", SettingsView, "5"),
-    ViewRow("memories", "Memories", "bookmark", "Context files and memories, for every conversation", MemoriesView,
-            under="knowledge"),
     ViewRow("search", "Search", "search", "Everything, ranked, and why it was found", SearchView, under="search"),
 )  # fmt: skip
 TABS = tuple(row for row in VIEWS if not row.under)

@@ -9,21 +9,29 @@ from typing import Any
 
 from core.library import rows, schema
 from core.library.database import Library
-from core.library.records import Chunk, Concept, Document, Link, SourceProfile, UsageTrace, day_of, new_id
+from core.library.records import Chunk, Concept, Document, Link, Retrieval, SourceProfile, UsageTrace, day_of, new_id
 from core.library.searched import sources
 from core.library.use import usage
 from core.library.use.consolidate import Consolidation, consolidate
 from core.library.use.retrieve import Retrieved, retrieve
+from core.search import kept_vectors
 from core.search.index import open_index
+from core.search.kept_vectors import embed_one
 from tests.library_place import NOW
 
 
 def asked(library: Library, query: str, **more: Any) -> Retrieved:
-    """What is retrieved for a question, from a library in a file through a search index of it."""
+    """What is retrieved for a question, from a library in a file through a search index of it, whose vectors an
+    `embedder` makes."""
     if library.path is None:
         return retrieve(library, query, index=None, **more)
-    with closing(open_index(library.path.parent / "search", sources(library.path))) as index:
-        return retrieve(library, query, index=index, **more)
+    folder, embedder = library.path.parent / "search", more.pop("embedder", None)
+    with closing(open_index(folder, sources(library.path))) as index:
+        near = None
+        if embedder is not None:
+            kept_vectors.build(folder, embedder.model, embedder.embed)
+            near = kept_vectors.near(index.database, embedder.model, embed_one(query, embedder.embed))
+        return retrieve(library, query, index=index, near=near, **more)
 
 
 class Shelf:
@@ -111,6 +119,11 @@ class Shelf:
     def ask(self, query: str, **more: Any) -> Retrieved:
         """What is retrieved for a question."""
         return asked(self.library, query, now=self.now, **more)
+
+    def unfound(self, query: str) -> None:
+        """A question that was asked, and to which nothing was found."""
+        with self.library.writing() as connection:
+            rows.add_retrieval(connection, Retrieval(new_id(), query, "debugging", self.now), [])
 
     def names(self, found: Retrieved) -> list[str]:
         """The names of the chunks in an answer, best first."""

@@ -1,4 +1,4 @@
-"""The pages of the library, for `panel_gallery.py`: asked, answered, learned from, walked.
+"""The pages of the library, for `panel_gallery.py`: asked and answered.
 
 All data in it is made up. It is not a test and not shipped.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from core.base.result import Ok, attempt
 from core.commands.library.ingest import library_ingest
-from core.commands.library.use import library_consolidate
 from core.commands.panel import library as commands
 from core.commands.workspace import Workspace
 from tests.panel_desk import Seat
@@ -62,20 +61,3 @@ def library(seat: Seat, shot: Shot) -> None:
     seat.settle()
     shot("library")
     of.clear()
-    of.open_page("learned")
-    seat.settle()
-    shot("library-learned")
-    change = next(row for row in of.list.rows if row.key[0] == "change")
-    of.list.select(change.key)
-    of.select(change)
-    shot("library-change")
-    assert isinstance(attempt(library_consolidate, seat.panel.shell.workspace), Ok)
-    of.open_page("concepts")
-    seat.settle()
-    shot("library-concepts")
-    of._walk(of.list.rows[0].key)
-    seat.settle()
-    concept = next(row for row in of.list.rows if row.icon == "shapes")
-    of._walk(concept.key)
-    seat.settle()
-    shot("library-walk")

@@ -101,7 +101,7 @@ def lists(seat: Seat, shot: Shot) -> None:
 
 def nothing(seat: Seat, shot: Shot) -> None:
     """The same views before anything is there."""
-    for name in ("knowledge", "memories", "conversations"):
+    for name in ("knowledge", "conversations"):
         opened(seat, name)
         shot(f"{name}-empty")
     opened(seat, "search").typed("kettle")

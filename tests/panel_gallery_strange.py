@@ -133,7 +133,7 @@ def _names(seat: Seat, shot: Shot) -> None:
     ledger._select(ledger.table.rows[0])
     seat.settle()
     shot("long-names")
-    for name in ("knowledge", "memories", "conversations"):
+    for name in ("knowledge", "conversations"):
         view = opened(seat, name)
         if name == "knowledge":
             choose(seat, view, view.list.rows[1])

@@ -13,7 +13,7 @@ from core import conversation_index
 from core.base.result import KnowledgeError, attempt
 from core.commands.conversations import index_folder
 from core.commands.search import VectorsReport, build_vectors
-from core.search import embedders, kept_vectors, vectors
+from core.search import embedders, kept_vectors
 from core.search.conversations import open_sealed
 from tests.search_shelf import Topics
 from tests.spoken_home import Disk
@@ -84,7 +84,7 @@ def test_vectors_follow_the_files(disk: Disk, topics: Topics) -> None:
 def test_a_build_that_is_stopped_goes_on(disk: Disk, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hours of work are not lost to Ctrl-C, nor to an embedder that goes away; the newest turns come first."""
     monkeypatch.setattr("core.search.kept_vectors.BATCH", 2)
-    monkeypatch.setattr(vectors, "BATCH", 2)
+    monkeypatch.setattr(kept_vectors, "AT_ONCE", 2)
     disk.build()
     some = made(disk, cancelled=lambda: len(topics.texts) >= 4)
     assert (some.turns, some.waiting) == (4, 5) and "A list of names" in topics.texts

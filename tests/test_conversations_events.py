@@ -103,6 +103,15 @@ def test_commits_are_told_by_their_outcome() -> None:
     assert [row.url for row in found if isinstance(row, PullRequest)] == ["https://example.org/team/app/pull/7"]
 
 
+def test_a_receipt_without_the_letters_that_a_terminal_drops_is_the_commits() -> None:
+    read = claude(
+        said("user", "commit"),
+        use("a", "Bash", {"command": 'git commit -m "Make it pip\u2011installable"'}),
+        gave("a", "[main 1a2b3c4] Make it pipinstallable\n 1 file changed"),
+    )
+    assert [row.hash for row in events(read) if isinstance(row, Commit)] == ["1a2b3c4"]
+
+
 def test_a_message_behind_m_is_found_however_it_is_quoted() -> None:
     assert commit_messages("git commit -am 'One thing'") == ["One thing"]
     assert commit_messages('git commit --message="Two \\"things\\"" && git commit -m Three') == ['Two "things"']

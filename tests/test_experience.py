@@ -175,6 +175,11 @@ def talk(last: str, answer: str = ANSWER, tool: str = "mcp__knowledge__find") ->
         ("what exactly is wrong with this? I want it to open the file", "partial"),
         ("commit this. Q: three reads? this is not great...?", "partial"),
         ("can you make it more modern? position: fixed; must stay", "partial"),
+        ("This is great! The only thing I'll add is the new theme", "win"),
+        ("i still don't see the parentheses around the numbers", "misleading"),
+        ("No, this repository uses make check", "misleading"),
+        ("Great, ma sul mio computer non parte", "partial"),
+        ("Perfect, aber der Fehler bleibt leider", "partial"),
     ],
 )
 def test_a_line_that_was_found_and_used_gets_the_outcome_that_the_user_tells(said: str, outcome: str) -> None:
@@ -192,6 +197,12 @@ def test_what_other_tools_gave_back_is_no_answer_of_ours() -> None:
 def test_a_warning_before_a_line_is_not_its_kind() -> None:
     (one,) = told_in(f"1. [misled 3× for debugging: old; weak; document, 2026] {LINE} → {'a' * 8}")
     assert one.of == "a" * 8
+
+
+def test_a_no_that_answers_a_question_denies_nothing() -> None:
+    reply = Turn("user", "No, this is a release that is made once")
+    assert verdict([Turn("assistant", "Will you publish it every month?"), reply]) is None
+    assert verdict([Turn("assistant", "I publish it every month."), reply]) is not None
 
 
 def test_nothing_is_said_by_who_says_nothing() -> None:

@@ -11,7 +11,7 @@ import pytest
 from core.base.result import Ok, attempt
 from core.commands import bullets
 from core.commands.workspace import Workspace
-from gui.toolkit.source_lines import LETTER, LONGEST, broken, colored, drawable
+from gui.toolkit.source_lines import LETTER, LONGEST, PITCH, broken, colored, drawable
 from gui.views.files import FilesView, cell, gather, headline, load, looks_of, note_rows, tree
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -38,7 +38,7 @@ def home_fixture(tmp_path: Path) -> Workspace:
     return workspace
 
 
-stand_fixture = standing(FilesView, 900)
+stand_fixture = standing(FilesView, 1200)
 
 
 def shown_lines(stand: Stand) -> dict[int, str]:
@@ -111,6 +111,24 @@ def test_a_note_stands_at_the_height_of_its_line_and_leads_there(stand: Stand) -
     view.source.scroll_by(-0.5)
     stand.settle()
     assert dpg.get_y_scroll(view.list.holder) == dpg.get_y_scroll(view.source.item), "both move as one"
+
+
+def test_in_a_narrow_window_a_note_stands_below_its_line(desk: Desk, stand: Stand, home: Workspace) -> None:
+    """Beside eighty letters of text there is no room for it, and below 1,080 it would hide what it is about."""
+    assert not any(row.note for row in stand.view.source.rows)
+    stand.close()
+    narrow = Stand(desk, home, FilesView, width=800)
+    try:
+        source = narrow.view.source
+        at = next(at for at, row in enumerate(source.rows) if row.note.startswith("boil() doubles the water"))
+        assert source.lines[source.rows[at - 1].line] == "def boil(water):" and not narrow.view.columns.shows("notes")
+        source._clicked(50.0, (at + 0.5) * narrow.look.px(PITCH))
+        narrow.settle()
+        assert narrow.shell.state.selected.kind == "bullet" and source.lit == (4, 4)
+        narrow.press("Delete")
+        assert not any(row.note.startswith("boil() doubles") for row in source.rows)
+    finally:
+        narrow.close()
 
 
 def test_a_file_renamed_outside_is_still_there_with_its_notes(stand: Stand, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.commands.history.ledger import LedgerRow
+from core.commands.panel.ledger_rows import rows_of
 from gui.geometry import Geometry, grown, least_size
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import cells, cut, cut_path, tip_words, wrapped
@@ -89,8 +90,10 @@ def test_the_ledger_and_the_inspector_count_the_same_items() -> None:
 
 def test_a_files_view_without_notes_says_where_they_went() -> None:
     rows = [LedgerRow("a", {"notes_as_facts": 3}), LedgerRow("b", {"notes_as_facts": "x"}), LedgerRow("c", {})]
-    assert nothing_words(rows).startswith("3 notes were about files that were not found, or are outside file_roots")
-    assert nothing_words(rows[1:]) == TAUGHT
+    assert nothing_words(rows_of(rows).lost_notes).startswith(
+        "3 notes were about files that were not found, or are outside file_roots"
+    )
+    assert nothing_words(rows_of(rows[1:]).lost_notes) == TAUGHT
 
 
 def test_a_fact_is_brought_into_sight_in_its_file() -> None:

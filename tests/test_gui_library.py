@@ -19,7 +19,7 @@ from core.commands.panel import library as commands
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import matching
 from gui.views.library import rows as plain
-from gui.views.library.rows import LibraryPage, everything, sheet, value_lines
+from gui.views.library.rows import LibraryPage, everything, sheet
 from gui.views.reader_rows import inline
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -118,20 +118,6 @@ def test_documents_are_filtered_and_those_taken_out_come_last(home: Workspace, f
     assert "archived" in everything(page)[1].meta
 
 
-def test_reflection_counts_by_task_and_source_and_says_what_stands_out(home: Workspace, files: Path) -> None:
-    page = filled(home, files)
-    chunk = page.chosen
-    for _ in range(3):
-        commands.mark(home, "w", str(chunk), task="debugging")
-        commands.mark(home, "l", str(chunk), task="factual_lookup")
-    drawn = LibraryPage("learned", plots=commands.plots(home))
-    stacks = {block.label: dict(block.numbers) for block in sheet(drawn) if isinstance(block, plain.Stack)}
-    assert stacks["debugging"]["win"] == 3 and stacks["factual lookup"]["misleading"] == 3
-    assert said(sheet(drawn)).startswith("Debugging is served well, factual lookup is served badly.")
-    assert sum(sum(row.values()) for row in stacks.values()) == 18, "the same six traces by task, source and month"
-    assert [row.text for row in everything(drawn)][:1] == ["Debugging: served well"]
-
-
 def test_code_and_prose_of_a_passage_keep_their_places(home: Workspace, files: Path) -> None:
     """Where code went on in the next line, prose stood as code and code as prose; fences stood among the words."""
     blocks = plain.paragraphs("Call `queue.\njoin()` and wait, never `get()`.\n- one\n- two\n\n```python\nx = 1\n```\n")
@@ -180,11 +166,6 @@ def ask(stand: Stand, words: str) -> None:
     stand.press("Return")
 
 
-def page(stand: Stand, name: str) -> None:
-    """Click the chip of a page."""
-    stand.click(stand.view.chips[name].item)
-
-
 def test_two_files_come_in_are_asked_and_one_key_counts(stand: Stand, home: Workspace, files: Path) -> None:
     stand.press("n")
     for name in ("kettles.md", "fuses.md"):
@@ -201,10 +182,8 @@ def test_two_files_come_in_are_asked_and_one_key_counts(stand: Stand, home: Work
     kept = commands.search(home, QUESTION).retrieved.dossiers[0]
     assert [(trace.outcome, trace.notes) for trace in kept.traces] == [("win", "it was the heater")]
     stand.press("w")
-    page(stand, "learned")
-    assert stand.view.data.plots.reflection.traces == 1, "the same key twice counts once"
-    stacks = [block for block in stand.view.sheet.blocks if isinstance(block, plain.Stack)]
-    assert [sum(block.numbers.values()) for block in stacks] == [1, 1, 1]
+    kept = commands.search(home, QUESTION, unlogged=True).retrieved.dossiers[0]
+    assert sum(sum(numbers.values()) for numbers in kept.tally.values()) == 1, "the same key twice counts once"
     assert stand.errors == []
 
 
@@ -225,74 +204,29 @@ def test_an_outcome_is_replaced_by_another_and_taken_back(stand: Stand, home: Wo
     assert stand.errors == []
 
 
-def test_before_there_is_a_document_there_is_one_page(stand: Stand, home: Workspace, files: Path) -> None:
-    """Five names of pages stood over an empty list. The answers take the place of the documents, and Esc brings these
-    back."""
+def test_answers_take_the_place_of_the_documents(stand: Stand, home: Workspace, files: Path) -> None:
+    """Esc brings these back; before there is one the view says what a library is for."""
     dpg, view = stand.desk.dpg, stand.view
-    assert not any(dpg.is_item_shown(chip.item) for chip in view.chips.values())
     assert dpg.is_item_shown(view._states["documents"].item)
     library_ingest(home, [str(files)])
     view.opened()
     stand.settle()
-    assert all(dpg.is_item_shown(chip.item) for chip in view.chips.values())
     assert sorted(stand.texts()) == ["Fuses", "Kettles"]
     ask(stand, QUESTION.rstrip("?"))
-    assert all("\n" in text for text in stand.texts()) and dpg.is_item_shown(view.lines["answers"])
+    assert all("\n" in text for text in stand.texts()) and dpg.is_item_shown(view._answers)
     stand.click(stand.point(stand.texts()[0])["win"].item)
     assert view.data.said == {view.list.rows[0].key: "win"}, "the mouse says how it served, too"
     stand.press("Escape")
     assert sorted(stand.texts()) == ["Fuses", "Kettles"] and stand.errors == []
 
 
-def test_answers_are_asked_for_another_task_and_a_period_is_chosen(stand: Stand, home: Workspace, files: Path) -> None:
+def test_answers_are_asked_for_another_task(stand: Stand, home: Workspace, files: Path) -> None:
     filled(home, files)
     ask(stand, QUESTION.rstrip("?"))
     stand.press("t")
     answered = stand.view.data.answered.retrieved
     assert answered.task_type == plain.TASKS[1] and not answered.inferred
-    page(stand, "learned")
-    stand.press("d")
-    assert stand.view.data.plots.reflection.days == 365
     assert stand.errors == []
-
-
-def test_a_consolidation_is_shown_made_and_taken_back(stand: Stand, home: Workspace, files: Path) -> None:
-    asked = filled(home, files)
-    for _ in range(5):
-        commands.mark(home, "w", str(asked.chosen), task="debugging")
-    stand.view.opened()
-    stand.settle()
-    page(stand, "learned")
-    planned = len(stand.view.data.plan.changes)
-    assert planned > 0 and all(row.key[0] != "run" for row in stand.view.list.rows)
-    change = next(row for row in stand.view.list.rows if row.key[0] == "change")
-    stand.view.list.select(change.key)
-    stand.view.select(change)
-    assert "After" in said(stand.view.sheet.blocks)
-    stand.press("ctrl+Return")
-    assert not stand.view.data.plan.changes and [row.key[0] for row in stand.view.list.rows if row.key[0] == "run"]
-    run = next(row for row in stand.view.list.rows if row.key[0] == "run")
-    stand.view.list.select(run.key)
-    stand.press("u")
-    assert len(stand.view.data.plan.changes) == planned, "what was learned is to be learned again"
-    assert stand.errors == []
-
-
-def test_enter_walks_from_concept_to_concept_and_backspace_back(stand: Stand, home: Workspace, files: Path) -> None:
-    filled(home, files)
-    stand.view.opened()
-    stand.settle()
-    page(stand, "concepts")
-    first = stand.view.list.rows[0]
-    stand.press("Down", "Return")
-    assert stand.view.data.around.centre.id == first.key
-    second = stand.view.list.rows[0]
-    stand.click(stand.view.list.slot_of(second.key).text, times=2)
-    assert stand.view.data.around.centre.id == second.key and [one.id for one in stand.view.data.way] == [first.key]
-    stand.press("BackSpace")
-    assert stand.view.data.around.centre.id == first.key
-    stand.press("BackSpace")
-    assert stand.view.data.around is None and stand.errors == []
 
 
 def test_without_the_extra_the_view_names_the_command(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,7 +234,7 @@ def test_without_the_extra_the_view_names_the_command(stand: Stand, monkeypatch:
     stand.view.opened()
     stand.settle()
     assert stand.view.missing and stand.desk.dpg.is_item_shown(stand.view._states["missing"].item)
-    assert not any(stand.desk.dpg.is_item_shown(line) for line in stand.view.lines.values())
+    assert not any(stand.desk.dpg.is_item_shown(line) for line in (stand.view._answers, stand.view._documents))
     assert stand.errors == []
 
 
@@ -311,7 +245,7 @@ def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
 
     begun, real = threading.Event(), library_ingest
 
-    def slow(workspace: Workspace, paths: list[str], *, yes: bool, progress: Any, cancelled: Any) -> Any:
+    def slow(workspace: Workspace, paths: list[str], *, progress: Any, cancelled: Any) -> Any:
         """The real one, which after the first document waits for the user."""
 
         def told(step: Any) -> None:
@@ -320,7 +254,7 @@ def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
             while not cancelled():
                 time.sleep(0.01)
 
-        return real(workspace, paths, yes=yes, progress=told, cancelled=cancelled)
+        return real(workspace, paths, progress=told, cancelled=cancelled)
 
     monkeypatch.setattr(view, "library_ingest", slow)
     stand.desk.dpg.set_value(stand.view.path, str(files))
@@ -355,21 +289,7 @@ def test_what_hides_in_a_document_is_seen_and_a_long_title_is_cut(home: Workspac
     assert not set(told) & set("\x1b\x07\u202e\t") and max(map(len, titles)) < 200
 
 
-def test_a_change_is_told_in_words() -> None:
-    """A user decides by it whether to consolidate: braces, column names and clocks would say nothing to them."""
-    before = {"profiled_traces": 0, "updated_at": "2026-11-23T02:35:38.701472+00:00"}
-    assert value_lines(before) == []
-    after = {
-        "trace_counts_by_task": {"implementation_howto": {"win": 8, "miss": 1}},
-        "tags": ["a", "b"],
-        "weight": 0.25,
-    }
-    assert [(row.label, row.words) for row in value_lines(after)] == [  # type: ignore[union-attr]
-        ("Outcomes", "implementation how-to: 8 wins, 1 miss"), ("Tags", "a, b"), ("Weight", "0.25"),
-    ]  # fmt: skip
-
-
-def test_a_new_text_that_leaves_experience_behind_is_taken_in_after_a_yes(
+def test_what_a_new_text_leaves_behind_is_told_when_it_is_taken_in(
     stand: Stand, home: Workspace, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(home, files)
@@ -377,12 +297,10 @@ def test_a_new_text_that_leaves_experience_behind_is_taken_in_after_a_yes(
     library_record(home, chunk=[best.chunk.id], outcome="win")
     changed = Path(best.document.source)
     changed.write_text("# Nothing\n\nOf what stood here before, no word stands here any more at all.\n")
-    asked: list[tuple[str, Any]] = []
-    monkeypatch.setattr(stand.shell, "ask", lambda _title, words, _yes, act, **_more: asked.append((words, act)))
+    told: list[str] = []
+    monkeypatch.setattr(stand.view, "tell", told.extend)
     stand.desk.dpg.set_value(stand.view.path, str(changed))
     stand.view.ingest()
     stand.settle()
-    assert "Nothing" not in stand.texts() and "1 usage record of 1 chunk" in asked[0][0]
-    asked[0][1]()
-    stand.settle()
-    assert "Nothing" in stand.texts() and len(asked) == 1 and stand.errors == []
+    assert "Nothing" in stand.texts() and stand.errors == []
+    assert any("1 usage record stays" in note for note in told)

@@ -12,14 +12,14 @@ import pytest
 
 from core.base.paths import project_paths
 from core.commands.context import begin_context, context_files
-from core.commands.memories import all_memories, memories_archive, memories_edit, save
+from core.commands.memories import all_memories, save
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, ContextFile
-from gui.views.memories import MemoryBook, context_words, gather, rows, tags_in, which
+from gui.views.memories import MemoryBook, context_words, gather, rows, which, written
 from gui.watch import folders_of
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import error, make_home, read, write
+from tests.made_home import error, make_home, write
 
 TEXTS = (
     ("Use tabs in Makefiles\nand nowhere else", ("preference", "make")),
@@ -50,9 +50,11 @@ def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
 
 
 def stand_on(desk: Desk, workspace: Workspace) -> Iterator[Stand]:
-    from gui.views.memories import MemoriesView
+    from gui.views.knowledge import KnowledgeView
 
-    stand = Stand(desk, workspace, MemoriesView, width=640)
+    stand = Stand(desk, workspace, KnowledgeView, width=860)
+    stand.view.show("memories")
+    stand.settle()
     stand.opened = []  # type: ignore[attr-defined]
     stand.shell.open_path = stand.opened.append  # type: ignore[attr-defined,method-assign]
     yield stand
@@ -73,7 +75,12 @@ def test_rows_are_newest_first(home: Workspace) -> None:
     assert [row.meta for row in found] == [
         "#make  ·  3 May 2026", "#кухня  ·  2 May 2026", "#preference #make  ·  1 May 2026"
     ]  # fmt: skip
-    assert not rows(book, True) and tags_in(" #make, two words,, ") == ["make", "two words"]
+    saved = [written(home, words).memory for words in ("drink tea #habit #tea", "#1 is open", "see # 3", "a #b c")]
+    assert [(row.content, row.tags) for row in saved] == [
+        ("drink tea", ("habit", "tea")), ("#1 is open", ()), ("see # 3", ()), ("a #b c", ())
+    ]  # fmt: skip
+    book = gather(home, book)
+    assert len(book.saved) == 7
     assert gather(home, book) is book
     write(home, "memories/009-new.md", "no memory at all\n")
     assert len(gather(home, book).skipped) == 1
@@ -114,132 +121,56 @@ def test_the_panel_hears_of_memories_that_others_save(home: Workspace) -> None:
 # --- in the window ---------------------------------------------------------------------------------------------------
 
 
-def test_a_memory_of_several_lines_is_edited_where_it_stands_and_taken_back(stand: Stand, home: Workspace) -> None:
-    before = read(home, "memories/001-use-tabs-in-makefiles-and-nowhere-else.md")
-    stand.click(stand.slot("Makefiles"), times=2)
-    assert stand.look.typing()
-    stand.press("ctrl+End", "Return")
-    stand.type_text("ever")
-    stand.press("ctrl+Return")
-    assert contents(home)[0] == "Use tabs in Makefiles\nand nowhere else\never"
-    assert "Use tabs in Makefiles\nand nowhere else\never" in stand.texts() and stand.view.session.target is None
-    words, button = stand.toast()
-    assert words == "Changed the memory"
-    stand.click(button)
-    assert read(home, "memories/001-use-tabs-in-makefiles-and-nowhere-else.md") == before
-
-
 def test_the_keyboard_alone_writes_archives_and_brings_back(stand: Stand, home: Workspace) -> None:
     stand.press("n")
-    stand.type_text("drink tea")
-    stand.press("Return")
-    stand.type_text("daily")
-    stand.press("Tab")
-    stand.desk.frames(3)
+    stand.type_text("drink tea ")
+    stand.press("numbersign")
     stand.type_text("habit")
     stand.press("ctrl+Return")
     saved = all_memories(home).memories[-1]
-    assert saved.content == "drink tea\ndaily" and saved.tags == ("habit",)
-    assert stand.view.list.current.text == "drink tea\ndaily", "what was saved is selected"
-    stand.press("Delete")
-    assert contents(home, archived=True) == ["drink tea\ndaily"] and len(stand.texts()) == 3
-    stand.press("Delete", "ctrl+z")
-    assert len(contents(home)) == 3
-    stand.press("ctrl+y")
-    assert len(contents(home, archived=True)) == 2
-    stand.press("ctrl+z")
-    assert contents(home, archived=True) == ["drink tea\ndaily"], "what was done again can be taken back again"
-    stand.press("Right", "Down", "r")
-    assert "drink tea\ndaily" in contents(home) and not contents(home, archived=True)
-    stand.press("Left", "Home", "ctrl+c")
-    assert stand.desk.dpg.get_clipboard_text() == stand.view.data.saved[0].content
+    assert (saved.content, saved.tags) == ("drink tea", ("habit",))
+    stand.press("Home", "Delete")
+    assert contents(home, archived=True) == ["drink tea"]
+    assert stand.texts()[-2:] == ["Archived", "drink tea"]
+    stand.press("End", "r")
+    assert "drink tea" in contents(home) and not contents(home, archived=True)
+    stand.press("Home", "ctrl+c")
+    assert stand.desk.dpg.get_clipboard_text() == stand.view.data.memories.saved[0].content
     stand.press("o")
-    assert stand.opened == [str(stand.view.data.saved[0].path)]  # type: ignore[attr-defined]
+    assert stand.opened == [str(stand.view.data.memories.saved[0].path)]  # type: ignore[attr-defined]
 
 
-def test_buttons_of_a_row_archive_and_the_toast_brings_back(stand: Stand, home: Workspace) -> None:
+def test_a_memory_is_archived_and_the_toast_brings_it_back(stand: Stand, home: Workspace) -> None:
     stand.click(stand.point("お湯")["archive"].item)
-    assert contents(home, archived=True) == ["お湯は100度で沸く"]
-    assert stand.view.piles[True].count == 1
+    assert contents(home, archived=True) == ["お湯は100度で沸く"] and stand.view.tabs["memories"].count == 2
     stand.click(stand.toast()[1])
     assert not contents(home, archived=True) and len(stand.texts()) == 3
-    stand.click(stand.point("お湯")["archive"].item)
-    stand.click(stand.view.piles[True].item)
-    assert stand.texts() == ["お湯は100度で沸く"]
-    stand.click(stand.point("お湯")["restore"].item)
-    assert len(contents(home)) == 3
-    stand.desk.move(*stand.desk.middle(stand.view.add.item))
-    stand.click(stand.view.piles[False].item)
-    stand.click(stand.point("Makefiles")["copy"].item)
-    assert stand.desk.dpg.get_clipboard_text() == TEXTS[0][0]
 
 
-@pytest.mark.parametrize("choice", ["again", "theirs", "copy"])
-def test_a_memory_changed_outside_refuses_the_edit_and_loses_nothing(
-    stand: Stand, home: Workspace, choice: str
-) -> None:
-    stand.click(stand.slot("Makefiles"), times=2)
-    stand.press("ctrl+End")
-    stand.type_text(" ever")
-    memories_edit(home, "1", "Use spaces")
-    stand.press("ctrl+Return")
-    assert "Now it says: Use spaces" in stand.desk.dpg.get_value(stand.view.session.editor.sentence)
-    mine = "Use tabs in Makefiles\nand nowhere else ever"
-    stand.answer(choice, mine, lambda: contents(home)[0], before="Use spaces", after=mine)
-
-
-def test_a_memory_that_is_gone_can_be_saved_anew(stand: Stand, home: Workspace) -> None:
-    stand.click(stand.slot("Makefiles"), times=2)
-    stand.press("ctrl+End")
-    stand.type_text(" ever")
-    memories_archive(home, "1")
-    stand.press("ctrl+Return", "ctrl+Return")
-    assert contents(home)[-1] == "Use tabs in Makefiles\nand nowhere else ever"
-    assert contents(home, archived=True) == [TEXTS[0][0]]
-
-
-def test_esc_puts_the_words_aside_and_gives_them_back(stand: Stand, home: Workspace) -> None:
-    stand.click(stand.view.add.item)
-    stand.type_text("half a thought")
-    stand.press("Escape")
-    assert len(contents(home)) == 3 and stand.view.session.target is None
-    stand.click(stand.toast()[1])
-    assert stand.view.session.editor.words == "half a thought"
-    stand.press("ctrl+Return")
-    assert contents(home)[-1] == "half a thought"
+def test_a_memory_that_changed_outside_is_not_archived(stand: Stand, home: Workspace) -> None:
+    """What the user has not seen must not go out of the way unread."""
+    path = stand.view.data.memories.saved[0].path
+    path.write_text(path.read_text("utf-8").replace("회로는", "열린다"), "utf-8")
+    row = stand.view.list.rows[0]
+    stand.view.act("archive", row)
+    stand.settle()
+    assert not contents(home, archived=True) and stand.errors
 
 
 def test_context_files_are_begun_and_opened(stand: Stand, home: Workspace) -> None:
-    stand.press("ctrl+o")
+    stand.press("ctrl+shift+o")
     assert home.paths.context.read_text().startswith("---\nversion: 1\nupdated: ")
     assert stand.opened == [str(home.paths.context)]  # type: ignore[attr-defined]
     write(home, "context.md", HEAD + "x" * 4000)
     stand.read_again()
     assert "has 4,000 of 3,072 bytes: shorten it" in stand.desk.dpg.get_value(stand.view.remark).replace("\n", " ")
-    stand.press("ctrl+o")
-    assert len(stand.opened) == 2  # type: ignore[attr-defined]
-    stand.press("ctrl+shift+o")
-    assert stand.toast()[0] == "There is no project around this folder"
-
-
-def test_a_project_has_its_own_context_and_memories(desk: Desk, at_project: Workspace) -> None:
-    for stand in stand_on(desk, at_project):
-        stand.press("ctrl+shift+o")
-        assert project_paths(at_project.cwd).context.exists()
-        stand.press("n")
-        stand.type_text("only here")
-        stand.click(stand.view.session.editor.switch.label)
-        stand.press("ctrl+Return")
-        found = all_memories(at_project).memories
-        assert [row.content for row in found if row.scope == "project"] == ["only here"]
 
 
 def test_what_is_empty_teaches(desk: Desk, tmp_path: Path) -> None:
     for stand in stand_on(desk, make_home(tmp_path, home="empty")):
         shown: Any = desk.dpg.is_item_shown
-        assert shown(stand.view._states["none"].item)
-        assert not shown(stand.view.piles[True].item), "what counts nothing needs no chip"
-        stand.press("Right", "n")
-        assert stand.look.typing() and not shown(stand.view._states["none"].item)
+        assert shown(stand.view._states["memories"].item)
+        stand.press("n")
+        assert stand.look.typing() and not shown(stand.view._states["memories"].item)
         stand.press("Escape")
-        assert shown(stand.view._states["none"].item)
+        assert shown(stand.view._states["memories"].item)

@@ -263,16 +263,23 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
         names, gave = shown("name"), shown("gave")
         waiting = seat.state.snapshot.overview.status.pending["conversations"]
         assert view.chips["waiting"].count == gave.count("waiting") == waiting > 1
-        at = names.index("shelf")
+        at = names.index("shelf  ·  2 conversations")
         assert names[at + 1 : at + 3] == ["Sort the shelf by tag, please", "Two"], "what waits is first"
-        assert gave[at : at + 2] == ["2 conversations", "waiting"] and shown("ends")[at + 1] == "gone in 2 days"
-        assert names[names.index("harbor") + 1 :][:2] == ["Three", "One"], "the newest first"
+        assert gave[at : at + 2] == ["2 bullets", "waiting"] and shown("ends")[at + 1] == "gone in 2 days"
+        assert names[names.index("harbor  ·  2 conversations") + 1 :][:2] == ["Three", "One"], "the newest first"
         for _ in names:
             desk.press("Down")
             assert view.table.selected is None or view.table.selected >= 0, "a head is no conversation"
         seat.panel.shell.run("show.waiting")
         seat.settle()
         assert {view.row(at).status for at in view.table.rows if at >= 0} == {"waiting"}
+        place = next(at for at in view.table.rows if view.row(at).path == str(session))
+        assert view._cell(place, column["tool"]) == "Claude Code"
+        view.table.select(place)
+        desk.press("h")
+        seat.until(lambda: seat.panel.run.now.phase == "planned")
+        planned = seat.panel.run.now.plan.plan.steps
+        assert [step.artifact.path for step in planned] == [str(session)], "it alone"
 
 
 def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None:

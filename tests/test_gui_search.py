@@ -266,7 +266,7 @@ def test_a_click_selects_and_enter_opens_the_view_where_it_stands(stand: Stand) 
     stand.press("Return")
     assert stand.ran == ["knowledge"]  # type: ignore[attr-defined]
     stand.click(stand.shown("Descale").text, times=2)
-    assert stand.ran[-1] == "memories" and stand.shell.state.selected.key.startswith("memories/001-")  # type: ignore[attr-defined]
+    assert stand.ran[-1] == "knowledge" and stand.shell.state.selected.key.startswith("memories/001-")  # type: ignore[attr-defined]
     stand.press("ctrl+o", "ctrl+c")
     assert stand.ran[-1].endswith(".md") and stand.desk.dpg.get_clipboard_text() == "Descale the kettle in May"  # type: ignore[attr-defined]
 

@@ -153,10 +153,9 @@ def test_a_switch_is_written_at_once_and_back_again(stand: Stand, home: Workspac
     assert setting(home) == ["home", "~/notes", "claude_code"] and card.toggle.on, "Ctrl+Z knows of it"
     stand.press("ctrl+y")
     assert setting(home) == ["home", "~/notes"] and not card.toggle.on
-    stand.click(stand.view.more.item)
-    goose = next(line for line in stand.view.rest if line.row.name == "goose")
-    stand.click(goose.toggle.item)
-    assert setting(home) == ["home", "~/notes", "goose"]
+    stand.view.switch("goose", True)
+    stand.settle()
+    assert shown(stand) == ["home", "claude_code", "goose"], "what is read is shown, also where nothing lies yet"
 
 
 def test_a_refused_switch_goes_back(stand: Stand, home: Workspace) -> None:

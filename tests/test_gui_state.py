@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from core.commands.context import DigestState
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history.ledger import LedgerRow
+from core.commands.panel.ledger_rows import rows_of
 from core.commands.panel.overview import overview
 from core.commands.panel.start import start_of
 from core.commands.settings import config_show
@@ -42,7 +42,7 @@ from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
 from gui.views.commands import action_entries, file_entries, run_entries, search
-from gui.views.conversations import COLUMNS, Wish, arrange, cell, chip_counts, row_of
+from gui.views.conversations import COLUMNS, Wish, arrange, cell, chip_counts, row_of, teaching
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import NOTHING_SENT, begin_words, is_first_start
 from gui.views.harvest_dialog import (
@@ -57,8 +57,9 @@ from gui.views.harvest_dialog import (
     provider_line,
 )
 from gui.views.harvest_watch import best_rows, gained_rows
+from gui.views.knowledge_rows import Knowledge
 from gui.views.settings import set_words, setting_rows
-from gui.views.start import digest_words, file_lines
+from gui.views.start import digest_words, file_lines, known_counts, ledger_lines
 from gui.views.state_line import activity_words, harvest_button, links, resting_words
 from gui.watch import folders_of, matters
 from tests.cli_call import call
@@ -148,6 +149,7 @@ def test_a_hundred_foreign_values_in_a_ledger_break_no_row() -> None:
         LedgerRow("b" * 64, {"path": "/c/会議", "status": "harvested", "items": {"facts": "two", "tasks": 3}}),
     ]
     rows = [row_of(entry.key, entry.entry) for entry in entries]
+    assert rows_of(entries).items == [row.items for row in rows]
     assert [(row.items, row.place, row.when) for row in rows] == [
         (-1, "in place", 0),
         (-1, "removed", 0),
@@ -167,14 +169,14 @@ def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
     ]  # fmt: skip
 
     def names(wish: Wish) -> list[str]:
-        return [str(entries[at].entry["path"])[3:] for at in arrange(entries, wish)]
+        return [str(entries[at].entry["path"])[3:] for at in arrange(rows_of(entries), wish)]
 
     assert names(Wish(frozenset({"too-large"}))) == ["b-12", "Ü-9", "b-6", "Ü-3"]
     assert names(Wish(sort="name", descending=False))[:3] == ["b-10", "b-12", "b-2"]
-    by_items = arrange(entries, Wish(sort="gave", descending=False))
+    by_items = arrange(rows_of(entries), Wish(sort="gave", descending=False))
     numbers = [row_of(*entries[at]).items for at in by_items]
     assert numbers == sorted(numbers) and by_items != list(range(12))
-    assert arrange(entries, Wish(sort="")) == list(range(12))
+    assert arrange(rows_of(entries), Wish(sort="")) == list(range(12))
 
 
 # --- the dry run ---
@@ -329,7 +331,9 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     assert activity_words(replace(running, stopping=True)).endswith("stopping after this step")
     state = State(snapshot=gathered(home).snapshot)
     assert resting_words(state, 0.0)[2] == "No harvest yet"
-    assert [link.words for link in links(state)] == ["0 bullets", "6 waiting"] and links(State()) == []
+    assert [link.words for link in links(state)] == ["6 not read yet"] and links(State()) == []
+    state = replace(state, data={"knowledge": Knowledge()})
+    assert [link.words for link in links(state)] == ["0 bullets", "6 not read yet"]
     assert harvest_button(state).label == "Harvest 6…" and harvest_button(State()).label == "Harvest…"
     assert resting_words(State(), 0.0)[2] == "Reading the store…"
     there = state.snapshot
@@ -337,7 +341,7 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     failed = replace(there.overview.status, ledger={"harvest-failed": 2}, pending={})
     row = {"status": "harvest-failed", "run": "one", "at": "1970-01-02T00:00:00+00:00"}
     rows = tuple(LedgerRow(str(number), row) for number in range(2))
-    there = replace(there, overview=replace(there.overview, status=failed), ledger=rows)
+    there = replace(there, overview=replace(there.overview, status=failed), ledger=rows_of(rows))
     sign, _, line = resting_words(State(snapshot=there), 86460.0)
     assert (sign, line) == ("triangle-alert", "Last harvest 1 min ago · 2 failed"), "never green beside a failure"
     assert begin_words(state) == begin_words(State()) == NOTHING_SENT
@@ -417,8 +421,7 @@ def test_lines_that_could_not_be_written_are_not_counted_any_more() -> None:
 
 def test_a_large_store_tells_what_its_ledger_says_before_all_is_read() -> None:
     """For seconds it said "0 conversations", or nothing at all."""
-    first: Any = SimpleNamespace(counts={"harvested": 88_889, "harvest-failed": 11_111})
-    told = [link.words for link in links(State(first_rows=first))]
+    told = [link.words for link in links(State(first_counts={"harvested": 88_889, "harvest-failed": 11_111}))]
     assert told == ["from 88,889 conversations", "11,111 could not be read"], "and no bullets: nobody has counted them"
     assert links(State()) == []
 
@@ -431,6 +434,9 @@ def test_a_damaged_ledger_leads_to_the_repair(home: Workspace) -> None:
     state = State(snapshot=gathered(home).snapshot)
     assert harvest_button(state)[0] == "Repair…" and harvest_button(state).action == "doctor"
     assert resting_words(state, 0.0) == ("circle-alert", "failed", "The ledger is not readable JSON")
+    assert state.snapshot is not None and known_counts(state.snapshot) is None
+    assert {line.aside for line in ledger_lines(known_counts(state.snapshot))} == {"?"}, "not 0: nobody knows"
+    assert teaching(None, True)[0] == "The ledger cannot be read", "and not: nothing harvested yet"
 
 
 def test_a_name_that_the_fonts_cannot_show_is_a_word_in_its_cell() -> None:

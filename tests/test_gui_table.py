@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from core.commands.panel.titles import FirstRows
+from core.commands.panel.ledger_rows import LedgerRows
+from core.knowledge import ledger as ledger_module
 from core.knowledge import ledger_index
 from core.knowledge.ledger import write_ledger
 from gui import gather
@@ -233,6 +234,7 @@ def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
 ) -> None:
     """Whoever keeps a hundred thousand conversations would look at an empty window for seconds, or at wrong counts."""
     monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
+    monkeypatch.setattr(ledger_module, "LARGE_BYTES", 0)
     _, read_on = held(monkeypatch, gather, "overview")
     workspace = workspace_at(at_home, demo=False)
     write_ledger(workspace.paths, entries())
@@ -240,7 +242,8 @@ def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
     try:
         view = seat.panel.workbench.views["conversations"]
         seat.until(lambda: hasattr(view, "table") and len(view.table.rows) == 300)
-        assert seat.state.snapshot is None and view.row(0).when == view.row(11).when > view.row(12).when
+        assert seat.state.snapshot is None and seat.state.first_counts == {"harvested": 225, "too-large": 75}
+        assert view.row(0).when == view.row(11).when > view.row(12).when
         assert view.chips["too-large"].count == 75 and view.all.count == 300
         first = [view.row(at) for at in range(40)]
         view.table.select(5)
@@ -265,22 +268,18 @@ def test_what_is_wished_while_a_large_ledger_is_arranged_is_there_afterwards(
     """The chip would be lit beside rows that it does not stand for, until somebody presses another one."""
     monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
     monkeypatch.setattr(ledger_view, "AT_ONCE", 10)
-    _, read_on = held(monkeypatch, gather, "overview")
     begun, go_on = held(monkeypatch, ledger_view, "arrange")
     workspace = workspace_at(at_home, demo=False)
     write_ledger(workspace.paths, entries())
     seat = Seat(desk, workspace)
     try:
         view = seat.panel.workbench.views["conversations"]
-        seat.until(lambda: isinstance(view.entries, FirstRows))
-        read_on.set()
         seat.until(begun.is_set)
         view._toggle("too-large", True)
         go_on.set()
         seat.settle()
         assert len(view.table.rows) == 75 and view.all.count == 300
     finally:
-        read_on.set()
         go_on.set()
         seat.leave()
 
@@ -292,9 +291,10 @@ def test_no_entry_of_a_large_ledger_is_read_to_find_a_selected_row(
     another home, or of a file that was exchanged, the window stands still for seconds. Nor is one chosen that has gone.
     """
     monkeypatch.setattr(ledger_index, "LEAST_BYTES", 20_000)
-    asked, row_at = list[int](), FirstRows.__getitem__
+    monkeypatch.setattr(ledger_module, "LARGE_BYTES", 20_000)
+    asked, row_at = list[int](), LedgerRows.__getitem__
 
-    def counted(rows: FirstRows, place: Any) -> Any:
+    def counted(rows: LedgerRows, place: Any) -> Any:
         asked.extend([place] if isinstance(place, int) else [])
         return row_at(rows, place)
 
@@ -310,10 +310,10 @@ def test_no_entry_of_a_large_ledger_is_read_to_find_a_selected_row(
         view._select(5)
         desk.frames(3)
         _, read_on = held(monkeypatch, gather, "overview")
-        monkeypatch.setattr(FirstRows, "__getitem__", counted)
+        monkeypatch.setattr(LedgerRows, "__getitem__", counted)
         try:
             seat.panel.shell.use_home(other)
-            seat.until(lambda: isinstance(view.entries, FirstRows))
+            seat.until(lambda: len(view.table.rows) == 300)
             assert view.table.selected is None and max(asked) < 100
             view.table.select(3)
             view._select(3)
@@ -327,6 +327,7 @@ def test_no_entry_of_a_large_ledger_is_read_to_find_a_selected_row(
             asked.clear()
         finally:
             read_on.set()
+        seat.panel.shell.refresh()
         seat.settle()
         assert len(view.table.rows) == 301 and max(asked, default=0) < 100
         assert view._selected_key() == chosen

@@ -18,7 +18,9 @@ from core.commands.conversations import ConversationFilters, find
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history.ledger import ledger
-from core.commands.panel.titles import titles, titles_of
+from core.commands.panel.conversations import name_of
+from core.commands.panel.ledger_rows import rows_of
+from core.commands.panel.titles import titles_of
 from core.commands.quarantine import quarantine_accept, quarantine_list
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation, Turn
@@ -141,7 +143,7 @@ def test_a_title_tells_no_key_that_lost_its_punctuation(tmp_path: Path) -> None:
         told.append(str(harvest(workspace, HarvestRequest(), now=clock)))
         harvested(workspace, model, clock, keep=True)
         rows = ledger(workspace)
-        told += [str([row.entry for row in rows]), str(titles(rows))]
+        told += [str([row.entry for row in rows]), str([rows_of(rows).called(name_of(row.entry)) for row in rows])]
         told.append(str(find(workspace, "deploy", ConversationFilters(), 10, seconds=60.0)))
     told += model.prompts
     assert "second server" in model.prompts[-1] and len(said) == 4

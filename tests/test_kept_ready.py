@@ -262,14 +262,14 @@ def test_a_harvest_that_is_undone_during_a_look_ends_in_no_traceback(
     talk.write_text("User: what about it?\n")
     gone = {"status": "harvested", "at": "2026-05-01T10:00:00Z", "path": str(talk)}
     write_ledger(workspace.paths, left | {"c" * 64: gone})
-    one = ledger_index._entry_at
+    one = ledger_index.read_entry
 
     def undone(*asked: Any) -> tuple[str, dict[str, Any]]:
         found = one(*asked)
         write_ledger(workspace.paths, left)
         return found
 
-    monkeypatch.setattr(ledger_index, "_entry_at", undone)
+    monkeypatch.setattr(ledger_index, "read_entry", undone)
     assert status(workspace).pending["conversations"] == 1
 
 
@@ -279,13 +279,13 @@ def test_who_asks_for_most_of_a_large_ledger_reads_it_once(tmp_path: Path, monke
     wanted = json.loads(json.dumps(large_ledger(random.Random(4))))
     write_ledger(workspace.paths, wanted)
     monkeypatch.setattr(ledger_index, "MAX_SINGLE_READS", 20)
-    one = ledger_index._entry_at
+    one = ledger_index.read_entry
 
     def counted(*asked: Any) -> tuple[str, dict[str, Any]]:
         opened.append(1)
         return one(*asked)
 
-    monkeypatch.setattr(ledger_index, "_entry_at", counted)
+    monkeypatch.setattr(ledger_index, "read_entry", counted)
     ledger = LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)
     assert all(ledger.get(f"{number:064x}") is None for number in range(200)), "what is not there costs nothing"
     assert {key: ledger.get(key) for key in wanted} == wanted

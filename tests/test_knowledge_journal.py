@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -45,6 +46,7 @@ from core.knowledge.journal import (
 )
 from core.knowledge.ledger import (
     Entries,
+    LargeLedger,
     counts_by_status,
     find_entry,
     format_ledger,
@@ -613,13 +615,13 @@ def test_a_large_ledger_is_never_one_long_step(monkeypatch: pytest.MonkeyPatch) 
     assert len(steps) > 3 and max(steps) <= ledger.PART_BYTES + one_entry
 
 
-def test_a_large_ledger_is_read_once_by_two_threads_and_not_held_as_bytes(
+def test_a_large_ledger_is_read_once_by_two_threads_and_not_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A window whose views look at once held 100,000 entries twice, and their file: 200 MB more than it needs."""
     monkeypatch.setattr(ledger, "LARGE_BYTES", 1000)
     monkeypatch.setattr(ledger, "_content", lambda _paths: pytest.fail("the whole file was read"))
-    paths, read = Paths(tmp_path), ledger._in_parts
+    paths, read = Paths(tmp_path), ledger.entries_of
     write_ledger(paths, many(4000))
     calls, found = list[Any](), list[Any]()
 
@@ -628,10 +630,56 @@ def test_a_large_ledger_is_read_once_by_two_threads_and_not_held_as_bytes(
         time.sleep(0.05)
         return read(file)
 
-    monkeypatch.setattr(ledger, "_in_parts", slowly)
+    monkeypatch.setattr(ledger, "entries_of", slowly)
     threads = [threading.Thread(target=lambda: found.append(seen_ledger(paths))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(calls) == 1 and found[0] is found[1] and found[0] == many(4000)
+    assert len(calls) == 1 and found[0] is found[1] and isinstance(found[0], LargeLedger)
+    assert found[0] == many(4000) and len(found[0]) == 4000
+
+
+@pytest.mark.parametrize("part", [300, 4000, 1 << 16])
+def test_an_entry_of_a_large_ledger_is_found_where_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    """Else a conversation that was harvested is unknown, or another one is shown in its place."""
+    monkeypatch.setattr(ledger, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(ledger, "PART_BYTES", part)
+    paths, chance = Paths(tmp_path), random.Random(part)
+    words = ["", '\n    "', '": {', "\\", "会議", "x" * 900]
+    made = {
+        f"{chance.getrandbits(256):064x}" if number % 4 else f"path:/{chance.choice(words)}{number}": {
+            "status": "harvested",
+            "title": chance.choice(words) * chance.randrange(3),
+            "trash": {chance.choice(words): {"a": 1}},
+        }
+        for number in range(400)
+    }
+    write_ledger(paths, made)
+    found = seen_ledger(paths)
+    assert isinstance(found, LargeLedger) and dict(found.items()) == made and list(found.values()) == [*found.values()]
+    assert {key: found.get(key) for key in made} == made
+    assert [found.get(key) for key in ("", "0", "f" * 64, "g", "path:", "\0", "\U0010ffff")] == [None] * 7
+
+
+def test_a_large_ledger_is_seen_as_it_is_and_never_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A harvest ends while somebody looks; an editor has put a key where it does not belong."""
+    monkeypatch.setattr(ledger, "LARGE_BYTES", 1000)
+    paths = Paths(tmp_path)
+    write_ledger(paths, many(400))
+    found = seen_ledger(paths)
+    write_ledger(paths, many(300))
+    assert len(dict(found)) == 300 and f"{350:064x}" not in found
+    paths.ledger.write_bytes(paths.ledger.read_bytes()[:-9])
+    for look in (lambda: dict(found), lambda: list(found.values())):
+        with pytest.raises(KnowledgeError, match="was changed by another program"):
+            look()
+    paths.ledger.unlink()
+    with pytest.raises(KnowledgeError, match="cannot be read"):
+        found.get("a")
+    rows = list(many(400).items())
+    text = json.dumps({"entries": dict(rows[200:] + rows[:200])}, indent=2) + "\n"
+    paths.ledger.write_text(text, "utf-8")
+    assert isinstance(seen_ledger(paths), dict) and seen_ledger(paths) == many(400)

@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
-from core.commands.history.ledger import ledger
-from core.commands.panel.titles import first_rows
+from core.base.markdown import sanitise_name
+from core.commands.history.ledger import LedgerRow, ledger
+from core.commands.panel.conversations import name_of
+from core.commands.panel.ledger_rows import counts_at_once, ledger_rows
+from core.commands.panel.titles import called
+from core.knowledge import ledger as ledger_module
 from core.knowledge import ledger_index
 from core.knowledge.ledger import HEAD, TAIL, counts_by_status, write_ledger
 from core.knowledge.ledger_index import glance
@@ -36,19 +40,46 @@ def entries(count: int, seed: int = 1) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("part", [120, 700, 5000, 1 << 20])
-def test_every_row_of_a_glance_is_the_row_of_the_whole_ledger(
+def test_the_figures_of_a_glance_are_those_of_the_whole_ledger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
-    """Else the window shows one conversation and opens another, or a count that is not so."""
+    """Else the window shows a count that is not so."""
     monkeypatch.setattr(ledger_index, "GLANCE_BYTES", part)
     monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
     workspace, made = workspace_at(tmp_path, demo=False), entries(300)
     write_ledger(workspace.paths, made)
-    found, whole = first_rows(workspace), ledger(workspace)
-    assert found is not None
-    assert list(found) == whole and found[-3:] == whole[-3:]
     known = counts_by_status(made)
-    assert {name: number for name, number in known.items() if number} == found.counts
+    assert {name: number for name, number in known.items() if number} == counts_at_once(workspace)
+
+
+@pytest.mark.parametrize("large", [0, 1 << 30])
+def test_rows_and_their_columns_are_those_of_the_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    """Else the window shows one conversation and opens another, or files it under another day or project."""
+    monkeypatch.setattr(ledger_module, "LARGE_BYTES", large)
+    workspace, made = workspace_at(tmp_path, demo=False), entries(300)
+    for number, entry in enumerate(made.values()):
+        entry |= {"date": f"2026-02-{number % 28 + 1:02d}", "source": "codex"} if number % 3 else {}
+        entry |= {"project_root": f"/p/{number % 7}", "quarantined": number % 2} if number % 5 else {}
+    write_ledger(workspace.paths, made)
+    found, whole = ledger_rows(workspace), ledger(workspace)
+    assert list(found) == whole and found[-3:] == whole[-3:] and found[-1] == whole[-1]
+    assert found.statuses == [row.entry["status"] for row in whole]
+    known = [called(row.entry) for row in whole]
+    assert (found.days, found.projects) == ([one.day for one in known], [one.project for one in known])
+    assert found.named(lambda key, _: key) == [row.key for row in whole]
+    assert [found.place_of(row.key) for row in whole] == list(range(300)) and found.place_of("a") is None
+    newest = {name_of(row.entry): called(row.entry) for row in reversed(whole)}
+    for row in whole:
+        name = name_of(row.entry)
+        assert (
+            found.called(name).day == newest[name].day and found.called(sanitise_name(name)).tool == newest[name].tool
+        )
+    waiting = [LedgerRow("", {"status": "waiting", "date": "2026-02-03", "project_root": "/p/9"})]
+    both = found.behind(waiting)
+    assert list(both) == waiting + whole and both.place_of(whole[7].key) == 8 and both.projects[0] == "/p/9"
+    assert both.by_day["2026-02-03"] == found.by_day["2026-02-03"] + 1 and both.newest == found.newest
 
 
 def test_a_ledger_in_another_layout_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +89,7 @@ def test_a_ledger_in_another_layout_is_read_whole(tmp_path: Path, monkeypatch: p
     assert glance(paths) is None  # there is none
     write_ledger(paths, made)
     good = paths.ledger.read_bytes()
-    late = good.replace(b'      "at": "2026', b'       "at": "2026', 1)
+    late = good.replace(b'\n      "status"', b'\n       "status"', 1)
     lines = good.splitlines(keepends=True)
     merged = b"".join([*lines[:4], b"<<<<<<< one\n", *lines[4:9], b"=======\n", b">>>>>>> other\n", *lines[9:]])
     for text in (
@@ -67,7 +98,7 @@ def test_a_ledger_in_another_layout_is_read_whole(tmp_path: Path, monkeypatch: p
         merged,
         good[:-3],
         b"",
-        good.replace(b'"at"', b'"day"', 1),
+        good.replace(b'\n      "status"', b'\n      "day"', 1),
     ):
         paths.ledger.write_bytes(text)
         assert glance(paths) is None, text[:200]
@@ -86,26 +117,25 @@ def test_a_ledger_without_an_end_of_an_entry_is_given_up_soon(tmp_path: Path, mo
     paths.knowledge.mkdir(parents=True, exist_ok=True)
     paths.ledger.write_bytes(HEAD + b"x" * 100_000 + TAIL)
     with paths.ledger.open("rb") as file:
-        assert not ledger_index.LedgerGlance(paths.ledger, paths.ledger.stat()).read(file)
+        assert ledger_index._counted(file) is None
         assert file.tell() < 50_000
     one = {
         "a" * 64: {"at": "2026", "status": "harvested", "title": "long " * 900},
         "b" * 64: {"at": "2025", "status": "x"},
     }
     write_ledger(paths, one)
-    found = glance(paths)
-    assert found is not None and len(found) == 2
+    assert glance(paths) == {"harvested": 1, "x": 1}
 
 
 def test_a_ledger_that_is_exchanged_meanwhile_gives_no_row_of_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A harvest may end while the window opens; half an entry of one and half of the other is no conversation."""
-    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
+    monkeypatch.setattr(ledger_module, "LARGE_BYTES", 0)
     workspace = workspace_at(tmp_path, demo=False)
     write_ledger(workspace.paths, entries(20))
-    found = first_rows(workspace)
-    assert found is not None and found[3].key
+    found = ledger_rows(workspace)
+    assert found[3].key
     write_ledger(workspace.paths, entries(20, seed=2))
     assert found[3].key == "" and found[3].entry == {"name": "Reading…"} and len(found) == 20
     workspace.paths.ledger.unlink()

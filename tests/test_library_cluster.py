@@ -131,7 +131,6 @@ def test_no_key_of_this_computer_travels(monkeypatch: pytest.MonkeyPatch, tmp_pa
     workspace = open_workspace(str(tmp_path / "home"), tmp_path / "config.toml")
     far = on_cluster(workspace, "openai", "m")
     assert b"made-up-key" not in pickle.dumps(far.workspace)
-    far.close()
 
 
 def test_documents_are_taken_in_on_the_cluster(place: Cluster, tmp_path: Path) -> None:
@@ -142,7 +141,7 @@ def test_documents_are_taken_in_on_the_cluster(place: Cluster, tmp_path: Path) -
     (folder / "page.html").write_text("<html><body><p>A lock is held by one task at a time.</p></body></html>")
     made = library_ingest(workspace, [str(folder)], provider="offline", scheduler=place.address)
     assert [Path(row.path).name for row in made.errors] == ["broken.pdf"]
-    assert [row["status"] for row in made.documents] == ["new"] * 3
+    assert [row.status for row in made.documents] == ["new"] * 3
 
 
 def test_a_cluster_whose_last_worker_is_gone_says_so_and_is_not_waited_for_for_ever(
@@ -175,8 +174,7 @@ def test_a_cluster_whose_last_worker_is_gone_says_so_and_is_not_waited_for_for_e
         far = on_cluster(workspace, "openai", "m")
         asked = attempt(far, "a question")
         assert isinstance(asked, KnowledgeError) and ended in str(asked.error)
-        far.close()
-    place.man(1)
+        place.man(1)
     assert main(words) == 0 and "3 new" in capsys.readouterr().out
 
 

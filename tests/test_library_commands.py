@@ -3,6 +3,7 @@ way back, as a user and an agent use it."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pickle
@@ -19,6 +20,7 @@ from core.base.config import Config
 from core.base.marks import NOTICE
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import checked_value, find_setting
+from core.commands.library.upkeep import BUDGET_SECONDS, keep_up
 from core.commands.moment.worked import UsageReader
 from core.commands.panel import library as view
 from core.commands.workspace import open_workspace
@@ -27,10 +29,12 @@ from core.conversations.events import Call
 from core.knowledge.digest import read_served
 from core.library import database
 from core.mcp_server import moment, tools
+from core.search import embedders
 from tests.cli_call import call
 from tests.library_home import GOTCHA, GUIDE, asked_in_a_session, harvested, recorded, run, switch, text, workspace
 from tests.library_home import home as home
 from tests.library_place import database_on, opened
+from tests.search_shelf import Topics
 from tests.test_library_extract import page_of, pdf_of
 
 
@@ -235,19 +239,6 @@ def test_the_window_has_what_it_draws(home: Path) -> None:
     assert again.outcome == "misleading"
     assert isinstance(attempt(view.unmark, here, instead), KnowledgeError), "that one was replaced"
     assert isinstance(attempt(view.mark, here, "?", chunk), KnowledgeError)
-    drawn = view.plots(here)
-    assert drawn.by_task.labels == ("debugging", "factual_lookup") and len(drawn.by_source.labels) == 1
-    assert drawn.by_task.numbers["win"] == (1, 0) and drawn.by_task.numbers["misleading"] == (0, 1)
-    lately = view.plots(here, days=30).reflection
-    assert (lately.traces, lately.days) == (2, 30)
-    assert view.preview(here).dry_run
-    around = view.neighbourhood(here, chunk)
-    assert around.centre.weight == 2
-    assert ("document", "Async deadlocks") in {(node.kind, node.name) for node in around.nodes}
-    for node in view.concepts(here)[:2]:
-        walked = view.neighbourhood(here, node.name)
-        assert walked.nodes and walked.centre.kind == "concept"
-    assert isinstance(attempt(view.neighbourhood, here, "nothing of that name"), KnowledgeError)
     assert view.documents(here).found == 2
 
 
@@ -596,6 +587,33 @@ def test_a_harvest_keeps_the_library_up_and_what_it_learned_can_be_taken_back(ho
     assert run(home, "retrieve", "async callback deadlock")[0]["functional_profile"] is None
 
 
+def test_keeping_the_library_up_ends_in_its_time_and_goes_on_after_the_next_harvest(home: Path, tmp_path: Path) -> None:
+    """A harvest that hangs on the library for minutes is one that a user ends, with what it had still to do."""
+    pages = [tmp_path / "notes" / f"page{at}.md" for at in range(12)]
+    for at, page in enumerate(pages):
+        page.write_text(f"# Page {at}\n\nWhat one should know of relay {at}: it waits.\n")
+    run(home, "ingest", str(tmp_path / "notes"))
+    (best, *_) = run(home, "retrieve", "relay 3")
+    for at in range(5):
+        run(home, "record", "--chunk", best["key"], "--outcome", "win", "--notes", f"time {at}")
+    for at, page in enumerate(pages):
+        page.write_text(f"# Page {at}\n\nWhat one should know of relay {at}: it waits no more.\n")
+    clock = itertools.count(0.0, BUDGET_SECONDS / 8)  # each look at it takes an eighth of what there is
+    read, learned, rounds = [], False, 0
+    while not learned:
+        notes = keep_up(workspace(home), clock=lambda: next(clock))
+        read += [int(note.split()[3]) for note in notes if "changed file" in note]
+        learned = any("the library learned (" in note for note in notes)
+        assert not (learned and sum(read) < len(pages)), "what is read comes first"
+        rounds += 1
+        assert rounds < 10
+        if rounds == 1:
+            assert 0 < sum(read) < len(pages), "it stops between two files, and what it read is there"
+            assert "no more" in run(home, "retrieve", "relay 0")[0]["text"]
+    assert sum(read) == len(pages) and rounds > 2
+    assert keep_up(workspace(home)) == []
+
+
 def test_dossiers_come_in_three_sizes_the_smallest_in_400_characters(home: Path, tmp_path: Path) -> None:
     filler = "The kitchen is large and the day is long, and nothing else is to be said of it here. " * 24
     for at in range(8):
@@ -615,3 +633,21 @@ def test_dossiers_come_in_three_sizes_the_smallest_in_400_characters(home: Path,
     assert text(home, *ask) == texts["compact"]
     sizes = [len(json.dumps(run(home, *ask, "--size", size))) for size in ("minimal", "compact", "full")]
     assert sizes[0] < sizes[1] < sizes[2] / 2
+
+
+def test_a_document_is_found_by_what_it_means(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No word of the question stands in the note: a search, an agent's find and a retrieval all have it, of vectors
+    that are made once, for the search in a project too."""
+    pytest.importorskip("numpy")
+    topics = Topics()
+    monkeypatch.setitem(embedders._LOADED, "minilm", topics)
+    (tmp_path / "notes" / "moon.md").write_text("# Garage\n\nThe automobile is red.\n")
+    run(home, "ingest", str(tmp_path / "notes"))
+    assert topics.texts == []
+    assert call("config", "set", "embedder", "minilm", "--home", str(home))[0] == 0
+    for words in (("search", "vehicle"), ("find", "vehicle"), ("library", "retrieve", "vehicle")):
+        code, out, err = call(*words, "--home", str(home))
+        assert code == 0 and "automobile" in out, (out, err)
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    code, out, _ = call("search", "vehicle", "--project", str(tmp_path / "shop"), "--home", str(home))
+    assert code == 0 and sum("automobile" in one for one in topics.texts) == 1

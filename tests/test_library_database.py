@@ -32,6 +32,7 @@ from core.library.records import (
     sha256_of,
 )
 from core.library.shelve import counts_of
+from tests.library_first import earlier
 from tests.library_place import NOW, database_on, later, opened
 from tests.library_shelf import asked
 
@@ -107,8 +108,14 @@ def test_every_field_of_every_record_comes_back_as_it_went_in(library: Library) 
 
 
 @pytest.mark.filterwarnings("ignore:Did not recognize type")  # of a column that is left out below
-def test_the_migrations_make_what_the_schema_says(library: Library) -> None:
-    """Else a new column would be there on the developer's machine alone."""
+@pytest.mark.parametrize("version", ["", "0001", "0003"])
+def test_the_steps_from_an_earlier_version_make_what_the_schema_says(
+    version: str, new_library_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a new column would be there in new libraries alone."""
+    if version:
+        earlier(new_library_url, version, monkeypatch).close()
+    library = opened(new_library_url)
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
@@ -130,6 +137,7 @@ def test_the_migrations_make_what_the_schema_says(library: Library) -> None:
         assert database.version_of(connection) == database.HEAD
         columns = {row["name"] for row in inspect(connection).get_columns("chunk")}
         assert {"id", "content", "functional_profile", "needs_context"} <= columns
+    library.close()
 
 
 def test_words_that_the_program_does_not_know_are_refused(library: Library) -> None:
@@ -251,6 +259,22 @@ def test_a_library_is_private_and_synced_and_holds_its_keys(file: Path) -> None:
     library.close()
 
 
+def test_vectors_of_an_older_library_go_and_nothing_else(file: Path) -> None:
+    """They lie in the search index now, and are made again there."""
+    library = opened(str(file))
+    fill(library)
+    vector = {"chunk_id": CHUNK.id, "model": "m", "dimensions": 2, "vector": b"\0\0\x80?\0\0\0@"}
+    with library.writing() as connection:
+        connection.execute(schema.embedding.insert().values(**vector))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0006'"))
+    library.close()
+    again = opened(str(file))
+    with again.reading() as connection:
+        assert rows.counted(connection, schema.embedding) == 0 and rows.counted(connection, schema.chunk) == 2
+    assert again.backup is not None
+    again.close()
+
+
 def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The step that fails must be one that can be taken back."""
     library = opened(str(file))
@@ -276,9 +300,7 @@ def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pyte
 
 def earlier_library(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A library of the version that had its traces in its own file, with one that a profile has taken in."""
-    with monkeypatch.context() as then:
-        then.setattr(database, "HEAD", "0004")
-        library = opened(str(path))
+    library = earlier(str(path), "0004", monkeypatch)
     with library.writing() as connection:
         rows.put(connection, schema.source_profile, rows.row_of(PROFILE))
         rows.add_document(connection, DOCUMENT)
@@ -344,8 +366,7 @@ def test_the_traces_of_other_things_are_no_part_of_a_library(library: Library, p
 
 def test_an_earlier_librarys_chunks_are_found_by_date(new_library_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was taken in before the third step had no day: it must not stay behind."""
-    monkeypatch.setattr(database, "HEAD", "0002")
-    library = opened(new_library_url)
+    library = earlier(new_library_url, "0002", monkeypatch)
     with library.writing() as connection:
         rows.add_document(connection, replace(DOCUMENT, source_profile_id=None, status="active"))
         connection.execute(schema.entity.insert().values(id=CHUNK.id, kind="chunk"))
@@ -353,7 +374,6 @@ def test_an_earlier_librarys_chunks_are_found_by_date(new_library_url: str, monk
         del row["day"]
         connection.execute(schema.chunk.insert().values(**row))
     library.close()
-    monkeypatch.undo()
     library = opened(new_library_url)
     for query, number in (("on 19 November 2026", 1), ("in 2024", 0), ("deadlock", 1)):
         assert len(asked(library, query, now=NOW, log=False).dossiers) == number, query

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_types import ElicitResult
 
 from core.base.marks import NOTICE
 from core.base.secrets.redact import redact
@@ -25,7 +24,6 @@ from tests.library_home import GOTCHA, asked_in_a_session, harvested, recorded, 
 from tests.library_home import home as home
 from tests.spoken_home import call as call_of
 from tests.spoken_home import claude_row, result
-from tests.test_mcp_server import called, server
 
 # --- what is stored says what the document says, and nothing else -----------------------------------------------------
 
@@ -230,55 +228,18 @@ REWRITTEN = (
 )
 
 
-def test_what_a_new_text_would_leave_behind_is_asked_about(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without a terminal nothing is lost unless that was said; the rest is taken in."""
+def test_what_a_new_text_leaves_behind_is_told_and_comes_back_with_its_words(home: Path, tmp_path: Path) -> None:
+    """Nothing that was learned is lost, and nothing old is told for new."""
     file = tmp_path / "notes" / "async.md"
     key = used_six_times(home)
     file.write_text(REWRITTEN)
-    (tmp_path / "notes" / "soup.md").write_text("# Soup\n\nLentils need thirty minutes, and no salt at all.\n")
-    code, out, err = call("library", "ingest", str(tmp_path / "notes"), "--home", str(home))
-    assert code == 1 and "1 changed" in out and "6 usage records and 1 profile of 1 chunk" in err and "--yes" in err
-    assert counts_of(home) == {key: {"win": 6}}
-
-    asked: list[str] = []
-
-    def person(answer: int) -> Any:
-        def asker(_stream: Any, _quiet: bool) -> Any:
-            def ask(shown: str, question: str, _choices: Any, _default: int) -> int:
-                asked.append(f"{shown} {question}")
-                return answer
-
-            return ask
-
-        return asker
-
-    for answer, left in ((0, {key: {"win": 6}}), (1, {})):
-        monkeypatch.setattr("core.cli.terminal.asker", person(answer))
-        call("library", "ingest", str(file), "--home", str(home))
-        assert counts_of(home) == left and "6 usage records" in asked[-1] and str(file) in asked[-1]
-    file.write_text(f"# Async deadlocks\n\n{GOTCHA}\n")  # and back again
-    run(home, "ingest", str(file))
+    (told,) = run(home, "ingest", str(file))["warnings"]
+    assert "6 usage records stay with the former version" in told and str(file) in told
+    assert counts_of(home) == {}
+    assert [one["outcome"] for one in run(home, "show", key)["traces"]] == ["win"] * 6
+    file.write_text(f"# Async deadlocks\n\n{GOTCHA}\n")
+    assert run(home, "ingest", str(file))["warnings"] == []
     assert counts_of(home) == {key: {"win": 6}}
     file.write_text(REWRITTEN)
-    assert run(home, "ingest", str(file), "--yes")["counts"] == {"restored": 1} and counts_of(home) == {}
-    assert len(asked) == 2
-
-
-def test_an_agent_asks_before_experience_is_left_behind(home: Path, tmp_path: Path) -> None:
-    """What the question does not say, a yes does not allow; nor does a server that asks nobody."""
-    file = tmp_path / "notes" / "async.md"
-    key = used_six_times(home)
-
-    def told(answer: bool, *, allow_writes: bool = False) -> tuple[Any, str]:
-        said = ElicitResult(action="accept", content={"save": answer})
-        done, asked = called(server(home, allow_writes=allow_writes), "ingest", said, paths=[str(file)])
-        return done.structured_content, "".join(asked)
-
-    assert "usage record" not in told(False)[1]
-    file.write_text(REWRITTEN)
-    refused, _nothing = told(True, allow_writes=True)
-    assert refused["count"] == 0 and "6 usage records" in refused["warnings"][0]
-    assert "6 usage records and 1 profile of 1 chunk" in told(False)[1] and counts_of(home) == {key: {"win": 6}}
-    assert told(True)[0]["count"] == 1 and counts_of(home) == {}
+    again = run(home, "ingest", str(file))
+    assert again["counts"] == {"restored": 1} and "6 usage records" in again["warnings"][0]

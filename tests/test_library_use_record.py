@@ -123,7 +123,7 @@ def test_the_questions_of_the_seed_have_answers(shelf: Shelf) -> None:
     for at in range(4):
         shelf.used("hang", "noise", query=f"why does it hang {at}")
         shelf.used("pool", task="factual_lookup", outcome="misleading", query="which executor is the default")
-        shelf.ask("zebra executor", only=("temporal",))
+        shelf.unfound("zebra executor")
     shelf.used("loop", task="factual_lookup", outcome="misleading")
     shelf.consolidate()
     shelf.now += timedelta(days=100)

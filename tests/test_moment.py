@@ -165,7 +165,7 @@ def test_trouble_is_silent_and_told_by_the_doctor(shop: Path, harm: str, request
         index.write_bytes(b"SQLite format 3\0" + b"x" * 9000)
     elif harm == "of another version":
         with sqlite3.connect(index) as database:
-            database.execute("ALTER TABLE conversations DROP COLUMN branch")
+            database.execute("PRAGMA user_version = 103")
     elif harm == "locked":
         held = sqlite3.connect(index, isolation_level=None)
         held.execute("BEGIN EXCLUSIVE")
@@ -192,6 +192,40 @@ def test_what_was_learned_on_a_branch_that_was_never_merged_says_so(shop: Path, 
     assert "never merged" not in hook(shop, prompt(ASKS), "after the merge")
 
 
+ASKED = "Convert the price list of the spring catalogue into a table with one column for each currency."
+
+
+def test_what_was_asked_before_and_the_branch_tell_what_it_came_to(shop: Path, tmp_path: Path) -> None:
+    """Somebody who takes up a branch, or asks again, is told what the last session came to; on another branch, and for
+    what has only a few of the words, nobody is."""
+    done = "The price list was converted; the rounding was moved into money.py because cents got lost."
+    rows = [turn("user", ASKED, 0, "s4", shop), turn("assistant", [{"type": "text", "text": done}], 1, "s4", shop)]
+    kept = tmp_path / ".claude" / "projects" / "shop" / "s4.jsonl"
+    kept.write_text("".join(json.dumps(row | {"gitBranch": "prices"}) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    assert f"asked before: “{ASKED}”; it came to: {done}" in hook(shop, prompt(f"please {ASKED.lower()}"))
+    assert "asked before" not in hook(shop, prompt("convert the price list"), "another")
+    go_on = prompt("implement the discounts for members of the club")
+    assert hook(shop, go_on, "on main") == ""
+    subprocess.run(["git", "checkout", "-qb", "prices"], cwd=shop, check=True, capture_output=True)
+    assert "the last session on `prices` was asked" in hook(shop, go_on, "on prices")
+    assert hook(shop, prompt("a limerick about a lighthouse keeper"), "on prices, about nothing") == ""
+
+
+def test_who_asks_for_a_change_is_told_what_checks_it(shop: Path, tmp_path: Path) -> None:
+    for name in ("s5", "s6"):
+        rows = [turn("user", "Is the till right?", 0, name, shop), *ran("make test", "ok", False, 1, name, shop)]
+        kept = tmp_path / ".claude" / "projects" / "shop" / f"{name}.jsonl"
+        kept.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    asks = prompt("please add a discount for members of the club")
+    assert "checks that passed here: `make test` (2×)" in hook(shop, asks)
+    assert hook(shop, prompt("who are the members of the club"), "a question") == ""
+    long = tmp_path / "long.jsonl"
+    long.write_bytes(b" " * 300_000)
+    assert hook(shop, {**asks, "transcript_path": str(long)}, "it knows by now") == ""
+
+
 def test_what_names_a_file_that_is_gone_is_asked_about(shop: Path) -> None:
     """Yes strikes the line through."""
     said = turn("user", "From now on always update docs/old.md when the pool changes.", 0, "s3", shop)
@@ -200,9 +234,11 @@ def test_what_names_a_file_that_is_gone_is_asked_about(shop: Path) -> None:
     assert call("harvest", "--apply", "--source", "claude_code", "--now", "--quiet")[0] == 0
     rows = json.loads(call("review", "--json")[1])
     rows = rows["waiting"] if isinstance(rows, dict) else rows
-    (row,) = [row for row in rows if "docs/old.md" in (row["why"] or "")]
-    assert row["kind"] == "outdated" and row["yes"] == "strike it through"
-    assert call("review", "yes", row["id"])[0] == 0
+    gone = [row for row in rows if "docs/old.md" in (row["why"] or "")]
+    assert any(row["text"].startswith("From now on") for row in gone)
+    for row in gone:
+        assert row["kind"] == "outdated" and row["yes"] == "strike it through"
+        assert call("review", "yes", row["id"])[0] == 0
     assert "docs/old.md" not in call("review")[1]
 
 
@@ -518,6 +554,38 @@ def test_a_line_is_its_writers_and_not_the_committers(shop: Path) -> None:
         assert "no session is known to have written this" in out and "why:" not in out and "asked:" not in out
 
 
+def test_why_reads_the_discussion_the_whole_request_and_what_was_deleted(shop: Path) -> None:
+    """The reason is seldom beside the edit: it was agreed on before, stands in the middle of a long order, or is why a
+    file went; the words beside another edit are not it."""
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    lines = ["ROUNDING_MODE = 'half even'", "MAX_BASKET_ITEMS = 40"]
+    (shop / "till.py").write_text("\n".join(lines) + "\n")
+    for words in (["add", "."], ["commit", "-qm", "The till"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    agreed = "I would keep the rounding mode that the auditors use, half even, for the yearly report."
+    long = f"Tidy the till. {'It is a bit of a mess by now. ' * 12}Limit max basket items to what the printer can take."
+    rows = [
+        turn("user", agreed, 0, "s6", shop),
+        turn("assistant", [{"type": "text", "text": "Understood, that is better."}], 1, "s6", shop),
+        turn("user", f"{long} {'Take care of the tests as well. ' * 12}", 2, "s6", shop),
+        *edited(shop / "other.py", "a", "b", 3, "s6", shop, "Sorting avoids a crash in the exporter."),
+        *edited(shop / "till.py", "ROUNDING_MODE = 'up'", lines[0], 5, "s6", shop),
+        *edited(shop / "till.py", "MAX_BASKET_ITEMS = 9", lines[1], 7, "s6", shop),
+        turn("user", "The old ledger.py must go because nobody reads its numbers any more.", 9, "s6", shop),
+        *ran("git rm ledger.py", "rm 'ledger.py'", False, 10, "s6", shop),
+    ]
+    kept("s6", rows)
+    assert f"why: {agreed}" in call("why", "till.py:1")[1]
+    out = call("why", "till.py:2")[1]
+    assert "asked: Tidy the till." in out and "Limit max basket items" in out and "why: as asked" in out
+    (shop / "ledger.py").write_text("pass\n")
+    for words in (["add", "."], ["commit", "-qm", "Ledger"], ["rm", "-q", "ledger.py"], ["commit", "-qm", "No ledger"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    out = call("why", "ledger.py")[1]
+    assert "No ledger" in out and "nobody reads its numbers" in out
+    assert "there is no such file" in call("why", "never.py")[2]
+
+
 def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(shop: Path) -> None:
     """A file that is as before, a test that fails, a `yes` without its question: who goes on would begin wrongly."""
     command = (
@@ -539,10 +607,14 @@ def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(
         ],
     )
     out = call("handoff", "s6")[1]
-    assert "> /mend\n- later: 31\n" in out and "- later: yes do (asked: “Shall I push it?”)" in out
+    assert "> /mend\n" in out and "- then asked: 31\n  - came to: Shall I push it?\n" in out
+    assert "- then asked: yes do (asked: “Shall I push it?”)" in out
     assert "`a.py` (changed and taken back)" in out and "`b.py` (deleted)" in out and "`c.py`" in out
     assert "- `make test` (turn 9: failed: 2 failed, 3 passed; files were written since)" in out
     assert "- `make lint` (turn " in out and ": passed)" in out
+    assert "`c.py`" in out.partition("## Open")[2], "what is not committed is open"
+    kept("s7", [*ran("make test", "ok", False, 0, "s7", shop), turn("user", "now make the coffee", 2, "s7", shop)])
+    assert "- the last request was not answered: “now make the coffee”" in call("handoff", "s7")[1]
 
 
 def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> None:

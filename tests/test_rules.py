@@ -144,7 +144,9 @@ def _plain(line: str | dict[str, str]) -> str:
 
 def test_the_file_of_a_sub_agent_alone_is_read_like_a_session() -> None:
     talk = (
-        "> Why?\n$ pytest\n! no_such_rate in rates.py\n< The cause was `no_such_rate` in `rates.py`, which crashed it."
+        "> the import fails\n$ python -m rates.nightly\n! KeyError: 'date'\n~ rates.py\n< The import failed because "
+        "`load_rates` in `rates.py` expects a `date` in each row, but the bank sends rows without one on Sundays, so "
+        "the whole file was dropped silently."
     )
     plain = Conversation("c", "claude_code", tuple(turns_of(talk)), folder="/home/m/rates")
     inside = replace(plain, turns=tuple(replace(turn, agent="helper") for turn in plain.turns))

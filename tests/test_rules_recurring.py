@@ -1,4 +1,4 @@
-"""A remark that is too weak alone: it waits in the cache folder until another session of the project says it again."""
+"""The checks of a repository: those that ran in one session wait in the cache folder until another one runs them."""
 
 from __future__ import annotations
 
@@ -8,80 +8,10 @@ from pathlib import Path
 
 from core.base.result import Ok, attempt
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, FileRead
+from core.conversations.events import Command, Edit, FileRead, follow_ups
 from core.harvest.distil import borne_out, distil
 from core.harvest.steps import DistilSettings
 from core.rules.distil import distil_offline
-
-
-def session(name: str, text: str, repository: str = "git@example.org:m/rates.git", time: str = "") -> Conversation:
-    turns = (Turn("user", "go"), Turn("assistant", text, time=time), Turn("assistant", "Done."))
-    return Conversation(name, "claude_code", turns, repository=repository)
-
-
-def facts(conversation: Conversation, file: Path) -> list[dict[str, str]]:
-    return borne_out(conversation, file).get("facts", [])
-
-
-def test_a_remark_waits_until_another_session_bears_it_out(tmp_path: Path) -> None:
-    file = tmp_path / "waiting.json"
-    assert facts(session("a", "The gopls diagnostics are stale again."), file) == []
-    (fact,) = facts(session("b", "Those diagnostics of gopls are stale, the build is fine."), file)
-    assert "diagnostics" in fact["statement"] and fact["detail"] == "said in 2 sessions of this project"
-    assert fact["quote"] == "Those diagnostics of gopls are stale, the build is fine."
-
-
-def test_a_third_session_confirms_in_the_same_words(tmp_path: Path) -> None:
-    file = tmp_path / "waiting.json"
-    borne_out(session("a", "The gopls diagnostics are stale again."), file)
-    (second,) = facts(session("b", "Those diagnostics of gopls are stale, the build is fine."), file)
-    (third,) = facts(session("c", "These gopls diagnostics look stale to me."), file)
-    assert third["statement"] == second["statement"] and third["detail"] == "said in 3 sessions of this project"
-
-
-def test_a_harvest_by_rules_keeps_what_was_borne_out(tmp_path: Path) -> None:
-    settings = DistilSettings(
-        attempts=1, summarize_bytes=1, quotes="check", redact=True, waiting=tmp_path / "waiting.json"
-    )
-    first = attempt(distil, session("a", "The gopls diagnostics are stale again."), "a", settings, None)
-    second = attempt(distil, session("b", "Those gopls diagnostics are stale, it builds."), "b", settings, None)
-    assert isinstance(first, Ok) and isinstance(second, Ok)
-    assert not first.value.items and [item.category for item in second.value.items] == ["facts"]
-
-
-def test_the_same_session_and_another_project_bear_nothing_out(tmp_path: Path) -> None:
-    file = tmp_path / "waiting.json"
-    text = "The gopls diagnostics are stale again."
-    assert facts(session("a", text), file) == []
-    assert facts(session("a", text), file) == []
-    assert facts(session("b", text, repository="git@example.org:m/taxes.git"), file) == []
-    assert facts(session("c", "The linter only checks new code here."), file) == []
-
-
-def test_a_copy_of_a_session_bears_nothing_out(tmp_path: Path) -> None:
-    file = tmp_path / "waiting.json"
-    text = "The gopls diagnostics are stale again."
-    assert facts(session("a", text, time="2026-01-02T03:04:05Z"), file) == []
-    assert facts(session("fork-of-a", text, time="2026-01-02T03:04:05Z"), file) == []
-
-
-def test_deleting_or_damaging_the_file_loses_waiting_remarks_alone(tmp_path: Path) -> None:
-    file = tmp_path / "waiting.json"
-    borne_out(session("a", "The gopls diagnostics are stale again."), file)
-    for damage in (b"", b"{", b"[1]", b'{"git@example.org:m/rates.git": [{"session": 1}, 2]}', b"\xff\x00"):
-        file.write_bytes(damage)
-        assert facts(session("b", "Nothing of note about the tax tables."), file) == []
-    file.unlink()
-    assert facts(session("c", "The gopls diagnostics are stale again."), file) == []
-    assert facts(session("d", "The gopls diagnostics are stale again."), file)
-
-
-def test_no_secret_waits(tmp_path: Path) -> None:
-    file = tmp_path / "waiting.json"
-    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" * 2
-    borne_out(session("a", f"The linter only checks new code with {secret[:40]} set."), file)
-    assert secret[:40] not in file.read_text()
-    assert all(isinstance(rows, list) for rows in json.loads(file.read_text()).values())
 
 
 def checked(name: str, *commands: str, asked: str = "go") -> Conversation:
@@ -125,3 +55,50 @@ def test_checks_that_the_person_or_a_page_for_contributors_names_need_no_second_
     assert told["steps"] == "npm run lint -> npm test"
     page = replace(page, path="/home/m/rates/old.md")
     assert playbooks(replace(bare, turns=(*bare.turns, Turn("tool", page.output, events=(page,))))) == []
+
+
+def test_deleting_or_damaging_the_file_loses_waiting_checks_alone(tmp_path: Path) -> None:
+    file = tmp_path / "waiting.json"
+    borne_out(checked("a", "npm run lint", "npm test"), file)
+    for damage in (b"", b"{", b"[1]", b'{"git@example.org:m/rates.git": [{"session": 1}, 2]}', b"\xff\x00"):
+        file.write_bytes(damage)
+        assert not borne_out(checked("b", "npm run lint", "npm test"), file).get("playbooks")
+    assert borne_out(checked("c", "npm run lint", "npm test"), file)["playbooks"]
+
+
+def test_no_secret_waits(tmp_path: Path) -> None:
+    file = tmp_path / "waiting.json"
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" * 2
+    borne_out(checked("a", f"npm run lint --token {secret[:40]}", "npm test"), file)
+    assert secret[:40] not in file.read_text()
+    assert all(isinstance(rows, list) for rows in json.loads(file.read_text()).values())
+
+
+def test_a_repository_is_asked_once_to_commit(tmp_path: Path) -> None:
+    settings = DistilSettings(
+        attempts=1, summarize_bytes=1, quotes="check", redact=True, waiting=tmp_path / "waiting.json"
+    )
+
+    def left(name: str, *commands: str) -> list[str]:
+        edits = [Edit(tool="Edit", path=path, how="changed", answered=True, failed=False) for path in ("a.py", "b.py")]
+        ran = [
+            Command(tool="Bash", words=words, answered=True, failed=False, output=output)
+            for words in commands
+            for output in ["[main 1a2b3c4] Read all banks" if "commit" in words else " M a.py"]
+        ]
+        events = [*edits, *(event for row in ran for event in (row, *follow_ups(row)))]
+        turns = (
+            Turn("user", "Read all banks and commit"),
+            Turn("tool", "ok", events=tuple(events)),
+            Turn("assistant", "Done."),
+        )
+        found = attempt(
+            distil, Conversation(name, "claude_code", turns, repository="git@example.org:m/r.git"), name, settings, None
+        )
+        assert isinstance(found, Ok)
+        return [item.text for item in found.value.items if item.category == "tasks_open"]
+
+    assert len(left("a", "git status --short")) == 1
+    assert left("b", "git status --short") == []
+    assert left("c", 'git commit -am "Read all banks"') == []
+    assert len(left("d", "git status --short")) == 1

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, attempt
 from core.cli.main import main
-from core.commands.doctor import doctor
-from core.commands.search import SearchReport, rebuild_index, search, search_folder
+from core.commands.search import SearchReport, search
 from core.commands.workspace import Workspace, open_workspace
-from core.search import store
 from tests.made_home import trusted
 
 MEMORY = "---\nid: {id}\ncreated: '2026-05-04T09:00:00+00:00'\ntags: [preference]\nsource: user-told\n---\n\n{text}\n"
@@ -118,25 +116,3 @@ def test_secrets_a_person_wrote_into_context_are_not_shown(workspace: Workspace)
     context.write_text(f"---\nversion: 1\nupdated: '2026-06-01T00:00:00'\n---\n\nThe exporter key is {key}\n")
     [hit] = found(workspace, "exporter key", kind="context").hits
     assert key not in hit.entry.text
-
-
-def test_doctor_compares_index_and_files(workspace: Workspace) -> None:
-    """An index that was tampered with is noticed and made again, and is never a damage of the store."""
-    path = workspace.paths.knowledge / "facts.md"
-    found(workspace, "exporter")
-    assert stale(workspace) == []
-    path.write_text(path.read_text() + "- One more fact\n")
-    [note] = stale(workspace)
-    assert "facts.md has changed since the last search (1 new, 0 gone)" in note.message and note.note
-    report = attempt(doctor, workspace, repair=True)
-    assert isinstance(report, Ok) and stale(workspace) == []
-    index = search_folder(workspace, None) / store.FILE
-    index.write_bytes(index.read_bytes()[:5000])
-    assert "not as the program left it" in stale(workspace)[0].message
-    assert rebuild_index(workspace) == 8
-    assert stale(workspace) == []
-
-
-def stale(workspace: Workspace) -> list:  # type: ignore[type-arg]
-    report = doctor(workspace)
-    return [row for row in report.findings if row.code == "index-stale"]

@@ -19,8 +19,8 @@ from core.commands.workspace import open_workspace
 from core.llm.openai_compatible import connect_embeddings
 from core.search import kept_vectors, store
 from core.search.embedders import HUB, local_embedder
+from core.search.kept_vectors import embed_one
 from core.search.query import search
-from core.search.vectors import embed_one
 from tests.search_shelf import Shelf, Topics
 
 pytest.importorskip("numpy")

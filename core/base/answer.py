@@ -4,6 +4,7 @@ or the user's own prices.
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core.base.choices import PROGRAMS
+from core.base.result import KnowledgeError
 
 PRICES_FILE = Path(__file__).resolve().parents[2] / "assets" / "prices.toml"
 
@@ -88,6 +90,19 @@ class Answer:
     output_tokens: int | None = None
     truncated: bool = False
     requests: int = 1
+
+
+def json_in(answer: Answer) -> dict[str, Any]:
+    """The JSON object in an answer, whatever stands around it. Raises KnowledgeError where it was cut off or there is
+    none."""
+    begin, end = answer.text.find("{"), answer.text.rfind("}")
+    try:
+        found = json.loads(answer.text[begin : end + 1]) if 0 <= begin < end else None
+    except (ValueError, RecursionError):
+        found = None
+    if answer.truncated or not isinstance(found, dict):
+        raise KnowledgeError("bad-answer", f"the model's answer {'was cut off' if answer.truncated else 'is no JSON'}")
+    return found
 
 
 class Generate(Protocol):

@@ -34,7 +34,6 @@ OUTCOMES = ("win", "partial", "miss", "misleading")
 """How that served: it helped, it was not enough, it was beside the point, it led astray."""
 # What documents of the library are, how they are looked for and shown, and how they stand to each other.
 CONTENT_TYPES = ("article", "paper", "note", "code", "conversation", "reference")
-STRATEGIES = ("keyword", "semantic", "concept", "usage", "graph", "temporal")
 DOSSIER_SIZES = ("full", "compact", "minimal")
 SCOPES = ("all", "tasks", "sources", "gaps", "retire", "connections", "concept")
 RELATIONS = (

@@ -7,7 +7,6 @@ first, and what is left is reported. `build` reads all of it.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -21,7 +20,7 @@ from core.base.result import KnowledgeError
 from core.commands.transcript import LOOK_SECONDS, ends_known, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
-from core.conversation_index import Brought, look, place_of
+from core.conversation_index import RATE, SHARE, Brought, look, place_of
 from core.harvest.report import Progress
 from core.knowledge.projects import here_in, known_projects
 from core.search import conversations as stored
@@ -39,7 +38,6 @@ from core.search.conversation_query import (
 )
 from core.search.conversation_query import unread as unread_number
 from core.search.days import Span, day_span, question
-from core.search.vectors import embed_one
 from core.sources.tools import EXPORTS, FILES, NAMES, known_as, known_name, title_of
 
 if TYPE_CHECKING:
@@ -127,17 +125,14 @@ class ConversationHit:
 @dataclass(frozen=True)
 class ConversationHits:
     """What was found, best first (without words: newest first). `conversations` and `turns` are how many there are to
-    be found; `waiting` conversations of `waiting_bytes` are not read yet, which would take about `seconds`. `note` says
-    how a question was understood, `nothing` why nothing was found, `folder` which project was meant. `warnings` are for
-    the user."""
+    be found; `waiting` conversations are not read yet. `note` says how a question was understood, `nothing` why nothing
+    was found, `folder` which project was meant. `warnings` are for the user."""
 
     query: str
     hits: tuple[ConversationHit, ...] = ()
     conversations: int = 0
     turns: int = 0
     waiting: int = 0
-    waiting_bytes: int = 0
-    seconds: float = 0.0
     note: str = ""
     warnings: tuple[str, ...] = ()
     nothing: str = ""
@@ -233,10 +228,11 @@ def build(
 
 def what_it_takes(brought: Brought) -> str:
     """`10,000 conversations (1.0GB): about 3 min, 400.0MB in the cache`."""
-    seconds = brought.seconds
+    seconds = brought.waiting_bytes / RATE
     duration = f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
     number = f"{brought.waiting:,} conversation{'' if brought.waiting == 1 else 's'}"
-    return f"{number} ({size(brought.waiting_bytes)}): about {duration}, {size(brought.growth)} in the cache"
+    growth = size(int(brought.waiting_bytes * SHARE))
+    return f"{number} ({size(brought.waiting_bytes)}): about {duration}, {growth} in the cache"
 
 
 def build_vectors(
@@ -255,16 +251,6 @@ def build_vectors(
     return made.turns, made.waiting
 
 
-def _of_a_tool(words: str) -> tuple[str, tuple[str, ...]]:
-    """`codex sessions about X` without its first words, and the source that they name; () for none."""
-
-    said = re.match(r"\W*(?:in |from |which |my |the )*(?P<tool>[\w -]{3,20}?) (?:sessions?|conversations?|chats?)\b"
-                    r"(?: (?:about|where|in which|that|when|with|on|of))?", words, re.IGNORECASE)  # fmt: skip
-    named = known_name(said["tool"].strip().replace(" ", "_")) if said is not None else ""
-    left = words[said.end() :].strip() if said is not None else ""
-    return (left, (named,)) if named in NAMES and left else (words, ())
-
-
 def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | None, str]:
     """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
     if not workspace.config.embedder or not text.strip() or not stored.totals(database)[1]:
@@ -274,7 +260,7 @@ def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | 
     if not kept_vectors.are_there(database, name):
         return None, "conversations are searched by their words alone; 'knowledge vectors' adds their meaning"
     try:
-        query = embed_one(text, embedder_of(workspace))
+        query = kept_vectors.embed_one(text, embedder_of(workspace))
     except KnowledgeError as failed:
         return None, f"{failed.error} Words alone were searched."
     near = kept_vectors.near(database, name, query)
@@ -322,16 +308,10 @@ def find(
                 since=span.since, before=span.before, project=folder, sources=filters.sources,
                 roles=(filters.role,) if filters.role else (), also=tuple(also),
             )  # fmt: skip
-            left, tools = _of_a_tool(text) if not filters.sources else (text, ())
-            if tools and in_scope(database, Filters(sources=tools)):
-                text, wanted = left, replace(wanted, sources=tools)
-                note = (
-                    note or f"understood as: of {title_of(tools[0])} (quotation marks search the words as they stand)"
-                )
             near, warning = _meant(workspace, database, text)
             warnings += [warning] if warning else []
             hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
-            if not hits and (tools or (asked.said and (asked.words or (text and not asked.open)))):
+            if not hits and asked.said and (asked.words or (text and not asked.open)):
                 folder, *also = project
                 wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))
                 near, _ = _meant(workspace, database, words)
@@ -348,8 +328,8 @@ def find(
     if brought.waiting:
         warnings.append(f"not searched yet: {what_it_takes(brought)}; 'knowledge search --build' reads all of it")
     return ConversationHits(
-            words, tuple(_with_ends(workspace, hits)), number, turns, brought.waiting, brought.waiting_bytes,
-            brought.seconds, note, tuple(warnings), nothing, project[0],
+            words, tuple(_with_ends(workspace, hits)), number, turns, brought.waiting, note,
+            tuple(warnings), nothing, project[0],
         )  # fmt: skip
 
 

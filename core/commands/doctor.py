@@ -29,7 +29,7 @@ from core.commands.moment.hints import check_hints
 from core.commands.moment.worked import check_experience
 from core.commands.project import project_problem
 from core.commands.row import flag, single
-from core.commands.search import check_embedder, check_index
+from core.commands.search import check_embedder
 from core.commands.sources import set_sources
 from core.commands.table import SUMMARY
 from core.commands.text import count
@@ -333,7 +333,6 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         _check_copies(paths),
         _check_digest(workspace),
         check_facts(workspace),
-        check_index(workspace),
         check_embedder(workspace),
         check_library(workspace),
         _check_settings(workspace),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
@@ -334,28 +334,26 @@ def _apply(
     generate: Generate | None,
 ) -> HarvestReport:
     complete(workspace, now)
-    with ExitStack() as stack:
-        if generate is None and options.limits.provider != "offline" and not request.no_harvest:
-            generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
-            if workspace.config.workers:
-                far = on_cluster(workspace, options.limits.provider, request.model)
-                generate = stack.enter_context(closing(far))
-                options = replace(options, jobs=max(options.jobs, far.threads))
-        from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
+    if generate is None and options.limits.provider != "offline" and not request.no_harvest:
+        generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
+        if workspace.config.workers:
+            generate = far = on_cluster(workspace, options.limits.provider, request.model)
+            options = replace(options, jobs=max(options.jobs, far.threads))
+    from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
 
-        counted = Counted(generate) if generate is not None else None
-        done = attempt(
-            run_harvest, workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache
-        )
-        if counted is not None and options.usage is not None:
-            note_usage(options.usage, options.asked, counted.usage)
-        if isinstance(done, KnowledgeError):
-            raise done
-        if counted is not None:
-            done.value.sent_tokens = counted.sent
-            if not options.caps:  # else every call was booked at once
-                _book(workspace, options, done.value, now)
-        return done.value
+    counted = Counted(generate) if generate is not None else None
+    done = attempt(
+        run_harvest, workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache
+    )
+    if counted is not None and options.usage is not None:
+        note_usage(options.usage, options.asked, counted.usage)
+    if isinstance(done, KnowledgeError):
+        raise done
+    if counted is not None:
+        done.value.sent_tokens = counted.sent
+        if not options.caps:  # else every call was booked at once
+            _book(workspace, options, done.value, now)
+    return done.value
 
 
 def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Clock) -> None:

@@ -43,11 +43,10 @@ from core.library.told import leaving_out
 from core.search import kept_vectors
 from core.search.candidates import Filters
 from core.search.embedders import LOCAL_MODELS, check_model
-from core.search.index import differences, open_index
+from core.search.index import open_index
 from core.search.query import remarks as of_reasons
 from core.search.query import search as find
 from core.search.store import COLUMNS, Row, counted
-from core.search.vectors import embed_one
 from core.search.words import storable
 
 if TYPE_CHECKING:
@@ -57,8 +56,9 @@ if TYPE_CHECKING:
     from core.search.query import Hit as Hit
 
 LIMIT, MAX_LIMIT = 10, 1000
-VECTOR_SECONDS = 0.5
-"""So long a search makes vectors that are missing, at most; words never wait longer for meaning."""
+VECTOR_SECONDS, FEW_VECTORS = 0.5, 200
+"""So long a search makes vectors that are missing, at most, and only where they are so few: a whole library of
+documents would make every search wait. Words never wait longer for meaning."""
 _SINCE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\Z")
 
 
@@ -152,7 +152,7 @@ def search(
     folder, index = search_folder(workspace, here), opened_search(workspace, here)
     try:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, "" if told is not None else within, before)
-        near, note = _near(workspace, index, folder, text)
+        near, note = near_in(workspace, index, folder, text)
         hits = find(index, text, filters, limit, near, _not_removed(workspace.paths, keep))
         number = counted(index.database)
         nothing = "" if hits else _why_nothing(index, within, keep)
@@ -386,7 +386,7 @@ def _together(
     )  # fmt: skip
 
 
-def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[Mapping[int, float] | None, str]:
+def near_in(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[Mapping[int, float] | None, str]:
     """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
     if not workspace.config.embedder or not text.strip():
         return None, ""
@@ -394,42 +394,18 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
     try:
         embed = embedder_of(workspace)
         name, waiting = embedder_name(workspace), kept_vectors.counted(index.database).waiting
-        if waiting or not kept_vectors.are_there(index.database, name):
-            made = attempt(kept_vectors.build, folder, name, embed, wait=0.0, seconds=VECTOR_SECONDS)
+        there = kept_vectors.are_there(index.database, name)
+        if 0 < waiting <= FEW_VECTORS or not there:
+            home = search_folder(workspace, None) if not there else None
+            made = attempt(kept_vectors.build, folder, name, embed, wait=0.0, seconds=VECTOR_SECONDS, beside=home)
             if isinstance(made, KnowledgeError) and made.error.code != "busy":
                 raise made
             waiting = made.value.waiting if isinstance(made, Ok) else waiting
-        query = embed_one(text, embed)
+        query = kept_vectors.embed_one(text, embed)
     except KnowledgeError as failed:
         return None, f"{failed.error} Words alone were searched."
     note = f"{waiting} entries have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
     return kept_vectors.near(index.database, name, query), note
-
-
-def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:
-    """Make the index again and return the number of its entries. Raises OSError."""
-
-    index = open_index(search_folder(workspace, project), search_sources(workspace, project), anew=True)
-    index.close()
-    return index.changed
-
-
-def check_index(workspace: Workspace) -> Iterator[Finding]:
-    """For the doctor: how the index of the home differs from the files. It is a projection, so this is a note; no
-    index is no finding."""
-
-    folder = search_folder(workspace, None)
-    if not files.exists(folder):
-        return
-
-    try:
-        found = differences(folder, search_sources(workspace, None))
-    except OSError as error:
-        yield Finding("unreadable", f"the store cannot be listed: {error.strerror}", str(error.filename or ""))
-        return
-    mend = partial(rebuild_index, workspace)
-    for message in found[:1]:
-        yield Finding("index-stale", f"{message}; the next search updates it", str(folder), mend, note=True)
 
 
 def check_embedder(workspace: Workspace) -> Iterator[Finding]:
@@ -465,9 +441,9 @@ def build_vectors(
     progress: Callable[[Any], None] = lambda step: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> VectorsReport:
-    """Make all vectors that a search by meaning compares, those of entries, then those of conversations, and fetch the
-    model where it is not there yet. Stopped, it goes on where it ended. Raises KnowledgeError without an embedder, or
-    when it fails."""
+    """Make all vectors that a search by meaning compares, those of entries (also as projects see them), then those of
+    conversations, and fetch the model where it is not there yet. Stopped, it goes on where it ended. Raises
+    KnowledgeError without an embedder, or when it fails."""
     if not workspace.config.embedder:
         hint = "choose one, for example: knowledge config set embedder minilm"
         raise KnowledgeError("no-embedder", "no embedder is set", hint=hint)
@@ -479,9 +455,12 @@ def build_vectors(
 
     folder, index, name = search_folder(workspace, asked), opened_search(workspace, asked), embedder_name(workspace)
     try:
-        entries = kept_vectors.build(folder, name, embed, partial(step, "entries"), cancelled).turns
+        home = search_folder(workspace, None)
+        entries = kept_vectors.build(folder, name, embed, partial(step, "entries"), cancelled, beside=home).turns
     finally:
         index.close()
+    for other in sorted(home.parent.glob(f"{home.name}-*")) if folder == home else ():  # they hold the same and more
+        attempt(kept_vectors.build, other, name, embed, cancelled=cancelled, beside=home)
     if not workspace.config.search_conversations:
         return VectorsReport(workspace.config.embedder, entries)
     from core.commands.conversations import build_vectors as build_those_of_turns

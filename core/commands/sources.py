@@ -162,7 +162,8 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     if HOME in named or ALL in named:
         by_source[HOME] = _at_home(workspace)
     wanted = [*NAMES] if ALL in named else named
-    known = _by_path(entries)
+    there = {_key(item) for items in by_source.values() for item in items}
+    known, refused = _told_of(entries, there)
     for source in dict.fromkeys([*(row for row in wanted if row in NAMES), *by_source]):
         seen = by_source.get(source, [])
         folders = (
@@ -173,7 +174,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
             else [row.folder for row in rows if row.source == source and (seen or name)]
         )
         row = SourceFound(source, title_of(source), source in picked or ALL in picked, folders)
-        _count(row, seen, known, _refused(entries), workspace.config.max_harvest_source_bytes)
+        _count(row, seen, known, refused, workspace.config.max_harvest_source_bytes)
         _expiry(row, seen, known, days_kept(source, rows), now or utc_now())
         report.rows.append(row)
     return report
@@ -199,12 +200,13 @@ def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, 
     found = survey(places(left, workspace.environment, ())).artifacts
     if not found:
         return []
-    known = _by_path(entries)
     read = {str(entry.get("source", "")) for entry in entries.values() if entry.get("status") == "harvested"}
     opened = [item for item in found if item.kind == "store" and item.source in read]
     inside = _listed(workspace, opened).artifacts if opened else []
     counts: dict[str, list[str]] = {}
-    for item in (*(row for row in found if row not in opened), *inside):
+    here = [*(row for row in found if row not in opened), *inside]
+    known, _ = _told_of(entries, {_key(item) for item in here})
+    for item in here:
         if not _is_harvested(item, known):
             counts.setdefault(item.source, []).append(item.kind)
     if not counts:
@@ -222,16 +224,20 @@ def _at_home(workspace: Workspace) -> list[Artifact]:
     return [row for row in conversations if classify_conversation(row, protection, folder).verdict == "harvest"]
 
 
-def _by_path(entries: Mapping[str, Entry]) -> dict[str, tuple[int, float]]:
-    """What `known_as` says -> size (-1 where the ledger does not tell) of the newest harvest of what stood there."""
-    known: dict[str, tuple[str, int]] = {}
-    for entry in entries.values():
-        if entry.get("status") == "harvested":
-            path = known_as(str(entry.get("path", "")), str(entry.get("source", "")))
+def _told_of(entries: Mapping[str, Entry], there: Collection[str]) -> tuple[dict[str, tuple[int, float]], set[str]]:
+    """Of what is `there`, by what `known_as` says: size (-1 where the ledger does not tell) and time of the newest
+    harvest; and what a harvest found too large, of which the size on the disk alone tells nothing: what a model would
+    be sent of it is smaller."""
+    known, refused = dict[str, tuple[str, int]](), set[str]()
+    for entry in entries.values() if there else ():
+        path, status = known_as(str(entry.get("path", "")), str(entry.get("source", ""))), entry.get("status")
+        if path in there and status == "harvested":
             at, size = str(entry.get("at", "")), entry.get("bytes", -1)
             if at >= known.get(path, ("", 0))[0]:
                 known[path] = (at, size if isinstance(size, int) else -1)
-    return {path: (size, _seconds(at)) for path, (at, size) in known.items()}
+        elif path in there and status == "too-large":
+            refused.add(path)
+    return {path: (size, _seconds(at)) for path, (at, size) in known.items()}, refused
 
 
 def _seconds(text: str) -> float:
@@ -248,13 +254,6 @@ def _key(item: Artifact) -> str:
 def _is_harvested(item: Artifact, known: Mapping[str, tuple[int, float]]) -> bool:
     size, at = known.get(_key(item), (0, 0.0))
     return _key(item) in known and (size == item.size or (size < 0 and item.mtime_ns / 1e9 <= at))
-
-
-def _refused(entries: Mapping[str, Entry]) -> set[str]:
-    """What `known_as` says of conversations that a harvest found too large. Their size on the disk alone tells nothing:
-    what a model would be sent of them is smaller."""
-    rows = (entry for entry in entries.values() if entry.get("status") == "too-large")
-    return {known_as(str(entry.get("path", "")), str(entry.get("source", ""))) for entry in rows}
 
 
 def _count(

@@ -385,9 +385,15 @@ def _commits(event: Command, place: Mapping[str, Any]) -> Iterator[Commit]:
     receipt: the output only tells that a commit of such a subject was made, and its hash."""
     receipts = [(found["subject"].strip(), found["hash"]) for found in _COMMITTED.finditer(event.output)]
     for said in commit_messages(event.words) or [""]:
-        mine = [hash for line, hash in receipts if not said or line == said or line.startswith(f"{said} ")]
+        mine = [hash for line, hash in receipts if not said or line.startswith(f"{said} ") or _is_same(line, said)]
         failed = None if not event.answered or event.refused else False if event.failed else None
         yield Commit(subject=said, hash=mine[-1] if mine else "", succeeded=True if mine else failed, **place)
+
+
+def _is_same(line: str, said: str) -> bool:
+    """Whether a receipt is of that message: a terminal drops letters that it cannot print."""
+    plain = ["".join(char for char in text if char.isascii() and char.isalnum()) for text in (line, said)]
+    return line == said or (plain[0] == plain[1] != "")
 
 
 def commit_messages(words: str) -> list[str]:

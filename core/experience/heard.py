@@ -26,13 +26,16 @@ SHARE, TELLING = 0.5, 5
 OPENING, GO_ON = 3, 6
 """A verdict stands in so many first sentences of the user's reply; where it has so few words, in that of the next reply
 too."""
+ASKS = 120
+"""An answer that has a question mark in so many of its last characters asks something."""
 LOOKED = 20_000
 """Characters of an answer that are looked at."""
 
 _WORKS = re.compile(
     r"\b(?:it|that|this|all|everything|now)(?: (?:now|all|just|really|actually|finally))*"
     r"(?: (?:works?|worked|helped|did (?:it|the trick)|solved|fixed)|"
-    r"(?:'s| is| got| was)(?: now| exactly)? (?:fixed|solved|working|perfect|right|correct))\b|"
+    r"(?:'s| is| got| was)(?: now| exactly| really| just)? "
+    r"(?:fixed|solved|working|perfect|right|correct|great|awesome|excellent))\b|"
     r"\A\W*(?:(?:ok|okay|yes|yep|great|cool|nice|good|thanks|perfect)\b\W*)?"
     r"(?:works|worked|(?:exactly|correct|perfect|fixed|solved|yes,? that)(?= *(?:[.,!]|\Z)))",
     re.IGNORECASE,
@@ -43,21 +46,30 @@ _GOOD = re.compile(
 )
 """Praise opens a reply: at the end of a request it is politeness, in the middle an adjective."""
 _BAD = re.compile(
-    r"\A\W*(?:wrong|incorrect)\b|\A\W*(?:no|nope)\b\W+(?:that|this|it|you|not)\b|"
+    r"\A\W*(?:wrong|incorrect)\b|"
     r"\b(?:that|this|it|you|your \w+|the (?:answer|fix|advice|suggestion))(?:'s|'re| is| was| are| were| looks| seems)?"
     r"(?: \w+)? (?:wrong|incorrect|misleading|outdated|misled)\b|"
     r"\b(?:that|this|it)(?:'s| is| was)(?: not|n't) (?:right|true|correct|what i|it)\b|"
     r"\b(?:that|this|it) (?:did|does)(?:n't| not) help\b|\bled .{1,20} astray\b|\bmade it worse\b",
     re.IGNORECASE,
 )
+_NO = re.compile(r"\A\W*(?:no|nope)\b\W+(?:that|this|it|you|not)\b", re.IGNORECASE)
+"""What it denies, unless it answers a question."""
 _FAILS = re.compile(
     r"\bnot working\b|\b(?:does|did|do|is|was|has)(?:n't| not) (?:work|fix|solve|compil)\w*|"
     r"\A\W*(?:it )?still\b|\bstill (?:fail\w*|broken|hangs?|the same|not|doesn't|isn't|crash\w*)\b|"
-    r"\b(?:it|that|this)(?:'s| is) not \w+ing\b",
+    r"\b(?:it|that|this)(?:'s| is) not \w+ing\b|"
+    r"\bI(?:'m)? still (?:get|getting|see|seeing|"
+    r"(?:don't|do not|can't|cannot) (?:see|get|reach|open|run|build|find))\b",
     re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(r"\b(other|another|next|second|different|remaining|unrelated|else)\b", re.IGNORECASE)
 """What fails is not what was asked about."""
+_ENGLISH = frozenset(
+    ("the", "and", "but", "that", "this", "it", "to", "my", "you", "your", "for", "not", "with", "now", "what", "how",
+     "can", "let", "add", "does", "still", "works", "worked")
+)  # fmt: skip
+"""Words of which a longer reply in English has one, and hardly another language."""
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?;…])\s+|\n+|,?\s+(?=but\b)")
 _ASKED = re.compile(r"(?:knowledge|memory|manual.slop).*find\Z|\Afind\Z", re.IGNORECASE)
 _RAN = re.compile(r"(?:\A|[;&|/]\s*)knowledge\s+find\b")
@@ -154,20 +166,40 @@ def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
 
 
 def verdict(turns: Sequence[Turn]) -> tuple[str, str] | None:
-    """What the user said of the answer, with their words; None where they said nothing of it. What fails after it is
-    said that this works is something else; a question tells at most that something fails."""
+    """What the user said of the answer, with their words; None where they said nothing of it, or not in English. What
+    fails after it is said that this works is something else; a question tells at most that something fails."""
     answered = next((at for at, turn in enumerate(turns) if turn.role == "assistant" and turn.text.strip()), len(turns))
-    said = [turn.text.strip()[:300] for turn in turns[answered:] if turn.role == "user" and turn.text.strip()]
-    for words in said[:2]:
-        works = False
-        for one in _SENTENCE_ENDS.split(words)[:OPENING]:
-            asks = one.rstrip().endswith("?")
-            fails = _FAILS.search(one) and not works and not _ELSEWHERE.search(one)
-            if fails or (_BAD.search(one) and not asks):
-                return "misleading", " ".join(words.split())
-            works = works or bool(_WORKS.search(one) and not _FAILS.search(one) and not asks)
-        if works or _GOOD.search(words):
-            return "win", " ".join(words.split())
+    asked = False
+    replies = 0
+    for turn in turns[answered:]:
+        if turn.role == "assistant" and turn.text.strip():
+            asked = "?" in turn.text.strip()[-ASKS:]
+        if turn.role != "user" or not turn.text.strip() or replies == 2:
+            continue
+        replies += 1
+        words = turn.text.strip()[:300]
+        outcome = _outcome(words, asked)
+        if outcome and not _is_foreign(words):
+            return outcome, " ".join(words.split())
         if len(words.split()) > GO_ON:
             return None
     return None
+
+
+def _outcome(words: str, asked: bool) -> str:
+    """What a reply says of the answer before it, which `asked` something or not; "" for nothing."""
+    works = False
+    for one in _SENTENCE_ENDS.split(words)[:OPENING]:
+        asks = one.rstrip().endswith("?")
+        fails = _FAILS.search(one) and not works and not _ELSEWHERE.search(one)
+        denies = _BAD.search(one) or (_NO.search(one) and not asked)
+        if fails or (denies and not asks):
+            return "misleading"
+        works = works or bool(_WORKS.search(one) and not _FAILS.search(one) and not asks)
+    return "win" if works or _GOOD.search(words) else ""
+
+
+def _is_foreign(words: str) -> bool:
+    """Whether somebody goes on in another language: *great, ma non funziona* praises nothing."""
+    said = words_of(words)
+    return len(said) > 3 and _ENGLISH.isdisjoint(said)

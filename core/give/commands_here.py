@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from core.base.command_line import goals
 
+SESSIONS = 400
+"""So many of the newest sessions of a project are asked."""
 AHEAD = 14
 """So many commands behind a failure are looked at for what worked."""
 SHOWN = 160
@@ -34,9 +36,10 @@ class _Row(NamedTuple):
 
 
 _ROWS = (
-    "SELECT c.thread, c.position, c.key, c.words, c.failed, c.line, c.wrong, substr(v.ended, 1, 10) FROM commands c"
-    " JOIN conversations v ON v.id = c.thread WHERE v.project = ? AND v.session <> ? AND {} "
-    "ORDER BY v.ended, c.thread, c.rowid"
+    "WITH newest AS (SELECT id, ended FROM conversations"
+    " WHERE project = ? AND session <> ? ORDER BY ended DESC LIMIT ?)"
+    " SELECT c.thread, c.position, c.key, c.words, c.failed, c.line, c.wrong, substr(v.ended, 1, 10) FROM newest v"
+    " CROSS JOIN commands c ON c.thread = v.id AND {} ORDER BY v.ended, c.thread, c.rowid"
 )
 
 
@@ -64,7 +67,7 @@ def before(database: sqlite3.Connection, project: str, session: str, key: str) -
 def after(database: sqlite3.Connection, project: str, session: str, key: str, error: str) -> Known | None:
     """What is known of an error that has just come: what followed it when the same command passed again, or what was
     run in its place."""
-    for row in reversed(_rows(database, project, session, "c.error = ?", error)):
+    for row in reversed(_rows(database, project, session, "c.error = ? AND c.error <> ''", error)):
         if not goals(row.key) & goals(key):
             continue
         between: list[_Row] = []
@@ -104,7 +107,7 @@ def _serves(other: str, key: str) -> bool:
 
 
 def _rows(database: sqlite3.Connection, project: str, session: str, condition: str, value: str) -> list[_Row]:
-    return [_Row(*row) for row in database.execute(_ROWS.format(condition), (project, session, value))]
+    return [_Row(*row) for row in database.execute(_ROWS.format(condition), (project, session, SESSIONS, value))]
 
 
 def _behind(database: sqlite3.Connection, row: _Row) -> list[_Row]:

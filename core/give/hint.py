@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from core.give.handed import Row
-
 MOST_INPUT = 4 << 20
 WAIT_SECONDS = 0.5
 BYTES = 1500
 LEAST_WORDS = 3
+EARLY_BYTES = 200_000
+"""A session whose transcript is larger knows how the project is checked, and what its branch is about."""
 BUSY_SECONDS = 0.05
 """So long an index that somebody writes is waited for."""
 PROMPT, COMMAND, FAILURE, FILE = "prompt", "command", "failure", "file"  # HINT_EVENTS
@@ -129,18 +129,18 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     from core.base.project import project_root
 
     project = project_root(cwd)
-    rows = _rows(event, said, wanted, project, session, cache_folder(paths.home, environment)) if project else []
-    if not rows:
+    found = _found(event, said, wanted, project, session, cwd, cache_folder(paths.home, environment)) if project else []
+    if not found:
         return ""
     # The settings take longest, and most events have nothing to say.
     from pathlib import Path
 
     from core.base.config import load_config
-    from core.give.handed import Handed
+    from core.give.handed import Handed, Row
 
     settings = load_config(Path(config) if config else None, environment, Path(cwd)).config
     handed = Handed(paths, session)
-    rows = [row for row in rows if handed.is_new(row.text)]
+    rows = [row for row in map(Row._make, found) if handed.is_new(row.text)]
     if event not in settings.hints or not rows or (event != FILE and not settings.search_conversations):
         return ""
     from core.base.marks import for_prompt
@@ -166,48 +166,46 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": "\n".join(lines)}}) + "\n"
 
 
-def _rows(
-    event: str, said: Mapping[str, Any], wanted: str, project: str, session: str, cache: Any
-) -> list[Row]:  # fmt: skip
-    """The lines for an event."""
-    from core.give.handed import Row
+def _found(
+    event: str, said: Mapping[str, Any], wanted: str, project: str, session: str, cwd: str, cache: Any
+) -> list[tuple[str, str, float, str, str]]:  # fmt: skip
+    """The lines for an event, each as a `handed.Row` that is not made yet: most events have none."""
+    from core.search import CONVERSATIONS_VERSION, ENTRIES_VERSION
 
-    talks = _opened(cache / "conversations" / "search.db")
-    entries = _opened(cache / "search" / "search.db")
+    talks = _opened(cache / "conversations" / "search.db", CONVERSATIONS_VERSION)
+    entries = _opened(cache / "search" / "search.db", ENTRIES_VERSION)
     try:
         if event == FILE:
-            return _of_file(entries, project, wanted, str(said.get("cwd", "")))
+            return _of_file(entries, project, wanted, cwd)
         if talks is None:
             return []
         if event == PROMPT:
             from core.give.at_prompt import lines_for
+            from core.give.earlier import branch_of
 
-            found = lines_for(talks, entries, project, session, wanted)
-            return [
-                Row(f"{row.text} → {row.place} ({row.day})", row.why, row.score, branch=row.branch) for row in found
-            ]
+            branch, transcript = branch_of(os.path.realpath(cwd)), str(said.get("transcript_path") or "")
+            early = not os.path.isfile(transcript) or os.path.getsize(transcript) < EARLY_BYTES
+            told = lines_for(talks, entries, project, session, wanted, branch, early=early)
+            return [(f"{row.text} → {row.place} ({row.day})", row.why, row.score, "", row.branch) for row in told]
         from core.base.command_line import command_key, error_key
         from core.give.commands_here import after, before
 
-        key = command_key(wanted)
-        if not key:
+        key, error = command_key(wanted), error_key(output_of(said)) if event == FAILURE else ""
+        if not key or (event == FAILURE and not error):
             return []
-        if event == COMMAND:
-            known = before(talks, project, session, key)
-            return [Row(known.line, f"command: {key}", instead=known.instead)] if known is not None else []
-        error = error_key(output_of(said))
-        known = after(talks, project, session, key, error) if error else None
-        return [Row(known.line, f"error: {error}", instead=known.instead)] if known is not None else []
+        known = after(talks, project, session, key, error) if error else before(talks, project, session, key)
+        why = f"error: {error}" if error else f"command: {key}"
+        return [(known.line, why, 1.0, known.instead, "")] if known is not None else []
     finally:
         for database in (talks, entries):
             if database is not None:
                 database.close()
 
 
-def _of_file(entries: sqlite3.Connection | None, project: str, path: str, cwd: str) -> list[Row]:
+def _of_file(
+    entries: sqlite3.Connection | None, project: str, path: str, cwd: str
+) -> list[tuple[str, str, float, str, str]]:
     """The notes of a file of the project."""
-    from core.give.handed import Row
-
     whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
     places = {whole, os.path.realpath(whole)}
     if entries is None or not any(place.startswith(project.rstrip(os.sep) + os.sep) for place in places):
@@ -216,16 +214,20 @@ def _of_file(entries: sqlite3.Connection | None, project: str, path: str, cwd: s
     sql = f"SELECT text FROM entries WHERE kind = 'note' AND title IN ({marks}) ORDER BY date DESC LIMIT 3"
     rows = entries.execute(sql, tuple(places)).fetchall()
     name = os.path.relpath(whole, project)
-    return [Row(f"{name}: {' '.join(text.split())[:400]}", "notes of the file") for (text,) in rows]
+    return [(f"{name}: {' '.join(text.split())[:400]}", "notes of the file", 1.0, "", "") for (text,) in rows]
 
 
-def _opened(path: Any) -> sqlite3.Connection | None:
-    """An index as it is, for reading alone; None where there is none."""
+def _opened(path: Any, version: int) -> sqlite3.Connection | None:
+    """An index as it is, for reading alone; None where there is none. Raises ValueError for one of another version."""
     import sqlite3
 
     if not os.path.isfile(path):
         return None
-    return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+    database = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+    if database.execute("PRAGMA user_version").fetchone()[0] != version:
+        database.close()
+        raise ValueError(f"{path} is of another version of this program; 'knowledge search' makes it again")
+    return database
 
 
 def main(arguments: list[str], write: Callable[[str], object] | None = None) -> int:

@@ -8,10 +8,11 @@ figures are not taken from.
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from core.search.words import STOP_WORDS, Stems, words_of
@@ -28,9 +29,11 @@ MASS, DENSITY = 1.25, 0.27
 part of the weight of the sentence they are."""
 CLOSING = 3
 """In so many turns at the end of a session the assistant tells what came of it."""
-KEPT_MORE = 1.2
-"""A line that was kept counts so much more than words of a conversation."""
-ROWS = 60
+COVERED = 0.1
+"""So much of what the words of a prompt weigh is shared: in a long paste some words meet any line."""
+ROWS, THREADS = 60, 1000
+"""So many turns that match, and so many of the newest sessions, are looked into."""
+LEAST_SENTENCE = 30
 _ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])|\n+|(?<=[。！？])")
 _TALK = re.compile(
     r"(?:let me|i'?ll|i will|now |next|ok|okay|great|perfect|sure|yes|no\b|thanks|here(?:'s| is)|done|good|please|"
@@ -80,6 +83,7 @@ class Thread(NamedTuple):
     day: str
     branch: str
     turns: int
+    state: str
 
 
 class Told(NamedTuple):
@@ -93,29 +97,37 @@ class Told(NamedTuple):
     branch: str = ""
 
 
-class _Asked(NamedTuple):
-    """The rare words of a prompt with what each is worth, in a project of `total` turns; `least` are shared."""
+def threads_of(talks: sqlite3.Connection, project: str, session: str) -> dict[int, Thread]:
+    """The newest other sessions of a project whose words are in the index."""
+    sql = (
+        "SELECT id, name, substr(ended, 1, 10), branch, turns, state_end FROM conversations"
+        " WHERE project = ? AND session <> ? AND problem = '' ORDER BY ended DESC LIMIT ?"
+    )
+    return {row[0]: Thread(*row) for row in talks.execute(sql, (project, session, THREADS))}
 
+
+class Asked(NamedTuple):
+    """The words of a prompt, `all` of them as stems, and the rare ones: how each is `spelled` and what it is `worth` in
+    a project of `total` turns; which of them each turn `has` (by its id), the turns with most of them; what the `whole`
+    prompt is worth, with the words that nobody said here. `least` are shared by a sentence that speaks to it."""
+
+    all: frozenset[str]
+    spelled: Mapping[str, str]
     worth: Mapping[str, float]
+    has: Mapping[int, Collection[str]]
+    best: Sequence[int]
+    whole: float
     stems: Stems
     total: int
     least: int
 
-
-def threads_of(talks: sqlite3.Connection, project: str, session: str) -> dict[int, Thread]:
-    """The other sessions of a project whose words are in the index."""
-    sql = (
-        "SELECT id, name, substr(ended, 1, 10), branch, turns FROM conversations"
-        " WHERE project = ? AND session <> ? AND problem = ''"
-    )
-    return {row[0]: Thread(*row) for row in talks.execute(sql, (project, session))}
+    def mass(self, id: int) -> float:
+        """What the words are worth that a turn has."""
+        return sum(self.worth[stem] for stem in self.has[id])
 
 
-def speaking(
-    talks: sqlite3.Connection, entries: sqlite3.Connection | None, project: str,
-    threads: Mapping[int, Thread], words: Sequence[str],
-) -> list[Told]:  # fmt: skip
-    """The sentences of these sessions that speak to the words, best first. Raises sqlite3.Error."""
+def asked_here(talks: sqlite3.Connection, threads: Mapping[int, Thread], words: Sequence[str]) -> Asked | None:
+    """What the words of a prompt are worth in a project; None where too few of them are rare. Raises sqlite3.Error."""
     stems = Stems()
     known = stems.learn(words)
     wanted = list(dict.fromkeys(known[word] for word in words))
@@ -124,40 +136,47 @@ def speaking(
     rare = sorted((stem for stem in wanted if 0 < found.get(stem, 0) <= COMMON), key=lambda stem: found[stem])
     rare = rare[:MOST_TERMS]
     if len(rare) < LEAST_TERMS:
-        return []
+        return None
     spelled = {known[word]: word for word in reversed(words)}
-    inside = f"(SELECT id FROM conversations WHERE project = '{project.replace(chr(39), chr(39) * 2)}')"
-    total = talks.execute(f"SELECT count(*) FROM turns WHERE thread IN {inside}").fetchone()[0]
+    # What a turn is of is looked up for all at once, in the index alone: row by row it takes as long as the words.
+    own = f"SELECT id FROM turns WHERE thread IN ({', '.join(map(str, threads))})"
+    here = {id for (id,) in talks.execute(own)}
+    total = len(here)
     worth: dict[str, float] = {}
     has: dict[int, set[str]] = {}
     for stem in rare:
-        sql = f"SELECT t.id FROM words JOIN turns t ON t.id = words.rowid WHERE words MATCH ? AND t.thread IN {inside}"
-        ids = [row[0] for row in talks.execute(sql, (f'text : "{spelled[stem]}"',))]
+        asked = talks.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'text : "{spelled[stem]}"',))
+        ids = [id for (id,) in asked if id in here]
         worth[stem] = math.log(1 + (total - len(ids) + 0.5) / (len(ids) + 0.5))
         for id in ids:
             has.setdefault(id, set()).add(stem)
-    best = sorted(has, key=lambda id: -sum(worth[stem] for stem in has[id]))[:ROWS]
+    best = heapq.nlargest(ROWS, has, key=lambda id: sum(worth[stem] for stem in has[id]))
+    whole = sum(worth.values()) + sum(stem not in found for stem in wanted) * math.log(1 + total)
     many = total < FEW_TURNS and len(threads) >= FEW_SESSIONS
-    asked = _Asked(worth, stems, total, LEAST_TERMS if many else LEAST_TERMS + 1)
+    least = LEAST_TERMS if many else LEAST_TERMS + 1
+    said = {stem: spelled[stem] for stem in rare}
+    return Asked(frozenset(wanted), said, worth, has, best, whole, stems, total, least)
+
+
+def speaking(
+    talks: sqlite3.Connection, entries: sqlite3.Connection | None, threads: Mapping[int, Thread], asked: Asked
+) -> list[Told]:
+    """The sentences of these sessions that speak to a prompt, best first. Raises sqlite3.Error."""
     told: list[Told] = []
-    if best:
-        sql = f"SELECT thread, position, role, date, text FROM turns WHERE id IN ({', '.join('?' * len(best))})"
-        for thread, position, role, date, text in talks.execute(sql, best):
-            if thread in threads and role in ("user", "assistant") and position >= 0:
-                place = f"{threads[thread].name}:{position + 1}"
-                day, last = date or threads[thread].day, position >= threads[thread].turns - CLOSING
-                told += _sentences(text, role, last, place, day, asked)
+    for thread, position, role, date, text in turns_of(talks, asked.best):
+        if thread in threads:
+            place = f"{threads[thread].name}:{position + 1}"
+            last = position >= threads[thread].turns - CLOSING
+            told += _sentences(text, role, last, place, date or threads[thread].day, asked)
     if entries is not None:
         names = {thread.name: thread.day for thread in threads.values()}
-        told += _kept(entries, names, spelled, asked)
+        told += _kept(entries, names, asked)
     return _best(told)
 
 
-def _kept(
-    entries: sqlite3.Connection, names: Mapping[str, str], spelled: Mapping[str, str], asked: _Asked
-) -> list[Told]:
+def _kept(entries: sqlite3.Connection, names: Mapping[str, str], asked: Asked) -> list[Told]:
     """Lines of the category files that conversations of this project said."""
-    words = " OR ".join(f'"{spelled[stem]}"' for stem in asked.worth)
+    words = " OR ".join(f'"{word}"' for word in asked.spelled.values())
     sql = (
         "SELECT e.text, e.provenance, e.date FROM words JOIN entries e ON e.id = words.rowid"
         " WHERE words MATCH ? AND e.kind = 'bullet' AND e.key NOT LIKE 'tasks%'"
@@ -168,23 +187,29 @@ def _kept(
         name = source_of(provenance)
         if name in names:
             line = " ".join(text.partition("\n")[0].split())
-            row = _weighed(line, name, date, asked, KEPT_MORE)
+            row = _weighed(line, name, date, asked)
             made += [row] if row is not None else []
     return made
 
 
-def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: _Asked) -> list[Told]:
-    parts = [" ".join(part.split()) for part in _ENDS.split(text[:20_000])]
+def turns_of(talks: sqlite3.Connection, ids: Sequence[int]) -> list[tuple[int, int, str, str, str]]:
+    """What was said in these turns: thread, position, role, day, words."""
+    sql = (
+        f"SELECT thread, position, role, date, text FROM turns WHERE id IN ({', '.join('?' * len(ids))})"
+        " AND role IN ('user', 'assistant') AND position >= 0"
+    )
+    return talks.execute(sql, list(ids)).fetchall() if ids else []
+
+
+def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: Asked) -> list[Told]:
+    parts = parted(text)
     made = []
     for at, part in enumerate(parts):
-        if len(part) < 30 or part.endswith(("?", "？", ":")) or _TALK.match(part.lstrip("*_#- ")) or _CODE.search(part):
-            continue
-        tells = _TELLS.search(part) or (last and _DONE.search(part))
-        if role == "assistant" and (not tells or _ADVICE.search(part) or _HEDGED.search(part)):
+        if _says_nothing(part) or (role == "assistant" and (not tells(part, done=last) or _ADVICE.search(part))):
             continue
         if role == "user" and (_REQUEST.search(part) or not _STATED.match(part)):
             continue
-        row = _weighed(part, place, date, asked, 1.0)
+        row = _weighed(part, place, date, asked)
         if row is not None:
             behind = parts[at + 1] if at + 1 < len(parts) else ""
             near = len(part) + len(behind) < LINE_CHARACTERS and len(_SPOKEN.findall(behind)) > 3
@@ -193,8 +218,24 @@ def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: _
     return made
 
 
-def _weighed(text: str, place: str, date: str, asked: _Asked, more: float) -> Told | None:
-    worth, stems, total, least = asked
+def parted(text: str) -> list[str]:
+    """The sentences and lines of a text."""
+    return [" ".join(part.split()) for part in _ENDS.split(text[:20_000])]
+
+
+def _says_nothing(part: str) -> bool:
+    talk = len(part) < LEAST_SENTENCE or part.endswith(("?", "？", ":")) or _TALK.match(part.lstrip("*_#- "))
+    return bool(talk or _CODE.search(part))
+
+
+def tells(part: str, *, done: bool) -> bool:
+    """Whether an assistant's sentence tells a cause or a rule for sure, or what was `done`."""
+    found = _TELLS.search(part) or (done and _DONE.search(part))
+    return bool(found) and not (_says_nothing(part) or _HEDGED.search(part))
+
+
+def _weighed(text: str, place: str, date: str, asked: Asked) -> Told | None:
+    worth, stems, total = asked.worth, asked.stems, asked.total
     words = [
         word
         for word in dict.fromkeys(words_of(_ADDRESS.sub(" ", text[:800])))
@@ -206,9 +247,9 @@ def _weighed(text: str, place: str, date: str, asked: _Asked, more: float) -> To
     # What else the sentence says weighs as a word of middling frequency.
     other = math.log(1 + total / 20) * len({known[word] for word in words} - shared)
     density = mass / (mass + other * 0.7) if mass else 0.0
-    if len(shared) < least or mass * more < MASS * math.log(1 + total) or density * more < DENSITY:
+    if len(shared) < asked.least or mass < max(MASS * math.log(1 + total), COVERED * asked.whole) or density < DENSITY:
         return None
-    return Told(cut(text), place, date, mass * density * more, f"words: {', '.join(sorted(shared))}")
+    return Told(cut(text), place, date, mass * density, f"words: {', '.join(sorted(shared))}")
 
 
 def _best(told: Sequence[Told]) -> list[Told]:

@@ -6,8 +6,8 @@ header and beside what is known; or, where the settings say so, it is summarised
 
 A very long transcript is read line by line where its format lets it (`conversations/read.py`).
 
-Remarks that are too weak alone wait in the cache folder until another session of their project bears them out: one
-small JSON file, project -> rows. It is a projection: deleting it loses nothing but what waits. What it holds has gone
+Checks that ran in one session wait in the cache folder until another one of their project runs them: one small JSON
+file, project -> rows. It is a projection: deleting it loses nothing but what waits. What it holds has gone
 through the redaction, whatever the settings say.
 """
 
@@ -58,10 +58,10 @@ from core.harvest.meter import cached_table
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
-from core.rules.checks import check_steps
+from core.rules.checks import add_borne_out, check_steps, checks_borne_out
 from core.rules.distil import distil_offline
 from core.rules.failures import find_failures
-from core.rules.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
+from core.rules.left import commits_once, made_commit, to_commit
 from core.rules.sentence import alike
 from core.rules.session import read_session
 from core.sources.archive import content, original_sha256
@@ -287,7 +287,7 @@ def distil(
     if generate is None:
         arrays = distil_offline(conversation)
         if settings.waiting is not None:
-            add_borne_out(arrays, borne_out(conversation, settings.waiting))
+            add_borne_out(arrays, borne_out(conversation, settings.waiting, arrays["tasks_open"]))
         return _finish(arrays, conversation, settings, counts, whole)
     called = redact(name).text if settings.redact else name
     prompt, version = split_version(settings.harvest_prompt)
@@ -462,32 +462,38 @@ def _brief(turn: Turn) -> Turn:
     return replace(turn, text=f"{turn.text[:END_CHARACTERS]}\n…\n{turn.text[-END_CHARACTERS:]}")
 
 
-# --- remarks that wait for a second session of their project ---------------------------------------------------------
+# --- checks that wait for a second session of their project ----------------------------------------------------------
 
 MAX_PROJECTS = 200
 MAX_BYTES = 4 << 20
 _lock = Lock()
 
 
-def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str, str]]]:
-    """Facts and playbooks of this conversation that an earlier one of its project bears out; the rest waits."""
+def borne_out(
+    conversation: Conversation, file: Path, tasks: list[dict[str, str]] | None = None
+) -> dict[str, list[dict[str, str]]]:
+    """The checks of this conversation that an earlier one of its project ran too; the others wait. Of `tasks` goes what
+    asks to commit where an earlier session of the project asks the same and nothing was committed since."""
     project = project_of(conversation)
-    remarks = list(find_remarks(conversation))
     session = read_session(conversation)
     steps, _ = check_steps(session)
-    if not project or not (remarks or steps):
+    told = to_commit(tasks or [])
+    if not project or not (steps or told or made_commit(session)):
         return {}
     name = conversation.id or conversation.started
     with _lock:
         kept = cached_table(file).items()
         known = {key: [row for row in rows if isinstance(row, dict)] for key, rows in kept if isinstance(rows, list)}
-        facts, rows = bear_out(remarks, known.pop(project, []), name)
-        checks, rows = checks_borne_out(session.project, steps, rows, name, conversation.started)
+        waiting = known.pop(project, [])
+        again, waiting = commits_once(session, told, waiting, name)
+        for task in again:
+            (tasks or []).remove(task)
+        checks, rows = checks_borne_out(session.project, steps, waiting, name, conversation.started)
         known[project] = [row for row in rows if not redact(json.dumps(row, ensure_ascii=False)).counts]
         data = json.dumps(dict(list(known.items())[-MAX_PROJECTS:]), ensure_ascii=False).encode("utf-8", "replace")
         if len(data) <= MAX_BYTES:
             files.write_cache(file, data)
-    return {"facts": facts, "playbooks": checks}
+    return {"playbooks": checks}
 
 
 def project_of(conversation: Conversation) -> str:

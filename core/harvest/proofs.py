@@ -114,10 +114,12 @@ def find_missing(
     wanted, since, standing = set(also), now - timedelta(days=days), Standing(paths, many=True)
     found: list[Missing] = []
     in_part: list[tuple[str, FrozenPlan]] = []
-    for sha in sorted(entries, key=lambda sha: str(entries[sha].get("run", ""))):
-        entry = entries[sha]
-        if entry.get("status") != "harvested" or not (sha in wanted or entry.get("trash") or _is_since(entry, since)):
-            continue
+    asked = {
+        sha: entry
+        for sha, entry in entries.items()
+        if entry.get("status") == "harvested" and (sha in wanted or entry.get("trash") or _is_since(entry, since))
+    }
+    for sha, entry in sorted(asked.items(), key=lambda row: str(row[1].get("run", ""))):
         plan = proofs.plan(sha, entry)
         if plan is None or standing.has_all(plan):
             continue
@@ -126,7 +128,7 @@ def find_missing(
     overwritten = {row.file for row in found}
     for sha, plan in in_part if overwritten or single else ():
         rows = [
-            _missing(standing, sha, entries[sha], plan, name, lines)
+            _missing(standing, sha, asked[sha], plan, name, lines)
             for name, lines in standing.lost(plan, in_part=True).items()
         ]
         found += [row for row in rows if row.file in overwritten]

@@ -14,7 +14,8 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from datetime import datetime
 from io import BytesIO
 from itertools import zip_longest
@@ -36,10 +37,14 @@ PART_BYTES = 1 << 16
 """Larger ledgers are parsed in parts of about this size: json.loads lets no other thread work until it has ended, and a
 window must not stand still while a hundred thousand entries are read."""
 LARGE_BYTES = 4 << 20
-"""A larger ledger is never held as bytes by who only looks."""
+"""Of a larger ledger who only looks holds nothing: neither its bytes nor its entries."""
 BETWEEN = b'\n    },\n    "'
 """Between two entries of a ledger that we wrote. In valid JSON a string holds no line break, so this is never text."""
 HEAD, TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
+_BETWEEN, _END = re.compile(re.escape(BETWEEN)), b"\n    }"
+_NEXT_KEY = re.compile(re.escape(BETWEEN[:-1]) + rb'("(?:[^"\\]|\\.)*"): ')
+_ENTRY_BYTES = 4096
+"""So much is read of an entry at first: most are shorter."""
 
 UNDONE = "undone"
 """The status of a conversation whose harvest was undone; and the key, of whatever status, that names that run."""
@@ -75,57 +80,84 @@ def _in_parts(file: BinaryIO) -> Entries | None:
     one that is not in our own layout. A cut at a wrong place leaves a brace open, so that part is no JSON, and the
     whole file is read at once instead."""
     entries: Entries = {}
-    share = _Shared().share
     try:
-        for rows in _rows_of(file):
+        for _, rows in _rows_of(file):
             part = json.loads('{"' + rows.decode("utf-8") + "}}")
             if not all(isinstance(entry, dict) for entry in part.values()):
                 return None
-            share(part)
             entries.update(part)
     except (ValueError, RecursionError):
         return None
     return entries
 
 
-def _rows_of(file: BinaryIO) -> Iterator[bytes]:
-    """Some entries at a time, cut where one ends. Raises ValueError for another layout."""
-    held = file.read(PART_BYTES)
+def _rows_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Some entries at a time, cut where one ends, behind the place of the quote before the first of their keys. Raises
+    ValueError for another layout."""
+    held, begin = file.read(PART_BYTES), len(HEAD) - 1
     if not held.startswith(HEAD):
         raise ValueError("not our layout")
     held = held[len(HEAD) :]
     while more := file.read(PART_BYTES):
         cut = held.rfind(BETWEEN)
         if cut >= 0:
-            yield held[:cut]
-            held = held[cut + len(BETWEEN) :]
+            yield begin, held[:cut]
+            held, begin = held[cut + len(BETWEEN) :], begin + cut + len(BETWEEN)
         held += more
     if not held.endswith(TAIL):
         raise ValueError("not our layout")
-    yield held[: -len(TAIL)]
+    yield begin, held[: -len(TAIL)]
 
 
-_REPEATED = ("status", "model", "provider", "source", "format", "project", "prompt", "run", "at", "date")
+def entries_of(file: BinaryIO) -> Iterator[tuple[int, str, Entry]]:
+    """Where each entry of a ledger begins, its key and itself, of a file in our own layout, of which no more than a
+    part is held. Raises ValueError or RecursionError for another one, and where keys do not stand in their order."""
+    last = ""
+    for begin, rows in _rows_of(file):
+        part = json.loads('{"' + rows.decode("utf-8") + "}}")
+        begins = [begin, *(begin + found.end() for found in _BETWEEN.finditer(rows))]
+        for at, (key, entry) in zip(begins, part.items(), strict=True):
+            if not isinstance(entry, dict) or key <= last:
+                raise ValueError("not our layout")
+            last = key
+            yield at, key, entry
 
 
-class _Shared:
-    """Keeps equal words and equal counts of items once: of a hundred thousand entries they would take forty megabytes.
-    Nobody changes the counts of an entry; whoever tells other counts makes another entry."""
+def entry_at(file: BinaryIO, begin: int) -> tuple[str, Entry]:
+    """Key and entry of what begins there. Raises OSError, and ValueError or RecursionError where nothing does."""
+    file.seek(begin)
+    data, end = b"", -1
+    while end < 0:
+        more = file.read(max(_ENTRY_BYTES, 3 * len(data)))
+        data += more
+        end = data.find(_END)
+        if end < 0 and not more:
+            raise ValueError("the entry has no end")
+    ((key, entry),) = json.loads(b"{" + data[:end] + b"}}").items()
+    if not isinstance(entry, dict):
+        raise ValueError("this is no entry")
+    return key, entry
 
-    def __init__(self) -> None:
-        self._words: dict[str, str] = {}
-        self._counts: dict[tuple[Any, ...], dict[str, Any]] = {}
 
-    def share(self, entries: Mapping[str, Any]) -> None:
-        """Let these entries hold what earlier ones hold, where that is equal."""
-        words, counts = self._words, self._counts
-        for entry in entries.values():
-            for name in _REPEATED:
-                if type(word := entry.get(name)) is str:
-                    entry[name] = words.setdefault(word, word)
-            items = entry.get("items")
-            if type(items) is dict and all(type(number) is int for number in items.values()):
-                entry["items"] = counts.setdefault(tuple(items.items()), items)
+def _place_of(file: BinaryIO, key: str) -> int:
+    """Where the entry of a key begins, -1 for none: keys stand in their order. Raises ValueError for another layout."""
+    low, high = len(HEAD) - 1, os.fstat(file.fileno()).st_size
+    while high - low > PART_BYTES:
+        middle = (low + high) // 2
+        file.seek(middle)
+        held, next_key = b"", None
+        while next_key is None and (more := file.read(PART_BYTES)):
+            held += more
+            next_key = _NEXT_KEY.search(held)
+        if next_key is None or middle + next_key.start(1) >= high or json.loads(next_key[1]) > key:
+            high = middle + len(BETWEEN)
+        else:
+            low = middle + next_key.start(1)
+    file.seek(low)
+    named = json.dumps(key, ensure_ascii=False).encode("utf-8", "backslashreplace") + b": {"
+    held = b"\n    " + file.read(high - low + len(named))
+    at = held.find(b"\n    " + named)
+    return low + at if at >= 0 else -1
 
 
 def _of_both_sides(data: bytes) -> Entries | None:
@@ -208,7 +240,75 @@ def _unreadable(paths: Paths, error: OSError) -> KnowledgeError:
     return KnowledgeError("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger, hint)
 
 
-_seen: tuple[str, str, Entries, tuple[int, ...]] = ("", "", {}, ())
+class LargeLedger(Mapping[str, Entry]):
+    """A large ledger for who looks. No entry is kept: each walk reads the file from its beginning, one entry is looked
+    for where it stands, and both see the file as it is then. `counts` are by status, as the ledger was opened.
+
+    Walks and looks raise KnowledgeError where the file cannot be read as it could when it was opened."""
+
+    def __init__(self, paths: Paths, counts: dict[str, int]) -> None:
+        self._paths, self.counts = paths, counts
+
+    def __len__(self) -> int:
+        return sum(self.counts.values())
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for _, key, _ in self.walk())
+
+    def items(self) -> ItemsView[str, Entry]:
+        return _Items(self)
+
+    def values(self) -> ValuesView[Entry]:
+        return _Values(self)
+
+    def walk(self) -> Iterator[tuple[int, str, Entry]]:
+        """Where each entry begins, its key and itself, in the order of the file."""
+        try:
+            with os.fdopen(files.open_regular(self._paths.ledger), "rb") as file:
+                yield from entries_of(file)
+        except (ValueError, RecursionError) as error:
+            raise _changed(self._paths) from error
+        except OSError as error:
+            raise _unreadable(self._paths, error) from error
+
+    def __getitem__(self, key: str) -> Entry:
+        try:
+            with os.fdopen(files.open_regular(self._paths.ledger), "rb") as file:
+                begin = _place_of(file, key)
+                found = entry_at(file, begin) if begin >= 0 else None
+        except (ValueError, RecursionError) as error:
+            raise _changed(self._paths) from error
+        except OSError as error:
+            raise _unreadable(self._paths, error) from error
+        if found is None:
+            raise KeyError(key)
+        return found[1]
+
+
+class _Items(ItemsView[str, Entry]):
+    def __init__(self, ledger: LargeLedger) -> None:
+        super().__init__(ledger)
+        self._ledger = ledger
+
+    def __iter__(self) -> Iterator[tuple[str, Entry]]:
+        return ((key, entry) for _, key, entry in self._ledger.walk())
+
+
+class _Values(ValuesView[Entry]):
+    def __init__(self, ledger: LargeLedger) -> None:
+        super().__init__(ledger)
+        self._ledger = ledger
+
+    def __iter__(self) -> Iterator[Entry]:
+        return (entry for _, _, entry in self._ledger.walk())
+
+
+def _changed(paths: Paths) -> KnowledgeError:
+    words = "the ledger was changed by another program while it was read; look again"
+    return KnowledgeError("ledger-unreadable", words, paths.ledger)
+
+
+_seen: tuple[str, str, Mapping[str, Entry], tuple[int, ...]] = ("", "", {}, ())
 """The ledger that was read last, its hash, what it holds, and which file that was where its times say for certain that
 it is still the same (else empty). One value, since several threads look."""
 _looking = threading.RLock()
@@ -219,7 +319,7 @@ _SETTLED_NS = 2_000_000_000
 
 def seen_ledger(paths: Paths) -> Mapping[str, Entry]:
     """The same for whoever only looks: a file with the content of last time is not parsed again, and all who look
-    share one copy. Never change what it returns."""
+    share one copy; of a large one a `LargeLedger`. Never change what it returns."""
     with _looking:
         return _looked(paths)
 
@@ -236,16 +336,17 @@ def _looked(paths: Paths) -> Mapping[str, Entry]:
         if whole is None:
             return rebuild(paths)
         known = (path, digest) == (str(paths.ledger), whole.sha256)
-        read = whole.sha256, entries if known else parse_ledger(whole.data, paths.ledger)
+        entries = entries if known else parse_ledger(whole.data, paths.ledger)
+        read = whole.sha256, None
     settled = file and file == _file_of(paths) and time.time_ns() - max(file[-2:]) > _SETTLED_NS
     digest, entries = read[0], entries if read[1] is None else read[1]
     _seen = (str(paths.ledger), digest, entries, file if settled else ())
     return entries
 
 
-def _large(paths: Paths, known: str) -> tuple[str, Entries | None] | None:
-    """Hash and entries (None where it is the `known` one) of a large ledger, of which no more than a part is held as
-    bytes; None for another one, and where that does not go."""
+def _large(paths: Paths, known: str) -> tuple[str, LargeLedger | None] | None:
+    """Hash of a large ledger and itself (None where it is the `known` one); None for another one, and where it is not
+    in our layout."""
     try:
         with os.fdopen(files.open_regular(paths.ledger), "rb") as file:
             if os.fstat(file.fileno()).st_size <= LARGE_BYTES:
@@ -254,11 +355,9 @@ def _large(paths: Paths, known: str) -> tuple[str, Entries | None] | None:
             if digest == known:
                 return digest, None
             file.seek(0)
-            entries = _in_parts(file)
-            file.seek(0)
-            whole = hashlib.file_digest(file, "sha256").hexdigest() == digest  # nobody wrote in it meanwhile
-            return (digest, entries) if whole and entries is not None else None
-    except OSError:
+            statuses = Counter(str(entry.get("status", "unknown")) for _, _, entry in entries_of(file))
+            return digest, LargeLedger(paths, statuses)
+    except (OSError, ValueError, RecursionError):
         return None
 
 
@@ -423,6 +522,8 @@ def drop_from_trash(entry: Entry, name: str) -> None:
 def counts_by_status(entries: Mapping[str, Entry]) -> dict[str, int]:
     """How many entries of each status; those of a harvest are always there."""
     counts = dict.fromkeys(STATUSES, 0)
+    if isinstance(entries, LargeLedger):
+        return counts | entries.counts
     for entry in entries.values():
         status = str(entry.get("status", "unknown"))
         counts[status] = counts.get(status, 0) + 1

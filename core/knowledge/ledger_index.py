@@ -2,14 +2,13 @@
 and `status` asks for what waits.
 
 `LedgerOnDemand` finds an entry by its key or path: where each stands in the file is kept in the cache folder
-(base/ready.py) while the file is what it was. `LedgerGlance` has them newest first, by one pass over the bytes, before
-the whole has been read. A ledger that is small, or not in the layout of `format_ledger`, is read as a whole. In valid
-JSON a string holds no line break, so a field that begins a line at its own depth is one of an entry.
+(base/ready.py) while the file is what it was. `glance` counts them by status in one pass over the bytes, before the
+whole has been read. A ledger that is small, or not in the layout of `format_ledger`, is read as a whole. In valid JSON
+a string holds no line break, so a field that begins a line at its own depth is one of an entry.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
@@ -25,23 +24,17 @@ from core.base import files
 from core.base.paths import Paths
 from core.base.ready import has_settled, keep_bytes, kept_bytes, look, state_of
 from core.base.result import KnowledgeError, Ok, attempt
-from core.knowledge.ledger import BETWEEN, HEAD, PART_BYTES, TAIL, Entry, rebuild, seen_ledger
+from core.knowledge.ledger import BETWEEN, HEAD, PART_BYTES, TAIL, Entry, entries_of, entry_at, rebuild, seen_ledger
 
 ByPath = Callable[[Mapping[str, Entry]], Mapping[str, str]]
 _KEY, _PATH = "key ", "path "
 """Before what is looked up: a path may read like a key."""
-_END = b"\n    }"
-"""Behind an entry."""
-_ENTRY_BYTES = 4096
-"""So much is read at first: most entries are shorter."""
 MAX_SINGLE_READS, PART = 1000, 8
 """Who asks for more entries than this, and for more than one in `PART` of all, is faster with the whole ledger."""
 LEAST_BYTES = GLANCE_BYTES = 1 << 20
 """A smaller ledger is read whole in no time; and how much of a larger one is looked at a time."""
 _LONGEST = 8 << 20
 """A longer entry is none of ours: to look for its end with each part read would take minutes."""
-_BETWEEN = re.compile(re.escape(BETWEEN))
-_AT = re.compile(rb'\n      "at": "([^"\\\n]*)"')
 _STATUS = re.compile(rb'\n      "status": "([^"\\\n]*)"')
 
 
@@ -110,7 +103,7 @@ class LedgerOnDemand(Mapping[str, Entry]):
         if self._read > max(MAX_SINGLE_READS, places.entries // PART):
             return None
         try:
-            return _entry_at(self._paths.ledger, places.state, places.offsets[at])
+            return read_entry(self._paths.ledger, places.state, places.offsets[at])
         except (OSError, ValueError, RecursionError):
             return None
 
@@ -151,104 +144,51 @@ def _places(paths: Paths, place: Path, by_path: ByPath) -> _Places | None:
 def _made(paths: Paths, by_path: ByPath) -> array[int]:
     """How many entries there are, the numbers of their names and paths, and where they begin; one number alone for a
     ledger that cannot be read entry by entry."""
-    parsed = attempt(seen_ledger, paths)  # who counts the entries of a new ledger has parsed it
     try:
-        data = files.read_file(paths.ledger).data
-    except OSError:
+        parsed = seen_ledger(paths)  # who counts the entries of a new ledger has looked at it
+        with os.fdopen(files.open_regular(paths.ledger), "rb") as file:
+            begins = {_number(_KEY + key): at for at, key, _ in entries_of(file)}
+        found = {_number(_PATH + path): begins[_number(_KEY + key)] for path, key in by_path(parsed).items()}
+    except (KnowledgeError, OSError, ValueError, RecursionError, KeyError):
         return array("Q", [0])
-    if isinstance(parsed, KnowledgeError) or not (data.startswith(HEAD) and data.endswith(TAIL)):
-        return array("Q", [0])
-    at, end, begins = len(HEAD) - 1, -1, dict[str, int]()
-    for key in parsed.value:
-        if not data.startswith(json.dumps(key, ensure_ascii=False).encode("utf-8", "backslashreplace") + b": {", at):
-            return array("Q", [0])
-        begins[key] = at
-        end = data.find(_END, at)
-        at = data.find(BETWEEN, at) + len(BETWEEN) - 1
-    if end != len(data) - len(TAIL):
-        return array("Q", [0])
-    found = {_number(_PATH + path): begins[key] for path, key in by_path(parsed.value).items()}
-    found |= {_number(_KEY + key): place for key, place in begins.items()}
-    rows = sorted(found.items())
+    rows = sorted((found | begins).items())
     return array("Q", [len(begins), *(number for number, _ in rows), *(place for _, place in rows)])
 
 
-def _entry_at(ledger: Path, state: list[int], begin: int) -> tuple[str, Entry]:
-    """Key and entry of what begins there. Raises OSError and ValueError where the file is another by now."""
-    fd, size, end = files.open_regular(ledger), _ENTRY_BYTES, -1
-    try:
-        if state_of(os.fstat(fd)) != state:
+def read_entry(ledger: Path, state: list[int], begin: int) -> tuple[str, Entry]:
+    """Key and entry of what begins there. Raises OSError, and ValueError or RecursionError where the file is another
+    one by now."""
+    with os.fdopen(files.open_regular(ledger), "rb") as file:
+        if state_of(os.fstat(file.fileno())) != state:
             raise ValueError("the ledger has changed")
-        while end < 0:
-            data = files.read_beginning(fd, size, begin)
-            end = data.find(_END)
-            if end < 0 and len(data) < size:
-                raise ValueError("the entry has no end")
-            size *= 4
-    finally:
-        os.close(fd)
-    loaded = json.loads(b"{" + data[:end] + b"}}")
-    ((key, entry),) = loaded.items()
-    if not isinstance(entry, dict):
-        raise ValueError("this is no entry")
-    return key, entry
+        return entry_at(file, begin)
 
 
-# --- newest first ----------------------------------------------------------------------------------------------------
+# --- at a glance -----------------------------------------------------------------------------------------------------
 
 
-class LedgerGlance:
-    """The entries of a ledger, newest first. Of each only the place in the file is kept; `counts` are by status."""
-
-    def __init__(self, path: Path, found: os.stat_result) -> None:
-        self._path, self._size, self._state = path, found.st_size, state_of(found)
-        self._begins = array("Q", [len(HEAD) - 1])  # where each entry begins, in the order of the file
-        self._order = array("I")
-        self.counts: dict[str, int] = {}
-
-    def read(self, file: BinaryIO) -> bool:
-        """Go through the file; false where it is not in the layout that we write."""
-        times, statuses = list[bytes](), Counter[bytes]()
-        part, base = file.read(GLANCE_BYTES), 0
-        while part:
-            more = file.read(GLANCE_BYTES)
-            stop = max(part.rfind(BETWEEN), 0) if more else len(part)
-            if (base == 0 and not part.startswith(HEAD)) or (not more and not part.endswith(TAIL)):
-                return False
-            if b"\n>>>>>>> " in part or len(part) > _LONGEST + GLANCE_BYTES:
-                return False
-            self._begins.extend(base + found.end() - 1 for found in _BETWEEN.finditer(part, 0, stop))
-            times += _AT.findall(part, 0, stop)
-            statuses.update(_STATUS.findall(part, 0, stop))
-            part, base = part[stop:] + more, base + stop
-        backwards = range(len(times) - 1, -1, -1)  # entries of one time: by their key, as the whole ledger has them
-        self._order.extend(sorted(backwards, key=times.__getitem__, reverse=True))
-        self.counts = {name.decode("utf-8", "replace"): number for name, number in statuses.items()}
-        return base == self._size and len(times) == sum(statuses.values()) == len(self._begins)
-
-    @property
-    def is_large(self) -> bool:
-        """Whether a glance saves anything: a smaller ledger is read whole in no time."""
-        return self._size >= LEAST_BYTES
-
-    def __len__(self) -> int:
-        return len(self._begins)
-
-    def entry(self, place: int) -> tuple[str, Entry] | None:
-        """The key and the entry at a place, 0 for the newest; None where the file is another one by now, or where it
-        is damaged there. Raises IndexError."""
-        begin = self._begins[self._order[place]]
-        try:
-            return _entry_at(self._path, self._state, begin)
-        except (OSError, ValueError, RecursionError):
-            return None
-
-
-def glance(paths: Paths) -> LedgerGlance | None:
-    """What a glance tells; None for a ledger that is not large, not there, or not in the layout that we write."""
+def glance(paths: Paths) -> dict[str, int] | None:
+    """How many entries of each status a large ledger has; None for one that is not large, not there, or not in the
+    layout that we write."""
     try:
         with os.fdopen(files.open_regular(paths.ledger), "rb") as file:
-            found = LedgerGlance(paths.ledger, os.fstat(file.fileno()))
-            return found if found.is_large and found.read(file) else None
+            return _counted(file) if os.fstat(file.fileno()).st_size >= LEAST_BYTES else None
     except OSError:
         return None
+
+
+def _counted(file: BinaryIO) -> dict[str, int] | None:
+    statuses, entries, first = Counter[bytes](), 1, True
+    part = file.read(GLANCE_BYTES)
+    while part:
+        more = file.read(GLANCE_BYTES)
+        stop = max(part.rfind(BETWEEN), 0) if more else len(part)
+        if (first and not part.startswith(HEAD)) or (not more and not part.endswith(TAIL)):
+            return None
+        if b"\n>>>>>>> " in part or len(part) > _LONGEST + GLANCE_BYTES:
+            return None
+        entries += part.count(BETWEEN, 0, stop)
+        statuses.update(_STATUS.findall(part, 0, stop))
+        part, first = part[stop:] + more, first and not stop
+    whole = entries == sum(statuses.values())
+    return {name.decode("utf-8", "replace"): number for name, number in statuses.items()} if whole else None

@@ -117,11 +117,18 @@ def is_persons(text: str) -> bool:
 def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
     """The projects of every name in the ledger. A name that only conversations of the host have is left out while no
     project of theirs is known."""
-    found: dict[str, dict[str, set[_Place]]] = {}
+    found: dict[str, dict[int, frozenset[_Place]]] = {}  # of a name, by the hash of a path
+    same: dict[frozenset[Any], frozenset[Any]] = {}  # equal sets are kept once: there are few projects, and many names
     persons: set[tuple[str, str]] = set()
     roots: dict[str, str] = {}
     first: dict[_Place, tuple[str, str]] = {}
     newest: dict[str, tuple[str, str, str]] = {}
+
+    def add(name: str, at: int, more: Iterable[_Place]) -> None:
+        by = found.setdefault(name, {})
+        places = by.get(at, frozenset()).union(more)
+        by[at] = same.setdefault(places, places)
+
     for entry in entries.values():
         path, folder = str(entry.get("path", "")), entry.get("project")
         name = sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
@@ -132,18 +139,17 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
             if not isinstance(root, str) or not root:
                 root = roots[folder] if folder in roots else roots.setdefault(folder, project_root(folder) or UNTOLD)
             place = (root, key if root != UNTOLD else "")
-            found.setdefault(name, {}).setdefault(path, set()).add(place)
+            add(name, hash(path), {place})
             if root != UNTOLD:
                 when = (str(entry.get("at", "")), str(entry.get("date", "")))
                 first[place] = min(first.get(place, when), when)
                 newest[root] = max(newest.get(root, ("", "", "")), (*when, key) if key else ("", "", ""))
         elif entry.get("status") == "harvested":
-            places = found.setdefault(name, {}).setdefault(path, set())
-            places |= set() if is_users(entry) else {(UNTOLD, "")}
+            add(name, hash(path), () if is_users(entry) else {(UNTOLD, "")})
     for name in [*found]:
         if (cited := sanitise_name(cited_name(name))) != name:
-            for path, places in found[name].items():
-                found.setdefault(cited, {}).setdefault(path, set()).update(places)
+            for at, places in found[name].items():
+                add(cited, at, places)
             persons |= {(cited, mark) for one, mark in [*persons] if one == name}
 
     def called(place: _Place) -> str:
@@ -155,7 +161,8 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
     folders: dict[str, frozenset[str]] = {}
     for name, by in found.items():
         told = [{*map(called, at)} for at in by.values()]
-        folders[name] = frozenset(one for at in told for one in at - {UNTOLD} or at or {NOWHERE})
+        known = frozenset(one for at in told for one in at - {UNTOLD} or at or {NOWHERE})
+        folders[name] = same.setdefault(known, known)
     projects = KnownProjects({name: known for name, known in folders.items() if known != {NOWHERE}})
     projects.persons = frozenset(persons)
     order = sorted(first, key=lambda place: (first[place], place))

@@ -145,21 +145,13 @@ def erase(library: Library, document_id: str) -> int:
     return in_turn(library, work)
 
 
-@dataclass(frozen=True)
-class State:
-    """Numbers: entities, active documents by type, bytes of the file (0 on a server), version of the tables."""
-
-    counts: dict[str, int]
-    types: dict[str, int]
-    bytes: int
-    version: str
-
-
-def state_of(library: Library) -> State:
-    """What the library holds."""
+def state_of(library: Library) -> dict[str, Any]:
+    """What the library holds: how many entities (`counts`), active documents by type (`types`), `bytes` of the file
+    (0 on a server), `version` of the tables."""
     c = schema.document.c
     asked = select(c.content_type, func.count()).where(c.status == "active").group_by(c.content_type)
     with library.reading() as connection:
         counts, version = counts_of(connection), version_of(connection)
         types = {str(row[0]): int(row[1]) for row in connection.execute(asked.order_by(c.content_type))}
-    return State(counts, types, library.path.stat().st_size if library.path is not None else 0, version)
+    size = library.path.stat().st_size if library.path is not None else 0
+    return {"counts": counts, "types": types, "bytes": size, "version": version}

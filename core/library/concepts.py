@@ -124,54 +124,16 @@ _COMMON = (
 )
 _GENERIC = frozenset(_COMMON.split())
 """Names that say nothing about what a text is about."""
-_BUILT_IN = frozenset(name.casefold() for name in dir(builtins)) | frozenset(
-    [
-        "abc",
-        "argparse",
-        "ast",
-        "builtins",
-        "collections",
-        "contextlib",
-        "copy",
-        "dataclasses",
-        "enum",
-        "functools",
-        "inspect",
-        "io",
-        "itertools",
-        "logging",
-        "math",
-        "operator",
-        "os",
-        "pathlib",
-        "random",
-        "re",
-        "shutil",
-        "string",
-        "struct",
-        "sys",
-        "tempfile",
-        "textwrap",
-        "time",
-        "traceback",
-        "types",
-        "typing",
-        "warnings",
-        "__future__",
-    ]
+_PLAIN_MODULES = (
+    "abc argparse ast builtins collections contextlib copy dataclasses enum functools inspect io itertools logging "
+    "math operator os pathlib random re shutil string struct sys tempfile textwrap time traceback types typing "
+    "warnings __future__"
 )
+_BUILT_IN = frozenset(name.casefold() for name in dir(builtins)) | frozenset(_PLAIN_MODULES.split())
 """What every program in Python speaks of."""
 _OF_TESTS = re.compile(r"test_|tests?$|setup_|teardown_|Test[A-Z_]|\w+(?:_tests?|Tests?|TestCase)$")
-_WEIGHT = {
-    "defined": 3.0,
-    "heading": 2.5,
-    "ticked": 2.0,
-    "imported": 1.5,
-    "named": 1.5,
-    "mixed": 1.2,
-    "word": 0.8,
-    "phrase": 0.8,
-}
+_WEIGHT = {"defined": 3.0, "heading": 2.5, "ticked": 2.0, "imported": 1.5, "named": 1.5, "mixed": 1.2, "word": 0.8,
+           "phrase": 0.8}  # fmt: skip
 
 
 def candidates(document: Extracted, pieces: Sequence[Piece]) -> list[Named]:

@@ -31,7 +31,7 @@ from core.library.told import Told, narrow
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-HEAD = "0006"
+HEAD = "0007"
 """The newest migration: a library of this version needs none, and Alembic is not loaded."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 BUSY_SECONDS = 60
@@ -142,23 +142,6 @@ def open_library(
     return Library(engine, path, copy)
 
 
-def unrecorded_retrievals(path: Path, experience: Path, most: int = 5_000) -> set[str]:
-    """Ids of the latest retrievals of a SQLite library that have no record of their use. Quick, for whoever only wants
-    to know whether there is anything to do: loads no packages, waits for nobody, finds nothing where anything is
-    wrong."""
-
-    asked = (
-        "SELECT id FROM retrieval WHERE id NOT IN (SELECT retrieval_id FROM usage_trace "
-        "WHERE retrieval_id IS NOT NULL) ORDER BY timestamp DESC LIMIT ?"
-    )
-    try:
-        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=0)) as connection:
-            connection.execute("ATTACH DATABASE ? AS experience", (f"{experience.as_uri()}?mode=ro",))
-            return {row[0] for row in connection.execute(asked, (most,))}
-    except sqlite3.Error:
-        return set()
-
-
 def database_errors() -> tuple[type[Exception], ...]:
     """What a database raises, for whoever must not load one to name it."""
 
@@ -258,6 +241,8 @@ def version_of(connection: Connection) -> str:
 
 def _migrate(library: Library, backups: Path | None, shown: str) -> Path | None:
     """Bring the tables to this version; the copy of what was there before, None where nothing had to be done."""
+    from core.library import schema
+
     with library.reading() as connection:
         before = version_of(connection)
     if before == HEAD:
@@ -275,8 +260,13 @@ def _migrate(library: Library, backups: Path | None, shown: str) -> Path | None:
     with library.writing() as connection:
         if library.path is None:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
-        if version_of(connection) != HEAD:  # another program may have done it while this one waited
+        reached = version_of(connection)
+        if reached and reached != HEAD:
             _upgrade(connection)
+        elif not reached:  # else another program made it while this one waited
+            schema.make(connection)
+            connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+            connection.exec_driver_sql(f"INSERT INTO alembic_version VALUES ('{HEAD}')")
     return copy
 
 

@@ -7,7 +7,6 @@ is checked; where it fails, the rules' words stand and the failure is told.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from core.base.answer import Generate
+from core.base.answer import Generate, json_in
 from core.base.markdown import sanitise_line
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
@@ -395,26 +394,15 @@ def described_by(generate: Generate, document: Extracted, pieces: Sequence[Piece
     for _attempt in range(attempts):
         answer = generate(prompt_of(document, pieces), SCHEMA)
         try:
-            if answer.truncated:
-                raise KnowledgeError("bad-answer", "the model's answer was cut off")
-            return _merged(base, _read(answer.text), len(pieces))
+            return _merged(base, json_in(answer), len(pieces))
         except KnowledgeError as failed:
             why = failed
     raise why
 
 
-def _read(text: str) -> dict[str, Any]:
-    fenced = re.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", text, re.DOTALL)
-    try:
-        document = json.loads(fenced[1] if fenced else text)
-    except (ValueError, RecursionError):
-        raise KnowledgeError("bad-answer", "the model's answer is no JSON") from None
-    if not isinstance(document, dict) or not isinstance(document.get("chunks"), list):
-        raise KnowledgeError("bad-answer", "the model's answer does not describe the chunks")
-    return document
-
-
 def _merged(base: Description, read: dict[str, Any], number: int) -> Description:
+    if not isinstance(read.get("chunks"), list):
+        raise KnowledgeError("bad-answer", "the model's answer does not describe the chunks")
     rows = list(base.rows)
     for row in read["chunks"]:
         at = row.get("number") if isinstance(row, dict) else None

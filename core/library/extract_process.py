@@ -5,22 +5,22 @@ crashes), the program goes on with the next file. A process reads many files, on
 one start; it is replaced after it had to be ended. It is started with `subprocess`, since a worker of a cluster may be
 a daemon, to which `multiprocessing` allows no children.
 
-Both directions of the pipe carry the same thing: one line of JSON with the number of `bytes` that follow, then these.
+Both directions of the pipe carry lines of JSON: a request with its file, and the answer to it.
 """
 
 from __future__ import annotations
 
 import atexit
+import base64
 import contextlib
 import faulthandler
 import json
-import math
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from typing import IO, Any
+from typing import Any
 
 from core.base.installed import how_to_install
 from core.base.paths import shipped_root
@@ -36,7 +36,6 @@ MAX_ANSWER = 64 << 20
 """Bytes of an answer: the text, and little else."""
 GRACE_SECONDS = 10.0
 """Seconds beyond the limit after which a process ends itself, since the program that should have ended it is gone."""
-HEADER_BYTES = 1 << 16
 
 _MODULE = "core.library.extract_process"
 _ENDED = ("too-slow", "too-large", "reader-died")
@@ -103,28 +102,32 @@ class _Reader:
         timer.daemon = True
         timer.start()
         try:
-            limits = {"seconds": READ_SECONDS + GRACE_SECONDS, "memory": READ_MEMORY}
-            _send(self._requests, {"kind": kind, **limits}, data)
-            header, body = _receive(self._answers, MAX_ANSWER)
-        except _TooLargeError:
-            header, body = {"error": "too-large", "why": f"holds more than {MAX_ANSWER >> 20} MB of text"}, b""
-        except (OSError, EOFError):
-            header, body = {"error": "reader-died"}, b""
+            asked = {"kind": kind, "seconds": READ_SECONDS + GRACE_SECONDS, "memory": READ_MEMORY}
+            self._requests.write(_line({**asked, "data": base64.b64encode(data).decode()}))
+            self._requests.flush()
+            line = self._answers.readline(MAX_ANSWER + 1)
+            if line.endswith(b"\n"):
+                said = json.loads(line.decode("utf-8", "surrogatepass"))
+            elif len(line) > MAX_ANSWER:
+                said = {"error": "too-large", "why": f"holds more than {MAX_ANSWER >> 20} MB of text"}
+            else:
+                said = {"error": "reader-died"}
+        except OSError:
+            said = {"error": "reader-died"}
         except BaseException:
             self.end()
             raise
         finally:
             timer.cancel()
             timer.join()  # from here on it has either killed the process or never will
-        code = "too-slow" if timed_out.is_set() else header.get("error", "")
+        code = "too-slow" if timed_out.is_set() else said.get("error", "")
         if code in _ENDED:
             self.end()
         if code:
-            raise self._failed(code, header, kind.upper(), name)
-        return Foreign.from_json(body)
+            raise self._failed(code, said.get("why", ""), kind.upper(), name)
+        return Foreign.of(said)
 
-    def _failed(self, code: str, header: Mapping[str, Any], kind: str, name: str) -> KnowledgeError:
-        why = header.get("why", "")
+    def _failed(self, code: str, why: str, kind: str, name: str) -> KnowledgeError:
         if code == "too-slow":
             message = f"this {kind} was not read in {READ_SECONDS:g} seconds and was given up"
             return KnowledgeError(code, message, name, _ANOTHER_WAY)
@@ -175,32 +178,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)  # two programs on one pipe would take each other's answers
 
 
-# --- the pipe ---------------------------------------------------------------------------------------------------------
-
-
-class _TooLargeError(Exception):
-    """What comes is larger than allowed."""
-
-
-def _send(pipe: IO[bytes], header: Mapping[str, Any], body: bytes = b"") -> None:
-    pipe.write(json.dumps({**header, "bytes": len(body)}).encode() + b"\n")
-    pipe.write(body)
-    pipe.flush()
-
-
-def _receive(pipe: IO[bytes], most: float = math.inf) -> tuple[dict[str, Any], bytes]:
-    """The next header and its body of at most so many bytes. Raises EOFError where the other side is gone, and
-    _TooLargeError."""
-    line = pipe.readline(HEADER_BYTES)
-    if not line.endswith(b"\n"):
-        raise EOFError
-    header: dict[str, Any] = json.loads(line)
-    if header["bytes"] > most:
-        raise _TooLargeError
-    body = pipe.read(header["bytes"])
-    if len(body) < header["bytes"]:
-        raise EOFError
-    return header, body
+def _line(said: Mapping[str, Any]) -> bytes:
+    return json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
 
 # --- inside the process -----------------------------------------------------------------------------------------------
@@ -208,28 +187,29 @@ def _receive(pipe: IO[bytes], most: float = math.inf) -> tuple[dict[str, Any], b
 
 def main() -> int:
     """Answer requests on standard input until it ends."""
-    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        while True:
-            header, data = _receive(requests)
-            faulthandler.dump_traceback_later(header["seconds"], exit=True)
-            _send(answers, *_answer(header["kind"], data, header["memory"]))
+    with contextlib.suppress(BrokenPipeError):
+        for line in sys.stdin.buffer:
+            asked = json.loads(line)
+            faulthandler.dump_traceback_later(asked["seconds"], exit=True)
+            answers.write(_line(_answer(asked["kind"], base64.b64decode(asked["data"]), asked["memory"])))
+            answers.flush()
             faulthandler.cancel_dump_traceback_later()
     return 0
 
 
-def _answer(kind: str, data: bytes, memory: int) -> tuple[dict[str, str], bytes]:
+def _answer(kind: str, data: bytes, memory: int) -> dict[str, Any]:
     try:
         with _memory_limited(memory):
-            return {}, READERS[kind](data).to_json()
+            return READERS[kind](data)._asdict()
     except MemoryError:
-        return {"error": "too-large", "why": f"takes more than {memory >> 20} MB of memory to read"}, b""
+        return {"error": "too-large", "why": f"takes more than {memory >> 20} MB of memory to read"}
     except ImportError as error:
-        return {"error": "no-reader", "why": f"{kind.upper()} cannot be read without the package {error.name}"}, b""
+        return {"error": "no-reader", "why": f"{kind.upper()} cannot be read without the package {error.name}"}
     except Exception as error:  # noqa: BLE001 - a parser of foreign files may raise anything
         why = str(error).strip().split("\n")[0][:200] or type(error).__name__
-        return {"error": "broken", "why": f"the file is damaged, or is no {kind.upper()}: {why}"}, b""
+        return {"error": "broken", "why": f"the file is damaged, or is no {kind.upper()}: {why}"}
 
 
 @contextlib.contextmanager

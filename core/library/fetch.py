@@ -44,18 +44,13 @@ _SUFFIX = {
 
 @dataclass(frozen=True)
 class Page:
-    """What an address gave: its bytes, the address in the end, a name whose suffix tells the type, when it was written,
-    and a mark by which the next fetch is spared ("" for none)."""
+    """What an address gave: its bytes, the address in the end, a name whose suffix tells the type, and when it was
+    written."""
 
     address: str
     data: bytes
     name: str
     written_at: datetime | None = None
-    mark: str = ""
-
-
-UNCHANGED = Page("", b"", "")
-"""The server says that nothing has changed since the mark."""
 
 
 def is_address(source: str) -> bool:
@@ -90,9 +85,8 @@ def stored_name(name: str) -> str:
     return name[:begins] + re.sub(r"(\[redacted: [^\]\n]{1,30})\]", rf"\1 {mark}]", clean.text) + name[ends:]
 
 
-def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int = MAX_PAGE_BYTES) -> Page:
-    """Get a page. `mark` is that of the last fetch. Raises KnowledgeError, in one sentence, for anything that a
-    network can do."""
+def fetch(address: str, *, seconds: float = SECONDS, most: int = MAX_PAGE_BYTES) -> Page:
+    """Get a page. Raises KnowledgeError, in one sentence, for anything that a network can do."""
     import requests
 
     at = address
@@ -121,13 +115,11 @@ def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int =
             for _step in range(REDIRECTS + 1):
                 if refused := why_refused(at, own):
                     raise KnowledgeError("refused-address", f"this address is not fetched: {refused}", shown(at))
-                headers = {"User-Agent": "knowledge-memory", "Accept-Encoding": "gzip", **_conditions(mark)}
+                headers = {"User-Agent": "knowledge-memory", "Accept-Encoding": "gzip"}
                 with session.get(at, headers=headers, timeout=(10, 20), stream=True, allow_redirects=False) as answer:
                     if answer.is_redirect:
                         at = urljoin(at, answer.headers.get("location", ""))
                         continue
-                    if answer.status_code == 304:
-                        return UNCHANGED
                     if answer.status_code != 200:
                         said = sanitise_line(answer.reason or "", 80)
                         raise KnowledgeError(
@@ -213,24 +205,17 @@ def _bounded(answer: Any, most: int) -> bytes:
     return b"".join(parts)
 
 
-def _conditions(mark: str) -> dict[str, str]:
-    if mark.startswith("etag "):
-        return {"If-None-Match": mark[5:]}
-    return {"If-Modified-Since": mark[6:]} if mark.startswith("since ") else {}
-
-
 def _page(address: str, at: str, data: bytes, headers: Mapping[str, str]) -> Page:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     path = urlsplit(at).path.rstrip("/")
     suffix = _SUFFIX.get(kind, "")
     last = path.rpartition("/")[2] or urlsplit(at).hostname or "page"
     name = last if not suffix or (suffix == ".txt" and "." in last) or last.endswith(suffix) else last + suffix
-    said, tag, written = headers.get("last-modified"), headers.get("etag"), None
+    said, written = headers.get("last-modified"), None
     if said:
         with contextlib.suppress(ValueError):
             written = parsedate_to_datetime(said).astimezone(UTC)
-    mark = f"etag {tag}" if tag else f"since {said}" if said else ""
-    return Page(shown(address), data, name, written, mark[:500])
+    return Page(shown(address), data, name, written)
 
 
 # --- where an address leads -------------------------------------------------------------------------------------------

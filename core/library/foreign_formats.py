@@ -25,14 +25,9 @@ class Foreign(NamedTuple):
     parts: tuple[tuple[int, int, str], ...] = ()
     notes: tuple[str, ...] = ()
 
-    def to_json(self) -> bytes:
-        """What `from_json` reads."""
-        return json.dumps(self._asdict(), ensure_ascii=False).encode("utf-8", "surrogatepass")
-
     @classmethod
-    def from_json(cls, data: bytes) -> Foreign:
-        """What `to_json` wrote."""
-        said = json.loads(data.decode("utf-8", "surrogatepass"))
+    def of(cls, said: dict[str, Any]) -> Foreign:
+        """One of its fields, as JSON gives them."""
         parts = tuple((begins, ends, label) for begins, ends, label in said["parts"])
         return cls(said["text"], said["title"], parts, tuple(said["notes"]))
 

@@ -7,33 +7,33 @@ wherever the workers are.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, func, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base import files
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Result, attempt
 from core.base.secrets.redact import redact
 from core.library import rows, schema
 from core.library.database import Library, cause_of
 from core.library.extract import MAX_FILE_BYTES
 from core.library.extract_process import end_idle
-from core.library.fetch import UNCHANGED, fetch, is_address, shown, stored_name
+from core.library.fetch import fetch, is_address, shown, stored_name
 from core.library.phrases import Phrases
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
 from core.library.records import Location
-from core.library.shelve import KnownNames, Loss, Shelved, in_turn, losses, shelve
+from core.library.shelve import KnownNames, Shelved, in_turn, shelve
 from core.library.workers import LostError, Workers
 
 _FOLDERS = "node_modules __pycache__ site-packages venv env build dist target vendor bower_components coverage htmlcov"
@@ -53,19 +53,31 @@ Progress = Callable[[int, int, str, str], None]
 @dataclass
 class IngestReport:
     """What a run did. `documents` are those of this run with what became of them, `skipped` counts what was passed
-    over, by reason; `redacted` counts secrets by kind. `stopped` is why it ended early, "" when it did not."""
+    over, by reason; `redacted` counts secrets by kind. `stopped` is why it ended early, "" when it did not; `backup` is
+    the copy that was made of the library before it was migrated, "" for none."""
 
     documents: list[Shelved] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
-    warnings: list[ErrorInfo] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     redacted: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0
     stopped: str = ""
+    backup: str = ""
 
-    def counted(self) -> Counter[str]:
+    @property
+    def counts(self) -> Counter[str]:
         """Documents by what became of them."""
         return Counter(row.status for row in self.documents)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `--json` tells it."""
+        errors = [{"path": one.path, "code": one.code, "error": one.message} for one in self.errors]
+        return {
+            "documents": [row.to_json() for row in self.documents], "counts": self.counts, "unchanged": self.unchanged,
+            "skipped": self.skipped, "redacted": self.redacted.total(), "errors": errors, "warnings": self.warnings,
+            "stopped": self.stopped, "backup": self.backup,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -167,16 +179,12 @@ def read_source(source: Source, known: Sequence[Location], content_type: str) ->
     """The bytes of a file or address, None where nothing changed since it was taken in. Raises KnowledgeError in one
     sentence."""
     if is_address(source.name):
-        marks = {row.state for row in known}
-        page = fetch(source.name, marks.pop() if len(marks) == 1 else "")
-        if page is UNCHANGED:
-            return None
+        page = fetch(source.name)
         sha256 = hashlib.sha256(page.data).hexdigest()
         if known and all(row.sha256 == sha256 and row.state for row in known):
             return None
-        found = page
-        return Item(source.stored if found.address == shown(source.name) else stored_name(found.address), found.data,
-                       sha256, found.mark or "seen", found.written_at, "", content_type, found.name)  # fmt: skip
+        name = source.stored if page.address == shown(source.name) else stored_name(page.address)
+        return Item(name, page.data, sha256, "seen", page.written_at, "", content_type, page.name)
     return _read_file(source, known, content_type)
 
 
@@ -219,16 +227,14 @@ def ingest(
     at_once: int = 4,
     worth: int = 1,
     again: bool = False,
-    may_drop: Callable[[Sequence[Loss]], Container[str]] = lambda _losses: (),
     progress: Progress | None = None,
     stopped: Callable[[], bool] = lambda: False,
     work: Prepare = prepare,
     phrases: Phrases | None = None,
 ) -> IngestReport:
     """Take in what `names` name (files, folders, addresses). `folder` is what relative names are relative to; other
-    workers are begun from `worth` sources on; with `again` also what has not changed is prepared again. A changed file
-    whose new text would leave experience behind is held until all others are done; then `may_drop` is asked which of
-    such files (their sources) are taken in all the same. `stopped` is asked between documents.
+    workers are begun from `worth` sources on; with `again` also what has not changed is prepared again. `stopped` is
+    asked between documents.
     `phrases` finds the chunks of earlier documents that name a new concept; without, all of them are read for it.
 
     Raises what the database raises when it cannot be written to at all; all that was stored before stays.
@@ -241,12 +247,9 @@ def ingest(
     items = run.items(sources, again, content_type, stopped)
     try:
         for item, prepared in workers.results(items, _given_up, stopped):
-            if not run.holds(item, prepared):
-                run.store(item, prepared)
+            run.store(item, prepared)
             if stopped():
                 break
-        else:
-            run.let_go((lambda _losses: ()) if stopped() else may_drop)
     except KeyboardInterrupt:
         report.stopped = "interrupted"
     except LostError as error:
@@ -259,27 +262,6 @@ def ingest(
     if not report.stopped and stopped():
         report.stopped = "cancelled"
     return report
-
-
-def foreseen(library: Library, names: Sequence[str], way: Way, *, folder: Path, content_type: str = "") -> list[Loss]:
-    """What an ingest of these names would leave behind, of files that have changed; nothing is fetched or stored."""
-    found: list[Loss] = []
-    for source in sources_of(names, IngestReport(), folder, stored_name if way.redact else _as_it_is):
-        known = [] if is_address(source.name) else places_of(library, source.stored)
-        with contextlib.suppress(KnowledgeError):  # the ingest itself tells what cannot be read
-            item = read_source(source, known, content_type) if known else None
-            prepared = prepare(item, way) if item is not None else []
-            found += [loss for one in prepared for loss in losses(library, one)]
-    return found
-
-
-def lost_in_words(lost: Sequence[Loss]) -> str:
-    """What was learned of chunks, and how the one that was used most begins."""
-    uses, profiles = sum(one.records for one in lost), sum(one.profiled for one in lost)
-    most = max(lost, key=lambda one: one.records)
-    parts = [f"{uses} usage record{'s' * (uses != 1)}" if uses else "",
-             f"{profiles} profile{'s' * (profiles != 1)}" if profiles else ""]  # fmt: skip
-    return f"{' and '.join(filter(None, parts))} of {len(lost)} chunk{'s' * (len(lost) != 1)} ({most.text!r})"
 
 
 def _as_it_is(name: str) -> str:
@@ -306,7 +288,6 @@ class _Run:
     number: int
     done: int = 0
     names: KnownNames = field(default_factory=KnownNames)
-    held: list[tuple[Item, Result[list[Prepared]], list[Loss]]] = field(default_factory=list)
 
     def items(
         self, sources: Sequence[Source], again: bool, content_type: str, stopped: Callable[[], bool]
@@ -347,33 +328,17 @@ class _Run:
                 self.report.errors.append(ErrorInfo("not-stored", message, document.source))
                 continue
             self.report.documents.append(row)
-            self.report.warnings += document.warnings
+            self.report.warnings += map(str, document.warnings)
+            if row.left:
+                uses = "1 usage record stays" if row.left == 1 else f"{row.left} usage records stay"
+                why = f"the new text has no more what was used of the old one; {uses} with the former version"
+                self.report.warnings.append(str(ErrorInfo("left-behind", why, document.source)))
             self.report.redacted.update(document.redacted)
         if len(prepared.value) > 1:
             known = places_of(self.library, item.source)
             self._touched([row for row in known if row.sha256 == item.sha256], item)
         became = [row.status for row in self.report.documents[-len(prepared.value) :]]
         self._progressed(item.source, became[-1] if len(became) == 1 else f"{len(became)} documents")
-
-    def holds(self, item: Item, prepared: Result[list[Prepared]]) -> bool:
-        """Whether an item waits, since storing it would leave behind what was learned."""
-        documents = prepared.value if isinstance(prepared, Ok) else []
-        lost = [loss for document in documents for loss in losses(self.library, document)]
-        if lost:
-            self.held.append((item, prepared, lost))
-        return bool(lost)
-
-    def let_go(self, may_drop: Callable[[Sequence[Loss]], Container[str]]) -> None:
-        """What waits is stored or left as it was, as `may_drop` says."""
-        allowed = may_drop([loss for _item, _prepared, lost in self.held for loss in lost]) if self.held else ()
-        for item, prepared, lost in self.held:
-            if all(loss.source in allowed for loss in lost):
-                self.store(item, prepared)
-                continue
-            message = f"not taken in, since its new text would leave behind {lost_in_words(lost)}"
-            hint = "'knowledge library ingest PATH --yes' takes it in all the same"
-            self.report.errors.append(ErrorInfo("would-drop", message, item.source, hint))
-            self._progressed(item.source, "left as it was")
 
     def _touched(self, known: Sequence[Location], item: Item) -> None:
         """The content is what it was; the next run need not read it to see that."""

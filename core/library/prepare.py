@@ -1,4 +1,4 @@
-"""One file from bytes to what is stored: text without secrets, chunks, their description, concepts, vectors.
+"""One file from bytes to what is stored: text without secrets, chunks, their description, concepts.
 
 It touches neither the disk nor the database, and what goes in and comes out is plain data, so that it runs in this
 process, in another, or on another machine. It never raises for anything in a file.
@@ -7,7 +7,6 @@ process, in another, or on another machine. It never raises for anything in a fi
 from __future__ import annotations
 
 import re
-import struct
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,6 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from core.base.answer import Generate
-from core.base.entry import Embed
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.base.secrets.redact import redact
 from core.library.chunking import Piece, pieces_of, token_count
@@ -45,12 +43,9 @@ class Item:
 
 @dataclass(frozen=True)
 class Way:
-    """How it is done: with a model or by rules, with vectors or without. Both callables must be picklable where the
-    work is done elsewhere. `model` names what makes the vectors."""
+    """How it is done: with a model, which must be picklable where the work is done elsewhere, or by rules."""
 
     generate: Generate | None = None
-    embed: Embed | None = None
-    model: str = ""
     redact: bool = True
     attempts: int = 2
 
@@ -63,13 +58,12 @@ class PreparedChunk:
     said: Described
     tokens: int
     spaced: str = ""
-    vector: bytes = b""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A document that is ready to be stored, and what is `said` of it. `model` is that of the vectors, "" for none;
-    `redacted` counts the secrets that were replaced, by kind."""
+    """A document that is ready to be stored, and what is `said` of it. `redacted` counts the secrets that were
+    replaced, by kind."""
 
     source: str
     document: Extracted
@@ -77,7 +71,6 @@ class Prepared:
     source_type: str
     said: Description
     chunks: tuple[PreparedChunk, ...]
-    model: str
     redacted: Mapping[str, int]
     warnings: tuple[ErrorInfo, ...]
 
@@ -105,15 +98,13 @@ def _prepared(item: Item, document: Extracted, way: Way) -> Prepared:
     warnings = [ErrorInfo("part-unread", note, source) for note in document.notes]
     description = _described(document, pieces, way, source, warnings)
     texts = [document.text[row.begins : row.ends] for row in pieces]
-    vectors = _vectors(texts, description, way, source, warnings)
     chunks = tuple(
-        PreparedChunk(piece, said, token_count(text), made if (made := spaced(text)) != text else "", vector)
-        for piece, said, text, vector in zip(pieces, description.rows, texts, vectors, strict=True)
+        PreparedChunk(piece, said, token_count(text), made if (made := spaced(text)) != text else "")
+        for piece, said, text in zip(pieces, description.rows, texts, strict=True)
     )
     document = replace(document, written_at=document.written_at or item.written_at)
     description = replace(description, concepts=description.concepts or tuple(candidates(document, pieces)))
-    model = way.model if any(vectors) else ""
-    return Prepared(source, document, *source_of(item, document), description, chunks, model, counts, tuple(warnings))
+    return Prepared(source, document, *source_of(item, document), description, chunks, counts, tuple(warnings))
 
 
 def _described(
@@ -126,21 +117,6 @@ def _described(
         message = f"the model did not describe it, so rules did: {answered.error.message}"
         warnings.append(replace(answered.error, message=message, path=source))
     return describe(document, pieces)
-
-
-def _vectors(
-    texts: Sequence[str], description: Description, way: Way, source: str, warnings: list[ErrorInfo]
-) -> Sequence[bytes]:
-    if way.embed is None or not texts:
-        return [b""] * len(texts)
-    try:
-        made = way.embed([f"{row.summary}\n{text}" for row, text in zip(description.rows, texts, strict=True)])
-        if len(made) != len(texts):
-            raise KnowledgeError("bad-answer", "it gave another number of vectors")
-    except KnowledgeError as failed:
-        warnings.append(ErrorInfo("no-vectors", f"it has no vectors yet: {failed.error.message}", source))
-        return [b""] * len(texts)
-    return [struct.pack(f"<{len(row)}f", *row) for row in made]
 
 
 def _without_secrets(document: Extracted, counts: Counter[str]) -> Extracted:

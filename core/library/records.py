@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 STATUSES = ("active", "archived", "superseded")
 CHUNK_TYPES = ("narrative", "argument", "data", "code", "definition", "example")
 RHETORICAL_MODES = ("explanatory", "argumentative", "anecdotal", "sarcastic", "instructional")
+SOURCE_TYPES = ("forum", "academic", "news", "docs", "social", "conversation", "personal_notes")
 CONCEPT_TYPES = ("topic", "entity", "method", "claim", "question")
 
 SYMMETRIC = frozenset(("related_to", "contradicts", "same_as", "complements"))
@@ -54,9 +55,9 @@ def sha256_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class SourceProfile:
-    """Where documents come from (forum, academic, news, docs, social, conversation or personal_notes), and what that
-    source is good for. `trace_counts_by_task` is task -> outcome -> n; `profiled_traces` says from how many traces the
-    profile was written."""
+    """Where documents come from (`source_type`: one of SOURCE_TYPES), and what that source is good for.
+    `trace_counts_by_task` is task -> outcome -> n; `profiled_traces` says from how many traces the profile was
+    written."""
 
     id: Id
     domain: str
@@ -96,7 +97,7 @@ class Document:
 @dataclass(frozen=True)
 class Location:
     """A place where a document was found. `sha256` is that of the bytes that were read there; `state` (size and times
-    of the file, or the ETag of the page) tells without reading whether they have changed; `project` is the root of the
+    of the file) tells without reading whether they have changed; `project` is the root of the
     repository that it was in then, "" for none, None where nobody knows."""
 
     source: str

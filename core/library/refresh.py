@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -29,6 +30,10 @@ class Refreshed:
     gone: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unchanged: int = 0
 
+    def to_json(self) -> dict[str, Any]:
+        """As `--json` tells it."""
+        return {**vars(self), "changed": self.changed.to_json()}
+
 
 def refresh(
     library: Library,
@@ -40,8 +45,7 @@ def refresh(
     phrases: Phrases | None = None,
 ) -> Refreshed:
     """Look at every file that the library has read. Nothing new is taken in, and nothing taken out: who deleted a file
-    may still want what it said. A changed file whose new text would leave behind what was learned waits, as it does
-    for an ingest, and `phrases` is what it is there."""
+    may still want what it said. `phrases` is what it is for an ingest."""
     with library.reading() as connection:
         known = known_files(connection)
     states = {file.path: state_of(file.path) for file in known}

@@ -1,8 +1,7 @@
 """The tables of the library: every entity and field of its records, and what is needed beside them.
 
-The same tables stand in SQLite and in PostgreSQL. `migrations/` makes them; a test compares what the migrations make
-with what stands here. Defaults, the words that a column accepts, and what only one of the two databases has (full-text
-tables, triggers, a vector type) are in the migrations alone.
+The same tables stand in SQLite and in PostgreSQL. `make` makes them in a new database, with what PostgreSQL alone has;
+one of an earlier version gets there by the steps of `migrations/`, and a test compares the two.
 
 Documents, chunks and concepts have their id in `entity` too, with their kind: a link joins any two of them, and with
 that table a foreign key can hold its two ends. To delete one of them, delete its entity; the rest follows.
@@ -17,7 +16,9 @@ from typing import Any
 
 from sqlalchemy import (
     Boolean,
+    CheckConstraint,
     Column,
+    Connection,
     Dialect,
     Float,
     ForeignKey,
@@ -31,11 +32,14 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     select,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
+from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import JSON, TypeDecorator, TypeEngine
 
+from core.base.choices import CONTENT_TYPES, OUTCOMES, TASK_TYPES
 from core.library import records
 
 # --- types ------------------------------------------------------------------------------------------------------------
@@ -126,12 +130,22 @@ def _goes_with(column: str, table: str, ondelete: str = "CASCADE", **options: An
     return ForeignKeyConstraint([column], [f"{table}.id"], ondelete=ondelete, **options)
 
 
+def _one_of(column: str, words: Iterable[str]) -> CheckConstraint:
+    """A column has one of these words."""
+    return CheckConstraint(f"{column} IN ({', '.join(map(repr, words))})", name=f"{column}_known")
+
+
 # --- what there is ----------------------------------------------------------------------------------------------------
 
 entity = Table("entity", metadata, Column("id", ID, primary_key=True), Column("kind", WORD, nullable=False),
-               UniqueConstraint("kind", "id"))  # fmt: skip
+               UniqueConstraint("kind", "id"), _one_of("kind", ("document", "chunk", "concept")))  # fmt: skip
 
-source_profile = _table_of(records.SourceProfile, "source_profile", UniqueConstraint("domain", "source_type"))
+source_profile = _table_of(
+    records.SourceProfile,
+    "source_profile",
+    UniqueConstraint("domain", "source_type"),
+    _one_of("source_type", records.SOURCE_TYPES),
+)
 
 document = _table_of(
     records.Document,
@@ -139,6 +153,8 @@ document = _table_of(
     _goes_with("id", "entity", name="document_entity"),
     _goes_with("source_profile_id", "source_profile", "SET NULL"),
     UniqueConstraint("content_sha256"),
+    _one_of("content_type", CONTENT_TYPES),
+    _one_of("status", records.STATUSES),
     Index("document_by_source_profile_id", "source_profile_id"),
     Index("document_by_status", "status"),
 )
@@ -163,7 +179,11 @@ chunk = _table_of(
 )
 
 concept = _table_of(
-    records.Concept, "concept", _goes_with("id", "entity", name="concept_entity"), UniqueConstraint("folded")
+    records.Concept,
+    "concept",
+    _goes_with("id", "entity", name="concept_entity"),
+    UniqueConstraint("folded"),
+    _one_of("concept_type", records.CONCEPT_TYPES),
 )
 
 concept_alias = Table(
@@ -188,6 +208,8 @@ link = _table_of(
     ForeignKeyConstraint(["source_type", "source_id"], ["entity.kind", "entity.id"], ondelete="CASCADE"),
     ForeignKeyConstraint(["target_type", "target_id"], ["entity.kind", "entity.id"], ondelete="CASCADE"),
     UniqueConstraint("source_id", "target_id", "relation", "task_type"),
+    _one_of("created_by", ("auto", "manual", "consolidated")),
+    CheckConstraint("weight >= 0 AND weight <= 1", name="weight_share"),
     Index("link_by_source", "source_type", "source_id"),
     Index("link_by_target", "target_type", "target_id"),
 )
@@ -198,6 +220,9 @@ usage_trace = _table_of(
     records.UsageTrace,
     "usage_trace",
     _goes_with("retrieval_id", "retrieval", "SET NULL"),
+    _one_of("outcome", OUTCOMES),
+    _one_of("recorded", ("explicit", "inferred")),
+    _one_of("task_type", TASK_TYPES),
     Index("usage_trace_by_session", "session_id"),
     Index("usage_trace_by_time", "timestamp"),
 )
@@ -222,6 +247,7 @@ too, and no foreign key reaches from one file into another; their columns are in
 retrieval = _table_of(  # what was asked, also where nothing was found
     records.Retrieval,
     "retrieval",
+    _one_of("task_type", TASK_TYPES),
     Index("retrieval_by_session", "session_id"),
     Index("retrieval_by_time", "timestamp"),
 )
@@ -238,7 +264,7 @@ retrieval_chunk = Table(
 )
 
 embedding = Table(
-    "embedding",  # vectors of chunks; little-endian float32. With pgvector the migration adds a column of its type
+    "embedding",  # vectors of chunks; little-endian float32. With pgvector there is a column of its type too
     metadata,
     Column("chunk_id", ID, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True),
     Column("model", String(200), primary_key=True),
@@ -265,3 +291,37 @@ change = Table(
 
 TABLES = tuple(metadata.sorted_tables)
 """Parents before children."""
+
+# --- making them ------------------------------------------------------------------------------------------------------
+
+_WORDS = "to_tsvector('english', regexp_replace({}, '[^[:alnum:]]+', ' ', 'g'))"
+_SEARCHED = (  # what PostgreSQL searches
+    "ALTER TABLE chunk ADD COLUMN words tsvector GENERATED ALWAYS AS ("
+    f"setweight({_WORDS.format('heading')}, 'A') || setweight({_WORDS.format('summary')}, 'B') || "
+    + _WORDS.format("CASE spaced WHEN '' THEN content ELSE spaced END")
+    + f" || setweight({_WORDS.format('day')}, 'C')) STORED",
+    "CREATE INDEX chunk_by_words ON chunk USING gin(words)",
+    "ALTER TABLE usage_trace ADD COLUMN words tsvector GENERATED ALWAYS AS ("
+    + _WORDS.format("query || ' ' || context_summary")
+    + ") STORED",
+    "CREATE INDEX usage_trace_by_words ON usage_trace USING gin(words)",
+)
+
+
+def make(connection: Connection) -> None:
+    """All tables, in a database that is empty. A file has what is said of uses in another one (`OF_CHUNKS`)."""
+    if connection.dialect.name != "postgresql":
+        metadata.create_all(connection, [table for table in TABLES if table.name not in OF_CHUNKS], checkfirst=False)
+        return
+    metadata.create_all(connection, checkfirst=False)
+    for statement in _SEARCHED:
+        connection.execute(text(statement))
+    if connection.execute(text("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")).scalar():
+        point = connection.begin_nested()
+        try:
+            connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+        except ProgrammingError:  # it takes a right that not every user has: vectors are compared outside then
+            point.rollback()
+        else:
+            point.commit()
+            connection.execute(text("ALTER TABLE embedding ADD COLUMN near vector"))

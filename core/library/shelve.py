@@ -3,13 +3,12 @@
 What was learned of a chunk belongs to its words. When a file has changed, its document becomes a new one that
 supersedes the old; chunks whose words are the same move over and keep their id, and with it their usage, profile and
 links; so do those that were used, where nearly all of their words stand still. The old document keeps its whole text,
-and the chunks that are gone from the new one: what was learned of these is left behind, and `losses` tells it before.
+and the chunks that are gone from the new one, with what was learned of these: it comes back with their words.
 """
 
 from __future__ import annotations
 
 import os
-import posixpath
 import re
 import time
 from collections import Counter, defaultdict
@@ -17,9 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
-from urllib.parse import urljoin
 
-from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 from sqlalchemy import Connection, delete, func, select, true, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
@@ -27,7 +24,6 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from core.base.project import project_root, repository_root
 from core.library import rows, schema
 from core.library.concepts import Names
-from core.library.copies import fill_near
 from core.library.database import Library
 from core.library.describe import Named
 from core.library.fetch import is_address
@@ -49,8 +45,6 @@ from core.library.records import (
 T = TypeVar("T")
 TRIES = 6
 """How often a transaction is begun when another program was in its way."""
-LOSS_SHOWN = 100
-"""Characters of a chunk that would be left behind."""
 FOUND_BEFORE = 200
 """Chunks of earlier documents that are looked at for a new concept."""
 STANDS = 0.9
@@ -65,7 +59,8 @@ CONCEPTS_OF_DOCUMENT = 8
 @dataclass(frozen=True)
 class Shelved:
     """What became of a prepared document. `status`: new, changed, known (the same content from elsewhere), restored
-    (it has become again what it was before), unchanged, archived (a user took it out; it stays out)."""
+    (it has become again what it was before), unchanged, archived (a user took it out; it stays out). `left`: uses of
+    chunks that the former version keeps, since the new text does not have them."""
 
     id: str
     source: str
@@ -73,22 +68,12 @@ class Shelved:
     content_type: str
     chunks: int
     status: str
+    left: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """A document as `library ingest` and `library list` show it."""
-        return {"path" if name == "source" else name: value for name, value in vars(self).items()}
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A chunk that was used and that the new text of its file has no more: how often it was used, whether it has a
-    profile, and how it begins."""
-
-    source: str
-    chunk_id: str
-    text: str
-    records: int
-    profiled: bool
+        named = {"path" if name == "source" else name: value for name, value in vars(self).items()}
+        return {name: value for name, value in named.items() if name != "left"}
 
 
 class KnownNames:
@@ -160,31 +145,6 @@ def shelve(library: Library, prepared: Prepared, sha256: str, state: str, now: d
     return in_turn(library, work, known.forget)
 
 
-def losses(library: Library, prepared: Prepared) -> list[Loss]:
-    """The used chunks that would be found no more once this document is stored, with what was learned of them."""
-    with library.reading() as connection:
-        same, before = _there(connection, prepared)
-        if before is None or before.status != "active" or (same is not None and same.id == before.id):
-            return []
-        if len(rows.locations_of(connection, before.id)) > 1:
-            return []
-        old = rows.chunks_of(connection, before.id)
-        used = _used(connection, old)
-        if not used:
-            return []
-        kept = set()
-        if same is None or same.status == "superseded":
-            pool = [*old, *(rows.chunks_of(connection, same.id) if same is not None else ())]
-            made = [_chunk(prepared, one, "", at) for at, one in enumerate(prepared.chunks)]
-            kept = {chunk.id for chunk in _kept(connection, made, pool) if chunk is not None}
-    return [
-        Loss(prepared.source, chunk.id, " ".join(chunk.content.split())[:LOSS_SHOWN], used[chunk.id],
-             chunk.functional_profile is not None)
-        for chunk in old
-        if chunk.id in used and chunk.id not in kept
-    ]  # fmt: skip
-
-
 def _there(connection: Connection, prepared: Prepared) -> tuple[Document | None, Document | None]:
     """The document with this content, and the one that its place has until now."""
     content = schema.document.c.content_sha256 == sha256_of(prepared.document.text)
@@ -204,9 +164,9 @@ def _shelve(connection: Connection, prepared: Prepared, place: Location, now: da
     content = sha256_of(prepared.document.text)
     same, before = _there(connection, prepared)
     if same is not None:
-        status = _again(connection, prepared, same, before, place, now, known)
+        status, left = _again(connection, prepared, same, before, place, now, known)
         number = rows.counted(connection, schema.chunk, schema.chunk.c.document_id == same.id)
-        return Shelved(same.id, prepared.source, same.title, same.content_type, number, status)
+        return Shelved(same.id, prepared.source, same.title, same.content_type, number, status, left)
     text, said = prepared.document, prepared.said
     document = Document(
         new_id(), prepared.source, text.content_type, text.title, text.text, now, _profile(connection, prepared, now),
@@ -214,9 +174,9 @@ def _shelve(connection: Connection, prepared: Prepared, place: Location, now: da
     )  # fmt: skip
     rows.add_document(connection, document)
     old = _superseded(connection, before, document.id, place, now)
-    _settle(connection, prepared, document.id, old, now, known)
-    status = "changed" if before is not None else "new"
-    return Shelved(document.id, prepared.source, document.title, document.content_type, len(prepared.chunks), status)
+    left = _settle(connection, prepared, document.id, old, now, known)
+    status, number = "changed" if before is not None else "new", len(prepared.chunks)
+    return Shelved(document.id, prepared.source, document.title, document.content_type, number, status, left)
 
 
 def _again(
@@ -227,20 +187,22 @@ def _again(
     place: Location,
     now: datetime,
     known: KnownNames,
-) -> str:
-    """The library has this content already: here, elsewhere, or as the former version of something."""
+) -> tuple[str, int]:
+    """The library has this content already: here, elsewhere, or as the former version of something. What became of it,
+    and how many uses are left with what was there."""
     if before is not None and before.id == same.id:
         rows.put_location(connection, replace(place, document_id=same.id))
-        return "archived" if same.status == "archived" else "unchanged"
+        return "archived" if same.status == "archived" else "unchanged", 0
     old = _superseded(connection, before, same.id, place, now)
     if same.status != "superseded":
-        return "archived" if same.status == "archived" else "known"
+        left = sum(_used(connection, old).values())
+        return "archived" if same.status == "archived" else "known", left
     c = schema.document.c
     connection.execute(update(schema.document).where(c.id == same.id).values(status="active"))
     link = schema.link.c
     connection.execute(delete(schema.link).where(link.target_id == same.id, link.relation == "supersedes"))
-    _settle(connection, prepared, same.id, [*old, *rows.chunks_of(connection, same.id)], now, known)
-    return "restored"
+    left = _settle(connection, prepared, same.id, [*old, *rows.chunks_of(connection, same.id)], now, known)
+    return "restored", left
 
 
 def _superseded(
@@ -279,8 +241,9 @@ def _profile(connection: Connection, prepared: Prepared, now: datetime) -> str:
 
 def _settle(
     connection: Connection, prepared: Prepared, document_id: str, old: Sequence[Chunk], now: datetime, known: KnownNames
-) -> None:
-    """Give a document its chunks: those of `old` that stand still move here, the others are new."""
+) -> int:
+    """Give a document its chunks: those of `old` that stand still move here, the others are new. How many uses are left
+    with chunks that do not move."""
     d = schema.document.c
     day = day_of(connection.execute(select(d.written_at).where(d.id == document_id)).scalar())
     made = [replace(_chunk(prepared, one, document_id, at), day=day) for at, one in enumerate(prepared.chunks)]
@@ -304,10 +267,10 @@ def _settle(
     rows.add_chunks(connection, fresh)
     moved = {chunk.id for chunk in stay if chunk is not None}
     left = [chunk for chunk in old if chunk.id not in moved]
-    _replaced(connection, document_id, fresh, left, now)
-    _vectors(connection, prepared, settled)
+    _forget_unused(connection, document_id, left)
     spoken = _spoken_of(connection, prepared, settled, now, known)
     _linked(connection, prepared, document_id, settled, spoken, now)
+    return sum(_used(connection, [chunk for chunk in left if chunk.document_id != document_id]).values())
 
 
 def _kept(connection: Connection, made: Sequence[Chunk], old: Sequence[Chunk]) -> list[Chunk | None]:
@@ -362,39 +325,12 @@ def _chunk(prepared: Prepared, made: PreparedChunk, document_id: str, position: 
     )  # fmt: skip
 
 
-def _replaced(
-    connection: Connection, document_id: str, fresh: Sequence[Chunk], left: Sequence[Chunk], now: datetime
-) -> None:
-    """A new chunk below the heading of one that is gone is its newer version. What is left of this very document (it
-    was parted otherwise once) goes, unless it was used."""
-
-    by_heading: dict[str, list[Chunk]] = defaultdict(list)
-    for chunk in left:
-        by_heading[chunk.heading].append(chunk)
-    for chunk in fresh:
-        rivals = by_heading.get(chunk.heading, [])
-        likely = [(fuzz.ratio(chunk.content, old.content), old) for old in rivals]
-        best = max(likely, key=lambda row: row[0], default=None)
-        if best is not None and best[0] >= 40:
-            rivals.remove(best[1])
-            link = Link(new_id(), "chunk", chunk.id, "chunk", best[1].id, "supersedes", now, round(best[0] / 100, 2))
-            rows.add_link(connection, link)
+def _forget_unused(connection: Connection, document_id: str, left: Sequence[Chunk]) -> None:
+    """What is left of this very document (it was parted otherwise once) goes, unless it was used."""
     c = schema.trace_chunk.c
     for part in rows.in_parts(chunk.id for chunk in left if chunk.document_id == document_id):
         used = set(connection.execute(select(c.chunk_id).where(c.chunk_id.in_(part))).scalars())
         rows.forget(connection, [one for one in part if one not in used])
-
-
-def _vectors(connection: Connection, prepared: Prepared, settled: Sequence[Chunk]) -> None:
-    came = [
-        {"chunk_id": chunk.id, "model": prepared.model, "dimensions": len(made.vector) // 4, "vector": made.vector}
-        for chunk, made in zip(settled, prepared.chunks, strict=True)
-        if made.vector
-    ]
-    for row in came:
-        rows.put(connection, schema.embedding, row)
-    if came:
-        fill_near(connection)
 
 
 # --- concepts ---------------------------------------------------------------------------------------------------------
@@ -491,7 +427,6 @@ def _linked(
         share = round(number / max(1, len(settled)), 3)
         made.append(Link(new_id(), "document", document_id, "concept", concept, "related_to", now, share))
     rows.add_links(connection, made)
-    _references(connection, prepared, document_id, now)
 
 
 def _parents(prepared: Prepared, settled: Sequence[Chunk]) -> Iterable[tuple[str, str]]:
@@ -508,35 +443,11 @@ def _parents(prepared: Prepared, settled: Sequence[Chunk]) -> Iterable[tuple[str
             yield chunk.id, first[above]
 
 
-_REFERENCE = re.compile(r"\]\((?!#)([^)\s]+?)(?:#[^)\s]*)?(?:\s+\"[^\"]*\")?\)")
-
-
-def _references(connection: Connection, prepared: Prepared, document_id: str, now: datetime) -> None:
-    """What a text links to, and what links to it, as far as it is in the library."""
-
-    if prepared.document.form != "markdown":
-        return
-    base = prepared.source
-    targets = set()
-    for found in _REFERENCE.finditer(prepared.document.text):
-        target = found[1]
-        if "://" in base or "://" in target:
-            targets.add(urljoin(base, target) if "://" in base else target)
-        else:
-            targets.add(posixpath.normpath(posixpath.join(posixpath.dirname(base), target)))
-    c = schema.location.c
-    for part in rows.in_parts(sorted(targets)):
-        for other in connection.execute(select(c.document_id).where(c.source.in_(part))).scalars():
-            if other != document_id:
-                link = Link(new_id(), "document", document_id, "document", other, "related_to", now)
-                rows.add_link(connection, link)
-
-
 def counts_of(connection: Connection) -> dict[str, int]:
     """What the library holds: documents by status, and the other entities."""
     c = schema.document.c
     by_status = connection.execute(select(c.status, func.count()).group_by(c.status))
-    tables = ("chunk", "concept", "mention", "link", "source_profile", "usage_trace", "embedding")
+    tables = ("chunk", "concept", "mention", "link", "source_profile", "usage_trace")
     others = {
         name: rows.counted(connection, schema.metadata.tables[name], schema.OF_CHUNKS.get(name, true()))
         for name in tables

@@ -160,57 +160,23 @@ def _shut(executor: Executor) -> None:
         executor.shutdown(wait=False, cancel_futures=True)
 
 
-class Elsewhere:
-    """Single calls on an executor, from several threads: each waits for its own. A call whose worker or scheduler is
-    lost is made again, on a new connection; one for which no worker has been there for too long is given up."""
+def called(open_executor: Callable[[], Executor], work: Callable[..., R], *arguments: Any) -> R:
+    """What `work` gives for its arguments, on an executor of its own: all of it can be pickled. A call whose worker or
+    scheduler is lost is made again. Raises KnowledgeError when nobody could be reached."""
 
-    def __init__(self, open_executor: Callable[[], Executor]) -> None:
-        self._open = open_executor
-        self._manned = _Manned(lambda _words: None)
-        self._executor: Executor | None = None
-        self._lock = threading.Lock()
+    def given_up(_arguments: Any, why: str) -> R:
+        raise KnowledgeError("worker-lost", f"the work could not be done elsewhere: {why}", hint="start a worker")
 
-    def call(self, work: Callable[..., R], *arguments: Any) -> R:
-        """What `work` gives for its arguments, all of which can be pickled. Raises KnowledgeError when nobody could be
-        reached."""
-        why = ""
-        for wait_seconds in (0.0, *WAITS):
-            time.sleep(wait_seconds)
-            executor: Executor | None = None
-            try:
-                with self._lock:
-                    if self._executor is None:
-                        self._executor = self._open()
-                    executor = self._executor
-                return self._awaited(executor.submit(work, *arguments), executor)
-            except LostError as error:
-                raise KnowledgeError(
-                    "worker-lost", f"the work could not be done elsewhere: {error}", hint="start a worker"
-                ) from error
-            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - as in `Workers.results`
-                why = why_gone(error)
-                with self._lock:
-                    if self._executor is executor:
-                        self._executor = None
-                if executor is not None:
-                    _shut(executor)
-        raise KnowledgeError(
-            "worker-lost", f"the work could not be done elsewhere: {why}", hint="see that the scheduler runs"
-        )
+    try:
+        workers: Workers[Any, R] = Workers(partial(_apply, work), open_executor, 1)
+        return next(result for _arguments, result in workers.results([arguments], given_up))
+    except LostError as error:
+        why = f"the work could not be done elsewhere: {error}"
+        raise KnowledgeError("worker-lost", why, hint="see that the scheduler and a worker run") from error
 
-    def _awaited(self, future: Future[R], executor: Executor) -> R:
-        while True:
-            done, _rest = wait((future,), LOOK_SECONDS)
-            if done:
-                return future.result()
-            self._manned.look(executor)
 
-    def close(self) -> None:
-        """Let the executor go."""
-        with self._lock:
-            executor, self._executor = self._executor, None
-        if executor is not None:
-            _shut(executor)
+def _apply(work: Callable[..., R], arguments: Any) -> R:
+    return work(*arguments)
 
 
 def why_gone(error: BaseException) -> str:

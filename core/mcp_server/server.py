@@ -312,9 +312,9 @@ def _save_memory(server: PlainServer, allow_writes: bool) -> Callable[..., answe
 
 
 def _ingest(server: PlainServer, allow_writes: bool) -> Callable[..., answers.IngestedDocuments]:
-    def ask(ctx: Context, roots: Roots, paths: list[str], content_type: str = "") -> Approval | Elicit[Approval]:
+    def ask(ctx: Context, roots: Roots, paths: list[str]) -> Approval | Elicit[Approval]:
         refusal = NEEDS_APPROVAL.replace("Saving", "Taking documents in").replace("save'", "library ingest'")
-        question = partial(tools.ingest_question, server.at(roots), paths, content_type)
+        question = partial(tools.ingest_question, server.at(roots), paths)
         return _approval(ctx, allow_writes, refusal, question)
 
     def ingest(
@@ -333,9 +333,7 @@ def _ingest(server: PlainServer, allow_writes: bool) -> Callable[..., answers.In
         if not isinstance(approval, AcceptedElicitation) or not approval.data.save:
             return answers.IngestedDocuments(count=0, documents=[], unchanged=0, notice=NOTICE, warnings=[NOT_APPROVED])
         here = server.at(roots)
-        return answers.IngestedDocuments(
-            **_run(partial(tools.ingest, here, paths, content_type, asked=not allow_writes))
-        )
+        return answers.IngestedDocuments(**_run(partial(tools.ingest, here, paths, content_type)))
 
     return ingest
 

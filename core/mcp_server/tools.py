@@ -30,7 +30,7 @@ from core.commands.context import ContextPrefix, context
 from core.commands.conversations import ConversationFilters, ConversationHit, read
 from core.commands.conversations import find as find_conversations
 from core.commands.facts import bootstrap, list_facts
-from core.commands.library.ingest import is_address, library_ingest, library_losses, names_private_host
+from core.commands.library.ingest import is_address, library_ingest, names_private_host
 from core.commands.library.use import SECRETS_REPLACED, Recorded, library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
 from core.commands.project import ALLOWING, Scope
@@ -476,11 +476,8 @@ def _of_record(here: Workspace, done: Recorded) -> dict[str, Any]:
     )
 
 
-def ingest(
-    workspace: Workspace, paths: Sequence[str], content_type: str = "", *, asked: bool = False
-) -> dict[str, Any]:
-    """Take documents into the library, as the user approved. `asked`: they were shown `ingest_question`, which says
-    what files would leave behind; of addresses it cannot know that."""
+def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> dict[str, Any]:
+    """Take documents into the library, as the user approved."""
     if len(paths) > MAX_PATHS:
         raise KnowledgeError("refused", f"at most {MAX_PATHS} paths at once: name their folder instead")
     here = settled(workspace)
@@ -490,21 +487,18 @@ def ingest(
         raise KnowledgeError("refused-address", why, private[0], "ask the user to do it")
     scope = told_in(here)
     _refuse_foreign(here, scope, paths)
-    yes = asked and not any(map(is_address, paths))
-    done = library_ingest(here, list(paths), content_type, yes=yes)
-    told = [row for row in done.documents if is_address(row["path"]) or scope.tells_file(row["path"])]
-    rows = [{name: row[name] for name in ("id", "path", "title", "content_type", "chunks", "status")}
-            for row in told[:LISTED]]  # fmt: skip
+    done = library_ingest(here, list(paths), content_type)
+    told = [row for row in done.documents if is_address(row.source) or scope.tells_file(row.source)]
+    rows = [row.to_json() for row in told[:LISTED]]
     may_tell = [one for one in done.errors if not one.path or is_address(one.path) or scope.tells_file(one.path)]
     problems = [str(error) for error in may_tell]
     head = {"count": len(told), "documents": rows, "unchanged": done.unchanged}
-    masked = [SECRETS_REPLACED.format(count(done.redacted, "secret"))] * bool(done.redacted)
+    masked = [SECRETS_REPLACED.format(count(done.redacted.total(), "secret"))] * bool(done.redacted)
     return safe(here, head | {"warnings": [*problems, *done.warnings, *masked]})
 
 
-def ingest_question(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> str:
-    """What the user is asked before an agent fills their library: each path in full, where a link leads, and what was
-    learned of a file and would be left behind."""
+def ingest_question(workspace: Workspace, paths: Sequence[str]) -> str:
+    """What the user is asked before an agent fills their library: each path in full, and where a link leads."""
     if len(paths) > MAX_PATHS or any(len(path) > MAX_PATH_CHARACTERS for path in paths):
         raise KnowledgeError(
             "refused",
@@ -513,12 +507,7 @@ def ingest_question(workspace: Workspace, paths: Sequence[str], content_type: st
     now = settled(workspace)
     _refuse_foreign(now, told_in(now), paths)
     shown = "\n".join(f"│ {redact(_place(workspace, path)).text!r}" for path in paths)
-    lost = library_losses(now, list(paths), content_type)
-    more = "".join(f"\n│ {line}" for line in lost.split("\n") if line)
-    return (
-        f"An agent asks to take these into your library of documents:\n{shown}{more}\n\n"
-        "The list ends here. Take them in?"
-    )
+    return f"An agent asks to take these into your library of documents:\n{shown}\n\nThe list ends here. Take them in?"
 
 
 def _refuse_foreign(now: Workspace, scope: Scope, paths: Sequence[str]) -> None:

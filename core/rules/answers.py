@@ -1,7 +1,7 @@
-"""What was put to somebody in a coding session and what came back: questions, choices, plans, summaries.
+"""What was put to somebody in a coding session and what came back: questions and choices.
 
 An answer alone says nothing ("the second", "yes", "All of them"): here it stands with what was asked. That a choice was
-made shows in structure: the record of a question, marks of a list, a plan that was approved and carried out.
+made shows in structure: the record of a question, marks of a list.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.conversations.conversation import Turn
-from core.conversations.events import Compaction, Plan, Question
+from core.conversations.events import Question
 from core.rules import words
-from core.rules.prose import Row, by_person, clean, whole
-from core.rules.sentence import Found, fits, found
-from core.rules.session import Session, rows_of
+from core.rules.prose import by_person, clean
+from core.rules.sentence import Found, found
+from core.rules.session import Session
 
-MAX_DECISIONS = 3
-MAX_PER_SUMMARY = 3
 LONGEST_ANSWER = 220
 LONGEST_CHOSEN = 160
 
@@ -160,88 +157,3 @@ def find_undecided(session: Session) -> Iterator[Found]:
         statement = f"Not decided at the end of “{session.subject}”: {'; or '.join(options)}?"
         asks = [line.strip() for line in closing.turn.text.split("\n") if "?" in line]
         yield found("questions", statement, closing.number, quote=asks[-1], score=62)
-
-
-# --- plans, and decisions that stand below such a heading ---
-
-_TITLE = re.compile(r"^#{1,3}\s+(?:Plan:?\s+|Implementation Plan:?\s+)?(.+?)\s*#*$", re.MULTILINE | re.IGNORECASE)
-_LABELLED = re.compile(r"^\*\*(?P<label>[^*\n]{3,120})\*\*(?P<more>.*)$", re.DOTALL)
-_CONTRAST = re.compile(
-    r"\b(?:not|no|instead of|rather than|over|vs|because|since|so that|avoids?|nicht|statt|pas|en vez)\b|而不|"
-    r"ではなく|대신",
-    re.IGNORECASE,
-)
-"""What was weighed against something else, or has its reason, says more than what was simply done."""
-
-
-def find_plans(session: Session) -> Iterator[Found]:
-    """The last plan that was approved and carried out: its approach with the reason, and what it decided against
-    something else."""
-    plans = [(turn, row) for turn, row in session.events if isinstance(row, Plan) and row.text.strip()]
-    if not plans or not plans[-1][1].approved or session.last_change < plans[-1][0]:
-        return
-    turn, plan = plans[-1]
-    heading = _TITLE.search(plan.text)
-    title = clean(heading[1]) if heading and not words.GENERIC_TITLE.fullmatch(heading[1]) else ""
-    why = words.first_sentence(words.section(plan.text, words.CONTEXT)[1])
-    name, body = words.section(plan.text, words.APPROACH)
-    how = name.partition(": ")[2] or words.first_sentence(body)
-    if how and why and title and not _WORK.match(how) and not re.match(r"single file|files?\b", how, re.IGNORECASE):
-        yield found("decisions", how, turn, detail=f"{title}. {why}", score=70)
-    chosen = [row for row in _chosen_below(rows_of(Turn("assistant", plan.text), turn)) if _CONTRAST.search(row[0])]
-    for text, quote in chosen[:MAX_DECISIONS]:
-        yield found("decisions", text, turn, detail=f"in the plan “{title}”" if title else "", quote=quote, score=67)
-
-
-def _chosen_below(rows: list[Row]) -> Iterator[tuple[str, str]]:
-    """The items below a heading of decisions that say what was chosen: a label with its reason, or a sentence."""
-    for row in rows:
-        if row.kind != "bullet" or not words.DECISIONS.match(row.heading):
-            continue
-        item = whole(row)
-        labelled = _LABELLED.match(row.text)
-        text = clean(f"{labelled['label'].rstrip(':')}{labelled['more']}") if labelled else item.text
-        text = re.sub(r"^([^:]+?)\s+[—–-]\s", r"\1: ", text) if labelled else text
-        if labelled and ":" not in text and not labelled["more"].strip():
-            continue
-        if fits(text) and not text.endswith(("?", ":")) and not words.HEDGE.search(text):
-            yield text, item.quote
-
-
-# --- summaries after compaction ---
-
-_PART = re.compile(r"^\s{0,3}(?:#{1,4}\s*)?(?:\d+\.\s*)?\**([A-Z][\w /&-]{4,40}?)\**:?\s*$", re.MULTILINE)
-_FEEDBACK = re.compile(
-    r"^[\"“](?P<said>[^\"”]{8,200})[\"”]\s*\((?P<note>(?:feedback|correct\w*|prefer\w*)[^)]{5,120})\)$", re.I
-)
-_SETTLED = re.compile(
-    r"^(?:determined|decided|agreed|chose|settled) |^(?:the )?user (?:prefers|insist\w*|(?:requested|wants|wanted|"
-    r"asked for) (?:an? )?(?:strict|only|no|never|always)\b)",
-    re.IGNORECASE,
-)
-_DEFINES = re.compile(r"\bvs\.?\s|\S → \S| = |\b(?:means|is (?:an?|the)|stands for|refers to)\b")
-
-
-def find_compacted(session: Session) -> Iterator[Found]:
-    """The user's words, terms and decisions out of a summary that a tool made of a session, by its headings."""
-    for number, event in session.events:
-        if not isinstance(event, Compaction):
-            continue
-        parts = _PART.split(event.text)
-        for name, body in zip(parts[1::2], parts[2::2], strict=False):
-            rows = [row for row in rows_of(Turn("assistant", body), number) if row.kind in ("bullet", "check")]
-            items = [item for row in rows for item in _summed_up(name.strip().lower(), row, number)]
-            yield from items[:MAX_PER_SUMMARY]
-
-
-def _summed_up(heading: str, row: Row, number: int) -> Iterator[Found]:
-    item, text = whole(row), clean(row.text)
-    _, _, rest = text.partition(": ")
-    bold = row.text.startswith("**") and not words.TEMPLATE.search(rest)
-    said = _FEEDBACK.match(text)
-    if "user messages" in heading and said and not words.POINTING.search(said["said"]):
-        yield found("decisions", f"{said['said']} ({said['note']})", number, quote=item.quote, score=62)
-    elif _SETTLED.match(text) and fits(text):
-        yield found("decisions", text, number, quote=item.quote, score=58)
-    elif "concept" in heading and bold and _DEFINES.search(rest) and fits(text):
-        yield found("facts", text, number, quote=item.quote, score=50)

@@ -1,9 +1,13 @@
-"""How a repository is checked: the commands that ran and passed after an edit, as one set in their usual order."""
+"""How a repository is checked: the commands that ran and passed after an edit, as one set in their usual order.
+
+Checks that ran in one session are too weak to be kept; they count when a second session of the project ran them too.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from core.conversations.events import Command, FileRead, Hook
 from core.rules import words
@@ -13,6 +17,7 @@ from core.rules.sentence import Found
 from core.rules.session import Session, is_change
 
 LEAST_STEPS, LEAST_RUNS = 2, 2
+MAX_WAITING = 200
 _ONE_PLACE = re.compile(r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*")
 _INSTRUCTS = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|copilot-instructions)[\w.-]*$|\.github/workflows/|\.gitlab-ci|"
@@ -53,7 +58,7 @@ def checks_of(project: str, steps: Sequence[str]) -> dict[str, str]:
 
 def find_checks(session: Session) -> Iterator[Found]:
     """The checks that somebody says are to be run (the user, a page for contributors, a hook), and those that ran
-    several times. Others wait for a second session (`recurring.py`)."""
+    several times. Others wait for a second session."""
     steps, turn = check_steps(session)
     named = [step for step in steps if _is_named(session, last := step.split(" && ")[-1]) or _ran_again(session, last)]
     if are_checks(named):
@@ -87,3 +92,39 @@ def _inside(session: Session, folder: str) -> str | None:
     if own and (folder == own or folder.startswith(own + "/")):
         return folder[len(own) + 1 :]
     return None if folder.startswith(("/", "~", "..", "$")) and folder else folder
+
+
+# --- what waits for a second session ---
+
+
+def checks_borne_out(
+    project: str, steps: Sequence[str], waiting: Sequence[Mapping[str, Any]], session: str, time: str
+) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
+    """The playbook of the checks that another session of the project ran too, and what waits from now on."""
+    rows = [dict(row) for row in waiting if _is_row(row)]
+    ran = [
+        row for row in rows if row.get("checks") and row["session"] != session and not (time and row["time"] == time)
+    ]
+    both = [step for step in steps if any(step in row["words"] for row in ran)]
+    if steps and not any(row.get("checks") and row["session"] == session for row in rows):
+        rows.append({"session": session, "words": list(steps), "statement": "", "time": time, "checks": True})
+    return ([checks_of(project, both)] if are_checks(both) else []), rows[-MAX_WAITING:]
+
+
+def add_borne_out(arrays: Mapping[str, list[dict[str, str]]], found: Mapping[str, list[dict[str, str]]]) -> None:
+    """Add what another session bore out to what this one gave; of two playbooks of a name the longer one stands."""
+    for kind, rows in found.items():
+        kept = arrays[kind]
+        for row in rows:
+            at = next((at for at, other in enumerate(kept) if "name" in row and other.get("name") == row["name"]), -1)
+            if at < 0 and row not in kept:
+                kept.append(row)
+            elif at >= 0 and row["steps"].count(" -> ") > kept[at]["steps"].count(" -> "):
+                kept[at] = row
+
+
+def _is_row(row: Mapping[str, Any]) -> bool:
+    """Whether a row has what is asked of it: the file lies in a cache, and anything may have happened to it."""
+    texts = all(isinstance(row.get(name), str) for name in ("session", "statement", "time"))
+    held = row.get("words")
+    return texts and isinstance(held, list) and all(isinstance(word, str) for word in held)

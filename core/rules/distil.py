@@ -13,23 +13,19 @@ from dataclasses import replace
 from core.base.markdown import ITEM_CHARACTERS
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
-from core.rules.answers import find_answers, find_choices, find_compacted, find_plans, find_undecided
+from core.rules.answers import find_answers, find_choices, find_undecided
 from core.rules.checks import find_checks
-from core.rules.closing import find_causes, find_reasons
-from core.rules.commits import find_commits
-from core.rules.contracts import find_contracts
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
-from core.rules.failures import find_failures, find_lint_rules
+from core.rules.failures import find_failures
 from core.rules.fenced import find_playbooks
 from core.rules.file_notes import absolute_path, find_file_notes
 from core.rules.left import find_left
-from core.rules.pasted import find_pasted_errors
 from core.rules.prose import read_prose
-from core.rules.recurring import find_quirks
-from core.rules.said import find_corrections, find_stated
 from core.rules.sentence import Found, alike, lost, shortened
 from core.rules.session import Session, read_session
+from core.rules.stated import find_stated
 from core.rules.statements import find_questions, find_statements, find_tasks
+from core.rules.worth import find_worth
 
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
 MAX_ITEMS = 12
@@ -41,27 +37,18 @@ Rule = Callable[[Session], Iterator[Found]]
 RULES: tuple[Rule, ...] = (
     find_unfinished,
     find_failures,
-    find_lint_rules,
     find_checks,
     find_answers,
     find_choices,
-    find_corrections,
     find_stated,
-    find_contracts,
-    find_plans,
-    find_pasted_errors,
-    find_causes,
-    find_commits,
-    find_reasons,
     find_left,
+    find_worth,
     find_plan_left,
     find_steps_left,
     find_undecided,
-    find_compacted,
-    find_quirks,
 )
 """What is looked for in a session with a coding assistant: what stands first, so that nothing says it again."""
-OF_CHATS: tuple[Rule, ...] = (find_choices, find_stated)
+OF_CHATS: tuple[Rule, ...] = (find_choices, find_stated, find_worth)
 """What is looked for in a talk with an assistant that has no tools, beside what its sentences mark themselves."""
 
 

@@ -33,8 +33,8 @@ def find_unfinished(session: Session) -> Iterator[Found]:
     """What somebody has to look at again after a session: a call without a result, a merge, files and commits that
     nobody sent, what was asked last."""
     yield from _in_the_middle(session)
-    yield from _unmerged(session)
-    yield from _unsent(session)
+    conflicts = list(_unmerged(session))
+    yield from conflicts or _unsent(session)
     waiting = _waiting(session)
     if waiting:
         number, text, asks, quote = waiting

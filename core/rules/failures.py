@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from core.conversations.events import Command, Edit, Event
+from core.conversations.events import Command, Event
 from core.rules import words
 from core.rules.sentence import Found, found
 from core.rules.session import Session, is_change
@@ -22,7 +22,6 @@ LOOK_AHEAD, MAX_BETWEEN = 8, 2
 """What works is looked for among so many commands behind the one that failed, and behind so many others."""
 LONGEST_COMMAND, SHORTEST_WHY, LONGEST_WHY = 200, 12, 220
 ALIKE = 0.55
-MAX_LINT_RULES = 3
 
 ASIDE = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|\|\s*(?:tail|head|cat|less)\b[^|;&]*|>\s*/dev/null)\s*")
 _CD = re.compile(r"^\s*cd\s+(?P<folder>\"[^\"]+\"|'[^']+'|\S+)\s*(?:&&|;)\s*")
@@ -238,53 +237,3 @@ def _stands_in(wrong: str, right: str, why: str) -> bool:
     step = any(right.startswith(part.strip()) for part in re.split(r"&&|;", wrong) if part.strip())
     named = set(_ARGUMENT.findall(f"{wrong} {why}"))
     return program_of(right) in wrong.split() and not step and bool(named & given) and not _LOOKS.match(right)
-
-
-# --- rules of linters ---
-
-_RULE_AT_END = re.compile(
-    r"(?:\((?P<in>[a-z][\w/-]{3,30})\)|\[(?P<box>[a-z][\w/-]{3,30})\]|\s(?P<bare>[A-Z]{1,5}\d{3,5}))\s*$"
-)
-_PLACE = re.compile(r"^(?:\[[\w:.-]+\]\s+)?\S+?:\d+(?::\d+)?:?\s+(?:(?:error|warning|✖)(?::\s+|\s{2,}))?")
-_LINTS = re.compile(r"\b(?:\w*lint\w*|ruff|flake8|mypy|pyright|clippy|vet|biome|shellcheck|rubocop|check)\b")
-_OF_CODE = re.compile(
-    r"undefined|unused|typecheck|syntax|no-undef|cannot find|not found|unresolved|import|format|prettier|gofmt|"
-    r"whitespace",
-    re.IGNORECASE,
-)
-"""What is wrong with the code of the moment, and what a formatter does by itself."""
-_SUPPRESSED = re.compile(
-    r"(?P<whole>(?://|#|/\*)\s*(?:nolint:|noqa:\s*|eslint-disable(?:-next-line|-line)?\s+|type:\s*ignore\[|"
-    r"pyright:\s*ignore\[|shellcheck disable=|pylint:\s*disable=|biome-ignore\s+|rubocop:disable\s+|"
-    r"swiftlint:disable(?::next)?\s+)(?P<rule>[\w/@-]{3,40})[^\n\\]{0,140})"
-)
-
-
-def find_lint_rules(session: Session) -> Iterator[Found]:
-    """The rules with which a linter rejected what was written here, each with its message and, where one was used, the
-    comment with which it passes; told once the linter passed."""
-    rejected: dict[str, tuple[str, str, int]] = {}
-    comments: dict[str, str] = {}
-    passed: set[str] = set()
-    for turn, row in session.events:
-        if isinstance(row, Command) and row.answered and not row.refused and _LINTS.search(bare(row.words)):
-            command = bare(row.words)
-            if not _is_plain(command):
-                continue
-            lines = [line.strip() for line in row.output.split("\n")]
-            told = [
-                (line, _RULE_AT_END.search(line)) for line in lines if _PLACE.match(line) and len(line) < LONGEST_WHY
-            ]
-            now = {next(filter(None, mark.groups())): _PLACE.sub("", line) for line, mark in told if mark}
-            passed |= set() if now or not went_well(row) else set(rejected)
-            for rule, message in now.items():
-                passed.discard(rule)
-                if not _OF_CODE.search(message):
-                    rejected.setdefault(rule, (command, message, turn))
-        elif isinstance(row, Edit) and not row.refused and not row.failed:
-            for comment in _SUPPRESSED.finditer(session.conversation.turns[turn].text):
-                comments[comment["rule"]] = comment["whole"].strip().rstrip("*/").strip()
-    for rule in [rule for rule in rejected if rule in passed][:MAX_LINT_RULES]:
-        command, message, turn = rejected[rule]
-        passes = f"; here it passes with `{comments[rule]}`" if rule in comments else ""
-        yield found("facts", f"`{command}` rejects “{message}”{passes}", turn, score=58, kind="tool-quirk")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.rules import words
@@ -105,21 +104,6 @@ def shortened(text: str, most: int = LONG) -> str:
     ends = [stop.end() for stop in re.finditer(r"[.!?](?=[\s)])|[。！？]", text[:most])]
     said = text[: ends[-1]].strip() if ends else ""
     return said if whole_quotes(said) else ""
-
-
-def in_lines(heading: str, points: Sequence[str], most: int) -> list[str]:
-    """The points of a list, joined, in as few lines of at most `most` characters as hold them all, each below the
-    heading ("" for none); a longer point is left out."""
-    lead = f"{heading}: " if heading else ""
-    lines: list[str] = []
-    for point in points:
-        if len(lead) + len(point) > most:
-            continue
-        if lines and len(lines[-1]) + len(point) + 2 <= most:
-            lines[-1] += f"; {point}"
-        else:
-            lines.append(f"{lead}{point}")
-    return lines
 
 
 _TELLING = re.compile(r"[A-Za-z][\w-]{3,}|[぀-ヿ一-鿿가-힣]{2}")

@@ -18,25 +18,17 @@ from core.conversations.events import (
     Edit,
     Event,
     OtherCall,
-    Push,
     Question,
 )
-from core.conversations.ran import INTERRUPTED
 from core.rules import words
 from core.rules.prose import Row, by_person, clean, read_prose
-from core.rules.sentence import names_in
 from core.rules.typed import own_words, typed
 
-SPOKEN_AGAIN = 2 / 3
-FIRST_SAID, LONGEST_ASKED = 300, 140
+FIRST_SAID = 300
 _WRITES = re.compile(
     r"\bapply_patch\b|\bsed\s+(?:-\w+\s+)*-i|\bcat\s*>{1,2}\s|<<.{0,60}>\s*\S|\btee\s|\bgit (?:mv|rm|apply|revert)\b"
 )
 _SENDS = re.compile(r"(?:update|create|add|save|write|send|post|close|merge|delete)", re.IGNORECASE)
-_OF_OTHERS = re.compile(r"\bgh pr (?:view|diff|checkout|review|list)\b|\bglab mr\b", re.IGNORECASE)
-_REVIEW_OF_PR = re.compile(r"\breview\b.{0,40}(?:\bPRs?\b|pull request|/pull/\d|#\d)|/pull/\d+/files", re.IGNORECASE)
-_NAMED = re.compile(r"(?=\w*[-_.A-Z\d])[A-Za-z][\w.-]{3,}(?<![.-])")
-_FILE = re.compile(r"\w/\w|\w\.[a-z]{1,5}$")
 _UNDONE = re.compile(r"^(?:git (?:reset|revert|checkout -- |restore )|/undo\b|you can use `?/undo)", re.IGNORECASE)
 
 
@@ -75,24 +67,16 @@ class Closing:
 class Exchange:
     """What the user said at one place, what stood before it, and what followed until they spoke again.
 
-    `before` is the closing message that they answer, `stopped` what they interrupted ("" where they let it end);
-    `replies` are the assistant's texts behind with their numbers, `events` what happened meanwhile, `refused` the calls
-    before it that they refused; `doubted` says that their next words contradict the reply.
+    `before` is the closing message that they answer, `replies` the assistant's texts behind with their numbers,
+    `events` what happened meanwhile; `doubted` says that their next words contradict the reply.
     """
 
     number: int
     text: str
     before: Closing | None
-    stopped: str
-    refused: tuple[Event, ...]
     replies: tuple[tuple[int, Turn], ...]
     events: tuple[Event, ...]
     doubted: bool
-
-    @property
-    def changed(self) -> bool:
-        """Whether files were written before the user spoke again."""
-        return any(map(is_change, self.events))
 
 
 @dataclass(frozen=True)
@@ -102,11 +86,6 @@ class Session:
     conversation: Conversation
     events: tuple[tuple[int, Event], ...]
     closings: tuple[Closing, ...]
-
-    @cached_property
-    def rows(self) -> dict[int, list[Row]]:
-        """The closing messages' lines by their turns."""
-        return {closing.number: rows_of(closing.turn, closing.number) for closing in self.closings}
 
     @cached_property
     def commands(self) -> tuple[tuple[int, Command], ...]:
@@ -119,14 +98,6 @@ class Session:
         return any(isinstance(row, Call) and row.answered for _, row in self.events)
 
     @cached_property
-    def of_others(self) -> bool:
-        """Whether this is a review of somebody's pull request: what it finds is no task of the user's own."""
-        if any(isinstance(row, Commit) or is_change(row) for _, row in self.events):
-            return False
-        asked = (turn.text for turn in self.conversation.turns if turn.role == "user")
-        return any(_OF_OTHERS.search(row.words) for _, row in self.commands) or any(map(_REVIEW_OF_PR.search, asked))
-
-    @cached_property
     def edits(self) -> tuple[tuple[int, Edit], ...]:
         """The edits that were made, of files that are told, with their turns."""
         rows = ((at, row) for at, row in self.events if isinstance(row, Edit))
@@ -136,76 +107,6 @@ class Session:
     def last_change(self) -> int:
         """The turn of the last event that changed files, -1 where none did."""
         return max((at for at, row in self.events if is_change(row)), default=-1)
-
-    # --- what stands where ---
-
-    @cached_property
-    def _shown(self) -> str:
-        """What tools gave back and what the user said, in lower case."""
-        return "\n".join(turn.text for turn in self.conversation.turns if turn.role in ("tool", "user")).casefold()
-
-    @cached_property
-    def _low(self) -> tuple[str, ...]:
-        return tuple(turn.text.casefold() for turn in self.conversation.turns)
-
-    @cached_property
-    def _changes(self) -> tuple[tuple[int, str], ...]:
-        """The turns in which something was written, with their paths, in lower case."""
-        rows = ((at, row) for at, row in self.events if is_change(row))
-        return tuple((at, f"{getattr(row, 'path', '')}\n{self._low[at]}".casefold()) for at, row in rows)
-
-    def bears_out(self, text: str) -> bool:
-        """Whether the things that a sentence names stand in what tools gave back, or in what the user pasted: no
-        proof, but no invention either."""
-        named = [name.strip("`()").casefold() for name in words.ANCHOR.findall(text)]
-        known = [name for name in named if name in self._shown]
-        subject = _NAMED.match(text)
-        if subject and subject[0].casefold() in self._shown:
-            return True
-        return bool(known) and 2 * len(known) >= len(named)
-
-    def knows(self, text: str) -> bool:
-        """Whether a sentence names something of this project that stands in what tools gave back or in an edit: what
-        stands in a textbook names no such thing."""
-        names = [name.strip("`()").casefold() for name in words.OF_CODE.findall(text)]
-        if not self.events:  # the file tells of none: a file of one's own is as good
-            return any(_FILE.search(name) for name in names)
-        return any(name in self._shown or any(name in said for _, said in self._changes) for name in names)
-
-    def rewritten(self, turn: int, text: str) -> bool:
-        """Whether something that a sentence names was written again after a turn; where the file tells of no events,
-        whether a later closing message speaks of the same."""
-        names = names_in(text)
-        if self.events:
-            return any(name in said for at, said in self._changes if at > turn for name in names)
-        later = (row.turn.text.casefold() for row in self.closings if row.number > turn)
-        return any(sum(name in said for name in names) >= max(1, SPOKEN_AGAIN * len(names)) for said in later)
-
-    def spoken_of(self, turn: int, text: str) -> bool:
-        """Whether something that a sentence names is spoken of, or stands in a call, in any later turn."""
-        later = "\n".join(self._low[turn + 1 :])
-        return any(name in later for name in names_in(text))
-
-    def sent_after(self, turn: int) -> bool:
-        """Whether something was committed or pushed after a turn."""
-        return any(at > turn and isinstance(row, Commit | Push) and row.succeeded for at, row in self.events)
-
-    def asked(self, closing: Closing) -> str:
-        """What the user had asked before a closing message, where one short line says it, else ""."""
-        said = next((row.text for row in reversed(self.exchanges) if row.number < closing.number), "")
-        line = " ".join(clean(said).split()).rstrip(".?!")
-        return line if len(line.split()) >= LEAST_SUBJECT and len(line) <= LONGEST_ASKED else ""
-
-    def said_before(self, closing: Closing) -> list[tuple[int, Turn]]:
-        """The assistant's messages between the user's word and a closing message, the later first."""
-        turns = self.conversation.turns
-        said: list[tuple[int, Turn]] = []
-        for at in range(closing.number - 1, closing.before, -1):
-            if by_person(turns[at]):
-                break
-            if turns[at].role == "assistant" and not turns[at].agent and turns[at].text.strip():
-                said.append((at, turns[at]))
-        return said
 
     # --- what it was about ---
 
@@ -317,10 +218,6 @@ def _exchanges(session: Session) -> list[Exchange]:
                 number=number,
                 text=text,
                 before=next((row for row in session.closings if first < row.number < number), None),
-                stopped=_stopped(session, first, number),
-                refused=tuple(
-                    row for place, row in session.events if first < place <= number and getattr(row, "refused", False)
-                ),
                 replies=tuple(
                     row for row in said if row[1].role == "assistant" and not row[1].agent and row[1].text.strip()
                 ),
@@ -329,14 +226,3 @@ def _exchanges(session: Session) -> list[Exchange]:
             )
         )
     return rows
-
-
-def _stopped(session: Session, first: int, number: int) -> str:
-    """The command or file at which the user interrupted the assistant, right before they spoke."""
-    before = session.conversation.turns[number - 1] if number else None
-    if before is None or before.role != "system" or not before.text.startswith(INTERRUPTED):
-        return ""
-    calls = [row for place, row in session.events if first < place < number and isinstance(row, Command | Edit)]
-    last = calls[-1] if calls else None
-    line = last.words.split("\n")[0] if isinstance(last, Command) else last.names[-1] if last and last.names else ""
-    return line if 0 < len(line) <= 120 else "its work"

@@ -137,12 +137,6 @@ GENERIC_TITLE = re.compile(
     r"(?:plan|implementation(?: plan)?|overview|summary|context|todo|steps|fix|changes)", re.IGNORECASE
 )
 _NUMBER = r"(?:\d+\.?\s*)?"
-APPROACH = one_of({
-    "any": (_NUMBER + "(?:" + "|".join((
-        "approach", "(?:the )?changes?$", "solution", "design", "decision", "proposed", "strategy", "recommended",
-        "lösung", "ansatz", "solución", "方案", "解决", "方針", "해결",
-    )) + ")",),
-}, begins=True)  # fmt: skip
 CONTEXT = one_of({
     "any": (_NUMBER + "(?:" + "|".join((
         "context", "problem", "background", "why", "motivation", "root cause", "issue", "reason", "kontext", "contexte",
@@ -165,19 +159,6 @@ def first_sentence(text: str, most: int = 260) -> str:
         return found if 20 <= len(found) <= most and not found.endswith(":") else ""
     return ""
 
-
-DECISIONS = one_of({
-    "en": (
-        r"(?:key |main |important )?(?:design |architectur\w+ |technical )?(?:decisions?|choices)(?: made)?",
-        "trade-?offs?", "decided", r"why (?:this|these) \w+",
-    ),
-    "de": (r"(?:entwurfs)?entscheidungen",),
-    "fr": (r"(?:choix|décisions?)(?: de conception| techniques?)?",),
-    "es": (r"decisiones(?: de diseño| técnicas)?",),
-    "zh": ("(?:关键|设计|技术|主要)*(?:决策|决定|取舍)",),
-    "ja": ("(?:設計|技術|主な)*(?:の?決定事項|の?判断|の?決定)",),
-    "ko": ("(?:설계|기술|주요)? ?결정",),
-}, begins=True)  # fmt: skip
 
 # --- what a closing message says ---
 
@@ -234,41 +215,6 @@ LEFT = one_of({
         r"manual(?:ly)? (?:step|run|set|add)\w*",
     ),
 })  # fmt: skip
-# What an assistant says in passing about the tools it works with.
-TOOL = one_of({
-    "en": (
-        r"diagnostics?", "gopls", "LSP", r"linters?", "golangci-lint", "formatter", r"type ?checker", "compiler", "IDE",
-        r"(?:pre-commit|pre-push|git|commit) hooks?", "CI", "sandbox", "gh", "mise", "npm", "pnpm", "yarn", "bun",
-        "pytest", "ruff", "eslint", "prettier", "mypy", "docker", "worktrees?", "dev server", "hot reload",
-    ),
-    "zh": ("诊断", "编译器", "沙箱", "检查器"),
-    "ja": ("診断", "コンパイラ", "リンター"),
-    "ko": ("진단", "컴파일러", "린터"),
-})  # fmt: skip
-TRAIT = one_of({
-    "en": (
-        "stale", r"only (?:checks?|works?|runs?|sees?)", "limitation", r"does(?:n't| not)", r"false positives?",
-        "flaky", r"asynchronous\w*", r"caches?", "cached", "lags?", "ignores?", "known issue", "automatically",
-        r"requires?", "blocked", "read-only", "rewrites?", "slow", "wants", "enforces", "insists", "flags",
-    ),
-    "de": ("veraltet", "nur", "ignoriert", "unterstützt nicht"),
-    "fr": ("obsolètes?", "seulement", "ignore"),
-    "es": ("obsolet[oa]s?", "solo", "ignora"),
-    "zh": ("过期", "只检查", "误报", "缓存", "忽略"),
-    "ja": ("古い", "のみ", "誤検知", "無視"),
-    "ko": ("오래된", "만 검사", "무시"),
-})  # fmt: skip
-# What makes an unfinished thing a guess. "Should be" and "would need" are how one speaks of what is left.
-UNSURE = one_of({
-    "en": ("might", "maybe", "perhaps", "probably", "possibly", "could be", "I think", "I guess", "not sure",
-    "optional"),
-    "de": ("vielleicht", "optional"),
-    "fr": ("peut-être",),
-    "es": ("quizás?",),
-    "zh": ("也许", "大概", "可选"),
-    "ja": ("かもしれ", "たぶん"),
-    "ko": ("아마",),
-})  # fmt: skip
 LINE_NUMBERS = re.compile(
     r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*|(?: (?:on|at|in|from))? ?\(?\blines? \d+(?:[-–]\d+)?\)?"
 )
@@ -277,9 +223,6 @@ ORDER = re.compile(
     r"replace|rotate|publish|release|open|rebase|restart|rename|move|document|enable|disable|rerun|re-run|regenerate|"
     r"wire|backfill|delete|check|install|upgrade|bump|address|resolve|confirm|register|investigate)\b",
     re.IGNORECASE,
-)
-ABOUT_GIT = re.compile(
-    r"\b(?:push\w*|commit\w*|merg\w*|pull request|PR)\b|提交|推送|コミット|プッシュ|커밋|푸시", re.IGNORECASE
 )
 CAUSE = one_of({
     "en": (
@@ -401,19 +344,6 @@ ANCHOR = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
     r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
 )
-OF_CODE = re.compile(
-    r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\w/\w|\b\w+\.[a-z]{2,4}\b|#\d+"
-)
-"""A name of somebody's own code; of a textbook's matter anybody can ask again."""
-SEVERE = re.compile(
-    r"^[\s\[(*_]*(?P<how>critical|blocker|high|major|medium|P[0123]|low|minor|严重|高|中|重大|심각)(?:[- ]?(?:severity|"
-    r"priority|impact))?[\])*_]*\s*(?:[—–:：·|-]\s*|\)\s*|\]\s*)(?P<rest>.*)$",
-    re.IGNORECASE,
-)
-SEVERE_HEADING = re.compile(
-    r"^(?:critical|blockers?|high|major|medium|must fix)(?:[- ](?:severity|priority|issues?|findings?))?$",
-    re.IGNORECASE,
-)
 
 # --- what the user says ---
 
@@ -445,22 +375,67 @@ TROUBLE = re.compile(
     r"报错|错误|不行|失败|还是|エラー|動かない|오류|안 돼",
     re.IGNORECASE,
 )
-# What an assistant says first when the user is right.
-CONCEDES = one_of({
+RULE = one_of({
     "en": (
-        r"(?:(?:oh|ah|yes|yeah|hmm|sorry|ok(?:ay)?),? )?you(?:'re| are|’re) (?:\w+ )?(?:right|correct)(?! to\b)",
-        r"(?:(?:oh|ah|yes|yeah),? )?that(?:'s|’s| is) (?:a )?(?:\w+ )?(?:good|great|fair|valid|excellent|better|"
-        r"cleaner) (?:point|catch|idea|approach)",
-        r"(?:good|great|nice|fair) (?:catch|point|call|idea)", "fair enough", "right you are",
-        "(?:my (?:mistake|bad)|I (?:was wrong|misunderstood|misread))", "makes sense", "agreed",
+        r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", r"prefers?", "instead of", "rather than",
+        r"(?:^|[,;:] |(?:please|and|but|also|we|I|you|it|should|must) )(?:do(?:n'?t| not)|not)"
+        r"(?! (?:worry|know|see|think|need to|understand|have to|get|sure|work\w*|yet|remember|care)\b)",
+        "from now on", r"(?:must|shall|should)(?:n't| not)?(?! (?:i|we|you)\b)", r"(?:has|have|needs?) to be",
+        r"(?:is|are) (?:supposed|meant) to", r"only(?! (?:problem|issue|thing|one|difference)\b)", "without",
+        "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time",
+        r"no (?:more|external|new)", r"(?:is|are) (?:not (?:needed|necessary|required)|no need|unnecessary)",
+        r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)",
+        "let'?s (?:use|go with|keep|call|not|drop|allow|stick|only|always)",
+        r"(?:it(?:'s| is|'d be) |would be )?better (?:to|that|if)",
+        r"we(?:'ll| will)? (?:use|go with|keep|call)", r"use \S+(?: \S+){0,6} (?:for|everywhere|and not|, not)",
+        r"(?:we|i)(?:'d)? (?:(?:also|just|really|only) )*(?:want|need|prefer|expect) (?!you\b)(?:\S+ ){1,8}(?:to|"
+        r"not)\b",
+        r"(?:we|i) (?:really )?(?:don'?t|do not) (?:want|need|expect|use)",
     ),
-    "de": ("du hast recht", "sie haben recht", "stimmt", "guter (?:punkt|hinweis|einwand)", "gute idee"),
-    "fr": ("tu as raison", "vous avez raison", "bonne (?:remarque|idée)", "en effet", "exact"),
-    "es": ("tienes razón", "tiene razón", "buen (?:punto|apunte)", "buena (?:idea|observación)", "cierto"),
-    "zh": ("你说得对", "您说得对", "你是对的", "说得对", "有道理", "没错", "确实", "好主意"),
-    "ja": ("おっしゃる通り", "その通り", "ご指摘", "確かに"),
-    "ko": ("맞습니다", "맞아요", "말씀하신 대로", "좋은 지적", "지적"),
-}, begins=True)  # fmt: skip
+    "de": (
+        r"soll(?:en|s?t|te(?:n|s?t)?)?", r"muss(?:t|te)?", r"müss(?:en|t|ten?)", "niemals", "nie",
+        r"immer(?! (?:noch|wieder|mehr))", "nur", "ohne", "statt", "stattdessen", "lieber", r"kein(?:e[nr]?)?",
+        r"(?:darf|dürfen)(?: \S+){0,6} (?:nicht|kein\w*)", "ab jetzt",
+    ),
+    "fr": (
+        "doi(?:t|vent)", "devrai(?:t|ent)", "il faut", "jamais", r"toujours(?! (?:avec|pas|la même|le même|une?|des))",
+        "uniquement", "seulement", "sans", "au lieu de", "plutôt", "désormais", r"ne .{2,30} pas",
+    ),
+    "es": (
+        "debe(?:n|rían?)?", "tienen? que", "nunca", r"(?<!de )siempre(?! (?:igual|lo mismo))", "solo", "sin",
+        "en (?:vez|lugar) de", "prefiero", "a partir de ahora",
+    ),
+    "zh": (
+        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该?当?", "应放", "以后(?!再)", "没有?必要",
+        "不需要", "无需",
+        "只", "统一", "默认", "不能", "改[为成]",
+    ),
+    "ja": ("しないで", "必ず", "ではなく", "使わない", "常に", "べき", "だけ", "してほしい"),
+    "ko": ("하지 (?:마|않)", "항상", "대신", "반드시", r"야 (?:합|한|해|됩|돼)", "만 "),
+    "ru": (
+        "только", r"единственн\w+", "никогда", "всегда", "вместо", r"долж(?:ен|на|но|ны)", "нельзя", "не надо",
+        "не нужно", "без", "по умолчанию",
+    ),
+    "pt": ("deve(?:m|ria)?", "nunca", "sempre", "apenas", "somente", "sem", "em vez de", "prefiro"),
+    "it": ("deve", "devono", "mai", "sempre", "solo", "senza", "invece di", "preferisco"),
+})  # fmt: skip
+"""Words with which somebody says how a thing is to be, whatever the work of the day is."""
+STRONG = one_of({
+    "en": (
+        r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", "from now on", "in (?:the )?future",
+        r"(?:should|must) (?:only|never|always|not)", r"prefers?",
+    ),
+    "de": ("niemals", "nie", r"immer(?! (?:noch|wieder|mehr))", "ab jetzt"),
+    "fr": ("jamais", r"toujours(?! (?:avec|pas|la même|le même|une?|des))", "désormais"),
+    "es": ("nunca", r"(?<!de )siempre(?! (?:igual|lo mismo))", "a partir de ahora"),
+    "zh": ("不要", "必须", "一律", "以后(?!再)"),
+    "ja": ("しないで", "必ず", "常に"),
+    "ko": ("하지 마", "항상", "반드시"),
+    "ru": ("никогда", "всегда", "нельзя", r"единственн\w+"),
+    "pt": ("nunca",),
+    "it": ("mai",),
+})  # fmt: skip
+"""A rule, whatever it is about."""
 # A short yes to what was proposed.
 APPROVES = one_of({
     "en": (
@@ -498,6 +473,8 @@ POINTING = re.compile(
     r"\b(?:above|below|this one|that one|the first one|the second one|option [a-z0-9])\b|\?$",
     re.IGNORECASE,
 )
+CODE = re.compile(r"`[^`\n]*`")
+ENGLISH = re.compile(r"\b(?:the|and|is|are|to|of|in|that|it|for|with|should|must|use|we|not|do)\b", re.IGNORECASE)
 # What a program or a template says in the user's role, and what only the moment needs.
 TEMPLATE = re.compile(
     r"\[[A-Za-z][^\]\n]{2,60}\](?!\()|<[a-z][\w -]{2,40}>|\{\{?\w+\}?\}|\bTBD\b|\$ARGUMENTS|lorem ipsum", re.IGNORECASE

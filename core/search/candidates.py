@@ -6,14 +6,12 @@ import json
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from itertools import combinations, takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from core.search.store import COLUMNS, TAG_MARK, Row
 from core.search.terms import Query, Term, match_all, match_any, match_prefix
-from core.search.vectors import Nearness
 from core.search.when import match_dates
 from core.search.words import folded
 
@@ -252,12 +250,9 @@ def _folded_has(text: str, literal: str) -> bool:
 def nearest(
     database: sqlite3.Connection, found: Candidates, near: Mapping[int, float], filters: Filters, wanted: int
 ) -> None:
-    """Add the nearest entries by vector that pass the filters."""
-
+    """Add the nearest entries by vector that pass the filters; `near` has the nearest first."""
     condition, values = filters.sql()
-    count = wanted if not filters else len(near)
-    ranked = near.best(count) if isinstance(near, Nearness) else nlargest(count, near, key=near.__getitem__)
-    ranked = list(takewhile(lambda number: near[number] >= NEAR, ranked))
+    ranked = list(takewhile(lambda number: near[number] >= NEAR, near))
     room = wanted
     for start in range(0, len(ranked), BATCH):
         part = ranked[start : start + BATCH]

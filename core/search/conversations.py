@@ -22,13 +22,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.base import files
-from core.search import store
+from core.search import CONVERSATIONS_VERSION, store
 from core.search.words import TOKENIZER, spaced, storable
 
 Database = sqlite3.Connection
 
-VERSION = 103
-"""Of these tables and of what is put into them; an index of another version is made again."""
+VERSION = CONVERSATIONS_VERSION
 HEADING = -1
 """The position of a conversation's heading: its title, project and branch, which can be found as its turns can."""
 
@@ -51,10 +50,11 @@ CREATE TABLE known(key TEXT PRIMARY KEY, value TEXT);
 CREATE VIRTUAL TABLE words USING fts5(title, text, about, content='', tokenize="{TOKENIZER}");
 CREATE VIRTUAL TABLE stems USING fts5vocab(words, row);
 CREATE INDEX by_thread ON turns(thread, position, role);
-CREATE INDEX by_command ON commands(key);
-CREATE INDEX by_error ON commands(error) WHERE error <> '';
+CREATE INDEX by_command ON commands(key, thread);
+CREATE INDEX by_error ON commands(error, thread) WHERE error <> '';
 CREATE INDEX of_thread ON commands(thread, position);
 CREATE INDEX by_day ON conversations(ended);
+CREATE INDEX by_project ON conversations(project, ended);
 CREATE VIEW entries AS
     SELECT id, 'conversation' AS kind, '' || thread AS key, speaker AS title, text, date, '' AS provenance, '' AS tags,
         (SELECT project FROM conversations WHERE conversations.id = thread) AS project, '' AS path, thread, position,
@@ -124,9 +124,9 @@ def open_unsealed(folder: Path) -> Database | None:
     return _opened(folder) if files.exists(folder / store.FILE) else None
 
 
-def open_or_make(folder: Path) -> tuple[Database, bool]:
-    """The index, looked through where it is not as we left it, or a new one; and whether it is new. The caller holds
-    the lock. Raises OSError and sqlite3.Error."""
+def open_or_make(folder: Path) -> Database:
+    """The index, looked through where it is not as we left it, or a new one. The caller holds the lock. Raises OSError
+    and sqlite3.Error."""
     found = open_sealed(folder)
     if found is None and (found := open_unsealed(folder)) is not None:
         if _is_whole(found):
@@ -134,7 +134,7 @@ def open_or_make(folder: Path) -> tuple[Database, bool]:
         else:
             found.close()
             found = None
-    return (found, False) if found is not None else (_made(folder), True)
+    return found or _made(folder)
 
 
 def is_trouble(error: Exception) -> bool:

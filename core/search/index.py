@@ -14,13 +14,14 @@ import hashlib
 import os
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 from core.base import files, locks
 from core.base.entry import SearchSource
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.search import store
 from core.search.words import Stems
 
@@ -28,131 +29,70 @@ SETTLED_NS = 2_000_000_000
 """A file written less than this before it was read may be written again within one tick of its clock: look again."""
 
 
-@dataclass(frozen=True)
-class Look:
-    """One source as it is now: the state to remember ("" when it must be looked at again), hash, rows or a problem."""
+UNREADABLE = "unreadable"
+"""What stands for the sha256 of a file that cannot be read."""
+
+
+class Look(NamedTuple):
+    """One source as it is now: the state to remember ("" when it must be looked at again), the sha256 of its bytes, and
+    the bytes, None where there are none; `problem` says why it cannot be read."""
 
     state: str
     sha256: str
-    rows: list[tuple[object, ...]] | None
+    data: bytes | None = None
     problem: str = ""
 
 
-def look(source: SearchSource, known: store.Held | None, before: Look | None = None) -> Look | None:
-    """One source as it is now; None when nothing changed since it became known. `before`: what a look a moment ago saw,
-    whose rows (None: those that were known then) stand for the same bytes."""
+def look(source: SearchSource, known: store.Held | None) -> Look | None:
+    """One source as it is now; None when nothing changed since it became known."""
     try:
         state = store.state_of(source.path)
         if known is not None and known.state and known.state == state:
             return None
         if not state:
-            gone = Look("", "", [])
-            return None if known is not None and not known.sha256 and not known.problem else gone
+            return None if known is not None and not known.sha256 and not known.problem else Look("", "")
         started = time.time_ns()
         data = (source.read or files.read_or_empty)(Path(os.path.realpath(source.path)))
-        if (
-            source.read is not None
-            or store.state_of(source.path) != state
-            or started - int(state.split()[1]) < SETTLED_NS
-        ):
+        young = started - int(state.split()[1]) < SETTLED_NS
+        if source.read is not None or young or store.state_of(source.path) != state:
             state = ""
+        found = Look(state, hashlib.sha256(data).hexdigest(), data)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        return Look("", "unreadable", [], f"{source.path} cannot be read, so it is not searched: {why}")
-    sha256 = hashlib.sha256(data).hexdigest()
-    if known is not None and known.sha256 == sha256:
-        return Look(state, sha256, None, known.problem)
-    if before is not None and before.rows is not None and before.sha256 == sha256:
-        return Look(state, sha256, before.rows, before.problem)
-    result = attempt(source.entries, data)
-    if isinstance(result, KnowledgeError):
-        return Look(state, sha256, [], str(result.error))
-    return Look(state, sha256, [store.stored(entry) for entry in result.value])
-
-
-def is_same(source: SearchSource, known: store.Held, looks: dict[str, Look]) -> bool:
-    """Whether a source is as it is known; `looks` gets what was seen of one that had to be read."""
-    seen = look(source, known)
-    if seen is None:
-        return True
-    looks[source.name] = seen
-    return (seen.rows is None and not seen.state and not known.state) or (seen.sha256 == known.sha256 == "unreadable")
-
-
-def differences(folder: Path, sources: Sequence[SearchSource]) -> list[str]:
-    """How the index on disk differs from what the files say, as sentences; [] when it does not or there is none.
-    Reads every file and every entry, and changes nothing."""
-
-    if not files.exists(folder / store.FILE):
-        return []
-    if not store.is_sealed(folder):
-        return ["the search index is not as the program left it"]
-    found: list[str] = []
-    try:
-        with contextlib.closing(store.connect(folder / store.FILE)) as database:
-            if not store.is_sound(database):
-                return ["the search index is from another version"]
-            if database.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-                return ["the search index is damaged"]
-            held = store.held_sources(database)
-            for source in sources:
-                known = held.pop(source.name, None)
-                seen = look(source, None)
-                there = [tuple(row[1:]) for row in store.rows_of(database, known.id)] if known else []
-                wanted = (seen.rows if seen is not None else None) or []
-                # No `known` was given, so there is a look, and it has rows or none.
-                more, less = len(set(wanted) - set(there)), len(set(there) - set(wanted))
-                if sorted(map(repr, there)) != sorted(map(repr, wanted)):
-                    found.append(f"{source.path.name} has changed since the last search ({more} new, {less} gone)")
-            found += [f"{name.rpartition(':')[2]} is still in the index but is no longer searched" for name in held]
-            counted = database.execute("SELECT count(*) FROM entries").fetchone()[0]
-            words = database.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
-            if counted != words:
-                found.append(f"the search index has {counted} entries and words of {words}")
-    except (OSError, sqlite3.Error) as error:
-        return [f"the search index cannot be read: {error}"]
-    return found
+        found = Look("", UNREADABLE, problem=f"{source.path} cannot be read, so it is not searched: {why}")
+    is_known = known is not None and (known.state, known.sha256) == found[:2]
+    return None if is_known else found
 
 
 LOCK_SECONDS = 10.0
+_Stored: TypeAlias = "tuple[object, ...]"
 
 
 @dataclass
 class Index:
     """An open index. `problems` name the sources that could not be read; `note` says why it is in memory ("": it is
-    not). `rebuilt` says that it was made again, `changed` how many entries were added, removed or rewritten."""
+    not)."""
 
     database: sqlite3.Connection
     stems: Stems
     problems: list[ErrorInfo] = field(default_factory=list)
     note: str = ""
-    rebuilt: bool = False
-    changed: int = 0
 
     def close(self) -> None:
         """Let the file go."""
         self.database.close()
 
 
-def open_index(
-    folder: Path, sources: Sequence[SearchSource], *, anew: bool = False, editor_wait: float = LOCK_SECONDS
-) -> Index:
-    """The index in `folder`, made or brought up to date as far as needed; `anew` makes it in any case. Never fails: at
-    worst it is made in memory and says so. `editor_wait` is how many seconds to wait for another writer."""
-
+def open_index(folder: Path, sources: Sequence[SearchSource], *, editor_wait: float = LOCK_SECONDS) -> Index:
+    """The index in `folder`, made or brought up to date as far as needed. Never fails: at worst it is made in memory
+    and says so. `editor_wait` is how many seconds to wait for another writer."""
     stems = Stems()
-    looks: dict[str, Look] = {}
-    if not anew:
-        index = _as_it_is(folder, sources, stems, looks)
-        if index is not None:
-            return index
+    index = _as_it_is(folder, sources, stems)
+    if index is not None:
+        return index
     try:
         with locks.locked(folder / store.LOCK, work="search", editor_wait=editor_wait):
-            if not anew:
-                index = _updated(folder, sources, stems, looks)
-                if index is not None:
-                    return index
-            return _made(folder, sources, stems)
+            return _updated(folder, sources, stems) or _made(folder, sources, stems)
     except (OSError, sqlite3.Error) as error:
         busy = isinstance(error, locks.LockHeldError)
         why = "another program is writing it" if busy else getattr(error, "strerror", None) or str(error)
@@ -180,17 +120,15 @@ def _sealed(folder: Path) -> sqlite3.Connection | None:
     return None
 
 
-def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, looks: dict[str, Look]) -> Index | None:
-    """The index, when it is sound and no source changed. Else `looks` gets what was read to know."""
-
+def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index | None:
+    """The index, when it is sound and no source changed."""
     database = _sealed(folder)
     if database is None:
         return None
     try:
         held = store.held_sources(database)
-        if held.keys() == {source.name for source in sources} and all(
-            is_same(source, held[source.name], looks) for source in sources
-        ):
+        known = held.keys() == {source.name for source in sources}
+        if known and all(look(source, held[source.name]) is None for source in sources):
             return Index(database, stems, _problems(database))
     except sqlite3.Error:
         pass
@@ -205,15 +143,14 @@ def _problems(database: sqlite3.Connection) -> list[ErrorInfo]:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems, looks: Mapping[str, Look]) -> Index | None:
+def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index | None:
     """The index with every change of the sources brought in; None when it cannot be trusted."""
-
     database = _sealed(folder)
     if database is None:
         return None
     try:
         database.execute("BEGIN IMMEDIATE")
-        changed, touched = _bring_in(database, sources, looks)
+        touched = _bring_in(database, sources)
         database.execute("COMMIT" if touched else "ROLLBACK")
     except sqlite3.Error:
         database.close()
@@ -223,41 +160,46 @@ def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems, looks:
         raise
     if touched:
         store.seal(folder)
-    return Index(database, stems, _problems(database), changed=changed)
+    return Index(database, stems, _problems(database))
 
 
-def _bring_in(
-    database: sqlite3.Connection, sources: Sequence[SearchSource], looks: Mapping[str, Look]
-) -> tuple[int, bool]:
-    """How many entries changed, and whether anything was written. `looks`: what was seen a moment ago."""
+def _bring_in(database: sqlite3.Connection, sources: Sequence[SearchSource]) -> bool:
+    """Let the entries be those of the sources; whether anything was written."""
     held = store.held_sources(database)
-    changed, touched = 0, False
+    touched = False
     free = max((row.id for row in held.values()), default=0) + 1
+    next_row = store.next_id(database)
     for source in sources:
         known = held.pop(source.name, None)
-        seen = look(source, known, looks.get(source.name))
+        seen = look(source, known)
         if seen is None:
             continue
         touched = True
-        number = known.id if known is not None else free
-        free += known is None
-        if seen.rows is not None:
-            changed += _replace(database, number, seen.rows)
-        store.put_source(database, store.Held(number, source.name, seen.state, seen.sha256, seen.problem))
+        problem = seen.problem
+        number, free = (known.id, free) if known is not None else (free, free + 1)
+        if known is not None and known.sha256 == seen.sha256:
+            problem = known.problem
+        else:
+            read = attempt(source.entries, seen.data) if seen.data is not None else Ok(())
+            rows = [] if isinstance(read, KnowledgeError) else [store.stored(entry) for entry in read.value]
+            problem = str(read.error) if isinstance(read, KnowledgeError) else problem
+            rows = rows if known is None else _replace(database, number, rows)
+            next_row = store.add(database, number, rows, next_row)
+        store.put_source(database, store.Held(number, source.name, seen.state, seen.sha256, problem))
     for gone in held.values():
         store.drop_source(database, gone.id)
-        changed, touched = changed + 1, True
-    if changed:
+        touched = True
+    if touched:
         store.count(database)
-    return changed, touched
+    return touched
 
 
-def _replace(database: sqlite3.Connection, source: int, rows: Sequence[tuple[object, ...]]) -> int:
-    """Make the entries of one source those of `rows`, touching only what differs."""
+def _replace(database: sqlite3.Connection, source: int, rows: Sequence[_Stored]) -> list[_Stored]:
+    """Make the entries of one source those of `rows`, touching only what differs; returns those to be added."""
     waiting: dict[tuple[str, str, str], list[store.Row]] = {}
     for row in reversed(store.rows_of(database, source)):
         waiting.setdefault(store.searched(row[1:]), []).append(row)
-    new, changed = [], 0
+    new = []
     for wanted in rows:
         same = waiting.get(store.searched(wanted))
         if not same:
@@ -266,11 +208,8 @@ def _replace(database: sqlite3.Connection, source: int, rows: Sequence[tuple[obj
         old = same.pop()
         if old[1:] != wanted:
             store.change(database, old, wanted)
-            changed += 1
-    gone = [row for rest in waiting.values() for row in rest]
-    store.remove(database, gone)
-    store.add(database, source, new, store.next_id(database))
-    return changed + len(gone) + len(new)
+    store.remove(database, [row for rest in waiting.values() for row in rest])
+    return new
 
 
 def _made(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index:
@@ -292,21 +231,13 @@ def _made(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index:
         files.discard(temporary)
     store.seal(folder)
     database = store.connect(folder / store.FILE)
-    index = Index(database, stems, _problems(database), rebuilt=True)
-    index.changed = store.counted(database)
-    return index
+    return Index(database, stems, _problems(database))
 
 
 def _filled(place: Path | str, sources: Sequence[SearchSource], stems: Stems) -> Index:
     database = store.connect(place, make=True)
     database.execute("BEGIN")
-    free = 1
-    for number, source in enumerate(sources, start=1):
-        seen = look(source, None)
-        assert seen is not None and seen.rows is not None
-        free = store.add(database, number, seen.rows, free)
-        store.put_source(database, store.Held(number, source.name, seen.state, seen.sha256, seen.problem))
+    _bring_in(database, sources)
     store.finish(database)
-    store.count(database)
     database.execute("COMMIT")
-    return Index(database, stems, _problems(database), rebuilt=True, changed=free - 1)
+    return Index(database, stems, _problems(database))

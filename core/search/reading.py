@@ -1,19 +1,16 @@
 """Reads candidates: how often each has the words of a query, and the other things that ranking wants to know.
 
-Only words that begin like one that is looked for are taken from a plain ASCII text and brought to their stems; that is
-several times faster than parting the whole of it, and sees the same. They are sought as plain strings: no expression is
-compiled for a query, which would take longer than reading its candidates.
+Of a plain ASCII text only words that begin like one that is looked for are brought to their stems; that sees the same.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from core.search.candidates import Candidates
-from core.search.store import Row
+from core.search.store import DOCUMENT, Row
 from core.search.terms import Query
 from core.search.when import FAR, Closeness, closeness
 from core.search.words import Stems, words_of
@@ -21,11 +18,10 @@ from core.search.words import Stems, words_of
 TITLE, ABOUT = 0.5, 0.3
 """What a word counts in a title, and in tags, source and date."""
 READ_CHARACTERS = 20_000
+WINDOW = 20
+"""So many words of a passage say one thing."""
 ENDING = 2
 """A stem may differ from the beginning of its word in so many of its last letters (`valence`, `valenci`)."""
-
-_APART = {code: code if chr(code).isalnum() else " " for code in range(128)}
-"""For str.translate: of ASCII text only words stay, at their places."""
 
 Placed: TypeAlias = "list[tuple[str, int]]"
 """Words with their places, counted in words."""
@@ -34,7 +30,8 @@ Placed: TypeAlias = "list[tuple[str, int]]"
 @dataclass(slots=True)
 class Seen:
     """What was seen of one candidate: how often it has each term (weighted), its length in words, whether some terms
-    stand `joined` as in the query, and the marks that the features need."""
+    stand `joined` as in the query, and the marks that the features need. Of a passage of a document `together` is what
+    the terms say that stand closest together."""
 
     row: Row
     counts: list[float]
@@ -44,6 +41,7 @@ class Seen:
     asks: bool
     words: set[str]
     dated: Closeness = FAR
+    together: float = 0.0
 
 
 def see_all(query: Query, found: Candidates, stems: Stems) -> list[Seen]:
@@ -69,59 +67,22 @@ def see_all(query: Query, found: Candidates, stems: Stems) -> list[Seen]:
     ]
 
 
-def _read(rows: Sequence[Row], begins: Iterable[str]) -> list[tuple[Placed, int, list[str]]]:
-    """For each row the words of its text that may be looked for, how many words it has in all, and the same of its tags
-    and source. All plain rows are gone through in one breath."""
-    made: list[tuple[Placed, int, list[str]]] = []
-    ends: list[int] = []
-    parts: list[str] = []
-    end = 0
+def _read(rows: Sequence[Row], begins: tuple[str, ...]) -> list[tuple[Placed, int, list[str]]]:
+    """For each row the words of its text that may be looked for, how many words it has in all, and the words of its
+    tags and source."""
+    made = []
     for row in rows:
-        text, about = row.text, f"{row.tags} {row.provenance}"
-        if len(text) > READ_CHARACTERS:
-            text = text[:READ_CHARACTERS]
-        plain = text.isascii() and about.isascii()
-        if plain:
-            made.append(([], len(text.split()), []))
-        else:
-            words = words_of(text)
-            made.append(([(word, place) for place, word in enumerate(words)], len(words), words_of(about)))
-            text = about = ""
-        parts += (text, about)
-        ends += (end := end + len(text) + 1, end := end + len(about) + 1)
-    whole = f" {' '.join(parts)} ".lower().translate(_APART)  # a place in it is the end of the space before a word
-    at, place, last, beyond = 0, 0, 0, ends[0] if ends else 0
-    for start in _places(whole, begins):
-        if start >= beyond:
-            at, place, last = bisect_right(ends, start), 0, 0
-            beyond = ends[at]
-        stop = whole.index(" ", start + 1)
-        word = whole[start + 1 : stop]
-        if at % 2:
-            made[at // 2][2].append(word)
-            continue
-        placed = made[at // 2][0]
-        if placed:
-            place += len(whole[last:start].split())
-        placed.append((word, place))
-        place, last = place + 1, stop
+        text, about = row.text[:READ_CHARACTERS], words_of(f"{row.tags} {row.provenance}")
+        words = words_of(text)
+        plain = text.isascii()
+        placed = [(word, at) for at, word in enumerate(words) if not plain or word.startswith(begins)]
+        made.append((placed, len(text.split()) if plain else len(words), about))
     return made
 
 
-def _places(whole: str, begins: Iterable[str]) -> list[int]:
-    """Where the space before each word stands that begins so, in their order."""
-    places: set[int] = set()
-    for begin in begins:
-        at = whole.find(begin)
-        while at >= 0:
-            places.add(at)
-            at = whole.find(begin, at + 1)
-    return sorted(places)
-
-
-def _beginnings(stems: Iterable[str]) -> set[str]:
-    """How the words of an ASCII text begin that may have one of these stems, each with the space before it."""
-    return {" " + stem[: max(min(2, len(stem)), len(stem) - ENDING)] for stem in stems if stem.isascii()}
+def _beginnings(stems: Iterable[str]) -> tuple[str, ...]:
+    """How the words of an ASCII text begin that may have one of these stems."""
+    return tuple({stem[: max(min(2, len(stem)), len(stem) - ENDING)] for stem in stems if stem.isascii()})
 
 
 def _seen(
@@ -153,4 +114,20 @@ def _seen(
                     counts[at] += weight * share
     asks = row.text.rstrip().endswith(("?", "？"))
     dated = closeness(query.moments, row.date) if query.moments else FAR
-    return Seen(row, counts, length, joined, titled, asks, matched, dated)
+    together = 0.0
+    if row.kind == DOCUMENT:
+        together = _together(query, [(place, *one) for word, place in text for one in telling.get(word, ())])
+    return Seen(row, counts, length, joined, titled, asks, matched, dated, together)
+
+
+def _together(query: Query, hits: Sequence[tuple[int, int, float]]) -> float:
+    """The most that terms within one window are worth; `hits` are (place, term, weight), by place."""
+    most = 0.0
+    for first, (begin, _, _) in enumerate(hits):
+        has: dict[int, float] = {}
+        for place, at, weight in hits[first:]:
+            if place - begin >= WINDOW:
+                break
+            has[at] = max(has.get(at, 0.0), weight)
+        most = max(most, sum(query.terms[at].worth * weight for at, weight in has.items()))
+    return most

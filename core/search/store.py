@@ -18,12 +18,10 @@ from typing import NamedTuple
 
 from core.base import files
 from core.base.entry import Entry
+from core.search import ENTRIES_VERSION
 from core.search.words import TOKENIZER, spaced, storable
 
-VERSION = 3
-"""Raised whenever the tables, the tokenizer or what is put into it change: an index of another version is made
-again."""
-
+VERSION = ENTRIES_VERSION
 FILE, SEAL, LOCK = "search.db", "search.seal", "search.lock"
 TAG_MARK = "\n"
 DOCUMENT = "document"

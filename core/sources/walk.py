@@ -66,17 +66,14 @@ def folder_store(path: str, source: str) -> Artifact | None:
     return Artifact(path, f"{source}/{os.path.basename(path)}", "store", 0, *times, source=source)
 
 
-def matching(folder: str, parts: list[str], notes: list[str], looked: set[str] | None = None) -> Iterator[str]:
-    """Paths below a folder that a pattern fits; folders that are links are not entered. `looked` gets every folder on
-    whose names the answer rests."""
-    if looked is not None:
-        looked.add(folder)
+def matching(folder: str, parts: list[str], notes: list[str]) -> Iterator[str]:
+    """Paths below a folder that a pattern fits; folders that are links are not entered."""
     part, rest = parts[0], parts[1:]
     if part == "**":
-        yield from matching(folder, rest, notes, looked)
+        yield from matching(folder, rest, notes)
         for name, is_folder in listed(folder, notes):
             if is_folder:
-                yield from matching(os.path.join(folder, name), parts, notes, looked)
+                yield from matching(os.path.join(folder, name), parts, notes)
         return
     if "*" not in part:
         path = os.path.join(folder, part)
@@ -84,13 +81,13 @@ def matching(folder: str, parts: list[str], notes: list[str], looked: set[str] |
             if os.path.lexists(path):
                 yield path
         elif os.path.isdir(path) and not os.path.islink(path):
-            yield from matching(path, rest, notes, looked)
+            yield from matching(path, rest, notes)
         return
     fits = re.compile(re.escape(part).replace(r"\*", ".*") + r"\Z").match
     for name, is_folder in listed(folder, notes):
         if fits(name) and is_folder == bool(rest):
             path = os.path.join(folder, name)
-            yield from matching(path, rest, notes, looked) if rest else (path,)
+            yield from matching(path, rest, notes) if rest else (path,)
 
 
 def listed(folder: str, notes: list[str]) -> list[tuple[str, bool]]:
@@ -238,10 +235,8 @@ class Survey:
     errors: list[ErrorInfo] = field(default_factory=list)
 
 
-def survey(rows: Sequence[Place], looked: set[str] | None = None) -> Survey:
-    """Every file that one of the tools left behind at these places. What cannot be listed is told in a note. `looked`
-    gets the folders that were listed in places which are no project folders, whether they exist or not: as long as
-    none of them changes, the same files are there."""
+def survey(rows: Sequence[Place]) -> Survey:
+    """Every file that one of the tools left behind at these places. What cannot be listed is told in a note."""
     found: dict[str, Artifact] = {}
     notes: list[str] = []
     errors: list[ErrorInfo] = []
@@ -255,7 +250,7 @@ def survey(rows: Sequence[Place], looked: set[str] | None = None) -> Survey:
         elif SOURCE[place.source].project:
             walked.setdefault(place.folder, []).append(place)
         else:
-            _take(SOURCE[place.source], place.folder, place.folder, found, notes, looked)
+            _take(SOURCE[place.source], place.folder, place.folder, found, notes)
     seen: set[str] = set()
     for folder, asked in walked.items():
         for project in folders_in(folder, seen, notes, depth_limit=PROJECT_DEPTH):
@@ -275,17 +270,15 @@ def is_own_question(path: str) -> bool:
     return f"{ASKED}{os.sep}" in path or f"{ASKED}-" in path or _own_hash() in path
 
 
-def _take(
-    source: Source, root: str, folder: str, found: dict[str, Artifact], notes: list[str], looked: set[str] | None = None
-) -> None:
+def _take(source: Source, root: str, folder: str, found: dict[str, Artifact], notes: list[str]) -> None:
     for pattern in source.patterns:
-        for path in matching(folder, pattern.split("/"), notes, looked):
+        for path in matching(folder, pattern.split("/"), notes):
             if path in found or is_own_question(path):
                 continue
             if (item := artifact_at(path, source.name, name_in(source, root, path))) is not None:
                 found[path] = item
     for pattern in source.folders:
-        for path in matching(folder, pattern.split("/"), notes, looked):
+        for path in matching(folder, pattern.split("/"), notes):
             if path not in found and (item := folder_store(path, source.name)) is not None:
                 found[path] = item
 

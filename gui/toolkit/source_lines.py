@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -11,7 +11,7 @@ from gui.toolkit.canvas import Canvas
 from gui.toolkit.drawing import Pen
 from gui.toolkit.flow import Scroll
 from gui.toolkit.icons import icon
-from gui.toolkit.letters import LETTERS
+from gui.toolkit.letters import LETTERS, cells, wrapped
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import Style, colours_of
 
@@ -19,6 +19,7 @@ PITCH, LETTER, LEFT, GAP = 19, 7.0, 4, 14
 LONGEST = 2000  # letters of one line that are drawn
 PIN = 2  # columns before the numbers
 COLORED_LETTERS = 400_000  # a longer text is shown without colours
+NOTE = 4  # columns that a note has less
 INDENT = 4  # columns by which the rest of a broken line stands further in
 
 Spans = Sequence[Style]
@@ -27,12 +28,19 @@ Spans = Sequence[Style]
 
 @dataclass(frozen=True)
 class Row:
-    """One row on the screen: a line of the file, or a part of one that is too long for the width."""
+    """One row on the screen: a line of the file, a part of one that is too long for the width, or of what was noted on
+    it: `note` are these words, `key` names the note."""
 
     line: int
     start: int
     end: int
     indent: int = 0
+    note: str = ""
+    key: int = -1
+
+
+Note = tuple[int, int, str]
+"""What was noted on a line (from 1; 0: on the file): that line, what names the note, its words."""
 
 
 def broken(lines: Sequence[str], columns: int) -> list[Row]:
@@ -71,12 +79,28 @@ def colored(name: str, lines: Sequence[str]) -> tuple[Spans, ...]:
     return tuple(map(tuple, found)) if any(found) else ()
 
 
+def woven(rows: Sequence[Row], notes: Sequence[Note], columns: int) -> list[Row]:
+    """The rows with those of notes below the last one of their line."""
+    below: dict[int, list[Row]] = {}
+    for line, key, words in notes:
+        wide = [part for one in words.split("\n") for part in wrapped(one, columns, cells).split("\n")]
+        below.setdefault(line - 1, []).extend(Row(line - 1, 1, 0, 0, part, key) for part in wide)
+    found = below.get(-1, [])
+    for at, row in enumerate(rows):
+        found.append(row)
+        if at + 1 == len(rows) or rows[at + 1].line != row.line:
+            found += below.get(row.line, [])
+    return found
+
+
 class SourceLines:
     """Lines of a file in the mono font, in colours, broken where they are too long. `set_lines` shows others, `light`
-    puts a colour behind some of them; a pin stands before those that somebody noted something on."""
+    puts a colour behind some of them; a pin stands before those that somebody noted something on. `on_note(key)` hears
+    of a click on a note that is woven in."""
 
-    def __init__(self, look: Look) -> None:
-        self._look = look
+    def __init__(self, look: Look, on_note: Callable[[int], object] = lambda _key: None) -> None:
+        self._look, self._on_note = look, on_note
+        self._notes: Sequence[Note] = ()
         self.lines: Sequence[str] = ()
         self.rows: list[Row] = []
         self.lit: tuple[int, int] | None = None
@@ -86,7 +110,7 @@ class SourceLines:
         self._headings = False
         self._canvas = Canvas(
             look, settle=lambda scroll, _tall: (float(self.length), scroll), paint=self._paint,
-            on_click=lambda _x, _y: None, on_size=lambda _wide: self._break(), on_moved=lambda: None, bar=True,
+            on_click=self._clicked, on_size=lambda _wide: self._break(), on_moved=lambda: None, bar=True,
         )  # fmt: skip
 
     def build(self, parent: int) -> int:
@@ -109,6 +133,17 @@ class SourceLines:
         if not keep_place:
             self._canvas.go(0.0)
         self._break()
+
+    def weave(self, notes: Sequence[Note]) -> None:
+        """Show these notes below their lines."""
+        if notes != self._notes:
+            self._notes = notes
+            self._break()
+
+    def _clicked(self, _x: float, y: float) -> None:
+        at = int(y / self._look.px(PITCH))
+        if 0 <= at < len(self.rows) and self.rows[at].note:
+            self._on_note(self.rows[at].key)
 
     def light(self, start: int, end: int) -> None:
         """Put a colour behind the lines from `start` to `end` (from 1; 0: behind none) and bring them into sight."""
@@ -148,7 +183,8 @@ class SourceLines:
         letter = LETTER * self._look.scale
         gutter = self._look.px(LEFT + GAP + 12) + (len(str(max(1, len(self.lines)))) + PIN) * letter
         wide = self._canvas.width
-        self.rows = broken(self.lines, max(24, int((wide - gutter) / letter)) if wide > 0 else 80)
+        columns = max(24, int((wide - gutter) / letter)) if wide > 0 else 80
+        self.rows = woven(broken(self.lines, columns), self._notes, columns - NOTE)
         self._first = [at for at, row in enumerate(self.rows) if not row.start]
         self._canvas.renew()
 
@@ -162,6 +198,10 @@ class SourceLines:
         first, last = self.lit or (0, 0)
         for at in range(max(0, int(top / pitch)), min(len(self.rows), int(bottom / pitch) + 1)):
             row, y = self.rows[at], float(at * pitch)
+            if row.note:
+                pen.box(text - look.px(6), y, self._canvas.width, y + pitch, "accent@8")
+                pen.words(text + NOTE / 2 * LETTER * look.scale, y + look.px(2), row.note, "mono", "accent")
+                continue
             if first <= row.line + 1 <= last:
                 pen.box(0, y, self._canvas.width, y + pitch, "accent@16", look.px(2))
             marked, y = row.line + 1 in self._marks, y + look.px(2)

@@ -23,15 +23,15 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, STATUSES
-from gui.views.start import COUNTED, StartColumn, file_lines, ledger_lines
+from gui.views.start import COUNTED, StartColumn, file_lines, known_counts, ledger_lines
 
 CARD, FOOT, LETTER = 92, 40, 9  # unscaled pixels: the heights, and a letter of the foot
 
 
 def foot_lines(state: State) -> list[Line]:
     """How many files are edited or damaged, and the statuses of the ledger: what is not zero."""
-    found, first = state.snapshot, state.first_rows
-    counts = found.overview.status.ledger if found is not None else first.counts if first is not None else {}
+    found, first = state.snapshot, state.first_counts
+    counts = known_counts(found) if found is not None else first or {}
     lines: list[Line] = []
     if found is not None:
         files = file_lines(found.overview, frozenset(one.path for one in found.problems if one.path), 0)

@@ -7,6 +7,7 @@ view.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,11 +22,12 @@ from core.base.figures import count
 from core.base.result import Ok, Result
 from core.commands.history.ledger import LedgerRow
 from core.commands.history.trash import trash_restore
+from core.commands.panel.ledger_rows import LedgerRows
 from core.commands.panel.overview import WAITING
-from core.commands.panel.titles import Called, FirstRows, called
+from core.commands.panel.titles import NO_TOOL, Called, called
 from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
-from gui.state import Selection, State
+from gui.state import NO_ROWS, Selection, State
 from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, box
@@ -46,15 +48,15 @@ from gui.views.looks import (
     seconds_of,
     short_folder,
     since,
-    tile,
 )
 from gui.views.sources import SourcesColumn
+from gui.views.start import known_counts
 from gui.views.strip import Strip
 
 COLUMNS = (
     Column("status", "", 26),
-    Column("tool", "", 30, color="hint", role="mono", least=400),
     Column("name", "Conversation", 0, 3.0),
+    Column("tool", "Tool", 92, color="hint", least=620),
     Column("project", "Project", 0, 1.0, color="muted", least=560),
     Column("gave", "What it gave", 0, 1.8, color="muted", descending_first=True),
     Column("ends", "Kept", 120, color="hint", sortable=False, least=520),
@@ -139,18 +141,17 @@ def place_of(entry: Mapping[str, Any]) -> str:
     return "in trash" if entry.get("trash") else "removed"
 
 
-def arrange(entries: Sequence[LedgerRow], wish: Wish) -> list[int]:
-    """The numbers of the entries that are wanted, in the order wanted. Equal ones keep the order of the ledger, which
-    comes with the newest first."""
-    wanted: Iterable[int] = range(len(entries))
+def arrange(rows: LedgerRows, wish: Wish) -> list[int]:
+    """The numbers of the conversations that are wanted, in the order wanted. Equal ones keep the order of the ledger,
+    which comes with the newest first."""
+    wanted: Iterable[int] = range(len(rows))
     if wish.statuses:
-        wanted = [at for at in wanted if status_of(entries[at].entry) in wish.statuses]
+        wanted = [at for at in wanted if rows.statuses[at] in wish.statuses]
     if wish.first:
-        wanted = [at for at in wanted if wish.first <= called(entries[at].entry).day[:10] <= wish.last]
+        wanted = [at for at in wanted if wish.first <= rows.days[at][:10] <= wish.last]
     if not wish.sort:
         return list(wanted)
-    key = SORTS[wish.sort]
-    return sorted(wanted, key=lambda at: key(row_of(*entries[at])), reverse=wish.descending)
+    return sorted(wanted, key=SORTS[wish.sort](rows).__getitem__, reverse=wish.descending)
 
 
 @dataclass(frozen=True)
@@ -162,35 +163,29 @@ class Group:
     gave: int
 
 
-def grouped(entries: Sequence[LedgerRow], order: Iterable[int]) -> tuple[list[int], list[Group]]:
+def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Group]]:
     """The order by project: the one with the newest conversation first, in each what waits, then the newest first. A
     head is the number -1 for the first group, -2 for the second; where there is but one project there is none."""
     by_project: dict[str, list[int]] = {}
     for at in order:
-        by_project.setdefault(called(entries[at].entry).project_name, []).append(at)
+        by_project.setdefault(PurePath(rows.projects[at]).name, []).append(at)
     if len(by_project) < 2:
-        return [at for rows in by_project.values() for at in rows], []
+        return [at for members in by_project.values() for at in members], []
     nowhere = by_project.pop("", [])
     found = [*by_project.items(), *([("", nowhere)] if nowhere else [])]
-    heads = [Group(name or "No project", len(rows), sum(gave_of(entries[at].entry) for at in rows))
-             for name, rows in found]  # fmt: skip
-    return [at for head, (_, rows) in enumerate(found, start=1) for at in (-head, *rows)], heads
+    heads = [Group(name or "No project", len(members), sum(rows.written[at] for at in members))
+             for name, members in found]  # fmt: skip
+    return [at for head, (_, members) in enumerate(found, start=1) for at in (-head, *members)], heads
 
 
-def gave_of(entry: Mapping[str, Any]) -> int:
-    """How many items a conversation gave that were written."""
-    items = entry.get("items")
-    return sum(number for number in items.values() if isinstance(number, int)) if isinstance(items, dict) else 0
-
-
-SORTS: Mapping[str, Callable[[Row], Any]] = {
-    "status": lambda row: row.status,
-    "tool": lambda row: tile(row.tool),
-    "name": lambda row: row.name.casefold(),
-    "project": lambda row: row.project.casefold(),
-    "gave": lambda row: row.items,
-    "day": lambda row: row.day,
-    "when": lambda row: row.when,
+SORTS: Mapping[str, Callable[[LedgerRows], Sequence[Any]]] = {
+    "status": lambda rows: rows.statuses,
+    "tool": lambda rows: [Called(tool=tool).tool_title.casefold() for tool in rows.tools],
+    "name": lambda rows: rows.named(lambda key, entry: row_of(key, entry).name.casefold()),
+    "project": lambda rows: [PurePath(project).name.casefold() for project in rows.projects],
+    "gave": lambda rows: rows.items,
+    "day": lambda rows: rows.days,
+    "when": lambda rows: range(len(rows), 0, -1),
 }
 """What each column is sorted by."""
 
@@ -218,8 +213,9 @@ def ends_words(end: float, now: float) -> Cell:
 
 def head_cell(group: Group, column: int) -> Cell:
     """What stands in one cell of the head of a group."""
-    words: dict[str, Cell] = {"status": (icon("folder"), "hint"), "name": (lettered(group.name), "accent"),
-             "gave": (count(group.number, "conversation"), "hint"), "ends": count(group.gave, "bullet")}  # fmt: skip
+    name = f"{lettered(group.name)}  ·  {count(group.number, 'conversation')}"
+    words: dict[str, Cell] = {"status": (icon("folder"), "hint"), "name": (name, "accent"),
+                              "gave": (count(group.gave, "bullet"), "hint")}  # fmt: skip
     return words.get(COLUMNS[column].key, "")
 
 
@@ -235,7 +231,7 @@ def cell(row: Row, column: int, now: float, end: float = 0.0) -> Cell:
         return ends_words(end, now)
     if name == "when":
         return since(row.when, now)
-    words = {"tool": tile(row.tool), "day": day_words(row.day)}
+    words = {"tool": Called(tool=row.tool).tool_title, "day": day_words(row.day)}
     return words[name] if name in words else lettered(str(getattr(row, name)))
 
 
@@ -273,8 +269,17 @@ TEACH = (
 )
 
 
-def teaching(run: RunState | None) -> tuple[str, str]:
+UNREADABLE = (
+    "The ledger cannot be read",
+    "It says what became of each conversation. Your bullets are not touched.\n"
+    "“Repair…” at the top right mends it from the plans that prove it.",
+)
+
+
+def teaching(run: RunState | None, unreadable: bool = False) -> tuple[str, str]:
     """Title and words of an empty ledger: what a harvest does, or how the one stands that has begun."""
+    if unreadable:
+        return UNREADABLE
     if run is not None and run.at_work:
         title = "The first harvest is running" if run.work == "harvest" else TEACH[0]
         return title, f"{capital(run.words)}.\nWhat a harvest reads appears here when it has finished."
@@ -292,6 +297,7 @@ class ConversationsView(FilteredView):
     name = "conversations"
     keys = (
         ("Enter", "Read the conversation"),
+        ("H", "Harvest this conversation alone"),
         ("M", "What can be done with a line"),
         ("Left, Right", "Another status"),
         ("Comma, point", "The week before, the week after"),
@@ -300,12 +306,11 @@ class ConversationsView(FilteredView):
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell)
-        self.entries: Sequence[LedgerRow] = []
+        self.entries = NO_ROWS
         self.wish = Wish()
-        self._seen: Sequence[LedgerRow] = []  # what was read last: what waits, then the ledger
+        self._seen = NO_ROWS  # what was read last: what waits, then the ledger
         self._read: tuple[object, object] = ((), ())  # the two that it was made of
         self._groups: list[Group] = []
-        self._projects = True  # whether any is known
         self._ends: Mapping[str, float] = {}
         self._rows: dict[int, Row] = {}
         self._empty: bool | None = None
@@ -353,8 +358,8 @@ class ConversationsView(FilteredView):
         """Take a new ledger over, keep the place, follow a selection made elsewhere."""
         snapshot = state.snapshot
         if snapshot is None:
-            if state.first_rows is not None and state.first_rows is not self.entries:
-                self._begin(state.first_rows)
+            if state.first_rows is not None:
+                self._take((), state.first_rows)
             return
         wanted = state.of("wanted")
         if isinstance(wanted, Selection) and wanted is not self._wanted:
@@ -365,21 +370,15 @@ class ConversationsView(FilteredView):
         looked = snapshot.overview
         if self._ends is not looked.ends:
             self._ends = looked.ends
+            self._leave_out(self.entries)
             self.table.refresh()
-        if self._read[0] is not looked.waiting or self._read[1] is not snapshot.ledger:
-            self._read = (looked.waiting, snapshot.ledger)
-            self._seen = (*looked.waiting, *snapshot.ledger)
-            self._projects = any(snapshot.titles.projects)
-            self.strip.set(snapshot.titles.days)
-            self._order(fresh=True)
+        self._take(looked.waiting, snapshot.ledger)
         self._teach_state(state)
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()
             self.table.refresh()
         selected = state.selected
-        if isinstance(self.entries, FirstRows):
-            return  # to find one of them is to read all: that waits for the whole ledger
         if selected.kind == "conversation" and self._selected_key() != selected.key:
             self.table.select(self._place_of(selected))
         elif selected.kind != "conversation" and self.table.selected is not None:
@@ -399,6 +398,8 @@ class ConversationsView(FilteredView):
         at = self.table.selected
         if key == "M" and at is not None:
             self._context(at, self.table.place_of(at))
+        elif key == "H" and at is not None and at >= 0:
+            self.harvest(self.row(at))
         elif key in (",", ".") and self.entries:
             self.strip.step(1 if key == "." else -1)
         elif key in SIDEWAYS:
@@ -440,26 +441,24 @@ class ConversationsView(FilteredView):
 
     def _place_of(self, selected: Selection) -> int | None:
         """Where the conversation stands that is selected, None for none."""
-        if selected.kind != "conversation" or isinstance(self.entries, FirstRows):
-            return None
-        return next((at for at, row in enumerate(self.entries) if row.key == selected.key), None)
+        return self.entries.place_of(selected.key) if selected.kind == "conversation" else None
 
-    def _begin(self, rows: FirstRows) -> None:
-        """Show a large ledger at once. Until it has been read whole, the order stays the usual one."""
-        self._seen = []
-        self._ticket += 1  # what is arranged at the moment is of another home
-        self._show(rows, range(len(rows)), [], chip_counts(rows.counts), fresh=True)
+    def _take(self, waiting: Sequence[LedgerRow], ledger: LedgerRows) -> None:
+        """What waits or the ledger is another one."""
+        if self._read[0] is not waiting or self._read[1] is not ledger:
+            self._read = (waiting, ledger)
+            self._seen = ledger.behind(waiting) if waiting else ledger
+            self.strip.set(self._seen.by_day)
+            self._order(fresh=True)
 
     def _order(self, fresh: bool = False) -> None:
-        """Filter and sort again what was read last; `fresh`: it is another ledger, or other titles."""
-        if isinstance(self.entries, FirstRows) and not self._seen and not fresh:
-            return  # with the whole ledger comes what is wished by then
+        """Filter and sort again what was read last; `fresh`: it is another ledger."""
         self._ticket += 1
         ticket, wish, entries = self._ticket, self.wish, self._seen
         fresh = fresh or entries is not self.entries
 
         def work() -> tuple[list[int], list[Group], Mapping[str, int]]:
-            counts = Counter(status_of(row.entry) for row in entries) if fresh else {}
+            counts = Counter(entries.statuses) if fresh else {}
             order, groups = arrange(entries, wish), list[Group]()
             if not wish.sort:
                 order, groups = grouped(entries, order)
@@ -479,14 +478,14 @@ class ConversationsView(FilteredView):
 
     def _show(
         self,
-        entries: Sequence[LedgerRow],
+        entries: LedgerRows,
         order: Sequence[int],
         groups: list[Group],
         counts: Mapping[str, int],
         fresh: bool,
     ) -> None:
         self._now, self._groups = time.time(), groups
-        self.table.leave_out(() if self._projects and not groups else {"project"})
+        self._leave_out(entries)
         if fresh:
             self.entries = entries
             self._rows.clear()
@@ -506,10 +505,16 @@ class ConversationsView(FilteredView):
                 dpg.configure_item(item, show=not empty)
             self._teach.show(empty)
 
+    def _leave_out(self, entries: LedgerRows) -> None:
+        """Columns in which nothing would stand."""
+        tools = any(tool not in NO_TOOL for tool in entries.tools)
+        known = {"project": entries.by_project and not self._groups, "tool": tools, "ends": self._ends}
+        self.table.leave_out({column for column, there in known.items() if not there})
+
     def _teach_state(self, state: State) -> None:
         """What an empty ledger says: what a harvest does, or how the one stands that has begun."""
         run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
-        teach = teaching(run)
+        teach = teaching(run, state.snapshot is not None and known_counts(state.snapshot) is None)
         if teach != self._taught:
             self._taught = teach
             self._teach.tell(teach[1], title=teach[0])
@@ -558,10 +563,14 @@ class ConversationsView(FilteredView):
             self._shell.run("harvest")
 
     def _context(self, index: int, place: tuple[float, float] | None = None) -> None:
-        if index < 0 or not self.entries[index].key:
+        if index < 0 or not (row := self.row(index)).path:
             return
-        row = self.row(index)
-        lines = []
+        lines = list[MenuRow]()
+        if row.place == "in place" and row.status != "harvested":
+            lines.append(MenuRow("Harvest it alone", "wheat", lambda: self.harvest(row), "H"))
+        if row.status == WAITING:
+            self._menu.open(lines, place)
+            return
         if row.place == "in trash":
             lines.append(MenuRow("Restore from trash", "archive-restore", lambda: self.restore(row)))
         if row.place != "removed":
@@ -572,6 +581,16 @@ class ConversationsView(FilteredView):
             name = STATUSES[row.status].name.lower()
             lines.append(MenuRow(f"Only {name}", "funnel", lambda: self._only(row.status)))
         self._menu.open(lines, place)
+
+    def harvest(self, row: Row) -> None:
+        """A dry run of one conversation; of one that lies in a database with others, of its tool."""
+        if row.place != "in place":
+            self._shell.toast("It is not in its place any more, so no harvest can read it", icon="info", color="accent")
+        elif not os.path.isfile(row.path):
+            self._shell.run(f"harvest.{row.tool}") or self._shell.run("harvest")
+        else:
+            self._shell.put({"one": row.path})
+            self._shell.run("harvest.one")
 
     def restore(self, row: Row) -> None:
         """Bring the conversation of a row back from the trash to its old place."""

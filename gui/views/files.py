@@ -14,7 +14,6 @@ import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
-from core.commands.history.ledger import LedgerRow
 from core.commands.panel.files import (
     NotesOverview,
     NoteView,
@@ -188,10 +187,9 @@ def headline(note: NoteView) -> tuple[str, str]:
     return "", "hint"
 
 
-def nothing_words(ledger: Sequence[LedgerRow]) -> str:
-    """What is said where no file has notes: also that there were some, and where those are now."""
-    became = [row.entry.get("notes_as_facts") for row in ledger]
-    number = sum(one for one in became if isinstance(one, int))
+def nothing_words(number: int) -> str:
+    """What is said where no file has notes: also that there were some whose file was not found, and where those are
+    now."""
     if not number:
         return TAUGHT
     gone = (
@@ -202,8 +200,9 @@ def nothing_words(ledger: Sequence[LedgerRow]) -> str:
     return f"{gone}: see Knowledge, Facts.\n\n{TAUGHT}"
 
 
-TREE, SLIM_TREE, ROOMY, BESIDE = 320, 220, 860, 760
-"""How wide the tree is, and below a width of the view; from which width on it stands beside the text, not above it."""
+TREE, SLIM_TREE, ROOMY, BESIDE, APART = 320, 220, 860, 600, 1080
+"""How wide the tree is, and below a width of the view; from which width on it stands beside the text, not above it, and
+the notes beside the text, not below their lines."""
 LIST_HEIGHT, SHORT_LIST = 176, 92
 SHORT = 420
 """In a view lower than this the tree above the text gives way to it."""
@@ -263,12 +262,12 @@ class FilesView(FilteredView):
         Button(look, right, "", self.copy_path, icon="copy", kind="ghost", tip="Copy the path", shortcut="Ctrl+Shift+C")
         self._head = text(look, body, "", "small", "hint", wrap=True)
         below = box(look, body, "clear")
-        columns = Columns(look, below, [Pane("source", 0, 150), Pane("notes", 264, 140)])
+        self.columns = columns = Columns(look, below, [Pane("source", 0, 150), Pane("notes", 264, 140)])
         source, notes = (pane.item for pane in columns.panes)
         look.follow(below, lambda wide, _tall: columns.usual("notes", max(264.0, min(430.0, 0.3 * wide / look.scale))))
         self._source_box = box(look, source, "well")
         self._no_text = text(look, self._source_box, "", "text", "hint", wrap=True)
-        self.source = SourceLines(look)
+        self.source = SourceLines(look, self._note_clicked)
         self.source.build(self._source_box)
         self.list = FlowList(look, actions=ACTIONS, on_select=self._jump, on_action=self._shell.in_order(self.act))
         self.list.build(notes)
@@ -286,11 +285,29 @@ class FilesView(FilteredView):
         tall = -1 if beside else SHORT_LIST if height < look.px(SHORT) else LIST_HEIGHT
         tree_width = TREE if width >= look.px(ROOMY) else SLIM_TREE
         look.size(self._listing, width=tree_width if beside else -1, height=tall)
+        if self.columns.shows("notes") != (width >= look.px(APART)):
+            self.columns.show("notes", width >= look.px(APART))
+            self._weave()
+
+    def _weave(self) -> None:
+        """The notes below their lines, where they have no room beside the text."""
+        loaded, apart = self.loaded, self.columns.shows("notes")
+        spans = loaded.spans if loaded is not None and loaded.problem is None and not apart else ()
+        rows = [row for row in self.list.rows if cast(int, row.key) < len(spans)]
+        lines = ((spans[cast(int, row.key)] or (0, 0))[1] for row in rows)
+        self.source.weave([(line, cast(int, row.key), f"{row.text}  ·  {row.meta}")
+                           for line, row in zip(lines, rows, strict=True)])  # fmt: skip
+
+    def _note_clicked(self, key: int) -> None:
+        row = self.list.row(key)
+        if row is not None:
+            self.list.select(key, scroll=False)
+            self._jump(row)
 
     def tick(self) -> bool:
         """Keep each note at the height of its line, and both scrolls at one place; true when something moved."""
         loaded = self.loaded
-        if loaded is None or not self.list.rows or loaded.problem is not None:
+        if loaded is None or not self.list.rows or loaded.problem is not None or not self.columns.shows("notes"):
             return False
         places = (loaded, self.list.width, self.source.length, self._look.scale, tuple(self.list.rows))
         if places != self._stood:
@@ -315,7 +332,7 @@ class FilesView(FilteredView):
             self.notes = data.notes
             self.arrange(keep=True)
             self._teaching.show("" if data.notes else "none")
-            self._none.tell(nothing_words(state.snapshot.ledger if state.snapshot is not None else ()))
+            self._none.tell(nothing_words(state.snapshot.ledger.lost_notes if state.snapshot is not None else 0))
         if state.selected is not self._selected:
             self._selected = state.selected
             self._follow(state.selected)
@@ -489,6 +506,7 @@ class FilesView(FilteredView):
         headings = note.source.endswith((".md", ".markdown"))
         self.source.set_lines(loaded.lines, loaded.marks, keep_place=same, headings=headings, spans=loaded.colors)
         self.list.set_rows(note_rows(loaded), keep_place=same)
+        self._weave()
         if not same:
             self.list.select(None, scroll=False)
         if self._line:

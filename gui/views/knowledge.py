@@ -27,7 +27,7 @@ from gui.toolkit.editor import EditorKind, Typed, shortened
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import ChipRow
 from gui.toolkit.theme import Look
-from gui.views import knowledge_rows
+from gui.views import knowledge_rows, memories
 from gui.views.knowledge_rows import (
     ACTIONS,
     ALL,
@@ -45,6 +45,7 @@ from gui.views.knowledge_rows import (
 from gui.views.list_view import OTHER_WORDS, SIDEWAYS, Editing, ListView, Teach, beside, insisting
 from gui.views.look_card import LookCard
 from gui.views.looks import CATEGORIES, Looks
+from gui.views.memories import MEMORIES
 from gui.views.start import StartColumn
 
 ADDING: BulletKey = ("", "", 0)
@@ -86,8 +87,10 @@ class BulletSession(Editing[BulletTarget]):
 
     def add(self, category: str, seen: str) -> None:
         """Open the editor over a new row at the top."""
-        label, _, _, noun = CATEGORIES[category]
-        self.open(BulletTarget(ADDING, category, seen), "", f"A new {noun}, written by hand, for {label}", "Add")
+        label, _, _, noun = NAMES[category]
+        note = "Agents can recall it; words with # at its end are its tags" if category == MEMORIES else ""
+        note = note or f"A new {noun}, written by hand, for {label}"
+        self.open(BulletTarget(ADDING, category, seen), "", note, "Add")
 
     def key_of(self, target: BulletTarget) -> Hashable:
         return target.key
@@ -145,6 +148,8 @@ class BulletSession(Editing[BulletTarget]):
 
 def written(workspace: Workspace, category: str, one: Said | None, words: str, seen: str) -> Any:
     """Put the words into all lines of that statement, or into a new bullet; on a worker."""
+    if category == MEMORIES:
+        return memories.written(workspace, words)
     if one is None:
         return bullets.add(workspace, category, words, seen=seen)
     if one.others:
@@ -154,18 +159,26 @@ def written(workspace: Workspace, category: str, one: Said | None, words: str, s
 
 def said_of(target: BulletTarget) -> str:
     """What the toast says when it is saved."""
-    return "Changed the bullet" if target.found is not None else f"Added to {CATEGORIES[target.category].name}"
+    return "Changed the bullet" if target.found is not None else f"Added to {NAMES[target.category].name}"
 
 
 KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
+OF_MEMORY = {"open": "O", "archive": "Delete", "restore": "R", "copy": "Ctrl+C"}
+"""The keys of a memory."""
 WITHOUT_GROUPS = {"Up": "Up", "Down": "Down", "Home": "Down", "Page up": "Down", "Page down": "Down", "End": "Up"}
 """A key that came to the head of a group goes on to a bullet with another."""
 SERVED = {"win": ("It helped", "thumbs-up"), "partial": ("It helped in part", "check"),
           "miss": ("It was beside the point", "x"), "misleading": ("It misled", "triangle-alert")}  # fmt: skip
 """How a bullet may have served, as it is asked."""
-NAMES = {ALL: Looks("All", "layers", "accent"), **{name: CATEGORIES[name] for name in EMPTY if name != ALL}}
+NAMES = {
+    ALL: Looks("All", "layers", "accent"),
+    **{name: CATEGORIES[name] for name in EMPTY if name in CATEGORIES},
+    MEMORIES: Looks("Memories", "bookmark", "ramp:3", "memory"),
+}
+SAVE = 'knowledge save "Use tabs in Makefiles" --tag preference'
 TEACH = {
-    name: Teach(NAMES[name].icon, *words, command="knowledge harvest --apply") for name, words in EMPTY.items()
+    name: Teach(NAMES[name].icon, *words, command=SAVE if name == MEMORIES else "knowledge harvest --apply")
+    for name, words in EMPTY.items()
 }  # fmt: skip
 
 
@@ -185,6 +198,8 @@ class KnowledgeView(ListView[Knowledge]):
         ("S", "Strike through, or take the line away"),
         ("Delete", "Delete it"),
         ("U", "Say how it served"),
+        ("O, Delete, R", "A memory: open its file, archive it, bring it back"),
+        ("Ctrl+Shift+O", "Open or begin context.md"),
         ("Ctrl+C", "Copy the bullet; of a playbook its steps, one a line"),
         *LookCard.keys,
     )
@@ -218,7 +233,6 @@ class KnowledgeView(ListView[Knowledge]):
         self.tabs = {
             name: chips.add(looks.name, looks.color, partial(self._tab, name)) for name, looks in NAMES.items()
         }
-        self.memories = chips.add("Memories", "ramp:3", lambda _on: self._shell.run("view.memories"))
         self.plus = chips.add(
             "+", "muted", lambda _on: self._shell.in_order(self.begin_add)(), "Write a bullet by hand"
         )
@@ -227,10 +241,6 @@ class KnowledgeView(ListView[Knowledge]):
     def refresh(self, state: State) -> None:
         """Show what was read, and what was asked for elsewhere; look for what waits while somebody looks."""
         super().refresh(state)
-        book = state.of("memories")
-        number = len(book.of(False)) if book is not None else 0
-        self.memories.set_count(number)
-        dpg.configure_item(self.memories.item, show=number > 0)
         wanted = state.of("wanted")
         if isinstance(wanted, Selection) and wanted is not self._wanted:
             self._wanted = wanted
@@ -254,15 +264,20 @@ class KnowledgeView(ListView[Knowledge]):
             self.list.select(row.key)
             self.pick(row)
 
+    def below(self, parent: int) -> None:
+        """What is wrong with memories and context files, beside the memories."""
+        self.add_remark(parent)
+
     # --- what is shown ---
 
     def take(self, data: Knowledge) -> None:
         """Count what the chips stand for; one without a bullet is not there."""
-        done = len(data.rows.get("tasks_done", ()))
         for name, chip in self.tabs.items():
-            number = len(data.found) - done if name == ALL else len(data.rows.get(name, ()))
+            number = data.number if name == ALL else len(data.rows.get(name, ()))
+            number = len(data.memories.saved) if name == MEMORIES else number
             chip.set_count(number)
-            dpg.configure_item(chip.item, show=number > 0 or name == self.category != ALL)
+            dpg.configure_item(chip.item, show=bool(data.rows.get(name)) or name in (self.category, ALL))
+        self.tell(data.memories.problems if self.category == MEMORIES else ())
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
         """All bullets by project, the chosen one first; or those of the category."""
@@ -304,6 +319,8 @@ class KnowledgeView(ListView[Knowledge]):
         """Another category; a new bullet."""
         if key in ("N", "Plus"):
             self.begin_add()
+        elif key == "Ctrl+Shift+O":
+            self.side.write_context()
         elif key == "U" and self.list.current is not None and not is_group(self.list.current):
             self._ask_served(self.list.current)
         elif key in SIDEWAYS:
@@ -339,12 +356,22 @@ class KnowledgeView(ListView[Knowledge]):
 
     def select(self, row: FlowRow) -> None:
         """Its evidence, over the list."""
-        found = self._found(row)
+        found, memory = self._found(row), self.data.memories.find(row.key)
         if found is not None:
             self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
+        elif memory is not None:
+            below = self._shell.workspace.paths.knowledge
+            inside = memory.path.is_relative_to(below)
+            self._shell.select("file", memory.path.relative_to(below).as_posix() if inside else str(memory.path))
 
     def follow(self, chosen: Selection) -> bool:
         """Mark a bullet that was chosen elsewhere; in all, or in its category."""
+        memory = self.data.memories.find(str(self._shell.workspace.paths.knowledge / chosen.key))
+        if chosen.kind == "file" and memory is not None:
+            if self.list.row(str(memory.path)) is None:
+                self.show(MEMORIES)
+            self.list.select(str(memory.path))
+            return True
         if chosen.kind != "bullet":
             self.list.select(None, scroll=False)
             return True
@@ -370,10 +397,19 @@ class KnowledgeView(ListView[Knowledge]):
         """Space does what there is to be done with a bullet."""
         if key == "Space":
             return next(iter(row.can & {"done", "reopen"}), "")
+        if row.can & {"archive", "restore"}:
+            return next((name for name, one in OF_MEMORY.items() if one == key and name in row.can), "")
         return super().action_of(key, row)
 
     def act(self, name: str, row: FlowRow) -> None:
-        key, found = cast(BulletKey, row.key), self._found(row)
+        key, found, memory = cast(BulletKey, row.key), self._found(row), self.data.memories.find(row.key)
+        if memory is not None and name == "copy":
+            self._shell.copy(memory.content, "Copied the memory")
+        elif memory is not None and name == "open":
+            self._shell.open_path(str(memory.path))
+        elif memory is not None:
+            self.list.leave(row.key)
+            memories.move(self._shell, self.data.memories, memory, name)
         if found is None:
             return
         if name == "copy":
@@ -389,8 +425,10 @@ class KnowledgeView(ListView[Knowledge]):
                    partial(select_added, self._shell) if strike else None)  # fmt: skip
 
     def open(self, row: FlowRow) -> None:
-        """Enter, or a double click: edit the bullet."""
-        if not is_group(row):
+        """Enter, or a double click: edit the bullet; a memory in the editor that its file opens in."""
+        if self.data.memories.find(row.key) is not None:
+            self.act("open", row)
+        elif not is_group(row):
             self.begin_edit(row)
 
     def edit(self, row: FlowRow) -> None:

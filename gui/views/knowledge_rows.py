@@ -22,7 +22,9 @@ from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.typeset import lettered
+from gui.views import memories
 from gui.views.looks import CATEGORIES, day_words, joined, project_of, short_name
+from gui.views.memories import MEMORIES, MemoryBook
 
 EMPTY: dict[str, tuple[str, str]] = {
     "all": ("Nothing is known yet", "What your conversations taught stands here,\nby project, the newest first."),
@@ -32,7 +34,9 @@ EMPTY: dict[str, tuple[str, str]] = {
     "playbooks": ("No playbooks yet", "Steps that worked, ready to be followed\nthe next time."),
     "tasks_open": ("Nothing to do", "What was left to do stands here\nuntil you tick it off."),
     "tasks_done": ("Nothing done yet", "Tasks that you tick off move here."),
-}
+    "memories": ("No memories yet", "A memory is a short text that an agent recalls when it fits:\na preference, a "
+                 "correction, how something is done here."),
+}  # fmt: skip
 ALL = "all"
 """All categories together, by project; without the tasks that are done, which would flood it."""
 NO_PROJECT = "Without a project"
@@ -44,6 +48,7 @@ ACTIONS = (
     RowAction("strike", "strikethrough", "Strike through: stays in the file, leaves the digest", "S"),
     RowAction("copy", "copy", "Copy; of a playbook its steps, one a line", "Ctrl+C"),
     RowAction("delete", "trash-2", "Delete", "Delete"),
+    *memories.ACTIONS,
 )
 CAN: dict[str, frozenset[str]] = {
     "tasks_open": frozenset({"done", "edit", "strike", "copy", "delete"}),
@@ -64,6 +69,12 @@ class Knowledge:
     rows: Mapping[str, tuple[FlowRow, ...]] = field(default_factory=dict)
     found: Mapping[BulletKey, Found] = field(default_factory=dict)
     others: Mapping[BulletKey, tuple[Found, ...]] = field(default_factory=dict)
+    memories: MemoryBook = field(default_factory=MemoryBook)
+
+    @property
+    def number(self) -> int:
+        """How many bullets all categories have together, without tasks that are done and what is held."""
+        return sum(not is_group(row) for row in self.rows.get(ALL, ()))
 
     def view(self, name: str) -> CategoryView | None:
         """One category, None before anything was read."""
@@ -81,7 +92,8 @@ class Knowledge:
 def gather(workspace: Workspace, before: Knowledge | None) -> Knowledge:
     """Read all categories; on a worker. What did not change is the same object as before."""
     views = category_views(workspace, before.views if before is not None else ())
-    if before is not None and views is before.views:
+    book = memories.gather(workspace, before.memories if before is not None else None)
+    if before is not None and views is before.views and book is before.memories:
         return before
     known = {view.name: view for view in before.views} if before is not None else {}
     rows: dict[str, tuple[FlowRow, ...]] = {}
@@ -97,7 +109,7 @@ def gather(workspace: Workspace, before: Knowledge | None) -> Knowledge:
         found.update({key: one.found for key, one in keyed.items()})
         others.update({key: one.others for key, one in keyed.items() if one.others})
         rows[view.name] = tuple(row_of(key, one.found, one.conversations) for key, one in reversed(keyed.items()))
-    return Knowledge(views, {**rows, ALL: by_project(rows, found)}, found, others)
+    return Knowledge(views, {**rows, ALL: by_project(rows, found), MEMORIES: memories.rows(book)}, found, others, book)
 
 
 def by_project(rows: Mapping[str, Sequence[FlowRow]], found: Mapping[BulletKey, Found]) -> tuple[FlowRow, ...]:

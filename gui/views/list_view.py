@@ -22,10 +22,10 @@ from gui.toolkit.editor import Editor, EditorKind, Typed
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import box, gap, spread
+from gui.toolkit.layout import box
 from gui.toolkit.messages import EmptyState, Teaching, error_words
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, text, text_field
+from gui.toolkit.widgets import text, text_field
 
 CHANGED = "The file was changed outside while you were writing, so nothing was written."
 OTHER_WORDS = "other-words"
@@ -87,7 +87,7 @@ class Editing(Generic[T]):
     """The editor of a list with what it is about: `target`, None while nothing is edited.
 
     `on_arrange()` is called when the list must make room or close the gap; `on_saved(target, value)` hears what a
-    command answered. Bullets, memories and facts each say what they are in `KIND` and the four methods below it.
+    command answered. Whoever edits something says what that is in `KIND` and the four methods below it.
     """
 
     NAME = "The edit"
@@ -325,8 +325,6 @@ class ListView(FilteredView, Generic[T]):
     ACTION_KEYS: Mapping[str, str] = {}
     """Keys that do one of `ACTIONS` to the selected row."""
     TEACH: Mapping[str, Teach] = {}
-    ADD = ""
-    """What the tooltip of the button says that writes a new one; "" for a list without."""
     ASIDE = False
     """Whether the small line stands at the right where there is room."""
 
@@ -399,15 +397,7 @@ class ListView(FilteredView, Generic[T]):
         self._topped = bool(dpg.get_item_children(self._top, 1))  # an empty group would still keep its distance
         self._make_room()
         look.follow(parent, self._fit)
-        if self.ADD:
-            left, right = spread(look, parent)
-            self.add_filter(left)
-            gap(look, right, 1)
-            self.add = Button(look, right, "Add", self._shell.in_order(self.begin_add), icon="plus", tip=self.ADD,
-                              shortcut="N")  # fmt: skip
-            self.at_rest = self.add.item
-        else:
-            self.add_filter(parent)
+        self.add_filter(parent)
         self.below(parent)
         area = box(look, parent, "clear")
         self.list.build(area)

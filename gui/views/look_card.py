@@ -29,8 +29,11 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.looks import capital, joined, short_name
 
-NAMED = {"held": "held", "outdated": "to decide", "finished": "finished", "alike": "alike", "vanished": "vanished",
-         "kept-away": "kept away", "stale": "stale"}  # fmt: skip
+NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "doubles?", "vanished": "gone?",
+         "kept-away": "removed", "stale": "old?"}  # fmt: skip
+"""What waits, in words that need no page of the documentation."""
+ASKS = {"alike": "Do they say the same? ", "stale": "Is it still so? "}
+"""The question before why it waits, where the answers alone do not ask it."""
 CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 820
 DONE, LATE = "edited", "hint"
 
@@ -61,12 +64,12 @@ def ordered(rows: Sequence[Waiting]) -> list[Waiting]:
 def sides(row: Waiting) -> tuple[tuple[str, str], tuple[str, str]]:
     """The two texts that are compared, each with the small line below it: what is said, and what stands against it; of
     a held item its quote, of lines that vanished all of them."""
-    words = without_emphasis(row.text)
+    words = row.text.replace("**", "")  # code keeps its signs: it is decided about letter by letter
     meta = joined(local_day(row.day) if row.day else "", short_name(row.source) if row.source else "", row.project)
     if row.lines:
-        return (words, meta), ("\n".join(without_emphasis(line.removeprefix("- ")) for line in row.lines), "")
+        return (words, meta), ("\n".join(line.removeprefix("- ").replace("**", "") for line in row.lines), "")
     if row.other:
-        return (words, joined("Older", meta)), (without_emphasis(row.other), "Newer" if row.kind != "alike" else "")
+        return (words, joined("Older", meta)), (row.other.replace("**", ""), "Newer" if row.kind != "alike" else "")
     return (words, meta), (f"“{row.quote}”" if row.quote else "", "what was quoted" if row.quote else "")
 
 
@@ -97,7 +100,7 @@ class LookCard:
         words = lowered(look, left, 5)
         text(look, words, icon("eye"), "text", "edited")
         self._name = text(look, words, "Wants a look", "strong")
-        gap(look, left, 8)
+        gap(look, left, 3)
         self.kinds = {kind: Button(look, left, "", partial(self.begin, kind), kind="words") for kind in NAMED}
         self._place = text(look, lowered(look, right, 6), "", "small", "muted")
         self.begin_button = Button(look, right, "One by one", self.begin, icon="arrow-right", shortcut="W")
@@ -196,7 +199,7 @@ class LookCard:
         if every:
             words = "\n".join(shortened(without_emphasis(one.text)) for one in rows[:8])
             words += f"\nand {len(rows) - 8:,} more" if len(rows) > 8 else ""
-            title = f"{capital(does)}: all {len(rows):,} that are {NAMED[row.kind]}?"
+            title = f"{capital(does)}: all {len(rows):,} that are {NAMED[row.kind].rstrip('?')}?"
             self._shell.ask(title, words, capital(which), partial(self._carry_out, rows, which, does),
                             kind="primary" if which == YES else "danger")  # fmt: skip
         else:
@@ -261,7 +264,7 @@ class LookCard:
         if row is None:
             return
         does = f". Yes: {row.yes}; no: {row.no}" if self._narrow else ""  # the buttons have no room for it
-        dpg.set_value(self._title, f"{capital(row.why)}{does}")
+        dpg.set_value(self._title, f"{ASKS.get(row.kind, '')}{capital(row.why)}{does}")
         for (words, meta), (item, small), place in zip(sides(row), self._texts, self._boxes, strict=True):
             dpg.set_value(item, words)
             dpg.set_value(small, meta)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
 from core.base.figures import age, count
 from core.base.project import is_below
 from core.commands.daily.autopilot import Autopilot
+from core.commands.panel.ledger_rows import rows_of
 from core.commands.panel.overview import WAITING
 from core.commands.panel.titles import NO_TOOL, Called
 from gui.toolkit.charts import Part
@@ -91,12 +92,12 @@ TILES: Mapping[str, str] = {
     "vscode": "VS", "zed": "Ze", "devin": "De", "deepseek": "DS",
 }  # fmt: skip
 """Two letters stand for a tool, without a colour: colours say what became of a conversation."""
-_called: Mapping[str, Called] = {}
+_called: Callable[[str], Called] = rows_of(()).called
 
 
-def learn(names: Mapping[str, Called]) -> None:
-    """Take over what conversations are called, by the names that provenances tell them by; in another home another
-    conversation may have the same name."""
+def learn(names: Callable[[str], Called]) -> None:
+    """Take over who tells what conversations are called, by the names that provenances tell them by; in another home
+    another conversation may have the same name."""
     global _called
     _called = names
 
@@ -133,16 +134,14 @@ def tile(tool: str) -> str:
 def short_name(source: str) -> str:
     """What a user calls a conversation: its title, else its name without the long number that makes it unique (the
     whole name is in the inspector)."""
-    known = _called.get(source)
-    if known is not None and known.title:
-        return known.title
+    if title := _called(source).title:
+        return title
     return "written by hand" if source == "by-hand" else plain_name(source)
 
 
 def project_of(source: str) -> str:
     """The project that a conversation was held in, by its last folder; "" where nobody knows."""
-    known = _called.get(source)
-    return known.project_name if known is not None else ""
+    return _called(source).project_name
 
 
 def plain_name(source: str) -> str:

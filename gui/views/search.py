@@ -62,8 +62,8 @@ HIDDEN = ("search", "show.")
 FITTING = 40  # commands that are shown
 NARROWED = {"since": PERIODS, "role": ROLES}
 """What can be chosen beside the kind, and how each choice is called."""
-PARTS = ("knowledge", "files", "memories")
-HOMES = {"bullet": "knowledge", "note": "files", "memory": "memories"}
+PARTS = ("knowledge", "files")
+HOMES = {"bullet": "knowledge", "note": "files", "memory": "knowledge"}
 COMMANDS, COMMAND = ">", "command"
 
 

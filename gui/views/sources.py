@@ -161,7 +161,7 @@ class SourceLine:
 
 
 class SourcesColumn:
-    """What a harvest reads, by tool: those that were found, and behind a line the others.
+    """What a harvest reads, by tool: those that were found, and those that are switched on.
 
     The disk is looked at when it is first shown, when the ledger has changed, and when it is wished: looking walks
     through the project folders, which may take seconds, so it is not a part of the gathering of the store.
@@ -172,7 +172,6 @@ class SourcesColumn:
         self.report: SourcesReport | None = None
         self.rows: tuple[SourceRow, ...] = ()
         self.picked: tuple[str, ...] = ()
-        self.unfolded = False
         self._config: object = None
         self._ledger: object = None
         self._looking = False
@@ -187,8 +186,6 @@ class SourcesColumn:
                             tip="Look at the disk again; nothing is opened or written")  # fmt: skip
         self._summary = text(look, self._card, "", "small", "muted", wrap=True)
         self.lines = [SourceLine(look, self._card, self.switch, self.harvest) for _ in NAMES]
-        self.more = Button(look, self._card, "", self._unfold, icon="chevron-right", kind="link")
-        self.rest = [SourceLine(look, self._card, self.switch, self.harvest) for _ in NAMES]
         self.add = Button(look, self._card, "Add a folder or an export…", self._shell.open_settings, icon="plus",
                           kind="link", tip="Name its folder under sources in the settings file")  # fmt: skip
         self._paths = text(look, self._card, "", "small", "hint", wrap=True)
@@ -235,27 +232,20 @@ class SourcesColumn:
 
         self._shell.submit("Looking for conversations", lambda _job: sources(workspace, now=utc_now()), done, lane=RUN)
 
-    def _unfold(self) -> None:
-        self.unfolded = not self.unfolded
-        self._show()
-
     def _show(self) -> None:
         report = self.report
         if report is None:
             return
         self.rows = rows_of(report, self.picked, time.time())
-        found, missing = ([row for row in self.rows if row.found is here] for here in (True, False))
-        for rows, places in ((found, self.lines), (missing if self.unfolded else [], self.rest)):
-            for number, place in enumerate(places):
-                place.show(rows[number] if number < len(rows) else None)
-        self.more.show(bool(missing))
-        self.more.set_label(f"{count(len(missing), 'more tool')}, not on this disk",
-                            "chevron-down" if self.unfolded else "chevron-right")  # fmt: skip
+        shown = [row for row in self.rows if row.found or row.on]
+        for number, place in enumerate(self.lines):
+            place.show(shown[number] if number < len(shown) else None)
         dpg.set_value(self._summary, summary(self.rows, report))
         paths = named_paths(self.picked)
         dpg.set_value(self._paths, "Every harvest also reads " + ", ".join(paths) if paths else "")
         dpg.configure_item(self._paths, show=bool(paths))
-        notes = [*(str(error) for error in report.errors), *report.notes]
+        told = (error for error in report.errors if not error.code.startswith("ledger"))  # the banner tells of that
+        notes = [*map(str, told), *report.notes]
         dpg.set_value(self._notes, "\n".join(notes[:8]))
         dpg.configure_item(self._notes, show=bool(notes))
 

@@ -19,7 +19,7 @@ from core.commands.context import GLOBAL, begin_context
 from core.commands.panel.overview import FileState, Overview
 from core.commands.panel.start import Start, start_of
 from gui.shell import Shell
-from gui.state import Selection, State
+from gui.state import Selection, Snapshot, State
 from gui.toolkit.charts import Part, SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import card, space, spread
@@ -29,10 +29,11 @@ from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, OF_FILE, STATUSES, ago, capital, category_of
 
-SHOWN, SHORT = 8, 3
+SHOWN, SHORT = 8, 1
 """So many lines of the digest are shown, and in a low window."""
-WORDS = 220  # letters of context.md that are shown
+WORDS, FEW_WORDS = 220, 80  # letters of context.md that are shown
 LOW, WIDE_BAR = 640, 4
+EDITED = "edited: some lines are your own"
 NO_PROJECT = "any project"
 MORE = ("more", "")
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
@@ -59,7 +60,7 @@ def file_lines(found: Overview, damaged: frozenset[str], memories: int) -> list[
         lines.append(Line(name, tone="text" if row.exists else "hint", aside=state, aside_tone=tone,
                           key=("file", row.file), tip=tip))  # fmt: skip
     there = f"{memories:,}" if memories else "none"
-    return [*lines, Line("memories/", tone="text" if memories else "hint", aside=there, key=("view", "memories"))]
+    return [*lines, Line("memories/", tone="text" if memories else "hint", aside=there, key=("file", "memories"))]
 
 
 ABSENT = {
@@ -80,14 +81,23 @@ def state_of(row: FileState, damaged: bool, digest: str) -> tuple[str, str]:
     return f"{row.bullets:,}" if row.bullets is not None else size(row.bytes), "hint"
 
 
-def ledger_lines(counts: Mapping[str, int]) -> list[Line]:
-    """What became of the conversations: the statuses that the user's card names, and others while there are any."""
+def ledger_lines(counts: Mapping[str, int] | None) -> list[Line]:
+    """What became of the conversations: the statuses that the user's card names, and others while there are any; None
+    where nobody knows."""
+    if counts is None:
+        return [Line(STATUSES[name].name, aside="?", key=("status", name), aside_tone="failed") for name in COUNTED]
     named = [*COUNTED, *(name for name in STATUSES if name not in COUNTED and counts.get(name))]
     return [
         Line(STATUSES[name].name, aside=f"{counts.get(name, 0):,}", key=("status", name),
              aside_tone=STATUSES[name].color if counts.get(name) else "hint")
         for name in named
     ]  # fmt: skip
+
+
+def known_counts(snapshot: Snapshot) -> Mapping[str, int] | None:
+    """How many conversations of each status; None where the ledger cannot be read."""
+    unread = any(one.code in ("ledger-corrupt", "ledger-unreadable") for one in snapshot.problems)
+    return None if unread else snapshot.overview.status.ledger
 
 
 DIGEST_LOOKS = {
@@ -151,8 +161,10 @@ class StartColumn:
         self._why = text(look, self._card, "", "small", "muted", wrap=True)
         self._why_tip = hint(look, self._why, "")
         space(look, parent, 2)
-        text(look, parent, "Files", "strong", "muted")
-        self.files = Rows(look, parent, self.picked, on_open=self._opened, columns=2)
+        row = int(dpg.add_group(horizontal=True, parent=parent))
+        text(look, row, "Files", "strong", "muted")
+        self._edited = text(look, row, EDITED, "small", "hint")
+        self.files = Rows(look, parent, self.picked, columns=2)
         space(look, parent, 2)
         text(look, parent, "Ledger", "strong", "muted")
         self.ledger = Rows(look, parent, self.picked, columns=2)
@@ -162,19 +174,21 @@ class StartColumn:
         self.digest.refresh(state)
         snapshot = state.snapshot
         if snapshot is None:
-            if state.first_rows is not None:
-                self.ledger.set(ledger_lines(state.first_rows.counts))
+            if state.first_counts is not None:
+                self.ledger.set(ledger_lines(state.first_counts))
             return
-        book = state.of("memories")
-        memories = len(book.of(False)) if book is not None else 0
+        book = state.of("knowledge")
+        memories = len(book.memories.saved) if book is not None else 0
         seen = (snapshot, memories, self._look.scale, self._look.place()[3])
         self._most = SHORT if self._look.place()[3] < self._look.px(LOW) else SHOWN
         if seen != self._seen:
             again = not self._seen or self._seen[0] is not snapshot
             self._seen = seen
             damaged = frozenset(one.path for one in snapshot.problems if one.path)
-            self.files.set(file_lines(snapshot.overview, damaged, memories))
-            self.ledger.set(ledger_lines(snapshot.overview.status.ledger))
+            lines = file_lines(snapshot.overview, damaged, memories)
+            self.files.set(lines)
+            dpg.configure_item(self._edited, show=any(line.aside == "edited" for line in lines))
+            self.ledger.set(ledger_lines(known_counts(snapshot)))
             if again:
                 self._read()
             else:
@@ -201,7 +215,7 @@ class StartColumn:
             else:
                 self.start = result.value
                 self._projects = {NO_PROJECT: ""}
-                number = snapshot.titles.projects
+                number = snapshot.ledger.by_project
                 most = sorted(number, key=lambda folder: number[folder], reverse=True)
                 for folder in filter(None, dict.fromkeys([*most, project])):
                     name = PurePath(folder).name
@@ -238,7 +252,8 @@ class StartColumn:
             return
         dpg.set_value(self.project, self.project_name)
         self._shell.change()
-        words = start.words if len(start.words) <= WORDS else f"{start.words[:WORDS].rstrip()}…"
+        room = WORDS if self._most == SHOWN else FEW_WORDS
+        words = start.words if len(start.words) <= room else f"{start.words[:room].rstrip()}…"
         dpg.set_value(self._words, words)
         dpg.configure_item(self._words, show=bool(words))
         self.write.set_label("context.md, your words" if start.file else "Write a few words of your own")
@@ -284,21 +299,11 @@ class StartColumn:
         shell = self._shell
         if kind == "line":
             shell.put({"wanted": Selection("words", name)})
-        elif kind == "view":
-            shell.run(f"view.{name}")
         elif kind == "status":
             shell.run(f"show.{name}")
         elif name in ("ledger.json", "files"):
             shell.run("view.conversations" if name == "ledger.json" else "view.files")
-        elif name in OF_FILE and name != "quarantine.md":
-            shell.put({"wanted": Selection("category", category_of(name))})
+        elif name == "memories" or (name in OF_FILE and name != "quarantine.md"):
+            shell.put({"wanted": Selection("category", name if name == "memories" else category_of(name))})
         else:
             shell.select("file", name)
-
-    def _opened(self, key: Hashable) -> None:
-        """A double click on a file opens it in the editor."""
-        snapshot = self._shell.state.snapshot
-        if isinstance(key, tuple) and key[0] == "file" and snapshot is not None:
-            found = snapshot.overview.file(key[1])
-            if found is not None and found.exists:
-                self._shell.open_path(found.path)

@@ -12,7 +12,6 @@ import dearpygui.dearpygui as dpg
 
 import core.knowledge.run_state as run_state
 from core.base.figures import count, dollars, tokens
-from core.commands.history.ledger import newest_harvest
 from gui.shell import Shell
 from gui.state import Activity, State
 from gui.toolkit.charts import Progress
@@ -76,19 +75,20 @@ class Link(NamedTuple):
 
 
 def links(state: State) -> list[Link]:
-    """`234 bullets`, `from 221 conversations`, `15 waiting`, `22 could not be read`: what is not zero, and the first
-    always; of a large store what its ledger tells at once, nothing while nobody knows."""
-    found, first = state.snapshot, state.first_rows
+    """`234 bullets` (as many as the list has), `from 221 conversations`, `15 not read yet`, `22 could not be read`:
+    what is not zero, and the first always; of a large store what its ledger tells at once, nothing while nobody
+    knows."""
+    found, first = state.snapshot, state.first_counts
     if found is None and first is None:
         return []
-    counts = found.overview.status.ledger if found is not None else first.counts if first is not None else {}
+    counts = found.overview.status.ledger if found is not None else first or {}
     harvested, failed, waiting = counts.get("harvested", 0), counts.get("harvest-failed", 0), waiting_of(state)
     parts = []
-    if found is not None:
-        files = [row for row in found.overview.files if row.kind in ("category", "notes")]
-        parts.append(Link(count(sum(row.bullets or 0 for row in files), "bullet"), "show.all"))
+    book = state.of("knowledge")
+    if found is not None and book is not None:
+        parts.append(Link(count(book.number, "bullet"), "show.all"))
     parts += [Link(f"from {count(harvested, 'conversation')}", "show.harvested", "muted")] if harvested else []
-    parts += [Link(f"{waiting:,} waiting", "show.waiting", "accent")] if waiting else []
+    parts += [Link(f"{waiting:,} not read yet", "show.waiting", "accent")] if waiting else []
     return parts + ([Link(f"{failed:,} could not be read", "show.harvest-failed", "muted")] if failed else [])
 
 
@@ -124,7 +124,7 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     if found.problems:
         return "triangle-alert", "edited", count(len(found.problems), "warning")
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
-    at, failed = newest_harvest(found.ledger)
+    at, failed = found.ledger.newest
     last = max(next((run.when for run in harvests if run.when), ""), at)
     if (itself := found.overview.status.autopilot) is not None and itself.problem is not None:
         return "triangle-alert", "edited", f"The harvest by itself could not: {itself.problem}"

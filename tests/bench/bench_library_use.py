@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import statistics
 import tempfile
 from collections.abc import Iterator
@@ -19,7 +20,8 @@ from core.library.database import Library, open_library
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace, new_id
 from core.library.searched import sources
 from core.library.use.retrieve import retrieve
-from core.library.use.vectors import Embedder
+from core.search import kept_vectors
+from core.search.conversations import remember
 from core.search.index import open_index
 from core.search.words import STOP_WORDS, words_of
 from tests.bench import Row, printed, seconds_of
@@ -40,12 +42,11 @@ def text(chance: random.Random, words: list[str], size: int) -> str:
 
 
 def filled(folder: Path, chunks: int = CHUNKS) -> tuple[Library, list[str]]:
-    """A library of that many chunks in documents of 20, with vectors and some traces, and questions for it."""
+    """A library of that many chunks in documents of 20, with some traces, and questions for it."""
     opened = open_library(str(folder / "library.db"))
     library, chance = opened, random.Random(7)
     words = vocabulary(chance)
     source = SourceProfile(new_id(), "bench", "docs", NOW, NOW)
-    numbers = numpy.random.default_rng(7)
     ids: list[str] = []
     with library.writing() as connection:
         rows.put(connection, schema.source_profile, rows.row_of(source))
@@ -57,14 +58,6 @@ def filled(folder: Path, chunks: int = CHUNKS) -> tuple[Library, list[str]]:
             part = [Chunk(new_id(), document, text(chance, words, 25), at) for at in range(20)]
             rows.add_chunks(connection, part)
             ids += [one.id for one in part]
-        for start in range(0, chunks, 5000):
-            matrix = numbers.standard_normal((min(5000, chunks - start), DIMENSIONS)).astype("<f4")
-            matrix /= numpy.linalg.norm(matrix, axis=1, keepdims=True)
-            vectors: list[dict[str, Any]] = [
-                {"chunk_id": key, "model": "bench", "dimensions": DIMENSIONS, "vector": vector.tobytes()}
-                for key, vector in zip(ids[start : start + 5000], matrix, strict=True)
-            ]
-            connection.execute(schema.embedding.insert(), vectors)
         for _ in range(300):
             chosen = tuple(chance.sample(ids, 2))
             query = text(chance, words, 6)
@@ -77,16 +70,25 @@ def filled(folder: Path, chunks: int = CHUNKS) -> tuple[Library, list[str]]:
     return library, questions
 
 
+def with_vectors(database: sqlite3.Connection) -> Any:
+    """Give every entry of an index a vector by lot; all of them."""
+    numbers = [row[0] for row in database.execute("SELECT id FROM entries ORDER BY id")]
+    matrix = numpy.random.default_rng(7).standard_normal((len(numbers), DIMENSIONS)).astype("<f4")
+    matrix /= numpy.linalg.norm(matrix, axis=1, keepdims=True)
+    rows = zip(numbers, (kept_vectors.packed(row.tobytes()) for row in matrix), strict=True)
+    database.execute("BEGIN")
+    database.executemany("INSERT INTO vectors VALUES (?, ?)", rows)
+    remember(database, "embedder", "bench")
+    database.execute("COMMIT")
+    return matrix
+
+
 def compared(library: Library, questions: list[str]) -> tuple[float, float]:
     """Medians in milliseconds: retrieving, and a bare FTS5 query with a scan of all vectors."""
-    vector = numpy.random.default_rng(3).standard_normal(DIMENSIONS).astype("<f4")
-    vector /= numpy.linalg.norm(vector)
-    embedder = Embedder("bench", lambda texts: [vector.tolist() for _ in texts])
-    with library.reading() as connection:
-        blobs = connection.execute(schema.embedding.select().order_by(schema.embedding.c.chunk_id)).all()
-    matrix = numpy.frombuffer(b"".join(row.vector for row in blobs), "<f4").reshape(-1, DIMENSIONS)
     assert library.path is not None
     index = open_index(library.path.parent / "cache", sources(library.path))
+    matrix = with_vectors(index.database)
+    vector = matrix[0]
 
     def bare(question: str) -> None:
         words = [word for word in words_of(question) if word not in STOP_WORDS]
@@ -97,7 +99,8 @@ def compared(library: Library, questions: list[str]) -> tuple[float, float]:
         numpy.argpartition(-near, 10)[:10]
 
     def whole(question: str) -> None:
-        found = attempt(retrieve, library, question, now=NOW, index=index, embedder=embedder)
+        near = kept_vectors.near(index.database, "bench", vector)
+        found = attempt(retrieve, library, question, now=NOW, index=index, near=near)
         assert isinstance(found, Ok) and found.value.dossiers, found
 
     for question in questions[:3]:

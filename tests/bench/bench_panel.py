@@ -188,18 +188,27 @@ def harvest_figures(desk: Desk, folder: Path) -> Iterator[Row]:
 
 
 def entries() -> dict[str, dict[str, Any]]:
+    """Entries with what a harvest leaves in one: 1.1 KB each."""
     chance = random.Random(1)
     names, statuses = ["会議", "retry", "заметки", "release"], ["harvested"] * 14 + ["harvest-failed", "too-large"]
-    return {
-        f"{number:064x}": {
-            "path": f"/home/someone/chats/{chance.choice(names)}-{number:06d}",
+    kinds = ("decisions", "facts", "files", "playbooks", "questions", "tasks_done", "tasks_open")
+    made = {}
+    for number in range(ENTRIES):
+        day = f"2026-{chance.randrange(1, 13):02d}-{chance.randrange(1, 28):02d}"
+        project, unique = f"/home/someone/src/shop-{chance.randrange(320)}", f"{chance.getrandbits(256):064x}"
+        made[f"{number:064x}"] = {
+            "path": f"/home/someone/.claude/projects/{project[1:].replace('/', '-')}/{unique[:36]}-{number:06d}.jsonl",
             "status": chance.choice(statuses),
-            "at": f"2026-{chance.randrange(1, 13):02d}-{chance.randrange(1, 28):02d}T12:{number % 60:02d}:00+00:00",
-            "items": {"facts": chance.randrange(0, 9)},
-            "model": "qwen3:8b",
-        }
-        for number in range(ENTRIES)
-    }
+            "at": f"{day}T12:{number % 60:02d}:00.{chance.randrange(10**6):06d}+00:00",
+            "items": {kind: chance.randrange(0, 3) for kind in kinds},
+            "model": "qwen3:8b", "provider": "ollama", "format": "claude_code", "source": "claude_code",
+            "run": f"202611{number // 4000:02d}T143436-abc123", "date": day, "deleted": False,
+            "bytes": chance.randrange(500, 900_000), "turns": chance.randrange(2, 300),
+            "project": project, "project_root": project, "project_key": f"remote:github.com/someone/{project[18:]}",
+            "title": f"{chance.choice(names)}: what became of order {unique[:30]} in the queue of the shop",
+            "turns_sha256": unique, "words_sha256": unique[::-1],
+        } | ({"end": f"not answered: {unique * 2}"} if number % 5 < 2 else {})  # fmt: skip
+    return made
 
 
 def ledger_figures(desk: Desk, folder: Path) -> Iterator[Row]:

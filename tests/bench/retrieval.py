@@ -30,8 +30,8 @@ from core.search import kept_vectors
 from core.search.candidates import EVERYTHING
 from core.search.conversation_query import answer
 from core.search.conversations import HEADING, Held, Piece, open_or_make, put, writing
+from core.search.kept_vectors import embed_one
 from core.search.query import Answer
-from core.search.vectors import embed_one
 from core.search.words import STOP_WORDS, words_of
 from tests.bench.minilm import minilm
 from tests.bench.retrieval_sets import POOLED, SETS, Asked, Collection, is_there
@@ -98,7 +98,7 @@ def shelf(entries: Sequence[Entry], embed: Embed | None = None) -> Iterator[Shel
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a thousand small indexes wait for the disk else
     with tempfile.TemporaryDirectory(prefix="knowledge-retrieval-", dir=memory) as place:
         folder = Path(place)
-        database, _ = open_or_make(folder)
+        database = open_or_make(folder)
         with writing(database, folder):
             for number, (name, turns) in enumerate(talks.items(), start=1):
                 threads[number] = name

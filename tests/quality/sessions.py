@@ -26,9 +26,8 @@ from rapidfuzz import fuzz
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
 from core.harvest.distil import project_of
-from core.rules.checks import check_steps
+from core.rules.checks import add_borne_out, check_steps, checks_borne_out
 from core.rules.distil import distil_offline
-from core.rules.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
 from core.rules.session import read_session
 from tests.corpus import CORPUS
 
@@ -155,9 +154,9 @@ def scores() -> list[Score]:
             name = conversation.id or conversation.started
             session = read_session(conversation)
             steps, _ = check_steps(session)
-            facts, known = bear_out(list(find_remarks(conversation)), waiting.get(project, []), name)
+            known = waiting.get(project, [])
             checks, waiting[project] = checks_borne_out(session.project, steps, known, name, conversation.started)
-            add_borne_out(arrays, {"facts": facts, "playbooks": checks})
+            add_borne_out(arrays, {"playbooks": checks})
         items = tuple({**item, "category": name} for name, found in arrays.items() for item in found)
         kept = tuple(labels.get(file, {}).get("items", ()))
         found = tuple(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from itertools import takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,8 +17,6 @@ from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from core.commands.history.runs import Run, UndoReport
     from core.harvest.recovery import Recovered
 
@@ -86,15 +83,6 @@ def _name_project(workspace: Workspace, sha: str, project: str, store: Recovered
             entry.update(project_entry(folder))
     write_ledger(workspace.paths, store.entries)
     return rows
-
-
-def newest_harvest(rows: Sequence[LedgerRow]) -> tuple[str, int]:
-    """When the newest entry of a ledger was made (ISO 8601, "" for none), and how many conversations failed in its run;
-    `rows` with the newest first."""
-    run = rows[0].entry.get("run") if rows else None
-    same = takewhile(lambda row: row.entry.get("run") == run, rows)
-    failed = sum(row.entry.get("status") == "harvest-failed" for row in same)
-    return (str(rows[0].entry.get("at") or ""), failed) if rows else ("", 0)
 
 
 def undo_command(workspace: Workspace, run: str = "") -> list[Run] | UndoReport:

@@ -5,7 +5,7 @@ call, with keys of its own. Where a conversation is read, and who writes what it
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,9 @@ from core.base.result import KnowledgeError, Result, attempt
 from core.commands.workspace import Workspace
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from core.base.answer import Generate
-    from core.library.workers import Elsewhere
 
 
 @dataclass(frozen=True)
@@ -45,33 +46,25 @@ class FarModel:
     provider: str
     model: str
     threads: int
-    elsewhere: Elsewhere
+    connect: Callable[[], Executor]
 
     def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask once, wherever a worker is free; again where one was lost before it answered."""
-        asked = self.elsewhere.call(_ask_there, self.workspace, self.provider, self.model, prompt, schema)
+        from core.library.workers import called
+
+        asked = called(self.connect, _ask_there, self.workspace, self.provider, self.model, prompt, schema)
         if isinstance(asked, KnowledgeError):
             raise asked
         return asked.value
-
-    def close(self) -> None:
-        """Let go of the scheduler."""
-        self.elsewhere.close()
 
 
 def on_cluster(workspace: Workspace, provider: str, model: str) -> FarModel:
     """The model of the settings, asked on the cluster of the setting `workers`. Raises KnowledgeError when its
     scheduler does not answer."""
-    from core.library.workers import Elsewhere, cluster
+    from core.library.workers import cluster
 
     connect, at_once = cluster(workspace.config.workers)
-    return FarModel(
-        Travelling.of(workspace),
-        provider,
-        model,
-        at_once,
-        Elsewhere(connect),
-    )
+    return FarModel(Travelling.of(workspace), provider, model, at_once, connect)
 
 
 def _ask_there(

@@ -230,7 +230,7 @@ def library_status(workspace: Workspace, check: bool = False) -> LibraryState:
         problems = tuple(problems_of(library)) if check else ()
         names = tuple(sorted(path.name for path in folder.glob("library-*.db")))
         address = shown_url(library_address(workspace))
-        return LibraryState(address, **vars(state_of(library)), backups=names, problems=problems)
+        return LibraryState(address, **state_of(library), backups=names, problems=problems)
 
     return with_library(workspace, work)
 
@@ -354,7 +354,7 @@ def state_text(state: LibraryState) -> str:
         f"{counts.get(name, 0)} {name.removeprefix('documents_')}" for name in counts if name.startswith("documents_")
     ]
     names = {"chunk": "chunks", "concept": "concepts", "mention": "mentions", "link": "links"}
-    more = {"source_profile": "sources", "usage_trace": "usage traces", "embedding": "vectors"}
+    more = {"source_profile": "sources", "usage_trace": "usage traces"}
     lines = [
         f"library: {state.address} (version {state.version}{size})",
         f"documents: {', '.join(others) or 'none'}",

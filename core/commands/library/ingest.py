@@ -4,47 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base.answer import Answer, Generate
-from core.base.result import ErrorInfo, KnowledgeError, Result, attempt
+from core.base.result import KnowledgeError, Result, attempt
 from core.commands.library.cluster import Travelling
-from core.commands.library.documents import errors_json, with_library
+from core.commands.library.documents import with_library
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
 from core.library.fetch import is_address as is_address
 
 if TYPE_CHECKING:
-    from core.commands.daily.connect import Ask
     from core.library.database import Library
     from core.library.ingest import IngestReport
     from core.library.prepare import Item, Prepared, Way
-    from core.library.shelve import Loss
 
 WORTH_PROCESSES = 40
 """Files from which on other processes are begun to prepare them: that takes a second by itself."""
-
-
-@dataclass(frozen=True)
-class Ingested:
-    """What came of an ingest. `counts` is what became of documents -> how many, `unchanged` sources were known."""
-
-    documents: tuple[dict[str, Any], ...]
-    counts: dict[str, int]
-    unchanged: int
-    skipped: dict[str, int]
-    redacted: int
-    errors: tuple[ErrorInfo, ...]
-    warnings: tuple[str, ...] = ()
-    stopped: str = ""
-    backup: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "errors": errors_json(self.errors)}
 
 
 def library_ingest(
@@ -55,18 +35,14 @@ def library_ingest(
     provider: str = "",
     scheduler: str = "",
     again: bool = False,
-    yes: bool = False,
-    ask: Ask | None = None,
     progress: Report = lambda _step: None,
     cancelled: Callable[[], bool] = lambda: False,
     now: Callable[[], datetime] = utc_now,
-) -> Ingested:
+) -> IngestReport:
     """Take in files, folders and addresses. `type` is what the documents are, "" to have it told; `provider` asks
-    another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say.
-    A changed file whose new text would leave behind what was learned of the old one is taken in with `yes`, or where a
-    person says so who is asked (`ask`); else it stays as it was."""
+    another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say."""
 
-    def work(library: Library) -> Ingested:
+    def work(library: Library) -> IngestReport:
         from core.commands.search import opened_search
         from core.library.ingest import ingest
         from core.library.phrases import phrases_of
@@ -86,53 +62,16 @@ def library_ingest(
                 open_executor=open_executor,
                 at_once=at_once,
                 worth=1 if far or asked != "offline" else WORTH_PROCESSES,
-                may_drop=lambda lost: {loss.source for loss in lost} if yes or _agreed(ask, lost) else (),
                 again=again,
                 progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
                 stopped=cancelled,
                 work=partial(_prepare_there, Travelling.of(workspace), asked) if far else prepare,
                 phrases=phrases,
             )
-        return ingested(report, library)
+        report.backup = str(library.backup or "")
+        return report
 
     return with_library(workspace, work, make=True)
-
-
-def _agreed(ask: Ask | None, lost: Sequence[Loss]) -> bool:
-    return ask is not None and ask(losses_text(lost), "take in the new text?", ("no", "yes"), 0) == 1
-
-
-def losses_text(lost: Sequence[Loss]) -> str:
-    """What would be left behind, a line for each file; "" for nothing."""
-    from core.library.ingest import lost_in_words
-
-    by_file: dict[str, list[Loss]] = {}
-    for one in lost:
-        by_file.setdefault(one.source, []).append(one)
-    rows = [source.replace("\n", "\\n") + f": {lost_in_words(some)}" for source, some in by_file.items()]
-    return (
-        "\n".join(["The new text of a file has no more what was used of it; left behind would be", *rows])
-        if rows
-        else ""
-    )
-
-
-def library_losses(workspace: Workspace, paths: Sequence[str], type: str = "") -> str:
-    """What an ingest of these would leave behind, in words; "" for nothing. Addresses are not fetched for it."""
-
-    def work(library: Library) -> str:
-        from core.library.ingest import foreseen
-        from core.library.prepare import Way
-
-        way = Way(redact=workspace.config.redact)
-        return losses_text(foreseen(library, paths, way, folder=workspace.cwd, content_type=type))
-
-    try:
-        return with_library(workspace, work)
-    except KnowledgeError as failed:
-        if failed.error.code != "no-library":
-            raise
-        return ""
 
 
 def names_private_host(source: str) -> bool:
@@ -149,17 +88,8 @@ def _named(source: str) -> str:
     return source if is_address(source) else Path(source).name
 
 
-def ingested(report: IngestReport, library: Library) -> Ingested:
-    """A report as the faces have it."""
-    rows = tuple(row.to_json() for row in report.documents)
-    return Ingested(
-        rows, dict(report.counted()), report.unchanged, dict(report.skipped), sum(report.redacted.values()),
-        tuple(report.errors), tuple(map(str, report.warnings)), report.stopped, str(library.backup or ""),
-    )  # fmt: skip
-
-
 def way_of(workspace: Workspace, provider: str) -> Way:
-    """How documents are described and embedded, by the settings; nothing is sent yet."""
+    """How documents are described, by the settings; nothing is sent yet."""
     from core.library.prepare import Way
 
     config = workspace.config
@@ -169,12 +99,6 @@ def way_of(workspace: Workspace, provider: str) -> Way:
 
         connected = connect_provider(workspace, provider, "")
         way = replace(way, generate=_within(connected, config.max_run_tokens))
-    if config.embedder:
-        from core.commands.workspace import embedder_of
-
-        embed = embedder_of(workspace)
-        named = f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
-        way = replace(way, embed=embed, model=named)
     return way
 
 
@@ -209,7 +133,7 @@ def _engine(workspace: Workspace, scheduler: str, provider: str) -> _Engine:
             hint = 'set max_run_tokens to 0, or leave the cluster out (workers = "")'
             raise KnowledgeError("cap-elsewhere", "the cap max_run_tokens cannot be kept on a cluster", hint=hint)
         return (*cluster(address), True)
-    if provider != "offline" or config.embedder:  # waiting for a model, or a model that is loaded once
+    if provider != "offline":  # waiting for a model
         return (partial(ThreadPoolExecutor, config.jobs), config.jobs, False)
     number = processors()
     return (local_processes(number) if number > 1 else None, 2 * number, False)
@@ -243,16 +167,16 @@ _WORDS = {
 }
 
 
-def ingested_text(done: Ingested) -> str:
-    counts = dict(done.counts)
-    counts["unchanged"] = counts.get("unchanged", 0) + done.unchanged
-    counted = [f"{counts[status]} {words}" for status, words in _WORDS.items() if counts.get(status)]
-    chunks = sum(row["chunks"] for row in done.documents if row["status"] in ("new", "changed", "restored"))
+def ingested_text(done: IngestReport) -> str:
+    counts = done.counts
+    counts["unchanged"] += done.unchanged
+    counted = [f"{counts[status]} {words}" for status, words in _WORDS.items() if counts[status]]
+    chunks = sum(row.chunks for row in done.documents if row.status in ("new", "changed", "restored"))
     lines = [f"documents: {', '.join(counted) or 'none'}"]
     if chunks:
         lines.append(f"chunks: {chunks}")
     if done.redacted:
-        lines.append(f"secrets replaced: {done.redacted}")
+        lines.append(f"secrets replaced: {done.redacted.total()}")
     if done.skipped:
         lines.append("passed over: " + ", ".join(f"{number} {what}" for what, number in sorted(done.skipped.items())))
     if done.backup:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.base.choices import CONTENT_TYPES, DOSSIER_SIZES, OUTCOMES, RELATIONS, SCOPES, STRATEGIES, TASK_TYPES
+from core.base.choices import CONTENT_TYPES, DOSSIER_SIZES, OUTCOMES, RELATIONS, SCOPES, TASK_TYPES
 from core.commands.library.documents import (
     changed_text,
     copied_text,
@@ -90,9 +90,7 @@ COMMANDS = (
             option("--provider", "who describes them: 'offline' asks no model (default: the setting)", "P"),
             option("--scheduler", "read them on the cluster of this scheduler (default: workers)", "ADDRESS"),
             flag("--again", "prepare also what has not changed"),
-            flag("--yes", "do not ask: take in also a new text that leaves behind what was learned of the old one"),
             long=True,
-            asks=True,
             words=NAMED,
         ),
         single(
@@ -154,7 +152,6 @@ COMMANDS = (
             Argument(("query",), "any words", {"nargs": "+", "metavar": "QUERY"}),
             _TASK,
             whole_number("--limit", "at most N (default: 10)", 10),
-            repeated("--strategy", f"only {listed(STRATEGIES)} (repeatable)", "S", choices=STRATEGIES),
             _SESSION,
             Argument(
                 ("--size",),

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.base.result import KnowledgeError
 from core.commands.library.documents import with_library
-from core.commands.library.ingest import Ingested, ingested, ingested_text, way_of
+from core.commands.library.ingest import ingested_text, way_of
 from core.commands.library.use import library_consolidate
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
@@ -19,6 +19,7 @@ from core.harvest.report import Progress, Report
 
 if TYPE_CHECKING:
     from core.library.database import Library
+    from core.library.refresh import Refreshed
 
 BUDGET_SECONDS = 20.0
 """For so long the library is kept up after a harvest; what is left then is done after the next one."""
@@ -27,20 +28,6 @@ PATIENCE = 2.0
 
 
 # --- refresh ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Refreshed:
-    """What became of the files that the library has read. `moved` is old path -> new one, `gone` path -> the ids of
-    its documents, which stay."""
-
-    changed: Ingested
-    moved: dict[str, str]
-    gone: dict[str, tuple[str, ...]]
-    unchanged: int
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "changed": self.changed.to_json()}
 
 
 def library_refresh(
@@ -65,7 +52,7 @@ def library_refresh(
         from core.library.refresh import refresh
 
         with phrases_of(library, partial(opened_search, workspace, None)) as phrases:
-            found = refresh(
+            return refresh(
                 library,
                 way_of(workspace, provider or workspace.config.provider),
                 now=now,
@@ -73,7 +60,6 @@ def library_refresh(
                 stopped=cancelled,
                 phrases=phrases,
             )
-        return Refreshed(ingested(found.changed, library), found.moved, found.gone, found.unchanged)
 
     return with_library(workspace, work, patience)
 
@@ -128,14 +114,16 @@ def linked_text(made: Linked) -> str:
 # --- after a harvest --------------------------------------------------------------------------------------------------
 
 
-def keep_up(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> list[str]:
+def keep_up(
+    workspace: Workspace, now: Callable[[], datetime] = utc_now, clock: Callable[[], float] = time.monotonic
+) -> list[str]:
     """What a harvest that read something does for the library of this computer when it is over: changed files are read
-    again, and what was recorded becomes profiles and links, all by rules, at most for `BUDGET_SECONDS`. Notes on what
-    came of it."""
-    ends = time.monotonic() + BUDGET_SECONDS
+    again, and what was recorded becomes profiles and links, all by rules, at most for `BUDGET_SECONDS` of `clock`.
+    Notes on what came of it."""
+    ends = clock() + BUDGET_SECONDS
 
     def late() -> bool:
-        return time.monotonic() > ends
+        return clock() > ends
 
     try:
         done = library_refresh(workspace, "offline", cancelled=late, patience=PATIENCE, now=now)
@@ -145,7 +133,7 @@ def keep_up(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> list
             return []
         return [f"the library was not kept up: {failed.error}"]
     notes = []
-    if read := sum(row["status"] == "changed" for row in done.changed.documents):
+    if read := done.changed.counts["changed"]:
         notes.append(f"the library read {count(read, 'changed file')} again")
     if done.moved:
         notes.append(f"{count(len(done.moved), 'file')} of the library moved, and it followed")

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import reading
-from core.base.choices import STRATEGIES
 from core.base.project import project_root
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.secrets.redact import redact
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
     from core.library.use.changes import Undone
     from core.library.use.consolidate import Consolidation
     from core.library.use.inference import Heard
+    from core.library.use.postgresql import Embedder
     from core.library.use.reflect import Reflection
     from core.library.use.retrieve import Retrieved
-    from core.library.use.vectors import Embedder
     from core.search.index import Index
 
 LIMIT = 10
@@ -62,11 +61,11 @@ def _model(workspace: Workspace) -> Generate | None:
 
 
 def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
-    """The embedder that the settings name, and a sentence where it cannot be had."""
+    """The embedder that the settings name, for a team's library, and a sentence where it cannot be had."""
     if not workspace.config.embedder:
         return None, ""
     from core.commands.workspace import embedder_name, embedder_of
-    from core.library.use.vectors import Embedder
+    from core.library.use.postgresql import Embedder
 
     try:
         return Embedder(embedder_name(workspace)[:200], embedder_of(workspace)), ""
@@ -97,7 +96,6 @@ def library_retrieve(
     query: str | Sequence[str],
     task: str = "",
     limit: int = LIMIT,
-    strategy: Sequence[str] | None = None,
     session: str = "",
     size: str = "",
     *,
@@ -119,13 +117,18 @@ def library_retrieve(
         notes.append("No model is configured (provider = offline), so the order is that of the scores.")
 
     def work(library: Library) -> Answered:
+        from core.commands.search import near_in, search_folder
         from core.library.use.retrieve import retrieve
 
-        embedder, note = _embedder(workspace)
-        notes.extend([note] if note else [])
         with _documents(workspace, library) as index:
+            near, embedder = None, None
+            if index is not None:
+                near, note = near_in(workspace, index, search_folder(workspace, None), text)
+            else:
+                embedder, note = _embedder(workspace)
+            notes.extend([note] if note else [])
             found = retrieve(
-                library, text, now=now(), index=index, task_type=task, limit=limit, only=tuple(strategy or STRATEGIES),
+                library, text, now=now(), index=index, task_type=task, limit=limit, near=near,
                 embedder=embedder, generate=model, session_id=session, project=_project(workspace, scope),
                 log=not unlogged,
             )  # fmt: skip

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from core.base.answer import Generate
 from core.base.marks import for_prompt
@@ -56,9 +55,6 @@ class HandoffReport:
     start: str = ""
     resume: str = ""
     warnings: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def handoff(

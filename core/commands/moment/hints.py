@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -82,14 +82,6 @@ class HintsReport:
     counts: Mapping[str, int]
     on: tuple[str, ...]
     trouble: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "hints": [asdict(row) for row in self.hints],
-            "counts": dict(self.counts),
-            "on": list(self.on),
-            "trouble": self.trouble or None,
-        }
 
 
 def hints(workspace: Workspace, off: str = "", on: str = "", limit: int = 20) -> HintsReport:
@@ -197,7 +189,8 @@ def how_it_went(row: Mapping[str, Any], turns: Sequence[Turn]) -> str:
     before = " ".join(turn.text for turn in turns if turn not in after)
     asked = next((turn.text for turn in after if turn.role == "user"), "")
     told = set(_words(before)) | set(_words(asked))
-    text = str(row.get("text", "")).partition(" → ")[0]
+    whole = str(row.get("text", ""))
+    text = whole.rpartition(" → ")[0] or whole  # without the place behind it
     said = {word for word in _words(text) if len(word) > 3}
     own = said - told
     if not _DENIES.search(text):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
@@ -25,13 +25,13 @@ from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.transcript import LOOK_SECONDS, opened_index, whole_of
 from core.commands.workspace import Workspace
-from core.conversations.conversation import Conversation
-from core.conversations.events import Commit, Compaction, Delegation, Edit
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Command, Commit, Compaction, Delegation, Edit, Plan, Question
 from core.give.still import committed, git
 from core.search import conversations as stored
 from core.search.answering import sentences
 from core.search.conversations import Held
-from core.search.words import words_of
+from core.search.words import STOP_WORDS, words_of
 
 if TYPE_CHECKING:
     from core.search.conversations import Database
@@ -47,12 +47,19 @@ MAX_SESSIONS = 12
 LEAST_LINE = 12
 """A shorter line stands in too many edits to tell whose it is."""
 LEAST_WORDS, LEAST_SENTENCE, MAX_SENTENCES = 3, 20, 2
+NEAR, FAR = 4, 6
+"""So much of what a line speaks of stands in a sentence of the exchange that wrote it, and in one of another."""
+BEGINNING, SHORT_TURN = 6, 600
+"""Words that begin with so many same letters are one; so many characters of a turn are about the edit behind it."""
 ASKED = 240
 UNCOMMITTED = "0" * 40
 BY_HASH, BY_SUBJECT, BY_EDIT, BY_LINE = "hash", "subject and file", "edit that is not committed", "edit of the line"
+BY_REMOVAL = "removal of the file"
 _CALL = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 """A call says no reason, and that which commits says its message once more."""
-_ANNOUNCES = re.compile(r"\W*(?:now\b|next\b|let me\b|i'll\b|i (?:will|need)\b|task \d|step \d)", re.IGNORECASE)
+_ANNOUNCES = re.compile(
+    r"\W*(?:now\b|next\b|need to\b|let me\b|i'll\b|i (?:will|need)\b|task \d|step \d)", re.IGNORECASE
+)
 _REASON = re.compile(
     r"\b(?:because|since|so that|due to|otherwise|root cause|reason|turned out|instead of|rather than|avoid|prevent|"
     r"in order to|fails?|broke|missing|wrong|race|leak|crash|must not|needs? to|never|allows?|ensures?|which means|"
@@ -61,8 +68,17 @@ _REASON = re.compile(
     r"因为|所以|原因|应该|需要",
     re.IGNORECASE,
 )
+_REMOVES = re.compile(r"(?:^|[;&|]\s*)(?:git )?rm ")
 _NEW = re.compile(r"^new_?str(?:ing)?: ", re.IGNORECASE | re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_][\w.]{3,}\w")
+_SUBWORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}|[\u4e00-\u9fff]{2}")
+_EVERYWHERE = frozenset((
+    "string", "error", "errors", "func", "function", "return", "const", "import", "from", "with", "this", "self",
+    "test", "tests", "that", "none", "null", "true", "false", "type", "value", "default", "class", "file", "files",
+    "should", "void", "async", "await", "public", "private", "export", "fmt.fprintf", "os.stderr", "t.errorf",
+    "t.error", "t.fatalf", "console.log",
+))  # fmt: skip
+_CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _OF_CODE = re.compile(r"[a-z][A-Z]|_|\w\.\w")
 
 
@@ -95,18 +111,17 @@ class WhyReport:
     note: str = ""
     warnings: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "line": self.line or None, "reasons": [asdict(row) for row in self.reasons]}
-
 
 class _Change(NamedTuple):
-    """A commit (40 letters) with what it says, and the text of the line that is asked about."""
+    """A commit (40 letters) with what it says, the text of the line that is asked about, and whether the file has been
+    `gone` since."""
 
     hash: str
     subject: str
     day: str
     body: str
     line: str
+    gone: bool = False
 
 
 def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
@@ -117,8 +132,10 @@ def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
     if not root:
         raise KnowledgeError("no-repository", "this file is in no git repository", path)
     name = os.path.relpath(path, root)
-    before, now = committed(root, name), _lines_now(path)
+    before, now = committed(root, name), _lines_now(path) if os.path.lexists(path) else []
     changes = _blamed(root, name, line, before, now) if line else _logged(root, name, limit)
+    if not os.path.lexists(path):
+        changes = [one._replace(gone=not at) for at, one in enumerate(changes)]
     if not changes and before is not None:
         raise KnowledgeError("not-in-git", "git knows no commit of this file", path)
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
@@ -142,9 +159,16 @@ def _place(workspace: Workspace, place: str) -> tuple[str, int]:
     bare, _, number = place.rpartition(":")
     asked, line = (bare, int(number)) if bare and number.isdecimal() and len(number) < 8 else (place, 0)
     path = os.path.abspath(workspace.cwd / os.path.expanduser(asked))
-    if not os.path.isfile(path):
+    if not os.path.isfile(path) and (line or not _was_there(path)):
         raise KnowledgeError("no-file", "there is no such file", path, "name it as FILE or FILE:LINE")
     return os.path.realpath(path), line
+
+
+def _was_there(path: str) -> bool:
+    """Whether git had a file that is gone: why it went can be asked."""
+    root = repository_root(os.path.dirname(path))
+    asked = ("log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", "--", os.path.relpath(path, root or "/"))
+    return bool(root) and bool(git(root, *asked, seconds=GIT_SECONDS))
 
 
 # --- git -------------------------------------------------------------------------------------------------------------
@@ -214,6 +238,8 @@ class _Look:
             if edit >= 0:
                 return self._told(row, held, talk, edit, change, known_by)
             row = replace(row, committed=f"{held.name}:{at + 1}", known_by=known_by)
+        if change.gone:
+            return self.written(row, change, BY_REMOVAL)
         return self.written(row, change, BY_LINE) if len(change.line) >= LEAST_LINE else row
 
     def _committing(self, change: _Change) -> tuple[Held | None, Conversation | None, int, str]:
@@ -231,7 +257,8 @@ class _Look:
         """With the newest session of this repository that wrote the line, or without one the file."""
         for held, talk in islice(self._made(self._with(self._name, own=True), newest=True), MAX_SESSIONS):
             edit = _edit_of(talk, self._name, len(talk.turns), change.line, sure=True)
-            if edit >= 0 and (not change.day or held.started[:10] <= change.day):
+            removed = known_by != BY_REMOVAL or (edit >= 0 and _removes(talk.turns[edit]))
+            if edit >= 0 and removed and (not change.day or held.started[:10] <= change.day):
                 row = replace(row, day=row.day or held.ended[:10])
                 return self._told(row, held, talk, edit, change, known_by)
         return row
@@ -255,37 +282,104 @@ class _Look:
 
     def _told(self, row: Reason, held: Held, talk: Conversation, edit: int, change: _Change, known_by: str) -> Reason:
         asked = next((at for at in range(edit, -1, -1) if _is_asked(talk, at)), -1)
-        found = _reason(talk, edit, asked, _names(change.line or f"{change.subject} {Path(self._name).stem}"))
-        return replace(
-            row, session=held.name, turn=edit + 1, known_by=known_by, quote=found,
-            asked=_short(talk.turns[asked].text) if asked >= 0 else "",
-        )  # fmt: skip
+        own = (
+            f"{change.subject} {Path(self._name).stem}" if known_by in (BY_HASH, BY_SUBJECT) or not change.line else ""
+        )
+        sought = _sought(change.line, own)
+        found = _reason(talk, edit, asked, sought)
+        order = _short(_request(talk, asked), sought) if asked >= 0 else ""
+        return replace(row, session=held.name, turn=edit + 1, known_by=known_by, quote=found, asked=order)
 
 
-def _names(line: str) -> frozenset[str]:
-    """What a line names, in lower case: what reads as code alone where there is such."""
-    found = set(_NAME.findall(line))
-    return frozenset(name.casefold() for name in {one for one in found if _OF_CODE.search(one)} or found)
+class _Sought(NamedTuple):
+    """What a line speaks of: names that read as code, in lower case, and the beginnings of its words and of those of
+    the change as a whole."""
+
+    names: frozenset[str]
+    words: frozenset[str]
+    change: frozenset[str]
+
+    def hits(self, text: str) -> int:
+        """How much of it a sentence speaks of: a word of the line counts 2, of the change 1, a name 6."""
+        low, words = text.casefold(), _beginnings(text)
+        return 6 * sum(name in low for name in self.names) + 2 * len(words & self.words) + len(words & self.change)
 
 
-def _reason(talk: Conversation, edit: int, asked: int, names: frozenset[str]) -> str:
-    """The sentences that give the reason of an edit, "" where none does: of the last words before it; of those before
-    them, of the request, of what is said until the next one, and of all that went before (a review, a summary of what
-    was left out) only those that name what the line names."""
-    before = [at for at in range(edit, asked, -1) if talk.turns[at].role == "assistant"]
-    person = (at for at in range(edit + 1, len(talk.turns)) if _is_asked(talk, at))
-    behind = [at for at in range(edit + 1, next(person, len(talk.turns))) if talk.turns[at].role == "assistant"]
-    earlier = [at for at in range(edit, -1, -1) if talk.turns[at].role in ("user", "assistant") or _sums_up(talk, at)]
+def _sought(line: str, change: str) -> _Sought:
+    names = {one.casefold() for one in _NAME.findall(line or change) if _OF_CODE.search(one)}
+    return _Sought(frozenset(names - _EVERYWHERE), _beginnings(line), _beginnings(change))
+
+
+def _beginnings(text: str) -> frozenset[str]:
+    found = (word.casefold() for word in _SUBWORD.findall(text))
+    return frozenset(word[:BEGINNING] for word in found if word not in _EVERYWHERE and word not in STOP_WORDS)
+
+
+def _reason(talk: Conversation, edit: int, asked: int, sought: _Sought) -> str:
+    """The sentences that give the reason of an edit, "" where none does: of the last words before it; of the request or
+    the plan, or a question that was answered, what speaks of the same; and of what was said before and behind that
+    gives a reason, only where it names it."""
+    spoken = [at for at, turn in enumerate(talk.turns) if turn.role == "assistant" or _sums_up(talk, at)]
+    before = [at for at in reversed(spoken) if asked < at <= edit]
+    person = next((at for at in range(edit + 1, len(talk.turns)) if _is_asked(talk, at)), len(talk.turns))
     edits = [at for at, turn in enumerate(talk.turns[:edit]) if any(isinstance(one, Edit) for one in turn.events)]
     beside = [at for at in before[:1] if at >= max(edits, default=-1)]
-    for at in dict.fromkeys((*beside, *before, *[asked] * (asked >= 0), *behind, *earlier)):
-        rows = [row for row in sentences(_CALL.sub("\n", talk.turns[at].text)) if len(row) >= LEAST_SENTENCE]
-        rows = [row for row in rows if _REASON.search(row) and not _ANNOUNCES.match(row) and not row.endswith(":")]
-        named = [row for row in rows if any(name in row.casefold() for name in names)]
-        plain = [row for row in rows if not row.startswith(("- ", "* ", "#"))] if at in beside else []
-        if found := named[:MAX_SENTENCES] or plain[-MAX_SENTENCES:]:
-            return " … ".join(found)
+    for at in before:
+        if found := _said(talk, at, sought, NEAR):
+            return found
+    for words in _orders(talk, edit, asked):
+        if found := _best(sentences(words), sought, NEAR):
+            return found
+    for at in beside:
+        if len(talk.turns[at].text) <= SHORT_TURN and (found := _said(talk, at, sought, 0)):
+            return found
+    for at in range(asked - 1, -1, -1):
+        if _is_asked(talk, at) and (found := _best(sentences(talk.turns[at].text), sought, NEAR)):
+            return found
+    for at in (*reversed([at for at in spoken if at <= edit]), *(at for at in spoken if edit < at < person)):
+        if found := _said(talk, at, sought, FAR):
+            return found
     return ""
+
+
+def _said(talk: Conversation, at: int, sought: _Sought, least: int) -> str:
+    rows = sentences(_CALL.sub("\n", talk.turns[at].text))
+    rows = [row for row in rows if _REASON.search(row) and not _ANNOUNCES.match(row) and not row.endswith(":")]
+    if not least:  # whatever was said just before
+        return " … ".join([row for row in rows if not row.startswith(("- ", "* ", "#"))][-MAX_SENTENCES:])
+    return _best(rows, sought, least)
+
+
+def _best(rows: Sequence[str], sought: _Sought, least: int) -> str:
+    """The sentences that speak of most of it, in their order."""
+    whole = [row for row in rows if len(row) >= LEAST_SENTENCE and not row.startswith("#")]
+    weighed = [(sought.hits(row), -at, row) for at, row in enumerate(whole)]
+    best = sorted((row for row in weighed if row[0] >= least), reverse=True)[:MAX_SENTENCES]
+    return " … ".join(row for _, _, row in sorted(best, key=lambda one: -one[1]))
+
+
+def _orders(talk: Conversation, edit: int, asked: int) -> Iterator[str]:
+    """What was ordered before an edit, the newest first: plans, questions with what was chosen, the request."""
+    for at in range(edit, max(asked, 0) - 1, -1):
+        for event in talk.turns[at].events:
+            if isinstance(event, Plan) and event.text:
+                yield event.text
+            elif isinstance(event, Question):
+                yield "\n".join(f"{question} → {answer}" for question, _, answer in event.asked if answer)
+    if asked >= 0:
+        yield _request(talk, asked)
+
+
+def _request(talk: Conversation, at: int) -> str:
+    """A request; one that chooses of a list with what stands there."""
+    text = talk.turns[at].text
+    chosen = _CHOICE.match(text)
+    offered = next((turn.text for turn in reversed(talk.turns[:at]) if turn.role == "assistant" and turn.text), "")
+    found = re.search(rf"^\W*{chosen[1]}[.):]\W+.*", offered, re.MULTILINE) if chosen else None
+    if text.rstrip().endswith((":", "：")):  # the plan that it leads to is a turn of its own
+        events = (event for turn in talk.turns[at : at + 3] for event in turn.events)
+        text = "\n".join((text, *(event.text for event in events if isinstance(event, Plan))))
+    return f"{text} (of the list: “{found[0].strip()}”)" if found else text
 
 
 def _sums_up(talk: Conversation, at: int) -> bool:
@@ -297,9 +391,14 @@ def _is_asked(talk: Conversation, at: int) -> bool:
     return turn.role == "user" and not turn.agent and len(turn.text.split()) > LEAST_WORDS
 
 
-def _short(text: str) -> str:
+def _short(text: str, sought: _Sought) -> str:
+    """A request, of a long one how it begins and what it says of what is sought."""
     words = " ".join(text.split())
-    return words if len(words) <= ASKED else words[: words.rfind(" ", 0, ASKED)] + " …"
+    if len(words) <= ASKED:
+        return words
+    told = _best(sentences(text), sought, NEAR)
+    first = words[: words.rfind(" ", 0, ASKED // 2 if told else ASKED)]
+    return f"{first} … {told}" if told and told not in first else f"{first} …"
 
 
 def _commit_turn(talk: Conversation, is_it: Any) -> int:
@@ -314,9 +413,17 @@ def _edits(talk: Conversation, name: str, until: int) -> Iterator[int]:
     """The turns up to `until` in which the file was written; a file of that path below any folder."""
     for at, turn in enumerate(talk.turns[: until + 1]):
         for event in turn.events:
-            paths = event.path.split(", ") if isinstance(event, Edit) and not (event.failed or event.refused) else ()
+            if not isinstance(event, Edit | Command) or event.failed or event.refused:
+                continue
+            removed = isinstance(event, Command) and _REMOVES.search(event.words)
+            paths = event.path.split(", ") if isinstance(event, Edit) else event.words.split() if removed else ()
             if any(path == name or path.replace("\\", "/").endswith(f"/{name}") for path in paths):
                 yield at
+
+
+def _removes(turn: Turn) -> bool:
+    run = any(isinstance(event, Command) and _REMOVES.search(event.words) for event in turn.events)
+    return run or "*** Delete File: " in turn.text
 
 
 def _edit_of(talk: Conversation, name: str, until: int, line: str, *, sure: bool = False) -> int:
@@ -348,7 +455,8 @@ def why_text(report: WhyReport) -> str:
         rows += [f"  {one_line(line)}" for line in row.message.split("\n")[:4] if line.strip()]
         if row.session:
             known = f"written in {row.session}:{row.turn} (turn {row.turn}, known by its {row.known_by})"
-            said = "as asked" if row.quote and row.quote in row.asked else row.quote
+            told = bool(row.quote) and all(part in row.asked for part in row.quote.split(" … "))
+            said = "as asked" if told else row.quote
             why = f"why: {said}" if said else "no reason found near the edit, or where its words are spoken of"
             rows += [f"  {one_line(line)}" for line in (known, f"asked: {row.asked}" if row.asked else "", why) if line]
         if row.committed:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from core.base import files
 from core.base.choices import OUTCOMES, TASK_TYPES
 from core.base.paths import Paths
 from core.base.result import KnowledgeError, attempt
@@ -30,7 +31,6 @@ from core.experience.record import Use
 from core.knowledge.categories import CATEGORY
 from core.knowledge.check import Finding
 from core.knowledge.digest import write_served
-from core.library.database import unrecorded_retrievals
 
 if TYPE_CHECKING:
     from core.library.database import Library
@@ -43,6 +43,10 @@ HEARD_PATIENCE = 2.0
 """For so many seconds a harvest waits at its end for somebody else who writes the library."""
 
 
+_RETRIEVED = re.compile(rf"\bretrieval\b.{{0,40}}?{CHUNK.pattern}", re.DOTALL)
+"""The key beside the id, in every answer of ours."""
+
+
 @dataclass(frozen=True)
 class Worked:
     """What is known of one thing: `name` as it is recorded (its words, a place, the id of a chunk), how it served by
@@ -53,9 +57,6 @@ class Worked:
     earlier: int
     misled: dict[str, str]
     written: bool
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def worked(
@@ -114,9 +115,7 @@ class UsageReader:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._asked: set[str] | None = None  # of a server's library the ids are not known beforehand
-        if not workspace.config.library_url:
-            self._asked = unrecorded_retrievals(workspace.paths.library, workspace.paths.experience)
+        self._is_library = bool(workspace.config.library_url) or files.exists(workspace.paths.library)
         self.uses: list[Use] = []
         self.heard: list[Heard] = []
         self._missed = 0
@@ -142,14 +141,10 @@ class UsageReader:
         self._missed += has_asked
 
     def _has_asked(self, conversation: Conversation) -> bool:
-        if self._asked is not None and not self._asked:
-            return False
-        for turn in conversation.turns:
+        for turn in conversation.turns if self._is_library else ():
             if turn.role in ("tool", "assistant"):
                 said = "\n".join((turn.text, *(event.output for event in turn.events if isinstance(event, Call))))
-                # the key beside the id, in every answer of ours
-                ids = CHUNK.findall(said) if "retrieval" in said else []
-                if ids and (self._asked is None or not self._asked.isdisjoint(ids)):
+                if _RETRIEVED.search(said):
                     return True
         return False
 

@@ -1,36 +1,25 @@
-"""What the panel's view of the library shows: documents with how they were used, dossiers, outcomes, a preview of a
-consolidation, reflection as rows for plots, and the graph of concepts, step by step.
+"""What the panel's view of the library shows: documents, dossiers, and how they served.
 
 Each function opens the library for itself and lets go of it: a window may ask from any thread, and holds nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from core.commands.library.documents import Shelf, library_list, with_library
+from core.commands.library.documents import Shelf, library_list
 from core.commands.library.use import (
-    library_consolidate,
     library_record,
-    library_reflect,
     library_retrieve,
-    library_undo,
 )
 from core.commands.workspace import Workspace, utc_now
 
 if TYPE_CHECKING:
     from core.commands.library.use import Answered as Answered
-    from core.library.records import ChangeRun as ChangeRun
     from core.library.records import UsageTrace
-    from core.library.use.consolidate import Consolidation as Consolidation
     from core.library.use.dossier import Dossier as Dossier
-    from core.library.use.graph import Edge as Edge
-    from core.library.use.graph import Neighbourhood as Neighbourhood
-    from core.library.use.graph import Node as Node
-    from core.library.use.reflect import Reflection
 
 OUTCOME_KEYS = {"w": "win", "p": "partial", "m": "miss", "l": "misleading"}
 """The key with which a user says how the selected chunk served."""
@@ -53,18 +42,6 @@ def documents(workspace: Workspace) -> Shelf:
 
 search = library_retrieve
 """A question with its dossiers."""
-
-
-def preview(workspace: Workspace) -> Consolidation:
-    """What a consolidation would change, and what is lonely, stale or contradictory."""
-    return library_consolidate(workspace, dry_run=True)
-
-
-def preview_and_runs(workspace: Workspace) -> tuple[Consolidation, tuple[ChangeRun, ...]]:
-    """The preview, and the runs that can be taken back."""
-    plan = preview(workspace)
-    runs = library_undo(workspace)
-    return (plan, tuple(runs))  # type: ignore[arg-type]
 
 
 def mark(
@@ -99,55 +76,3 @@ def dossier_text(dossier: Dossier) -> str:
     from core.library.use.dossier import as_text
 
     return as_text(dossier)
-
-
-@dataclass(frozen=True)
-class Series:
-    """Rows for a stacked plot: a label for each bar, for each outcome a number a bar, and for each bar how well it
-    served (0 to 1; None where too little is known)."""
-
-    labels: tuple[str, ...] = field(default=())
-    numbers: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    served: tuple[float | None, ...] = field(default=())
-
-
-@dataclass(frozen=True)
-class Plots:
-    """A reflection with its plots: outcomes by kind of task, by source, and by month."""
-
-    reflection: Reflection
-    by_task: Series
-    by_source: Series
-    by_month: Series
-
-
-def plots(workspace: Workspace, concept: str = "", days: int = 0) -> Plots:
-    """The questions about the library, and what to draw; with `days` of the last so many days."""
-    value = library_reflect(workspace, "all", concept, days)
-    return Plots(
-        value,
-        _series({one.task_type: one.outcomes for one in value.tasks if one.outcomes}),
-        _series({one.domain: one.outcomes for one in value.sources if one.outcomes}),
-        _series(value.months),
-    )
-
-
-def _series(rows: Mapping[str, Mapping[str, int]]) -> Series:
-    from core.experience.kinds import success
-
-    numbers = {outcome: tuple(row.get(outcome, 0) for row in rows.values()) for outcome in OUTCOMES}
-    return Series(tuple(rows), numbers, tuple(success(row) for row in rows.values()))
-
-
-def concepts(workspace: Workspace, text: str = "") -> list[Node]:
-    """Concepts to begin a walk at: those that most chunks mention, or whose name has this text in it."""
-    from core.library.use import graph
-
-    return with_library(workspace, lambda library: graph.concepts(library, text))
-
-
-def neighbourhood(workspace: Workspace, which: str) -> Neighbourhood:
-    """What stands around a concept, a chunk or a document."""
-    from core.library.use import graph
-
-    return with_library(workspace, lambda library: graph.neighbourhood(library, which))

@@ -9,24 +9,19 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import Any, overload
+from typing import Any
 
 from core.base import files
-from core.base.markdown import sanitise_name
 from core.base.paths import cache_folder
 from core.base.secrets.repeats import clear_title
 from core.commands import sources
-from core.commands.history.ledger import LedgerRow
-from core.commands.panel.conversations import name_of
 from core.commands.workspace import Workspace
 from core.conversations.read import read_conversation
 from core.conversations.searched import title_of
-from core.knowledge.ledger_index import LedgerGlance, glance
 from core.knowledge.projects import UNTOLD
 from core.sources.artifact import HOME, Artifact
 
@@ -38,7 +33,7 @@ KEPT = 20_000
 """So many titles are remembered."""
 PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
 """Names that `sanitise_name` leaves as they are; most are."""
-NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown-json", HOME}
+NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown-json", "files", HOME}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,62 +67,6 @@ def called(entry: Mapping[str, Any]) -> Called:
     tool = (source if source and str(source) not in NO_TOOL else form) or ""
     project = project if project and project != UNTOLD else ""
     return Called(str(title), str(tool), str(day), str(project)) if title or tool or day or project else UNCALLED
-
-
-@dataclass(frozen=True)
-class Titles:
-    """What conversations are called, by the name that provenances tell them by; `days` (ISO dates) and `projects`
-    (folders) count them."""
-
-    by_name: Mapping[str, Called] = field(default_factory=dict)
-    days: Mapping[str, int] = field(default_factory=dict)
-    projects: Mapping[str, int] = field(default_factory=dict)
-
-
-def titles(rows: Iterable[LedgerRow]) -> Titles:
-    """What every conversation of a ledger is called, `rows` with the newest first."""
-    by_name: dict[str, Called] = {}
-    days, projects = Counter[str](), Counter[str]()
-    for _key, entry in rows:
-        here = called(entry)
-        if here is UNCALLED:
-            continue  # a hundred thousand names that nothing is known of are not kept
-        days[here.day[:10]] += 1
-        projects[here.project] += 1
-        name = name_of(entry)
-        by_name.setdefault(name, here)  # the newest harvest of that name
-        if not PLAIN_NAME.fullmatch(name):
-            by_name.setdefault(sanitise_name(name), here)
-    return Titles(by_name, days, projects)
-
-
-class FirstRows(Sequence[LedgerRow]):
-    """The rows of a large ledger before the whole of it has been read, newest first, each read when it is asked for.
-    `counts` are by status."""
-
-    def __init__(self, found: LedgerGlance) -> None:
-        self._found, self.counts = found, found.counts
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    @overload
-    def __getitem__(self, place: int) -> LedgerRow: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[LedgerRow]: ...
-
-    def __getitem__(self, place: int | slice) -> LedgerRow | list[LedgerRow]:
-        if isinstance(place, slice):
-            return [self[at] for at in range(*place.indices(len(self)))]
-        found = self._found.entry(place)
-        return LedgerRow(*found) if found is not None else LedgerRow("", {"name": "Reading…"})
-
-
-def first_rows(workspace: Workspace) -> FirstRows | None:
-    """What can be shown of a large ledger at once; None where reading it whole is quick, or the only way."""
-    found = glance(workspace.paths)
-    return FirstRows(found) if found is not None else None
 
 
 def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, Called]:

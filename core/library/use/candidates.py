@@ -1,22 +1,24 @@
 """Which chunks may be meant: those that the one search index names, of a library in a file, or that PostgreSQL finds.
 
-What comes out are candidates with the texts that the library has, for the ranking of `core/search`. So both give one
-ranking, whatever a database's own idea of relevance is.
+What comes out are rows as the search index has them, for the ranking of `core/search`. So both give one ranking,
+whatever a database's own idea of relevance is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, select
 
 from core.library import schema
 from core.library.rows import in_parts
+from core.library.searched import titled
 from core.library.use import postgresql
 from core.search import candidates
-from core.search.candidates import Candidates, Filters
+from core.search.candidates import NEAR, Candidates, Filters
 from core.search.index import Index
+from core.search.query import BEST_NEAR
 from core.search.store import DOCUMENT, Row
 from core.search.terms import Query, parse_query
 from core.search.words import Stems
@@ -36,45 +38,39 @@ def understand(connection: Connection, index: Index | None, asked: str, stems: S
     return postgresql.understand(connection, asked, stems)
 
 
-def find(connection: Connection, index: Index | None, query: Query, limit: int) -> Candidates:
-    """The chunks that may be meant by their words, dates and letters. A chunk that the index knows and the library does
-    not have, or may not tell, is none."""
+def find(
+    connection: Connection, index: Index | None, query: Query, limit: int, near: Mapping[int, float]
+) -> Candidates:
+    """The chunks that may be meant by their words, dates, letters and meaning. `near` says by the numbers of rows how
+    near they are, the nearest first."""
     if index is None:
-        return postgresql.find(connection, query, limit, _ROWS, keep)
+        found = postgresql.find(connection, query, limit, _ROWS, keep)
+        best = [number for number, how in list(near.items())[:BEST_NEAR] if how >= NEAR]
+        for part in in_parts(str(number) for number in best if number not in found.rows):
+            keep(found, connection.execute(_ROWS.where(_c.number.in_(list(map(int, part))))), "vector")
+        return found
     narrowed = connection.get_execution_options().get("narrowed")
     told = tuple(connection.execute(select(_d.id)).scalars()) if narrowed else None
-    named = candidates.find(index.database, query, Filters(kinds=(DOCUMENT,), threads=told), limit)
-    there, found = Candidates({}, {}), Candidates({}, {})
-    add_ids(connection, there, [row.key for row in named.rows.values()], "")
-    by_id = {row.key: row for row in there.rows.values()}
-    for number, row in named.rows.items():
-        if row.key in by_id:
-            chunk = by_id[row.key]
-            found.rows[chunk.id] = chunk
-            if number in named.how:
-                found.how[chunk.id] = named.how[number]
+    filters = Filters(kinds=(DOCUMENT,), threads=told)
+    found = candidates.find(index.database, query, filters, limit)
+    candidates.nearest(index.database, found, near, filters, BEST_NEAR)
     return found
 
 
-def keep(found: Candidates, rows: Iterable[Any], how: str = "") -> None:
-    """Add chunks of active documents. A document is the thread of its chunks, its title what is known about them."""
+def keep(found: Candidates, rows: Iterable[Any], how: str = "", *, sign: int = 1) -> None:
+    """Add chunks of active documents, as the search index has them."""
     for number, key, heading, content, day, title, source, document, position, status in rows:
-        if status == "active" and number not in found.rows:
-            row = Row(number, DOCUMENT, key, heading, content, day, title, "", "", source, document, position)
-            found.rows[number] = row
+        if status == "active" and sign * number not in found.rows:
+            name = titled(title, heading)
+            row = Row(sign * number, DOCUMENT, key, name, content, day, "", "", "", source, document, position)
+            found.rows[row.id] = row
             if how:
-                found.how[number] = how
-
-
-def add_numbers(connection: Connection, found: Candidates, numbers: Iterable[int], how: str) -> None:
-    """Add chunks by number."""
-    new = [number for number in numbers if number not in found.rows]
-    for part in in_parts(map(str, new)):
-        keep(found, connection.execute(_ROWS.where(_c.number.in_(list(map(int, part))))), how)
+                found.how[row.id] = how
 
 
 def add_ids(connection: Connection, found: Candidates, ids: Iterable[str], how: str) -> None:
-    """Add chunks by id."""
+    """Add chunks by id. In a library in a file, whose other rows have numbers of the index, theirs are below zero."""
     known = {row.key for row in found.rows.values()}
+    sign = -1 if connection.dialect.name == "sqlite" else 1
     for part in in_parts(one for one in ids if one not in known):
-        keep(found, connection.execute(_ROWS.where(_c.id.in_(part))), how)
+        keep(found, connection.execute(_ROWS.where(_c.id.in_(part))), how, sign=sign)

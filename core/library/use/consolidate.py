@@ -75,26 +75,21 @@ class Consolidation:
         }
 
 
-Progress = Callable[[str], None]
-
-
 def consolidate(
     library: Library,
     *,
     now: datetime,
     generate: Generate | None = None,
     dry_run: bool = False,
-    progress: Progress = lambda _step: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Consolidation:
     """Carry out the maintenance. With `dry_run` nothing is written and no model is asked. A run
     that is cancelled before it writes has done nothing."""
     with library.reading() as connection:
         plan = _Plan(connection, now, None if dry_run else generate)
-        for name, step in _STEPS:
+        for step in (_chunks, _sources, _concepts, _links, _opposites):
             if cancelled():
                 break
-            progress(name)
             step(plan)
         lonely, lonely_count = lonely_chunks(connection)
         stale, stale_count = stale_chunks(connection, now)
@@ -105,7 +100,6 @@ def consolidate(
     if dry_run or stopped or not plan.changes:
         return Consolidation(True if stopped else dry_run, () if stopped else tuple(plan.changes), *surfaced,
                                 plan.archived, warnings=tuple(plan.warnings))  # fmt: skip
-    progress("writing")
     with library.writing() as connection:
         done = apply(connection, KIND, plan.changes, {"archived": plan.archived}, now, now)
     return Consolidation(False, done.made, *surfaced, plan.archived, done.run_id, len(done.passed_over),
@@ -289,12 +283,3 @@ def _make_links(plan: _Plan, pairs: Iterable[Pair], kept_up: tuple[str, ...]) ->
             row = plain({name: getattr(link, name) for name in Link.__dataclass_fields__ if name != "id"})
             said = f"{link.source_id[:8]} {link.relation} {link.target_id[:8]}: no longer so"
             plan.changes.append(Change("link", {"id": link.id}, row, None, said))
-
-
-_STEPS: tuple[tuple[str, Callable[[_Plan], None]], ...] = (
-    ("chunks", _chunks),
-    ("sources", _sources),
-    ("concepts", _concepts),
-    ("links", _links),
-    ("contradictions", _opposites),
-)

@@ -9,12 +9,11 @@ out on its word: a chunk that it does not name keeps its place behind those that
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.base.answer import Generate
+from core.base.answer import Generate, json_in
 from core.base.choices import DOSSIER_SIZES
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
@@ -270,13 +269,10 @@ def judged(query: str, task_type: str, dossiers: Sequence[Dossier], generate: Ge
     prompt = _PROMPT.format(
         task=task_type, query=for_prompt(query), dossiers="\n\n".join(texts), trust=", ".join(TRUST)
     )
-    answer = generate(prompt, SCHEMA)
-    if answer.truncated:
-        raise KnowledgeError("bad-ranking", "the model's answer was cut off")
-    ranking, reasoning = _parsed(answer.text)
-    order: dict[int, str] = {}
-    for row in ranking:
-        number = row.get("number")
+    answer = json_in(generate(prompt, SCHEMA))
+    ranking, order = answer.get("ranking"), dict[int, str]()
+    for row in ranking if isinstance(ranking, list) else ():
+        number = row.get("number") if isinstance(row, dict) else None
         if isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(read):
             trust = f"trust {row['trust']}" if row.get("trust") in TRUST else ""
             order.setdefault(number, ": ".join(filter(None, (trust, _said(row.get("why"))))))
@@ -284,21 +280,8 @@ def judged(query: str, task_type: str, dossiers: Sequence[Dossier], generate: Ge
         raise KnowledgeError("bad-ranking", "the model's answer ranks none of the chunks")
     chosen = [replace(read[number - 1], advice=advice) for number, advice in order.items()]
     rest = [one for number, one in enumerate(dossiers, start=1) if number not in order]
-    return ([*chosen, *rest], _said(reasoning, REASONING_CHARACTERS))
+    return ([*chosen, *rest], _said(answer.get("reasoning"), REASONING_CHARACTERS))
 
 
 def _said(text: object, most: int = WHY_CHARACTERS) -> str:
     return for_prompt(" ".join(text.split()))[:most] if isinstance(text, str) else ""
-
-
-def _parsed(text: str) -> tuple[list[dict[str, Any]], object]:
-    """The rows of the ranking, and the reasoning; nothing for what is no such answer."""
-    begin, end = text.find("{"), text.rfind("}")
-    try:
-        found = json.loads(text[begin : end + 1]) if 0 <= begin < end else None
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        return [], ""
-    rows = found.get("ranking")
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else [], found.get("reasoning")

@@ -1,10 +1,9 @@
-"""The graph of the library as one walks it: a concept, chunk or document, and what it is joined with, by hand too."""
+"""Links that a user makes by hand between concepts, chunks and documents."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -17,8 +16,6 @@ from core.library.rows import in_parts, links_of, row_of
 from core.library.use.changes import Change, apply, plain
 from core.search.words import storable
 
-MAX_NODES = 40
-
 
 @dataclass(frozen=True)
 class Node:
@@ -30,60 +27,6 @@ class Node:
     name: str
     weight: int
     profile: str = ""
-
-
-@dataclass(frozen=True)
-class Edge:
-    """How two nodes are joined: by a link, `mentions` or `part_of`; `beside`: chunks mention them together."""
-
-    source: str
-    target: str
-    relation: str
-    weight: float
-
-
-@dataclass(frozen=True)
-class Neighbourhood:
-    """A node and those that one step leads to, the strongest first; `more` are not shown."""
-
-    centre: Node
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
-    more: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return asdict(self)
-
-
-def concepts(library: Library, text: str = "", limit: int = MAX_NODES) -> list[Node]:
-    """Concepts whose name has this text in it, those that most chunks mention first."""
-    k, m = schema.concept.c, schema.mention.c
-    number = func.count(m.chunk_id).label("number")
-    asked = select(k.id, number).outerjoin(schema.mention, m.concept_id == k.id).group_by(k.id)
-    if text.strip():
-        asked = asked.where(k.folded.contains(folded(text), autoescape=True))
-    with library.reading() as connection:
-        ids = [row.id for row in connection.execute(asked.order_by(number.desc(), k.id).limit(limit))]
-        nodes = _nodes(connection, ids)
-    return [nodes[one] for one in ids]
-
-
-def neighbourhood(library: Library, which: str) -> Neighbourhood:
-    """What stands around an entity, named by its id or, for a concept, by its name."""
-    with library.reading() as connection:
-        centre = _chosen(connection, which)
-        edges = _edges(connection, centre)
-        around: dict[str, float] = {}
-        for edge in edges:
-            other = edge.target if edge.source == centre.id else edge.source
-            around[other] = max(around.get(other, 0.0), edge.weight)
-        best = sorted(around, key=lambda one: (-around[one], one))[:MAX_NODES]
-        nodes = _nodes(connection, best)
-    shown = {centre.id, *best}
-    kept = [edge for edge in edges if {edge.source, edge.target} <= shown]
-    found = tuple(nodes[one] for one in best if one in nodes)
-    return Neighbourhood(centre, found, tuple(kept), len(around) - len(best))
 
 
 @dataclass(frozen=True)
@@ -128,37 +71,6 @@ def _chosen(connection: Connection, which: str) -> Node:
         what = "several things begin with" if keys else "there is nothing called"
         raise KnowledgeError("no-match", f"{what} {which!r} in the library", hint="give more of its id")
     return _nodes(connection, keys)[keys[0]]
-
-
-def _edges(connection: Connection, centre: Node) -> list[Edge]:
-    m, c = schema.mention.c, schema.chunk.c
-    edges = [Edge(one.source_id, one.target_id, one.relation, one.weight) for one in links_of(connection, centre.id)]
-    if centre.kind == "concept":
-        asked = select(m.chunk_id, m.count.label("often")).where(m.concept_id == centre.id)
-        rows = connection.execute(asked.order_by(m.count.desc(), m.chunk_id).limit(MAX_NODES // 2)).all()
-        edges += [Edge(row.chunk_id, centre.id, "mentions", 1 - 0.5**row.often) for row in rows]
-        mine = schema.mention.alias("mine")
-        number = func.count().label("number")
-        beside = (
-            select(m.concept_id, number)
-            .join(mine, (mine.c.chunk_id == m.chunk_id) & (mine.c.concept_id == centre.id))
-            .where(m.concept_id != centre.id)
-            .group_by(m.concept_id)
-            .order_by(number.desc(), m.concept_id)
-            .limit(MAX_NODES)
-        )
-        whole = max(centre.weight, 1)
-        edges += [Edge(centre.id, row.concept_id, "beside", row.number / whole) for row in connection.execute(beside)]
-    elif centre.kind == "chunk":
-        mentioned = connection.execute(select(m.concept_id, m.count.label("often")).where(m.chunk_id == centre.id))
-        edges += [Edge(centre.id, row.concept_id, "mentions", 1 - 0.5**row.often) for row in mentioned]
-        document = connection.execute(select(c.document_id).where(c.id == centre.id)).scalar_one()
-        edges.append(Edge(centre.id, document, "part_of", 1.0))
-    else:
-        asked = select(c.id).where(c.document_id == centre.id).order_by(c.position).limit(MAX_NODES)
-        edges += [Edge(one, centre.id, "part_of", 1 / (2 + at)) for at, one in
-                  enumerate(connection.execute(asked).scalars())]  # fmt: skip
-    return edges
 
 
 def _nodes(connection: Connection, ids: list[str]) -> dict[str, Node]:

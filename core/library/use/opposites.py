@@ -6,7 +6,6 @@ other is found.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from core.base.answer import Generate
+from core.base.answer import Generate, json_in
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
 from core.library import schema
@@ -151,12 +150,10 @@ def read_together(connection: Connection, generate: Generate) -> list[Pair]:
         f"--- pair {number}\nA: {_passage(chunks[one])}\nB: {_passage(chunks[other])}"
         for number, (one, other) in enumerate(pairs, start=1)
     ]
-    answer = generate(_PROMPT.format(pairs=for_prompt("\n".join(texts))), SCHEMA)
-    begin, end = answer.text.find("{"), answer.text.rfind("}")
+    read = json_in(generate(_PROMPT.format(pairs=for_prompt("\n".join(texts))), SCHEMA))
     try:
-        rows = json.loads(answer.text[begin : end + 1])["contradictions"]
-        why = {row["pair"]: for_prompt(" ".join(str(row["why"]).split()))[:200] for row in rows}
-    except (ValueError, KeyError, TypeError, RecursionError):
+        why = {row["pair"]: for_prompt(" ".join(str(row["why"]).split()))[:200] for row in read["contradictions"]}
+    except (KeyError, TypeError):
         raise KnowledgeError("bad-answer", "the model's answer names no pairs") from None
     return [
         Pair(one, other, "contradicts", READ_SO, note=why[number] or "a model read it so")

@@ -1,4 +1,4 @@
-"""The full text of a team's library: which chunks may be meant, as PostgreSQL finds them (tsvector).
+"""A team's library: which chunks may be meant, as PostgreSQL finds them by words (tsvector) and by meaning (pgvector).
 
 A library in a file is searched through the one index of `core/search`; this server has one of its own.
 """
@@ -7,11 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, func, select, text
+from sqlalchemy import Connection, Select, and_, func, select, text
 
+from core.base.entry import Embed
+from core.base.result import KnowledgeError
 from core.library import schema
+from core.library.copies import fill_near, has_near
+from core.library.database import Library
+from core.library.rows import put_new
+from core.library.searched import titled
 from core.search.candidates import (
     RANKED_IN_LARGE_INDEX,
     RANKED_IN_SMALL_INDEX,
@@ -22,11 +28,12 @@ from core.search.candidates import (
     choices,
     spelling_is_open,
 )
+from core.search.kept_vectors import embed_all, embed_one, text_of
 from core.search.terms import Query, Term, query_of, spelled
 from core.search.when import Moment, spelled_dates
 from core.search.words import Stems, forms, words_of
 
-_c = schema.chunk.c
+_c, _d, _e = schema.chunk.c, schema.document.c, schema.embedding.c
 Keep = Callable[[Candidates, Iterable[Any], str], None]
 """Adds rows of chunks to candidates, with how they came ("": by their words)."""
 # Each in a statement of its own: together they would read every row.
@@ -131,3 +138,66 @@ def _dates(asked: Sequence[Moment]) -> str:
     """The migration marks the words of a day with a C."""
     days = [" <-> ".join(f"'{number}':C" for number in numbers.split()) for numbers in spelled_dates(asked)]
     return " | ".join(f"({day})" for day in days)
+
+
+# --- meaning ----------------------------------------------------------------------------------------------------------
+
+AT_ONCE = 64
+SAMPLE = 5000
+"""Mean and spread are those of so many vectors."""
+KNOWN = 1000
+"""This many of the nearest are told; what is farther away is not near."""
+_STATS = text(
+    "SELECT avg(s), stddev_pop(s) FROM (SELECT 1 - (near <=> CAST(:v AS vector)) AS s FROM embedding "
+    "WHERE model = :m AND dimensions = :d AND near IS NOT NULL LIMIT :n) sampled"
+)
+_BEST = text(
+    "SELECT c.number, 1 - (e.near <=> CAST(:v AS vector)) AS s FROM embedding e JOIN chunk c ON c.id = e.chunk_id "
+    "WHERE e.model = :m AND e.dimensions = :d AND e.near IS NOT NULL ORDER BY e.near <=> CAST(:v AS vector), c.number "
+    "LIMIT :n"
+)
+
+
+class Embedder(NamedTuple):
+    """Who makes vectors: `model` names it, and vectors of another one are not compared."""
+
+    model: str
+    embed: Embed
+
+
+def fill_vectors(library: Library, embedder: Embedder) -> int:
+    """Make the vectors that chunks lack; how many were made. A part that is done stays done. Raises KnowledgeError
+    where the server has no pgvector."""
+    made = 0
+    with library.reading() as connection:
+        if not has_near(connection):
+            raise KnowledgeError("no-pgvector", "the server cannot compare meanings: it has no pgvector")
+        joined = and_(_e.chunk_id == _c.id, _e.model == embedder.model)
+        asked = select(_c.id, _d.title, _c.heading, _c.content).join(schema.document, _d.id == _c.document_id)
+        asked = asked.outerjoin(schema.embedding, joined).where(_e.chunk_id.is_(None)).order_by(_c.number)
+        missing = connection.execute(asked).all()
+    for start in range(0, len(missing), AT_ONCE):
+        part = missing[start : start + AT_ONCE]
+        vectors = embed_all([text_of(titled(row.title, row.heading), row.content) for row in part], embedder.embed)
+        with library.writing() as connection:
+            there = set(connection.execute(select(_c.id).where(_c.id.in_([row.id for row in part]))).scalars())
+            rows = [
+                {"chunk_id": row.id, "model": embedder.model, "dimensions": len(vector) // 4, "vector": vector}
+                for row, vector in zip(part, vectors, strict=True)
+                if row.id in there
+            ]
+            made += put_new(connection, schema.embedding, rows)
+            fill_near(connection)
+    return made
+
+
+def near(connection: Connection, query: str, embedder: Embedder) -> dict[int, float]:
+    """Number of a chunk -> how near it is to a question, in standard deviations from the mean, the nearest first; {}
+    where nothing can be compared."""
+    vector = embed_one(query, embedder.embed)
+    shown = "[" + ",".join(f"{number:.7g}" for number in vector) + "]"
+    values = {"v": shown, "m": embedder.model, "d": len(vector)}
+    mean, spread = connection.execute(_STATS, {**values, "n": SAMPLE}).one()
+    if mean is None or not spread or spread <= 1e-9:
+        return {}
+    return {row.number: (row.s - mean) / spread for row in connection.execute(_BEST, {**values, "n": KNOWN})}

@@ -9,7 +9,7 @@ candidates; who reads the dossiers, a model if one is handed in, decides what to
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from core.base.answer import Generate
-from core.base.choices import STRATEGIES, TASK_TYPES
+from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
 from core.experience.kinds import counts_for, infer_task_type
 from core.experience.record import misleads, warned_last
@@ -29,10 +29,11 @@ from core.library.records import Chunk, Document, Link, Retrieval, SourceProfile
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import candidates, strategies
 from core.library.use.dossier import FULL, Dossier, judged, level_of, shown_traces
+from core.library.use.postgresql import Embedder, fill_vectors
+from core.library.use.postgresql import near as near_there
 from core.library.use.usage import earlier_uses, histories, tallies
-from core.library.use.vectors import Embedder, Near, fill_vectors, near
 from core.search.answering import chosen
-from core.search.candidates import SMALL, Candidates
+from core.search.candidates import Candidates
 from core.search.conversations import Piece
 from core.search.index import Index
 from core.search.query import Ranked, rank_found
@@ -44,8 +45,6 @@ LIMIT, MAX_LIMIT = 10, 100
 QUERY_CHARACTERS = 4_000
 BROUGHT = 40
 """This many of the best of a strategy become candidates, whatever their words."""
-NEAREST_IN_LARGE_LIBRARY = 20
-"""In a large library this many of the nearest become candidates, unless more hits are asked for."""
 SEEDS = 8
 """From so many of the best the graph is walked."""
 POOL = 100
@@ -90,7 +89,7 @@ def retrieve(
     index: Index | None,
     task_type: str = "",
     limit: int = LIMIT,
-    only: Collection[str] = STRATEGIES,
+    near: Mapping[int, float] | None = None,
     embedder: Embedder | None = None,
     generate: Generate | None = None,
     session_id: str = "",
@@ -99,39 +98,27 @@ def retrieve(
 ) -> Retrieved:
     """The best chunks for a question, each with its dossier.
 
-    `index` is the search index that has the documents of a library in a file; None of one in PostgreSQL, which is asked
-    itself. `task_type` "" is inferred from the question. `only` names the strategies that may speak. With `embedder`
-    meanings are compared; with `generate` a model reads the dossiers, puts them in order and says what to trust. Where
-    either fails, a warning says so and the rest stands. Logged, unless told otherwise: what was retrieved and never
-    used, or asked for and never found, is what `reflect` and `consolidate` learn from.
+    `index` is the search index that has the documents of a library in a file, and `near` what its vectors say of the
+    question; None of one in PostgreSQL, which is asked itself, with an `embedder` by meaning too. `task_type` "" is
+    inferred from the question. With `generate` a model reads the dossiers, puts them in order and says what to trust.
+    Where it or the embedder fails, a warning says so and the rest stands. Logged, unless told otherwise: what was
+    retrieved and never used, or asked for and never found, is what `reflect` and `consolidate` learn from.
     """
     query = storable(query[:QUERY_CHARACTERS]).strip()
-    unknown = [name for name in only if name not in STRATEGIES]
-    if unknown or not only:
-        named = ", ".join(map(repr, unknown)) or "nothing"
-        raise KnowledgeError("bad-strategy", f"{named} is no strategy", hint=f"one of {', '.join(STRATEGIES)}")
     if task_type and task_type not in TASK_TYPES:
         raise KnowledgeError("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
     inferred, task_type = not task_type, task_type or infer_task_type(query)
     limit = min(max(limit, 1), MAX_LIMIT)
     warnings: list[str] = []
-    if "semantic" not in only or not query:
-        embedder = None
-    if embedder is not None:
-        filled = attempt(fill_vectors, library, embedder)
-        if isinstance(filled, KnowledgeError):
-            warnings.append(f"{filled.error} Words alone were compared.")
-            embedder = None
+    if embedder is not None and query:
+        found = attempt(_near_of_team, library, query, embedder)
+        if isinstance(found, KnowledgeError):
+            warnings.append(f"{found.error} Words alone were compared.")
+        else:
+            near = found.value
     with library.reading() as connection:
-        close = None
-        if embedder is not None:
-            found = attempt(near, connection, library, query, embedder)
-            if isinstance(found, KnowledgeError):
-                warnings.append(f"{found.error} Words alone were compared.")
-            else:
-                close = found.value
         asked = candidates.understand(connection, index, query, stems())
-        order = _order(connection, index, asked, task_type, only, close, limit, now)[:limit] if query else []
+        order = _order(connection, index, asked, task_type, near or {}, limit, now)[:limit] if query else []
         dossiers = _dossiers(connection, order, task_type, asked)
     reasoning = ""
     if generate is not None and dossiers:
@@ -153,28 +140,16 @@ def retrieve(
 # --- candidates -------------------------------------------------------------------------------------------------------
 
 
-def by_words(
-    connection: Connection,
-    index: Index | None,
-    query: Query,
-    limit: int,
-    close: Near | None = None,
-    brought: Iterable[str] = (),
-) -> list[Ranked]:
-    """Rank, as the search of the store would, what shares words with a question, what is near it in meaning, and what
-    other strategies have `brought` (ids)."""
-    found = candidates.find(connection, index, query, limit)
-    large = query.entries > SMALL
-    if close is not None:
-        candidates.add_numbers(
-            connection, found, close.best[: max(NEAREST_IN_LARGE_LIBRARY, limit)] if large else close.best, "vector"
-        )
-    candidates.add_ids(connection, found, brought, "brought")
-    return _ranked(query, found, close)
+def _near_of_team(library: Library, query: str, embedder: Embedder) -> Mapping[int, float]:
+    """How near chunks in PostgreSQL are, once those have vectors that lacked them."""
+    fill_vectors(library, embedder)
+    with library.reading() as connection:
+        return near_there(connection, query, embedder)
 
 
-def _ranked(query: Query, found: Candidates, close: Near | None) -> list[Ranked]:
-    return rank_found(query, found, stems(), close.known if close is not None else None, order=_in_place)[0]
+def _ranked(query: Query, found: Candidates, near: Mapping[int, float]) -> list[Ranked]:
+    """Ranked as the search of the store would."""
+    return rank_found(query, found, stems(), near, order=_in_place)[0]
 
 
 def _in_place(row: Row) -> tuple[Any, ...]:
@@ -191,48 +166,37 @@ def _order(
     index: Index | None,
     query: Query,
     task_type: str,
-    only: Collection[str],
-    close: Near | None,
+    near: Mapping[int, float],
     limit: int,
     now: datetime,
 ) -> list[Scored]:
     """The best candidates by all strategies."""
     text = query.text
-    concepts: dict[str, float] = {}
-    if "concept" in only:
-        named = strategies.concepts_in(connection, text)
-        concepts = strategies.by_concept(connection, named, query.entries)
-    used: dict[str, float] = {}
-    if "usage" in only:
-        worths = {stem: term.worth for term in query.terms for stem in term.stems}
-        used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
+    concepts = strategies.by_concept(connection, strategies.concepts_in(connection, text), query.entries)
+    worths = {stem: term.worth for term in query.terms for stem in term.stems}
+    used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
     brought = [chunk for chunk in _best(used) if used[chunk] > 0]
-    ranked = by_words(connection, index, query, limit, close, brought)
-    table = _Table(connection, query, only, close)
-    table.take(ranked)
+    found = candidates.find(connection, index, query, limit, near)
+    candidates.add_ids(connection, found, brought, "brought")
+    table = _Table(connection, query, near)
+    table.take(_ranked(query, found, near))
     table.bring(_best(concepts))
     table.add_behind("concept", CONCEPT, concepts)
     table.add("usage", USAGE, used)
-    if "graph" in only:
-        seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
-        starts = {**seeds, **table.documents_of(seeds)}
-        walk = strategies.by_graph(connection, starts, task_type)
-        reached = strategies.chunks_reached(connection, walk)
-        linked = {key: score for key, score in reached.items() if key not in seeds}
-        table.bring(linked, behind=False)
-        table.add("graph", GRAPH, linked)
+    seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
+    walk = strategies.by_graph(connection, {**seeds, **table.documents_of(seeds)}, task_type)
+    linked = {key: score for key, score in strategies.chunks_reached(connection, walk).items() if key not in seeds}
+    table.bring(linked, behind=False)
+    table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
-    table.know(pool)
-    if "usage" in only:
-        counts = tallies(connection, pool)
-        misled = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
-        table.put_last(misled)  # that is decisive, and its words alone say whether it belongs to the answer
-        table.add("usage", USAGE, {
-            key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in misled
-        })  # fmt: skip
-    if "temporal" in only:
-        weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
-        table.add("temporal", weight, {key: strategies.by_time(table.when(key), now) for key in pool})
+    counts = tallies(connection, pool)
+    misled = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
+    table.put_last(misled)  # that is decisive, and its words alone say whether it belongs to the answer
+    table.add("usage", USAGE, {
+        key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in misled
+    })  # fmt: skip
+    weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
+    table.add("temporal", weight, {key: strategies.by_time(table.day(key), now) for key in pool})
     return table.best(limit, pool)
 
 
@@ -246,24 +210,20 @@ class _Table:
 
     connection: Connection
     query: Query
-    only: Collection[str]
-    close: Near | None
+    near: Mapping[int, float]
     _rows: dict[str, Any] = field(default_factory=dict)
     _score: dict[str, float] = field(default_factory=dict)
     _why: dict[str, dict[str, float]] = field(default_factory=dict)
     _behind: set[str] = field(default_factory=set)
     _last: set[str] = field(default_factory=set)
-    _documents: dict[str, Any] = field(default_factory=dict)
 
     def take(self, ranked: Iterable[Ranked]) -> None:
         """New candidates, with what their words and their meaning say."""
         for one in ranked:
             row = one.seen.row
-            near_by = self.close.known.get(row.id, 0.0) if self.close is not None else 0.0
-            worded = "keyword" in self.only
-            self._rows[row.key], self._score[row.key] = row, one.score if worded else near_by
-            self._why[row.key] = {"keyword": one.score} if worded else {}
-            if near_by:
+            self._rows[row.key], self._score[row.key] = row, one.score
+            self._why[row.key] = {"keyword": one.score}
+            if near_by := self.near.get(row.id, 0.0):
                 self._why[row.key]["semantic"] = near_by
 
     def add(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
@@ -275,15 +235,12 @@ class _Table:
 
     def add_behind(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
         """The same of a strategy that tells why, but moves nothing that the words have found."""
-        behind = {key: score for key, score in scores.items() if key in self._behind or "keyword" not in self.only}
-        self.add(name, weight, behind)
-        self.add(name, 0.0, {key: score for key, score in scores.items() if key not in behind})
+        for key, score in scores.items():
+            self.add(name, weight if key in self._behind else 0.0, {key: score})
 
     def best(self, count: int, among: Sequence[str] | None = None) -> list[Scored]:
-        """The best chunks; one that nothing speaks for is none. What stands behind scores no more than the last of
-        the others."""
-        keys = [key for key in (self._rows if among is None else among) if self._why[key]]
-        keys.sort(key=lambda key: self._rows[key].date, reverse=True)
+        """The best chunks. What stands behind scores no more than the last of the others."""
+        keys = sorted(among or self._rows, key=lambda key: self._rows[key].date, reverse=True)
         keys.sort(key=lambda key: -self._score[key])  # of equals the newer first, as everywhere
         keys.sort(key=self._behind.__contains__)
         behind = self._behind | self._last
@@ -297,13 +254,17 @@ class _Table:
         found = Candidates({}, {})
         candidates.add_ids(self.connection, found, [key for key in keys if key not in self._rows], "brought")
         if found.rows:
-            self.take(_ranked(self.query, found, self.close))
-            if behind and "keyword" in self.only:
+            self.take(_ranked(self.query, found, self.near))
+            if behind:
                 self._behind |= {row.key for row in found.rows.values()}
 
     def put_last(self, keys: Iterable[str]) -> None:
         """What has misled too often at this kind of task stands behind everything else that is shown."""
         self._last |= set(keys)
+
+    def day(self, key: str) -> str:
+        """When a chunk was written, "" where that is not known."""
+        return str(self._rows[key].date)
 
     def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
         """The documents of chunks, half as strong."""
@@ -312,17 +273,6 @@ class _Table:
             document = self._rows[key].thread
             strengths[document] = max(strengths.get(document, 0.0), strength / 2)
         return strengths
-
-    def know(self, keys: Iterable[str]) -> None:
-        """Read what is needed of the documents of chunks."""
-        wanted = {self._rows[key].thread for key in keys} - self._documents.keys()
-        for part in in_parts(sorted(wanted)):
-            self._documents |= {row.id: row for row in self.connection.execute(_OF_DOCUMENTS, {"ids": part})}
-
-    def when(self, key: str) -> datetime | None:
-        """When a chunk was written, or taken in where that is not known."""
-        row = self._documents[self._rows[key].thread]
-        return row.written_at or row.ingested_at  # type: ignore[no-any-return]
 
 
 # --- dossiers ---------------------------------------------------------------------------------------------------------
@@ -338,15 +288,15 @@ def documents_without_content(connection: Connection, ids: Iterable[str]) -> dic
 
 
 _d = schema.document.c
-_OF_DOCUMENTS = select(_d.id, _d.source_profile_id, _d.written_at, _d.ingested_at).where(_d.id.in_(IDS))
 _DOCUMENTS = select(
     *(column for column in columns_of(schema.document, Document) if column.name != "raw_content")
 ).where(_d.id.in_(IDS))
 
 
 def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, asked: Query) -> list[Dossier]:
+    chunks = by_ids(connection, schema.chunk, Chunk, [key for key, *_ in order])
+    order = [row for row in order if row[0] in chunks]  # the index may know one that went a moment ago
     keys = [key for key, *_ in order]
-    chunks = by_ids(connection, schema.chunk, Chunk, keys)
     documents = documents_without_content(connection, [chunk.document_id for chunk in chunks.values()])
     wanted = sorted({one.source_profile_id for one in documents.values() if one.source_profile_id})
     sources = by_ids(connection, schema.source_profile, SourceProfile, wanted)

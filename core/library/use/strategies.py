@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 from sqlalchemy import Connection, func, select
 
@@ -153,11 +153,11 @@ def chunks_reached(connection: Connection, walk: Mapping[str, float]) -> dict[st
 # --- time -------------------------------------------------------------------------------------------------------------
 
 
-def by_time(when: datetime | None, now: datetime) -> float:
-    """How new something is, from 0 to 1: half of it after half a year."""
-    if when is None:
+def by_time(day: str, now: datetime) -> float:
+    """How new something is that was written on a day, from 0 to 1: half of it after half a year; 0 for no day."""
+    if not day:
         return 0.0
-    return float(0.5 ** (max(0.0, (now - when).total_seconds()) / 86_400 / HALF_LIFE_DAYS))
+    return float(0.5 ** (max(0, (now.date() - date.fromisoformat(day)).days) / HALF_LIFE_DAYS))
 
 
 def ranks_of(ids: Sequence[str]) -> dict[str, float]:

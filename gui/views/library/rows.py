@@ -7,25 +7,21 @@ order in which they are drawn by `sheet.py`.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.figures import count
 from core.commands.panel.bullets import local_day
-from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES, Plots, Series
-from gui.toolkit.flow_rows import FlowRow, matching
-from gui.toolkit.messages import begun
+from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES
+from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.typeset import visible
-from gui.views.looks import Looks, capital, joined, short_folder
+from gui.views.looks import Looks, joined, short_folder
 from gui.views.reader_rows import CODE, blocks, inline
 
 if TYPE_CHECKING:
-    from core.commands.panel.library import Answered, ChangeRun, Consolidation, Dossier, Edge, Neighbourhood, Node
+    from core.commands.panel.library import Answered, Dossier
 
-DOCUMENTS, LEARNED, CONCEPTS = "documents", "learned", "concepts"
-PAGES: Mapping[str, str] = {DOCUMENTS: "Documents", LEARNED: "What served", CONCEPTS: "Concepts"}
 OUTCOME_LOOKS: Mapping[str, Looks] = {
     "win": Looks("Win", "thumbs-up", "harvested"),
     "partial": Looks("Partial", "circle-check", "edited"),
@@ -37,7 +33,6 @@ TYPES: Mapping[str, str] = {
     "article": "file-text", "paper": "scroll-text", "note": "bookmark", "code": "file-code",
     "conversation": "messages-square", "reference": "book-open",
 }  # fmt: skip
-NODES = {"concept": "shapes", "chunk": "quote", "document": "file-text"}
 STRATEGIES = {"semantic": "meaning", "keyword": "words", "temporal": "recent"}
 EXCERPT, QUOTE = 190, 260
 TITLE, FIRST, CONTENT = 160, 420, 6_000
@@ -47,39 +42,25 @@ _HEADINGS = re.compile(r"\A(?:\s*#{1,6} .*(?:\n|\Z))+")
 _FENCES = re.compile(r"^[ ]*(?:`{3,}|~{3,}).*$", re.MULTILINE)
 _ITEM = re.compile(r"[ ]*(?:[-*+•]|\d{1,3}[.)])[ ]|#{1,6}[ ]|[ ]*\|")
 """How a line begins that is no part of the paragraph before it."""
-SERVES, WALK = frozenset({*OUTCOMES, "walk", "copy"}), frozenset({"walk"})
-GOOD, POOR = 0.6, 0.4
+SERVES = frozenset({*OUTCOMES, "copy"})
 
 
 TASKS = ("", "debugging", "implementation_howto", "conceptual_understanding", "factual_lookup", "decision_support",
          "opinion_gathering", "exploratory_research", "creative_inspiration", "other")  # fmt: skip
-PERIODS: Mapping[int, str] = {0: "All time", 365: "Last year", 90: "Last 90 days", 30: "Last 30 days", 7: "Last week"}
-"""How many days a reflection looks back."""
 
 
 @dataclass(frozen=True)
 class LibraryPage:
-    """All that the view was told: which page is open, the words in its field, answers of the library, what is chosen.
+    """All that the view was told: the words in its field, answers of the library, what is chosen. `said` is chunk ->
+    the outcome that was given to it here since the question was asked; `task` the kind of task that is asked for ("":
+    told from the question)."""
 
-    `said` is chunk -> the outcome that was given to it here since the question was asked; `task` the kind of task that
-    is asked for ("": told from the question), `days` the period of the reflection; `way` are the concepts that one came
-    by, `around` is where one stands now.
-    """
-
-    page: str = DOCUMENTS
     words: str = ""
     chosen: object = None
     answered: Answered | None = None
     said: Mapping[str, str] = field(default_factory=dict)
     task: str = ""
-    days: int = 0
     documents: tuple[Mapping[str, Any], ...] = ()
-    plan: Consolidation | None = None
-    runs: tuple[ChangeRun, ...] = ()
-    plots: Plots | None = None
-    concepts: tuple[Node, ...] = ()
-    around: Neighbourhood | None = None
-    way: tuple[Node, ...] = ()
 
     @property
     def dossiers(self) -> Sequence[Dossier]:
@@ -96,10 +77,8 @@ class LibraryPage:
 
 
 def everything(state: LibraryPage) -> list[FlowRow]:
-    """The rows of the open page without its filter: of the first one the answers, once something was asked."""
-    if state.page == DOCUMENTS:
-        return document_rows(state) if state.answered is None else answer_rows(state)
-    return [*reflect_rows(state), *plan_rows(state)] if state.page == LEARNED else concept_rows(state)
+    """The documents; once something was asked, the answers."""
+    return document_rows(state) if state.answered is None else answer_rows(state)
 
 
 def answer_rows(state: LibraryPage) -> list[FlowRow]:
@@ -118,7 +97,7 @@ def answer_rows(state: LibraryPage) -> list[FlowRow]:
     return made
 
 
-def coded_row(key: Hashable, words: str, meta: str, sign: str, color: str, can: frozenset[str] = WALK) -> FlowRow:
+def coded_row(key: Hashable, words: str, meta: str, sign: str, color: str, can: Collection[str] = ()) -> FlowRow:
     """A row whose code stands on a ground, without the signs of its markdown."""
     text, styles = inline(words)
     code = tuple((begin, end) for begin, end, style in styles if style == "code")
@@ -143,94 +122,8 @@ def document_rows(state: LibraryPage) -> list[FlowRow]:
         sign = TYPES.get(str(one["content_type"]), "file") if active else "archive"
         color, tone = ("accent", "text") if active else ("hint", "hint")
         title = short(plain(str(one["title"] or one["path"])), TITLE)
-        made.append(FlowRow(one["id"], title, meta, sign, color, tone, frozenset({*can, "open", "walk", "copy"})))
+        made.append(FlowRow(one["id"], title, meta, sign, color, tone, frozenset({*can, "open", "copy"})))
     return made
-
-
-def reflect_rows(state: LibraryPage) -> list[FlowRow]:
-    """The answers of a reflection: tasks, sources, gaps, chunks to retire, connections."""
-    if state.plots is None:
-        return []
-    report, made = state.plots.reflection, []
-    for task in report.tasks:
-        unanswered = f"{task.unanswered} without an answer" if task.unanswered else ""
-        words = f"{capital(named(task.task_type))}: {task.verdict}"
-        meta = joined(served_words(task.success), count(task.questions, "question"), unanswered)
-        made.append(FlowRow(("task", task.task_type), words, meta, "target", color_of(task.success)))
-    for source in report.sources:
-        words, shown = f"{source.domain}: {source.verdict}", f"shown {source.retrieved:,} times"
-        meta = joined(served_words(source.success), count(source.documents, "document"), shown)
-        made.append(FlowRow(("source", source.domain), words, meta, "globe", color_of(source.success)))
-    for gap in report.gaps:
-        words = f"Gap: {plain(gap.concept)}. {capital(plain(gap.notes))}"
-        meta = joined(count(gap.questions, "question"), count(gap.chunks, "chunk"))
-        made.append(FlowRow(("gap", gap.concept), words, meta, "circle-question-mark", "edited", can=WALK))
-    for one in report.retire:
-        meta = joined(one.title, outcome_words(one.outcomes))
-        made.append(coded_row(("retire", one.chunk_id), f"To retire: {plain(one.text)}", meta, "archive", "failed",
-                              WALK | {"archive"}))  # fmt: skip
-    for pair in report.connections:
-        both = f"Found together: {plain(pair.one_text)}\n{plain(pair.other_text)}"
-        made.append(coded_row(("pair", pair.one, pair.other), both, plain(pair.note), "link", "harvested"))
-    return made
-
-
-def plan_rows(state: LibraryPage) -> list[FlowRow]:
-    """What a consolidation would change, what it found out, and the runs that can be taken back."""
-    made: list[FlowRow] = []
-    if state.plan is not None:
-        icons = {"link": "link", "chunk": "quote", "source_profile": "globe", "concept": "shapes"}
-        alike = Counter((change.table, change.what) for change in state.plan.changes)
-        for at, change in enumerate(state.plan.changes):
-            many = alike.pop((change.table, change.what), 0)  # one row for those that are told in the same words
-            if not many:
-                continue
-            table = change.table.replace("_", " ")
-            words = begun(plain(change.what) or table) + (f" ({many:,} rows)" if many > 1 else "")
-            made.append(FlowRow(("change", at), words, table, icons.get(change.table, "pencil")))
-        for one, other, why in state.plan.contradictions:
-            words = f"Contradiction: {plain(why)}"
-            made.append(FlowRow(("against", one, other), words, "", "triangle-alert", "failed"))
-        for name, quiet in (("never used", state.plan.lonely), ("not touched for long", state.plan.stale)):
-            made += [coded_row((name, row.chunk_id), short(plain(row.text), EXCERPT), joined(name, row.document),
-                               "hourglass", "hint") for row in quiet]  # fmt: skip
-    for run in state.runs:
-        gone, day = run.undone_at is not None, local_day(run.started_at.isoformat())
-        color, tone, can = ("hint", "hint", frozenset[str]()) if gone else ("accent", "text", frozenset({"undo"}))
-        words = f"Consolidated: {count(int(run.report.get('changed', 0)), 'change')}"
-        meta = joined(day, "taken back" if gone else run.id[:8])
-        made.append(FlowRow(("run", run.id), words, meta, "history", color, tone, can))
-    return made
-
-
-def concept_rows(state: LibraryPage) -> list[FlowRow]:
-    """Concepts to begin at; once one stands somewhere, what one step leads to."""
-    here = state.around
-    if here is None:
-        return [FlowRow(one.id, short(plain(one.name), TITLE), amount_of(one), NODES.get(one.kind, "shapes"), can=WALK)
-                for one in state.concepts]  # fmt: skip
-    edges: dict[str, list[Edge]] = {}
-    for edge in here.edges:
-        edges.setdefault(edge.target if edge.source == here.centre.id else edge.source, []).append(edge)
-    made = []
-    for one in here.nodes:
-        how = ", ".join(dict.fromkeys(edge.relation.replace("_", " ") for edge in edges.get(one.id, ())))
-        color = relation_color(edges.get(one.id, ()))
-        made.append(FlowRow(one.id, short(plain(one.name), TITLE), joined(how, amount_of(one)),
-                            NODES.get(one.kind, "shapes"), color, can=WALK))  # fmt: skip
-    return list(matching(made, state.words))
-
-
-def amount_of(node: Node) -> str:
-    """How much there is of a node, in words."""
-    noun = {"concept": "chunk", "document": "chunk"}.get(node.kind, "use")
-    return count(node.weight, noun)
-
-
-def relation_color(edges: Sequence[Edge]) -> str:
-    """Amber and red are for what one should know: a contradiction before anything else."""
-    relations = {edge.relation for edge in edges}
-    return "failed" if "contradicts" in relations else "harvested" if "complements" in relations else "accent"
 
 
 # --- the sheet --------------------------------------------------------------------------------------------------------
@@ -263,33 +156,20 @@ class Stack(NamedTuple):
     color: str = "text"
 
 
-class Key(NamedTuple):
-    """What the colours of outcomes mean."""
-
-
 class Rule(NamedTuple):
     """A thin line."""
 
 
-Block = Words | Bar | Stack | Key | Rule
+Block = Words | Bar | Stack | Rule
 
 
 def sheet(state: LibraryPage) -> list[Block]:
     """What stands beside the list."""
-    if state.page == LEARNED:
-        of_plan = isinstance(state.chosen, tuple) and state.chosen[0] in OF_PLAN
-        return plan_sheet(state) if of_plan else reflect_sheet(state)
-    if state.page == CONCEPTS:
-        return concept_sheet(state)
     one = state.dossier
     if one is not None:
         return dossier_sheet(one, state.dossiers, state.said.get(one.chunk.id, ""))
     chosen = next((one for one in state.documents if one["id"] == state.chosen), None)
     return document_sheet(chosen) if chosen is not None else []
-
-
-OF_PLAN = ("change", "against", "run")
-"""How the keys of rows begin that a consolidation made, or would make."""
 
 
 def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> list[Block]:
@@ -376,138 +256,6 @@ def document_sheet(one: Mapping[str, Any]) -> list[Block]:
     ]
 
 
-def reflect_sheet(state: LibraryPage) -> list[Block]:
-    """Totals and the plots, and more about the chosen row."""
-    if state.plots is None:
-        return []
-    plots = state.plots
-    report = plots.reflection
-    made: list[Block] = [Words(headline(state), role="heading")]
-    all_of = {name: sum(plots.by_task.numbers.get(name, ())) for name in OUTCOMES}
-    made.append(Words(joined(count(report.traces, "trace"), outcome_words(all_of),
-                             f"{count(report.lonely, 'chunk')} never used", f"{report.stale:,} stale",
-                             count(len(report.gaps), "gap")), "muted", "small"))  # fmt: skip
-    for name, series in (("By task type", plots.by_task), ("By source", plots.by_source), ("By month", plots.by_month)):
-        if series.labels:
-            made += [Rule(), Words(name, "muted", "strong"), *stacks(series)]
-    if report.traces:
-        made.append(Key())
-    if state.plan is not None and state.plan.changes:
-        words = f"{count(len(state.plan.changes), 'change')} would be made by a consolidation"
-        made += [Rule(), Words(words, "accent")]
-    kind, key = state.chosen[:2] if isinstance(state.chosen, tuple) and len(state.chosen) > 1 else ("", "")
-    gap = next((one for one in report.gaps if kind == "gap" and one.concept == key), None)
-    if gap is not None:
-        made += [Rule(), Words(f"Asked about {gap.concept}", "muted", "strong"),
-                 *(Words(plain(one), "text") for one in gap.examples)]  # fmt: skip
-    if report.unanswered:
-        made += [Rule(), Words("Without an answer", "muted", "strong"),
-                 *(Words(plain(query), "text", label=named(task)[:14])
-                   for query, task, _at in report.unanswered[:6])]  # fmt: skip
-    return made
-
-
-def stacks(series: Series) -> list[Block]:
-    """A bar for each label, with its share of success where three outcomes are known."""
-    made: list[Block] = []
-    for at, label in enumerate(series.labels):
-        numbers = {name: series.numbers[name][at] for name in OUTCOMES}
-        rate = series.served[at]
-        figure = f"{percent(rate)}   {sum(numbers.values()):,}" if rate is not None else f"{sum(numbers.values()):,}"
-        color = "text" if rate is None or rate >= GOOD else "failed" if rate <= POOR else "edited"
-        made.append(Stack(named(label), numbers, figure, color))
-    return made
-
-
-def headline(state: LibraryPage) -> str:
-    """One sentence: which tasks are served well, and which badly."""
-    assert state.plots is not None
-    report = state.plots.reflection
-    if not report.traces:
-        return "Nothing was recorded yet."
-    known = [one for one in report.tasks if one.success is not None]
-    good = [named(one.task_type) for one in known if one.success is not None and one.success >= GOOD]
-    bad = [named(one.task_type) for one in known if one.success is not None and one.success <= POOR]
-    if not good and not bad:
-        return "Too little is known yet." if not known else "No kind of task stands out."
-    said = [f"{listed(good)} served well" if good else "", f"{listed(bad)} served badly" if bad else ""]
-    return capital(", ".join(filter(None, said))) + "."
-
-
-def listed(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and 2 more`, with the verb."""
-    if len(names) > 2:
-        return f"{', '.join(names[:2])} and {len(names) - 2} more are"
-    return " and ".join(names) + (" is" if len(names) == 1 else " are")
-
-
-def plan_sheet(state: LibraryPage) -> list[Block]:
-    """What a consolidation would do, in figures, and the chosen change before and after."""
-    plan = state.plan
-    if plan is None:
-        return []
-    made: list[Block] = [
-        Words(f"{count(len(plan.changes), 'change')} would be made" if plan.changes else "Nothing would change",
-              role="heading"),
-        Words(str(len(plan.of("chunk", "source_profile", "concept"))), label="Profiles"),
-        Words(str(len(plan.of("link"))), label="Links"),
-        Words(str(len(plan.contradictions)), "failed" if plan.contradictions else "text", label="Against"),
-        Words(f"{plan.lonely_count:,} chunks", label="Never used"),
-        Words(f"{plan.stale_count:,} chunks", label="Stale"),
-        Words(f"{plan.archived:,} traces", label="Archived"),
-    ]  # fmt: skip
-    made += [Words(plain(warning), "edited", "small") for warning in plan.warnings]
-    kind, at = state.chosen[:2] if isinstance(state.chosen, tuple) and len(state.chosen) > 1 else ("", 0)
-    if kind == "change" and int(at) < len(plan.changes):
-        change = plan.changes[int(at)]
-        made += [Rule(), Words(short(begun(plain(change.what) or change.table), TITLE), "text", "strong")]
-        for name, values in (("Before", change.before), ("After", change.after)):
-            made.append(Words(name, "muted", "strong"))
-            made += value_lines(values or {}) or [Words("nothing", "hint")]
-    return made
-
-
-FIELDS = {"functional_profile": "Profile", "trace_counts_by_task": "Outcomes", "source_type": "Type"}
-
-
-def value_lines(values: Mapping[str, Any]) -> list[Block]:
-    """The columns of a change, one line each; times and what only the library reads are left out."""
-    untold = {"id", "profiled_traces", *(key for key in values if key.endswith("_at"))}
-    told = [key for key, value in values.items() if value not in (None, "", [], {}) and key not in untold]
-    return [Words(value_words(values[key]), label=FIELDS.get(key, capital(key.replace("_", " ")))) for key in told]
-
-
-def value_words(value: Any) -> str:
-    """A value as it is said: outcomes by kind of task as words, a list with commas."""
-    if isinstance(value, Mapping):
-        rows = {named(str(key)): outcome_words(row) if isinstance(row, Mapping) else row for key, row in value.items()}
-        value = "; ".join(f"{key}: {row}" for key, row in rows.items())
-    elif isinstance(value, list | tuple):
-        value = ", ".join(map(str, value))
-    return f"{value:.2f}" if isinstance(value, float) else short(plain(str(value)), FIRST)
-
-
-def concept_sheet(state: LibraryPage) -> list[Block]:
-    """The way that one came, and what is known of the place and of the chosen one beside it."""
-    if state.around is None:
-        return []
-    here = state.around.centre
-    way = "  ›  ".join(short(plain(one.name), 28) for one in (*state.way[-3:], here))
-    made: list[Block] = [Words(way, "accent", "small"), *node_words(here, "heading")]
-    chosen = next((one for one in state.around.nodes if one.id == state.chosen), None)
-    if chosen is not None:
-        made += [Rule(), *node_words(chosen, "strong")]
-    if state.around.more:
-        made.append(Words(f"{state.around.more:,} more are not shown.", "hint", "small"))
-    return made
-
-
-def node_words(node: Node, role: str) -> list[Block]:
-    """A concept, passage or document: its name, how much of it there is, what it is good for."""
-    made: list[Block] = [Words(plain(node.name), role=role), Words(joined(node.kind, amount_of(node)), "hint", "small")]
-    return [*made, Words(plain(node.profile))] if node.profile else made
-
-
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
@@ -541,13 +289,6 @@ def percent(share: float) -> str:
 def served_words(share: float | None) -> str:
     """How well something served, where that is known."""
     return f"served {percent(share)}" if share is not None else ""
-
-
-def color_of(rate: float | None) -> str:
-    """Green, amber or red by how well something served; pale where too little is known."""
-    if rate is None:
-        return "hint"
-    return "harvested" if rate >= GOOD else "failed" if rate <= POOR else "edited"
 
 
 def outcome_words(numbers: Mapping[str, int]) -> str:

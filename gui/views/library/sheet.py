@@ -21,7 +21,7 @@ from gui.views.reader_rows import inline
 
 LABEL = 92  # the column of labels, in unscaled pixels, as all that follow
 LINE, THIN, GAP, PADDING = 1.36, 8, 7, 4
-SQUARE, BAR, FIGURE = 11, 9, 132
+BAR, FIGURE = 9, 132
 
 
 class Sheet:
@@ -60,8 +60,6 @@ class Sheet:
             elif isinstance(block, rows.Rule):
                 drawing.below.rect(0, y + px(THIN) / 2, drawing.width, 1, "line")
                 y += px(THIN) + px(GAP)
-            elif isinstance(block, rows.Key):
-                y = self._key(drawing, y)
             else:
                 y = self._figure(drawing, block, y)
         drawing.set_height(max(40.0, y / self._look.scale + PADDING))
@@ -114,14 +112,6 @@ class Sheet:
                     )
                 x += long
         return top + tall + px(GAP) * 0.7
-
-    def _key(self, drawing: Drawing, y: float) -> float:
-        px, x, tall = self._look.px, 0.0, self._tall("small")
-        for looks in rows.OUTCOME_LOOKS.values():
-            drawing.below.rect(x, y + (tall - px(SQUARE)) / 2, px(SQUARE), px(SQUARE), looks.color, px(2))
-            x += px(SQUARE + 6)
-            x += drawing.below.words(x, y, looks.name, "hint", "small") + px(16)
-        return y + tall + px(GAP)
 
 
 def coded_words(

@@ -1,0 +1,182 @@
+"""The ledger as a window shows it, newest first: the columns by which it is sorted, filtered and grouped.
+
+Of a hundred thousand entries a window shows forty: what else stands in one is read when somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from typing import Any, overload
+
+from core.base.markdown import sanitise_name
+from core.base.ready import state_of
+from core.base.result import KnowledgeError
+from core.commands.history.ledger import LedgerRow, ledger
+from core.commands.panel.conversations import name_of
+from core.commands.panel.titles import PLAIN_NAME, UNCALLED, Called, called
+from core.commands.workspace import Workspace
+from core.knowledge.ledger import Entry, LargeLedger, seen_ledger
+from core.knowledge.ledger_index import glance, read_entry
+
+REMEMBERED = 4000
+"""So many conversations that were asked for by name are remembered."""
+UNREAD = LedgerRow("", {"name": "Reading…"})
+"""What stands for an entry whose file is another one by now, until that is read."""
+Walk = Callable[[], Iterable[tuple[int, str, Entry]]]
+"""Goes through the entries: where each is, its key and itself."""
+
+
+class LedgerRows(Sequence[LedgerRow]):
+    """Conversations, newest first, and columns parallel to them.
+
+    `tools`, `projects` (folders) and `days` (ISO dates) are "" where nobody knows; `written` counts the items that a
+    conversation gave, `items` those and what is held back, -1 where nothing was harvested. `by_day` and `by_project`
+    count conversations. `newest` is when the newest entry was made (ISO 8601, "" for none), and how many conversations
+    failed in its run; `lost_notes` counts notes whose file was not found. `mark` is another one where any conversation
+    is called otherwise.
+    """
+
+    def __init__(self, walk: Walk, at: Callable[[int], LedgerRow], *, in_order: bool = True) -> None:
+        """`at` reads the entry at a place again. Unless they come in order, those with greater keys come last."""
+        self._walk, self._at = walk, at
+        self._first: Sequence[LedgerRow] = ()
+        self._known: dict[str, Called] = {}
+        self.newest, self.lost_notes, self.mark = ("", 0), 0, 0
+        same: dict[Any, Any] = {}  # what is equal is kept once
+        columns, times, runs, failed = [list[Any]() for _ in range(6)], list[str](), list[Any](), Counter[Any]()
+        begins, keys, words, numbers = array("Q"), array("q"), array("q"), array("I")
+        for number, (begin, key, entry) in enumerate(walk()):
+            here, status, run = called(entry), str(entry.get("status") or "unknown"), str(entry.get("run") or "")
+            shown = (status, here.tool, here.project, here.day, *items_of(entry))
+            for column, value in zip(columns, shown, strict=True):
+                column.append(same.setdefault(value, value))
+            begins.append(begin)
+            keys.append(hash(key))
+            times.append(str(entry.get("at") or ""))
+            runs.append(same.setdefault(run, run))
+            failed[runs[-1]] += status == "harvest-failed"
+            lost = entry.get("notes_as_facts")
+            self.lost_notes += lost if isinstance(lost, int) else 0
+            if here is not UNCALLED:
+                name = name_of(entry)
+                self.mark = hash((self.mark, name, here.title, here.tool, here.day, here.project))
+                words.append(hash(name))
+                numbers.append(number)
+                if not PLAIN_NAME.fullmatch(name):
+                    words.append(hash(sanitise_name(name)))
+                    numbers.append(number)
+        order: Sequence[int] = range(len(times))
+        if not in_order:
+            # Of one time the greater key first, as the command has them.
+            order = array("I", sorted(range(len(times) - 1, -1, -1), key=times.__getitem__, reverse=True))
+        if order:
+            self.newest = times[order[0]], failed[runs[order[0]]]
+        del times, runs
+        for at_column, column in enumerate(columns):
+            columns[at_column] = [column[number] for number in order]
+        self._columns = columns
+        self._begins, self._keys = (array(all.typecode, map(all.__getitem__, order)) for all in (begins, keys))
+        places = array("I", order)
+        for place, number in enumerate(order):
+            places[number] = place
+        self._named = array("I", map(places.__getitem__, numbers))
+        by_word = sorted(range(len(words)), key=lambda at: (words[at], self._named[at]))
+        self._words, self._named = (array(all.typecode, map(all.__getitem__, by_word)) for all in (words, self._named))
+        self._count()
+
+    def _count(self) -> None:
+        self.statuses, self.tools, self.projects, self.days, self.written, self.items = self._columns
+        self.by_day = Counter(day[:10] for day in self.days if day)
+        self.by_project = Counter(project for project in self.projects if project)
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    @overload
+    def __getitem__(self, place: int) -> LedgerRow: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[LedgerRow]: ...
+
+    def __getitem__(self, place: int | slice) -> LedgerRow | list[LedgerRow]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(*place.indices(len(self)))]
+        at = range(len(self))[place] - len(self._first)
+        return self._first[at + len(self._first)] if at < 0 else self._at(self._begins[at])
+
+    def behind(self, first: Sequence[LedgerRow]) -> LedgerRows:
+        """The same behind rows that stand in no ledger."""
+        found = copy(self)
+        found._first = first
+        found._columns = [above + own for above, own in zip(rows_of(first)._columns, self._columns, strict=True)]
+        found._count()
+        return found
+
+    def place_of(self, key: str) -> int | None:
+        """Where the conversation of that key stands, None for none."""
+        number = hash(key)
+        return self._keys.index(number) + len(self._first) if key and number in self._keys else None
+
+    def named(self, name: Callable[[str, Entry], str]) -> list[str]:
+        """What `name` says of each, parallel to the rows. Reads all of them."""
+        found = {begin: name(key, entry) for begin, key, entry in self._walk()}
+        return [*(name(*row) for row in self._first), *(found.get(begin, "") for begin in self._begins)]
+
+    def called(self, name: str) -> Called:
+        """What the newest conversation is called that provenances tell by this name."""
+        known = self._known.get(name)
+        if known is None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            known = self._known[name] = self._called(name)
+        return known
+
+    def _called(self, name: str) -> Called:
+        at = bisect_left(self._words, hash(name))
+        if at == len(self._words) or self._words[at] != hash(name):
+            return UNCALLED
+        entry = self._at(self._begins[self._named[at]]).entry
+        return called(entry) if name in (own := name_of(entry), sanitise_name(own)) else UNCALLED
+
+
+def rows_of(rows: Sequence[LedgerRow]) -> LedgerRows:
+    """These rows, which are in order already and are all kept."""
+    return LedgerRows(lambda: ((place, *row) for place, row in enumerate(rows)), rows.__getitem__)
+
+
+def counts_at_once(workspace: Workspace) -> dict[str, int] | None:
+    """How many entries of each status a large ledger has; None where reading it is quick, or the only way."""
+    return glance(workspace.paths)
+
+
+def ledger_rows(workspace: Workspace) -> LedgerRows:
+    """The ledger as it is now. Raises KnowledgeError where it cannot be read."""
+    path, entries = workspace.paths.ledger, seen_ledger(workspace.paths)
+    if not isinstance(entries, LargeLedger):
+        return rows_of(ledger(workspace))
+    try:
+        state = state_of(path.stat())
+    except OSError as error:
+        raise KnowledgeError("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", path) from error
+
+    def at(begin: int) -> LedgerRow:
+        try:
+            return LedgerRow(*read_entry(path, state, begin))
+        except (OSError, ValueError, RecursionError):
+            return UNREAD
+
+    return LedgerRows(entries.walk, at, in_order=False)
+
+
+def items_of(entry: Entry) -> tuple[int, int]:
+    """How many items a conversation gave that were written, and how many in all; of all -1 where nothing was
+    harvested."""
+    items, held = entry.get("items"), entry.get("quarantined")
+    numbers = [number for number in items.values() if isinstance(number, int)] if isinstance(items, dict) else []
+    written = sum(numbers)
+    whole = written + (held if isinstance(held, int) else 0)
+    return written, whole if whole or numbers or entry.get("status") == "harvested" else -1

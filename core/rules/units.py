@@ -1,0 +1,196 @@
+"""A session cut into whole units of what was said: a list item with its sub-items, sentences that belong together, a
+paragraph of a commit's message, of a plan or of a summary. What of them is worth a line is decided elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.conversations.conversation import Turn
+from core.conversations.events import MESSAGE, Commit, Compaction, Plan
+from core.rules import words
+from core.rules.prose import MAX_TURN_OF_PERSON, Row, clean, sentences, whole
+from core.rules.session import Session, rows_of
+from core.rules.typed import is_pasted
+
+LONGEST, WHOLE_PARAGRAPH, LONGEST_LIST = 460, 240, 300
+"""Characters of a unit, of a paragraph that stays together, and of a list that stands in one unit with its lead."""
+SHORTEST, SHORTEST_UNBROKEN = 18, 8
+_TRAILER = re.compile(r"^\s*(?:[A-Z][\w-]+-[Bb]y:|[A-Z][\w-]+: .*<.+@|🤖|Generated with|Test: ).*$", re.MULTILINE)
+_ESCAPED = re.compile(r"\\([`\"$\\])")
+LEAST_ITEMS = 3
+_ITEM = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+\S", re.MULTILINE)
+_OF_A_TEMPLATE = re.compile(r"\bthe user(?:['’]s)?\b|\buser input\b|\bexecution flow\b|\$ARGUMENTS", re.IGNORECASE)
+"""A prompt that somebody wrote for any project speaks of its user."""
+LEANS = re.compile(
+    r"^(?:this|that|these|those|it|its|they|so|hence|thus|therefore|otherwise|without (?:it|this|that)|but|however|"
+    r"since then|with (?:this|that)|as a result|because|which|then|when (?:this|that|it)|if (?:it|they|this|that)|"
+    r"the same|same|both|here|also|and|instead|now|there|fix(?:ed)?:)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that goes on with the one before."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A piece of a message that says one thing. `text` is one line without markup, `quote` its longest line as it
+    stands in the source; `place` is where it stands: user, closing, between, commit, plan or summary.
+
+    `heading` is the heading, lead-in or parent item above it; `at` the number of its first line in the message,
+    `share` how far down the message that is (0 to 1), `items` how many items it holds.
+    """
+
+    text: str
+    quote: str
+    turn: int
+    place: str
+    kind: str
+    heading: str
+    at: int
+    share: float
+    items: int
+
+
+def units_of(session: Session) -> list[Unit]:
+    """All units of a session in spoken order, those of sub-agents left out."""
+    closing = {row.number for row in session.closings}
+    mine = {row.number: row.text for row in session.exchanges}
+    made = {row.start for _, row in session.events if isinstance(row, Commit) and row.succeeded is not False}
+    units: list[Unit] = []
+    for number, turn in enumerate(session.conversation.turns):
+        if turn.agent:
+            continue
+        if turn.role == "user":
+            said = mine.get(number, "")
+            mine_all = cut(turn.text if not said and _is_own(turn.text) else said, number, "user")
+            pasted = said and 2 * len(said) < len(turn.text)  # what stands around it is prose
+            units += [unit for unit in mine_all if not pasted or unit.kind == "prose"]
+        elif turn.role == "assistant":
+            units += cut(turn.text, number, "closing" if number in closing else "between")
+        for event in turn.events:
+            if isinstance(event, Plan):
+                units += cut(event.text, number, "plan")
+            elif isinstance(event, Compaction):
+                units += cut(event.text, number, "summary")
+        for command in turn.commands:
+            if command.start in made and not command.failed and not command.refused:
+                units += cut(_below_subject(command.words), number, "commit")
+    return units
+
+
+def _is_own(text: str) -> bool:
+    """Whether a message with a list is the user's: not what a program printed, a page, or a prompt for any project."""
+    foreign = is_pasted(text) or words.BOILERPLATE.search(text) or _OF_A_TEMPLATE.search(text)
+    return not foreign and len(text) <= MAX_TURN_OF_PERSON and len(_ITEM.findall(text)) >= LEAST_ITEMS
+
+
+def _below_subject(line: str) -> str:
+    """The words of a commit's message below its subject."""
+    messages = [
+        next(filter(None, said.group("here", "file", "double", "single")), "") for said in MESSAGE.finditer(line)
+    ]
+    if not messages:
+        return ""
+    body = "\n\n".join([messages[0].strip().partition("\n")[2], *messages[1:]])
+    return _TRAILER.sub("", _ESCAPED.sub(r"\1", body))
+
+
+def cut(text: str, turn: int, place: str) -> Iterator[Unit]:
+    """The units of one message."""
+    role = "user" if place == "user" else "assistant"
+    rows = rows_of(Turn(role, text), turn)
+    lines = text.split("\n")
+    at = 0
+    while at < len(rows):
+        below = _below(rows, lines, at) or (_of_list(rows, at) if place == "user" else 0)
+        group = rows[at : at + 1 + below]
+        at += len(group)
+        yield from (unit for unit in _grouped(group, len(lines), place) if _says(unit.text))
+
+
+def _below(rows: Sequence[Row], lines: Sequence[str], at: int) -> int:
+    """How many rows behind one belong below it: deeper items, or the list that a line with a colon leads to."""
+    row, depth = rows[at], _depth(rows[at], lines)
+    leads = row.kind == "prose" and row.text.endswith((":", "："))
+    if row.kind == "prose" and not leads:
+        return 0
+    count = 0
+    for later in rows[at + 1 :]:
+        deeper = _depth(later, lines) > depth
+        if not (deeper or (leads and later.kind != "prose")):
+            break
+        count += 1
+    return count
+
+
+def _of_list(rows: Sequence[Row], at: int) -> int:
+    """How many items behind one stand in the same list below the same heading: what a user lists belongs together."""
+    row, count = rows[at], 0
+    for later in rows[at + 1 :] if row.kind != "prose" else ():
+        if later.kind == "prose" or later.heading != row.heading:
+            break
+        count += 1
+    return count
+
+
+def _depth(row: Row, lines: Sequence[str]) -> int:
+    line = lines[row.at] if row.at < len(lines) else ""
+    return len(line) - len(line.lstrip())
+
+
+def _grouped(group: Sequence[Row], lines: int, place: str) -> Iterator[Unit]:
+    first, *more = group
+    lead = clean(first.text)
+    if place == "user" and more and first.kind != "prose":  # a list of the user's, below its heading
+        listed = "; ".join(clean(row.text).rstrip(" .;") for row in group)
+        told = f"{first.heading}: {listed}" if first.heading else listed
+        if len(told) <= LONGEST:
+            yield Unit(
+                told, _longest(group), first.turn, place, first.kind, "", first.at, first.at / max(1, lines), len(group)
+            )
+            return
+    told = f"{lead.rstrip(' .:：')}: {'; '.join(clean(row.text).rstrip(' .;') for row in more)}" if more else lead
+
+    def unit(text: str, quote: str, row: Row, heading: str, items: int = 1) -> Unit:
+        return Unit(text, quote, row.turn, place, row.kind, heading, row.at, row.at / max(1, lines), items)
+
+    if more and len(told) <= (LONGEST if first.kind != "prose" else LONGEST_LIST):
+        yield unit(told, _longest(group), first, first.heading, 1 + len(more))
+        return
+    if more:
+        if first.kind != "prose" and not lead.endswith((":", "：")):
+            yield unit(lead, whole(first).quote, first, first.heading)
+        for row in more:
+            for text, quote in _parts(row):
+                yield unit(text, quote, row, lead if len(lead) <= 120 else first.heading)
+        return
+    for text, quote in _parts(first):
+        yield unit(text, quote, first, "" if first.heading == lead.rstrip(":：") else first.heading)
+
+
+def _longest(group: Sequence[Row]) -> str:
+    return max((whole(row).quote for row in group), key=len)
+
+
+def _parts(row: Row) -> Iterator[tuple[str, str]]:
+    """A paragraph or item as one unit where it is short, else by its sentences, each with those that lean on it."""
+    text = clean(row.text)
+    said = list(sentences(row))
+    if len(text) <= (WHOLE_PARAGRAPH if row.kind == "prose" else LONGEST) or not said:
+        if len(text) <= LONGEST:
+            yield text, max((part.quote for part in said), key=len, default=whole(row).quote)
+        return
+    at = 0
+    while at < len(said):
+        text, quote = said[at].text, said[at].quote
+        at += 1
+        while at < len(said) and LEANS.match(said[at].text) and len(text) + len(said[at].text) < LONGEST:
+            text = f"{text} {said[at].text}"
+            at += 1
+        yield text, quote
+
+
+def _says(text: str) -> bool:
+    least = SHORTEST if text.isascii() else SHORTEST_UNBROKEN
+    return len(text) >= least and any(char.isalpha() for char in text)
