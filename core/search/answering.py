@@ -41,13 +41,13 @@ OF_ITS_TURN, SHORT_TURN, REPLY = 0.4, 0.8, 0.3
 """So much of what its turn has counts for a sentence, so much more the shorter that is (in `SHORT_CHARACTERS`), and so
 much of what the request has in whose exchange it stands."""
 SHORT_CHARACTERS = 500
-LOCAL, FEW = 0.7, 8
+LOCAL, FEW = 0.3, 8
 """A word that all turns of a conversation have, if it is not of so few, loses so much of what it says."""
 AGAIN = 0.6
 """A word that an earlier sentence had counts so much."""
 BEGINS, CONCLUDES, CODE = 0.1, 0.1, 0.1
 """So much speaks for the first sentence of a message, for the last lines of a long one, and against a line of code."""
-OF_USER, OF_TOOL, ASKS, ANNOUNCES, SHORT = 0.3, -0.6, -0.1, -0.4, -0.15
+OF_USER, OF_TOOL, ASKS, ANNOUNCES, SHORT = 0.3, -0.4, -0.1, -0.4, -0.15
 """What speaks for the user's own words, and against what a tool gave back, a question, what announces work, and a
 sentence that is short."""
 BESIDE = 0.15
