@@ -407,7 +407,7 @@ def test_a_better_model_reads_it_and_leaves_it_there(workspace: Workspace, clock
     """The harvest of the rules is done again by a model; the conversation is still the user's."""
     model = Model()
     path = converse(workspace)
-    with patch("core.harvest.distil.distil_offline", lambda conversation: {"facts": ["by rule"]}):
+    with patch("core.harvest.distil.distil_offline", lambda conversation: {"facts": ["by rule"], "tasks_open": []}):
         harvest(workspace, HarvestRequest(apply=True, provider="offline"), now=clock, editor_wait=RESTORED_HURRIED)
     assert not path.exists()
     restored(workspace, clock)

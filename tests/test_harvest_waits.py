@@ -298,7 +298,7 @@ def test_of_a_session_that_goes_on_after_an_undo_only_the_new_part_counts(desk: 
     undone = world.text("facts.md")
     assert WHY not in undone and "8080" not in undone
     second = gave(10, "[orders 5d6e7f8] feat(orders): add the lexer\n 1 file changed")
-    second += told("assistant", "`lexer` must keep its table, otherwise it is slow.", 12)
+    second += told("assistant", "The lexer is committed. Words of an order are looked up in words.csv, because the shop changes them.", 12)
     world.converse(
         first + ran(10, COMMITS.replace("parser", "lexer")) + second,
         NAME,
@@ -309,7 +309,7 @@ def test_of_a_session_that_goes_on_after_an_undo_only_the_new_part_counts(desk: 
         assert "Write a parser" not in asked.prompts[0].partition("[What stands above")[2]
         assert "the lexer is new" in world.text("facts.md") and "8080" not in world.text("facts.md")
     else:
-        assert "keep its table" in world.text("facts.md") and WHY not in world.text("facts.md")
+        assert "looked up in words.csv" in world.text("facts.md") and WHY not in world.text("facts.md")
 
 
 def _newest(world: World) -> str:

@@ -88,10 +88,10 @@ def _in_texts(conversation: Conversation) -> Iterator[Found]:
     if _with_answers(conversation):
         yield from (replace(item, rule="find_file_notes") for item in find_file_notes(rows))
     yield from (replace(item, rule="find_statements") for item in find_statements(rows))
+    yield from (replace(item, rule="find_tasks") for item in find_tasks(rows, conversation))
     if _with_answers(conversation):
         session = read_session(conversation)
         yield from _by_rules(OF_CHATS if session.closings else (find_unfinished,), session)
-    yield from (replace(item, rule="find_tasks") for item in find_tasks(rows, conversation))
     yield from (replace(item, rule="find_questions") for item in find_questions(rows, conversation))
     yield from (replace(item, rule="find_playbooks") for item in find_playbooks(codes, conversation))
 
