@@ -298,7 +298,11 @@ def test_of_a_session_that_goes_on_after_an_undo_only_the_new_part_counts(desk: 
     undone = world.text("facts.md")
     assert WHY not in undone and "8080" not in undone
     second = gave(10, "[orders 5d6e7f8] feat(orders): add the lexer\n 1 file changed")
-    second += told("assistant", "The lexer is committed. Words of an order are looked up in words.csv, because the shop changes them.", 12)
+    second += told(
+        "assistant",
+        "The lexer is committed. Words of an order are looked up in words.csv, because the shop changes them.",
+        12,
+    )
     world.converse(
         first + ran(10, COMMITS.replace("parser", "lexer")) + second,
         NAME,

@@ -192,40 +192,6 @@ def test_what_was_learned_on_a_branch_that_was_never_merged_says_so(shop: Path, 
     assert "never merged" not in hook(shop, prompt(ASKS), "after the merge")
 
 
-ASKED = "Convert the price list of the spring catalogue into a table with one column for each currency."
-
-
-def test_what_was_asked_before_and_the_branch_tell_what_it_came_to(shop: Path, tmp_path: Path) -> None:
-    """Somebody who takes up a branch, or asks again, is told what the last session came to; on another branch, and for
-    what has only a few of the words, nobody is."""
-    done = "The price list was converted; the rounding was moved into money.py because cents got lost."
-    rows = [turn("user", ASKED, 0, "s4", shop), turn("assistant", [{"type": "text", "text": done}], 1, "s4", shop)]
-    kept = tmp_path / ".claude" / "projects" / "shop" / "s4.jsonl"
-    kept.write_text("".join(json.dumps(row | {"gitBranch": "prices"}) + "\n" for row in rows))
-    assert call("search", "--build", "--quiet")[0] == 0
-    assert f"asked before: “{ASKED}”; it came to: {done}" in hook(shop, prompt(f"please {ASKED.lower()}"))
-    assert "asked before" not in hook(shop, prompt("convert the price list"), "another")
-    go_on = prompt("implement the discounts for members of the club")
-    assert hook(shop, go_on, "on main") == ""
-    subprocess.run(["git", "checkout", "-qb", "prices"], cwd=shop, check=True, capture_output=True)
-    assert "the last session on `prices` was asked" in hook(shop, go_on, "on prices")
-    assert hook(shop, prompt("a limerick about a lighthouse keeper"), "on prices, about nothing") == ""
-
-
-def test_who_asks_for_a_change_is_told_what_checks_it(shop: Path, tmp_path: Path) -> None:
-    for name in ("s5", "s6"):
-        rows = [turn("user", "Is the till right?", 0, name, shop), *ran("make test", "ok", False, 1, name, shop)]
-        kept = tmp_path / ".claude" / "projects" / "shop" / f"{name}.jsonl"
-        kept.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert call("search", "--build", "--quiet")[0] == 0
-    asks = prompt("please add a discount for members of the club")
-    assert "checks that passed here: `make test` (2×)" in hook(shop, asks)
-    assert hook(shop, prompt("who are the members of the club"), "a question") == ""
-    long = tmp_path / "long.jsonl"
-    long.write_bytes(b" " * 300_000)
-    assert hook(shop, {**asks, "transcript_path": str(long)}, "it knows by now") == ""
-
-
 def test_what_names_a_file_that_is_gone_is_asked_about(shop: Path) -> None:
     """Yes strikes the line through."""
     said = turn("user", "From now on always update docs/old.md when the pool changes.", 0, "s3", shop)

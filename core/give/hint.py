@@ -28,8 +28,6 @@ MOST_INPUT = 4 << 20
 WAIT_SECONDS = 0.5
 BYTES = 1500
 LEAST_WORDS = 3
-EARLY_BYTES = 200_000
-"""A session whose transcript is larger knows how the project is checked, and what its branch is about."""
 BUSY_SECONDS = 0.05
 """So long an index that somebody writes is waited for."""
 PROMPT, COMMAND, FAILURE, FILE = "prompt", "command", "failure", "file"  # HINT_EVENTS
@@ -181,11 +179,8 @@ def _found(
             return []
         if event == PROMPT:
             from core.give.at_prompt import lines_for
-            from core.give.earlier import branch_of
 
-            branch, transcript = branch_of(os.path.realpath(cwd)), str(said.get("transcript_path") or "")
-            early = not os.path.isfile(transcript) or os.path.getsize(transcript) < EARLY_BYTES
-            told = lines_for(talks, entries, project, session, wanted, branch, early=early)
+            told = lines_for(talks, entries, project, session, wanted)
             return [(f"{row.text} → {row.place} ({row.day})", row.why, row.score, "", row.branch) for row in told]
         from core.base.command_line import command_key, error_key
         from core.give.commands_here import after, before

@@ -83,7 +83,6 @@ class Thread(NamedTuple):
     day: str
     branch: str
     turns: int
-    state: str
 
 
 class Told(NamedTuple):
@@ -100,18 +99,17 @@ class Told(NamedTuple):
 def threads_of(talks: sqlite3.Connection, project: str, session: str) -> dict[int, Thread]:
     """The newest other sessions of a project whose words are in the index."""
     sql = (
-        "SELECT id, name, substr(ended, 1, 10), branch, turns, state_end FROM conversations"
+        "SELECT id, name, substr(ended, 1, 10), branch, turns FROM conversations"
         " WHERE project = ? AND session <> ? AND problem = '' ORDER BY ended DESC LIMIT ?"
     )
     return {row[0]: Thread(*row) for row in talks.execute(sql, (project, session, THREADS))}
 
 
 class Asked(NamedTuple):
-    """The words of a prompt, `all` of them as stems, and the rare ones: how each is `spelled` and what it is `worth` in
+    """The rare words of a prompt, as stems: how each is `spelled` and what it is `worth` in
     a project of `total` turns; which of them each turn `has` (by its id), the turns with most of them; what the `whole`
     prompt is worth, with the words that nobody said here. `least` are shared by a sentence that speaks to it."""
 
-    all: frozenset[str]
     spelled: Mapping[str, str]
     worth: Mapping[str, float]
     has: Mapping[int, Collection[str]]
@@ -120,10 +118,6 @@ class Asked(NamedTuple):
     stems: Stems
     total: int
     least: int
-
-    def mass(self, id: int) -> float:
-        """What the words are worth that a turn has."""
-        return sum(self.worth[stem] for stem in self.has[id])
 
 
 def asked_here(talks: sqlite3.Connection, threads: Mapping[int, Thread], words: Sequence[str]) -> Asked | None:
@@ -155,7 +149,7 @@ def asked_here(talks: sqlite3.Connection, threads: Mapping[int, Thread], words: 
     many = total < FEW_TURNS and len(threads) >= FEW_SESSIONS
     least = LEAST_TERMS if many else LEAST_TERMS + 1
     said = {stem: spelled[stem] for stem in rare}
-    return Asked(frozenset(wanted), said, worth, has, best, whole, stems, total, least)
+    return Asked(said, worth, has, best, whole, stems, total, least)
 
 
 def speaking(
