@@ -132,7 +132,8 @@ class LookCard:
             dpg.configure_item(one, width=max(half, 40))
         self._narrow = width < self._look.px(NARROW)
         dpg.configure_item(self._name, show=not self._narrow)
-        self.begin_button.words(not self._narrow)
+        for button in (self.begin_button, self.undo):
+            button.words(not self._narrow)
         self._show()
 
     # --- what waits ---
