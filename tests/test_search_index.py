@@ -229,6 +229,9 @@ def test_two_processes_that_edit_and_search_at_once_agree(shelf: Shelf) -> None:
         "    found = shelf.texts(f'{me} line{step}', limit=30)\n"
         "    assert f'{me} wrote line{step}' in found, (step, found)\n"
     )
+    # Who listed the files before one was made takes it out of the index, until the next search: not what is tried here.
+    for me in ("anna", "boris"):
+        shelf.write(me)
     running = [
         subprocess.Popen([sys.executable, "-c", script, str(shelf.folder), me], cwd=Path(__file__).parents[1])
         for me in ("anna", "boris")
