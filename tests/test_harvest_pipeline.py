@@ -229,9 +229,10 @@ def test_conversations_of_one_run_know_what_those_before_them_taught(world: Worl
 
     for number in (3, 1, 0, 2):
         text = session(world.folder / "app", number, "which port?", f"Look {number}: it listens on port 7700.")
-        path = world.converse(text.replace("2026-06-01", f"2026-06-0{number + 1}"))
+        long = '{"type": "progress", "data": {"type": "hook_progress"}}\n' * 20_000 if number == 1 else ""
+        path = world.converse(text.replace("2026-06-01", f"2026-06-0{number + 1}") + long)  # slow to read
         os.utime(path, (1_700_000_000 + number * 90_000,) * 2)
-    world.run(FakeModel(answering))
+    world.run(FakeModel(answering), jobs=4)
     assert seen == ["0", "1again", "2again", "3again"], "the oldest first, one after the other"
     [statement] = statements(read_category(world.paths, "facts"))
     assert statement.bullet.text.startswith("In wording 0") and statement.conversations == 4
@@ -383,6 +384,42 @@ def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None
     assert world.text("tasks.md").partition("## Done")[2].strip().startswith("- Measure the cache hit rate [from: x")
     assert "~~How long do cache entries live?~~" in world.text("questions.md")
     assert proposals(workspace.paths) == []
+
+
+def test_what_was_finished_elsewhere_is_offered_without_words(world: World) -> None:
+    """The log of the repository showed that a task was done: a row of its own for that waited in the quarantine."""
+    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- Measure the cache hit rate [from: x, 2026-01-01]\n\n## Done\n")
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        task = known_id(prompt, "Measure the cache")
+        return {"tasks_done": [{"statement": "", "detail": "", "quote": "was measured", "finishes": task}]}
+
+    text = session(world.folder / "app", 1, "cache?", "By the log the cache hit rate was measured.")
+    world.converse(text)
+    world.run(FakeModel(answering))
+    assert [row["kind"] for row in world.entry(text)["offers"]] == ["finishes"]
+    assert not world.paths.quarantine.exists()
+    workspace = workspace_of(world)
+    decide(workspace, waiting(workspace, ("finished",)), YES)
+    assert world.text("tasks.md").partition("## Done")[2].strip().startswith("- Measure the cache hit rate [from: x")
+
+
+@pytest.mark.parametrize("quote, times", [("port 7700 is open", 1), ("hold the cellar door", 0)])
+def test_a_known_line_that_is_said_again_is_never_put_before_the_user(world: World, quote: str, times: int) -> None:
+    """A confirmation whose quote was wrong, or a tool's, made the line wait that stood in its file already."""
+    world.knowledge("decisions.md", "# Decisions\n\n- The worker must use port 7700 [from: x, 2026-01-01]\n")
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        same = known_id(prompt, "port 7700")
+        return {"decisions": [{"statement": "", "detail": "", "quote": quote, "confirms": same}]}
+
+    text = session(world.folder / "app", 1, "which port must the worker use?", "I look.", "#", "Fine.")
+    gave = [{"type": "tool_result", "tool_use_id": "c", "content": "port 7700 is open"}]
+    world.converse(text.replace(json.dumps("#"), json.dumps(gave)))
+    world.run(FakeModel(answering))
+    assert not world.paths.quarantine.exists()
+    [statement] = statements(read_category(world.paths, "decisions"))
+    assert statement.conversations == 1 + times
 
 
 # --- days ------------------------------------------------------------------------------------------------------------
