@@ -286,6 +286,18 @@ def test_a_line_that_is_not_like_the_conversation_is_not_shown(world: World) -> 
     assert "chimney" not in model.prompts[0]
 
 
+def test_a_line_of_the_project_is_shown_where_its_rarer_words_are_missing(world: World) -> None:
+    """Two sessions told one quirk of an editor in other words, and the second was not shown the first."""
+    line = "After edits the language server indexes asynchronously, so its diagnostics are stale for a moment"
+    world.converse(session(world.folder / "app", 1, "why red?", "So it is."))
+    world.run(FakeModel(lambda number, prompt: {"facts": [line]}))
+    model = FakeModel(lambda number, prompt: {})
+    world.converse(session(world.folder / "app", 2, "still red", "The diagnostics are stale after it."))
+    world.converse(session(world.folder / "other", 3, "still red", "The diagnostics are stale after it."))
+    world.run(model)
+    assert [bool(known_id(prompt, "diagnostics are stale")) for prompt in model.prompts] == [True, False]
+
+
 def test_what_a_row_adds_is_not_lost_to_a_wrong_id(world: World) -> None:
     """A model that confirms the wrong line would make its own finding vanish."""
     world.knowledge("facts.md", "# Facts\n\n- The worker listens on port 7700 [from: x, 2026-01-01]\n")

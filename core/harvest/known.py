@@ -54,6 +54,9 @@ ALWAYS = 0.25
 LIKE = 0.4
 """A line is shown where so much of its words, the rare ones counting more, stands in the conversation. Of what readers
 kept of 66 sessions 96 % reach it in their own session, 35 % in another of the repository (`tests/quality`)."""
+NEARLY, NEARLY_BYTES = 0.3, 1024
+"""So much of a line of the project itself is enough while so few bytes are shown: what a later session says in other
+words would stand twice."""
 _WORD = re.compile(r"[^\W_]{3,}")
 
 INTRODUCTION = """\
@@ -211,13 +214,16 @@ class KnownStore:
                 score[at] = score.get(at, 0.0) + weight[word]
         # A long line shares more words with anything: what counts is which part of its own is there.
         near = {at: found / (sum(weight[word] for word in self._rows[at].words) or 1.0) for at, found in score.items()}
-        ranked = sorted((at for at in near if near[at] >= LIKE), key=lambda at: (-near[at], at))
+        ranked = sorted((at for at in near if near[at] >= NEARLY), key=lambda at: (-near[at], at))
         waiting = [at for at, row in enumerate(self._rows) if row.known.category in ("tasks_open", "questions")]
         waiting.sort(key=lambda at: self._rows[at].known.date, reverse=True)
         chosen: dict[int, None] = {}
         own = (at for at in waiting if self._nearness(at, here) == OWN and not self._rows[at].known.waits)
         left = self._take(own, chosen, here, int(room * ALWAYS))
-        self._take(ranked, chosen, here, room - int(room * ALWAYS) + left)
+        room += left - int(room * ALWAYS)
+        left = self._take((at for at in ranked if near[at] >= LIKE), chosen, here, room)
+        nearly = (at for at in ranked if near[at] < LIKE and self._nearness(at, here) == OWN)
+        self._take(nearly, chosen, here, min(left, NEARLY_BYTES - (room - left)))
         return [self._rows[at].known for at in chosen]
 
     def _nearness(self, at: int, here: Here) -> int:
