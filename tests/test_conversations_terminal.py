@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import sys
 import tracemalloc
 from random import Random
 from typing import Any
@@ -187,18 +186,6 @@ def test_a_packed_rollout_that_is_damaged_gives_what_stands_before_the_damage() 
     assert said(damaged, "user") == ["pack me"]
     assert damaged.skipped >= 1
     assert read_conversation("r", packed.ZSTANDARD + b"no frame at all").skipped == 1
-
-
-def test_a_packed_rollout_that_cannot_be_unpacked_never_counts_as_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be harvested as empty, and reclaimed."""
-    monkeypatch.setitem(sys.modules, "zstandard", None)
-    monkeypatch.setitem(sys.modules, "compression.zstd", None)
-    data = packed.ZSTANDARD + b"anything"
-    conversation = read_conversation("r.jsonl.zst", data)
-    trouble = why_unread(data, conversation)
-    assert conversation.turns == ()
-    assert trouble is not None
-    assert "[zst]" in str(trouble)
 
 
 def test_a_small_file_that_unpacks_to_very_much_costs_no_memory() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
-from core.base.installed import how_to_install
 from core.base.paths import ASKED_LINE
 from core.base.result import ErrorInfo
 from core.conversations import archived, plain
@@ -123,7 +122,7 @@ def read_conversation(name: str, data: bytes) -> Conversation:
     """
     inside, whole = _unpacked(data)
     if inside is None:
-        return Conversation(name, "packed" if whole else "overpacked", (), skipped=1)
+        return Conversation(name, "overpacked", (), skipped=1)
     found = _reader(inside).read(name, inside)
     asked = next((turn.text for turn in found.turns if turn.role == "user"), "")
     found = replace(found, turns=(), skipped=0) if asked.lstrip().startswith(OPENINGS) else found
@@ -148,9 +147,6 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
     if not data.strip():
         return None
     if not conversation.turns and conversation.skipped:
-        if conversation.format == "packed":
-            hint = how_to_install("zst")
-            return ErrorInfo("packed-conversation", "the conversation is packed with Zstandard", conversation.id, hint)
         if conversation.format == "overpacked":
             message = f"the conversation is {len(data):,} bytes that unpack to more than {most_unpacked(len(data)):,}"
             return ErrorInfo("overpacked-conversation", message, conversation.id, "unpack it yourself if you trust it")
@@ -187,14 +183,13 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _unpacked(data: bytes) -> tuple[bytes | None, bool]:
-    """What is inside and whether it is whole; None for what cannot be unpacked: (None, False) what is too much."""
+    """What is inside and whether it is whole; None for what would be too much."""
     if not is_packed(data):
         return as_utf8(data), True
     try:
-        found = unpack(data)
+        return unpack(data)
     except OverpackedError:
         return None, False
-    return (None, True) if found is None else found
 
 
 def _reader(data: bytes) -> Reader:
