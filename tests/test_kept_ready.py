@@ -17,14 +17,12 @@ from typing import Any
 import pytest
 
 from core.base import ready
-from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.base.result import KnowledgeError, refuse
 from core.commands.review import alike
 from core.commands.status import status
 from core.commands.workspace import Workspace
 from core.knowledge import ledger_index
-from core.knowledge.digest import current_digest
 from core.knowledge.ledger import read_ledger, seen_ledger, write_ledger
 from core.knowledge.ledger_index import LedgerOnDemand
 from core.knowledge.same import mark_of_text
@@ -82,27 +80,6 @@ def test_a_value_is_made_once_for_one_state_of_its_files(tmp_path: Path, monkeyp
     file.write_text("one")
     other = tmp_path / "cache/other"
     assert kept_ready(other, [file], make) == "one" and not other.exists(), "it may change again and keep its time"
-
-
-@pytest.mark.parametrize("seed", range(7))
-def test_a_digest_of_kept_heads_is_the_digest(seed: int, tmp_path: Path) -> None:
-    """To the byte, and with the same number of what did not fit, whatever the lines are like."""
-    chance = random.Random(seed)
-    paths, cache = Paths(tmp_path / "home"), tmp_path / "cache"
-    paths.knowledge.mkdir(parents=True)
-    for name in ("facts", "decisions", "tasks", "questions"):
-        rows = [f"# {name}\n"] + (["## Open"] if name == "tasks" else [])
-        for _ in range(chance.choice([0, 1, 30, 200])):
-            words = " ".join(chance.choice(["port", "server", "né", "[a]: b", "![x](y)"]) for _ in range(9))
-            words *= chance.choice([1, 1, 1, 1, 40])
-            tail = f" [from: talk-{chance.randrange(9)}, 2026-05-{chance.randrange(1, 28):02}]" * chance.randrange(2)
-            line = f"- {'~~' * (struck := chance.random() < 0.1)}{chance.randrange(40)} {words}{'~~' * struck}{tail}"
-            rows.append(line)
-        (paths.knowledge / f"{name}.md").write_text("\n".join(rows) + "\n")
-    for room in (4096, 300, 4096):
-        assert current_digest(paths, room, cache) == current_digest(paths, room)
-        assert current_digest(paths, room, cache) == current_digest(paths, room)
-    assert any((cache / "ready").iterdir())
 
 
 def home(tmp_path: Path) -> Workspace:
