@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from core.base import files
 from core.base.conflict import both_sides, without_marks
 from core.base.paths import Paths
+from core.base.ready import state_of
 from core.base.result import KnowledgeError, attempt
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ class LargeLedger(Mapping[str, Entry]):
         self._index(file)
 
     def _index(self, file: BinaryIO) -> None:
-        self._state = _state_of(os.fstat(file.fileno()))
+        self._state = state_of(os.fstat(file.fileno()))
         statuses, hashes, begins = Counter[str](), array("q"), array("Q")
         for begin, key, entry in entries_of(file):
             statuses[str(entry.get("status", "unknown"))] += 1
@@ -269,7 +270,7 @@ class LargeLedger(Mapping[str, Entry]):
     def __getitem__(self, key: str) -> Entry:
         number = hash(key)
         with self._opened() as file:
-            if _state_of(os.fstat(file.fileno())) != self._state:
+            if state_of(os.fstat(file.fileno())) != self._state:
                 self._index(file)
             at = bisect_left(self._hashes, number)
             while at < len(self._hashes) and self._hashes[at] == number:
@@ -353,13 +354,9 @@ def _large(paths: Paths, known: str) -> tuple[str, LargeLedger | None] | None:
 def _file_of(paths: Paths) -> tuple[int, ...]:
     """Which file the ledger is, the times of its last change at the end; empty where there is none."""
     try:
-        return _state_of(paths.ledger.lstat())
+        return tuple(state_of(paths.ledger.lstat()))
     except OSError:
         return ()
-
-
-def _state_of(found: os.stat_result) -> tuple[int, ...]:
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def format_ledger(entries: Entries) -> bytes:
