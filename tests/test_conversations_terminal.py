@@ -205,25 +205,6 @@ def test_a_small_file_that_unpacks_to_very_much_costs_no_memory() -> None:
     assert peak < 4 * LEAST_UNPACKED
 
 
-def test_the_stream_of_codex_exec_is_read() -> None:
-    """Kept in a file by whoever runs it in a script; it was read as one message of raw JSON."""
-    run = {"id": "item_1", "type": "command_execution", "command": "make"}
-    data = lines(
-        {"type": "thread.started", "thread_id": "t"},
-        {"type": "turn.started"},
-        {"type": "item.started", "item": {**run, "status": "in_progress"}},
-        {"type": "item.completed", "item": {**run, "aggregated_output": "no rule", "exit_code": 2, "status": "failed"}},
-        {"type": "item.completed", "item": {"id": "item_2", "type": "file_change", "changes": [{"path": "a.py"}]}},
-        {"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": "It fails."}},
-        {"type": "turn.completed", "usage": {}},
-    )
-    read = check_records(data, "codex")
-    found = [event for turn in read.turns for event in turn.events]
-    assert isinstance(found[0], Command) and (found[0].words, found[0].status, found[0].failed) == ("make", 2, True)
-    assert isinstance(found[1], Edit) and found[1].path == "a.py"
-    assert said(read, "assistant")[-1] == "It fails." and read.id == "t"
-
-
 def test_a_rollout_that_begins_with_a_record_of_a_newer_kind_is_read() -> None:
     data = lines(row("brand_new", x=1), event("user_message", "hi"))
     assert said(check_records(data, "codex", skipped=1), "user") == ["hi"]

@@ -7,8 +7,8 @@ takes the others away. Two things are done more carefully than there, so that no
 with new ids is the model's context after compression, which adds what is new and takes nothing away; going back to a
 message that is not in the file changes nothing and is counted as skipped, where the tool would forget everything.
 
-A history saved by `/chat save` (`checkpoint-*.json`: a list of `{role, parts}`, or that list under `history`) and what
-`--output-format stream-json` prints (`packages/core/src/output/types.ts`) are read as well.
+A history saved by `/chat save` (`checkpoint-*.json`: a list of `{role, parts}`, or that list under `history`) is read
+as well.
 """
 
 from __future__ import annotations
@@ -44,16 +44,14 @@ FILES = "--- Content from referenced files ---"
 
 
 def sniff(head: str) -> bool:
-    """A session's header, prompts with a running number, a saved history, or the stream of `--output-format`."""
+    """A session's header, prompts with a running number, or a saved history."""
     keys = keys_in(head)
     prompts = head.lstrip().startswith("[") and {"sessionId", "messageId", "type", "message"} <= keys
-    first = head.lstrip().split("\n", 1)[0]
-    stream = '"init"' in first and {"type", "session_id", "model"} <= keys_in(first)
     history = head.lstrip().startswith("[") and {"role", "parts"} <= keys and "id" not in keys
     history = history or ("history" in keys and {".role", ".parts"} <= keys)
     # A session without the line about itself.
     bare = "messages" in keys and {".type", ".content"} <= keys and _SPOKEN.search(head) and ".role" not in keys
-    return prompts or stream or {"sessionId", "projectHash"} <= keys or bool(history or bare)
+    return prompts or {"sessionId", "projectHash"} <= keys or bool(history or bare)
 
 
 def read(name: str, data: bytes) -> Conversation:
@@ -73,7 +71,7 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
             session.put(record)
         return (session.conversation(name),)
     session = _Session()
-    if _is_document(data) and b'"session_id"' not in data[:400]:  # which the printed stream begins with
+    if _is_document(data):
         found = json_document(data, ("messages", "history"))
         session.skipped += found.torn
         session.facts.update({key: value for key, value in found.members.items() if key != "messages"})
@@ -96,7 +94,6 @@ class _Session:
         self.facts: dict[str, Any] = {}
         self.messages: dict[str, Record] = {}
         self.skipped = 0
-        self.streamed: list[Record] = []  # what `--output-format stream-json` printed
         self._said: dict[tuple[str, int], str] | None = None  # the same words under another id; asked for by a `$set`
         self._known: dict[str, str] = {}  # id in a compressed context -> id of the message as it was said
 
@@ -104,8 +101,6 @@ class _Session:
         value = record.value
         if value is None:
             self.skipped += 1
-        elif "session_id" in value or (self.streamed and "sessionId" not in value):
-            self.streamed.append(record)
         elif isinstance(value.get("$rewindTo"), str):
             self._rewind(value["$rewindTo"])
         elif isinstance(value.get("id"), str):
@@ -165,13 +160,10 @@ class _Session:
         reading.agent = "sub-agent" if reading.delegated else ""
         for record in self.messages.values():
             _read_message(record, reading)
-        for record in self.streamed:
-            _read_streamed(record, reading, self.facts)
         facts = self.facts
         folder = next(iter(list_of(facts.get("directories"))), "")
         if not folder:
-            records = (*self.messages.values(), *self.streamed)
-            folder = _folder_of(facts.get("projectHash"), (row.value for row in records))
+            folder = _folder_of(facts.get("projectHash"), (row.value for row in self.messages.values()))
         id, title = facts.get("sessionId"), facts.get("summary")
         times = {"started": facts.get("startTime"), "ended": facts.get("lastUpdated")}
         return reading.conversation(name, "gemini_cli", id=id, title=title, folder=folder, **times)
@@ -231,26 +223,6 @@ def _read_message(record: Record, reading: Reading) -> None:
     elif kind in ("info", "warning", "error"):
         reading.say("system", said)
     else:
-        reading.skipped += 1
-
-
-def _read_streamed(record: Record, reading: Reading, facts: dict[str, Any]) -> None:
-    """One line of `--output-format stream-json`; an answer comes in pieces."""
-    value = record.value or {}
-    reading.at(record, value.get("timestamp"))
-    kind, key = value.get("type"), text_of(value.get("tool_id"))
-    if kind == "init":
-        facts["sessionId"], reading.model = value.get("session_id"), text_of(value.get("model"))
-    elif kind == "message" and value.get("role") == "user":
-        reading.person(text_of(value.get("content")))
-    elif kind == "message":
-        reading.say("assistant", text_of(value.get("content")))
-    elif kind == "tool_use":
-        reading.call(value.get("tool_name"), value.get("parameters"), id=key)
-    elif kind == "tool_result":
-        text = text_of(value.get("output")) or text_of(table_of(value.get("error")).get("message"))
-        reading.result(text, id=key, failed=_ENDED.get(text_of(value.get("status"))))
-    elif kind not in ("result", "error"):
         reading.skipped += 1
 
 
