@@ -64,27 +64,6 @@ def test_tools_that_are_called_natively_and_what_the_person_says_through_them() 
     assert said(conversation, "assistant") == ["Which one?", "```bash\nmake\n```"]
 
 
-def test_what_the_person_saw() -> None:
-    def say(kind: str, words: str, way: str = "say") -> dict[str, Any]:
-        return {"ts": 1759000000000, "type": way, way: kind, "text": words}
-
-    rows = [
-        say("text", "fix the login"),
-        say("api_req_started", '{"request":"…"}'),
-        say("reasoning", "hm"),
-        say("text", "I look."),
-        say("command", "make test", "ask"),
-        say("command_output", "2 failed"),
-        say("followup", '{"question":"Which one?","options":["a"]}', "ask"),
-        say("user_feedback", "the second"),
-        say("completion_result", "Done."),
-        say("from_the_future", "?"),
-    ]
-    conversation = check_records(document(rows), "cline", skipped=1)
-    assert roles(conversation) == ["user", "assistant", "tool", "assistant", "user", "assistant"]
-    assert said(conversation, "assistant") == ["I look.\n\n```bash\nmake test\n```", "Which one?", "Done."]
-
-
 # --- cursor: Cursor: without these, a chat that a user exported, or their agent's transcript, has no speakers.
 
 BODY = (
