@@ -22,9 +22,9 @@ from tests.store_makers import MAKERS, opencode_files
 @pytest.mark.parametrize(
     ("clock", "day"),
     [
-        ("8/28/2025, 11:29:30 PM (America/Chicago, UTC-5:00)", "2025-08-29"),
+        ("8/28/2025, 11:29:30 PM (America/Chicago, UTC-5:00)", "2025-08-28"),
         ("28.8.2025, 12:29:30 (Europe/Berlin, UTC+2:00)", "2025-08-28"),
-        ("2025/8/28 0:29:30 (Asia/Tokyo, UTC+9:00)", "2025-08-27"),
+        ("2025/8/28 0:29:30 (Asia/Tokyo, UTC+9:00)", "2025-08-28"),
         ("28/08/2025, 12:29:30 (Europe/Paris, UTC+2:00)", "2025-08-28"),
         ("3/4/2025, 12:29:30 (Europe/Paris, UTC+2:00)", ""),
     ],
@@ -218,7 +218,7 @@ def test_a_message_of_the_first_versions_holds_its_parts() -> None:
 def test_the_files_of_a_session_are_what_its_database_will_hold(first: bool, tmp_path: Path) -> None:
     storage = opencode_files(tmp_path / "storage", first=first)
     MAKERS["opencode"](tmp_path / "opencode.db").close()
-    held, moved = OpenFolder(str(storage)), OpenStore(str(tmp_path / "opencode.db"), tmp_path / "copies")
+    held, moved = OpenFolder(str(storage)), OpenStore(str(tmp_path / "opencode.db"))
     assert [(row.id, row.title, row.folder) for row in held.sessions()] == [
         ("ses_1", "Ports", "/srv/app"),
         ("ses_2", "Ports", "/srv/app"),
