@@ -42,7 +42,7 @@ from core.conversations.formats import (
 )
 from core.conversations.lines import BOM
 from core.conversations.packed import OverpackedError, is_packed, most_unpacked, unpack
-from core.conversations.records import LineSource, keys_in
+from core.conversations.records import LineSource
 
 HEAD_BYTES = 4096
 OPENINGS = (
@@ -71,10 +71,10 @@ class Reader:
 READERS: tuple[Reader, ...] = (
     Reader("archive", archived.sniff, archived.read),
     Reader("store", stores.sniff, stores.read),
-    Reader("gemini_cli", gemini_cli.sniff, gemini_cli.read, gemini_cli.read_all),
-    Reader("codex", codex.sniff, codex.read, codex.read_all),
+    Reader("gemini_cli", gemini_cli.sniff, gemini_cli.read),
+    Reader("codex", codex.sniff, codex.read),
     Reader("qwen", qwen.sniff, qwen.read),
-    Reader("claude_code", claude_code.sniff, claude_code.read, claude_code.read_all),
+    Reader("claude_code", claude_code.sniff, claude_code.read),
     Reader("copilot_cli", copilot.sniff, copilot.read),
     Reader("vscode", copilot.sniff_chat, copilot.read_chat),
     Reader("pi", pi.sniff, pi.read),
@@ -234,8 +234,7 @@ def stream_turns(name: str, opened: Callable[[], BinaryIO], sink: Callable[[Turn
     if as_utf8(head, cut=True) is not head:
         return None
     kind = format_of(head)
-    keys = keys_in(head.decode("utf-8", "replace").split("\n", 1)[0])
-    if kind not in ("claude_code", "codex") or "display" in keys or {"session_id", "ts", "text"} <= keys:
+    if kind not in ("claude_code", "codex"):
         return None
     with opened() as file:
         lines = LineSource(file)
