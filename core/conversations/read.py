@@ -12,7 +12,7 @@ from core.base.result import ErrorInfo
 from core.conversations import archived, plain
 from core.conversations.collections import stores
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.damage import as_utf8, is_json, many_damaged, why_damaged, why_no_text
+from core.conversations.damage import as_utf8, json_values, many_damaged, why_damaged, why_no_text
 from core.conversations.formats import (
     aider,
     amp,
@@ -162,7 +162,7 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
     if not whole:
         reason = "the packed file breaks off, or is damaged"
         return ErrorInfo("damaged-conversation", reason, conversation.id, "look whether the file is whole")
-    if conversation.format in TEXTS and not is_json(inside):
+    if conversation.format in TEXTS and not json_values(inside):
         problem, hint = why_no_text(inside), "save it as UTF-8, or move it away if it is no conversation"
     else:
         suspect = conversation.skipped or not _is_utf8(inside)
@@ -207,7 +207,7 @@ def why_not_read(head: bytes) -> str:
     `HEAD_BYTES` bytes of it, or all when it is shorter."""
     kind = format_of(head)
     text, cut = as_utf8(head, cut=True), len(head) >= HEAD_BYTES
-    if kind == plain.UNKNOWN_JSON or (kind == "plain" and is_json(text)):
+    if kind == plain.UNKNOWN_JSON or (kind == "plain" and json_values(text)):
         return "JSON of no known kind"
     return "no text" if kind in TEXTS and why_no_text(text, cut) else ""
 
