@@ -26,9 +26,9 @@ from core.commands.workspace import Workspace
 from core.knowledge import ledger_index
 from core.knowledge.digest import current_digest
 from core.knowledge.ledger import read_ledger, seen_ledger, write_ledger
-from core.knowledge.ledger_index import LedgerOnDemand
+from core.knowledge.ledger_index import LedgerOnDemand, newest_by_path
 from core.knowledge.same import mark_of_text
-from core.sources.incremental import earlier_by_path
+from core.sources.incremental import counts_at
 from tests.made_home import make_home
 from tests.waiting import PATIENCE_SECONDS
 
@@ -177,9 +177,9 @@ def large_ledger(chance: random.Random, number: int = 300) -> dict[str, dict[str
 
 def asked_singly(workspace: Workspace, wanted: dict[str, dict[str, Any]]) -> bool:
     """Whether single looks say what the whole file says; the second time of what was kept."""
-    by_path = earlier_by_path(wanted)
+    by_path = newest_by_path(wanted, counts_at)
     for _ in range(2):
-        ledger = LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)
+        ledger = LedgerOnDemand(workspace.paths, workspace.cache, counts_at)
         places = [entry["path"] for entry in wanted.values()]
         assert {path: ledger.earlier(path) for path in places} == {path: by_path.get(path, "") for path in places}
         assert {key: ledger.get(key) for key in wanted} == wanted
@@ -229,7 +229,7 @@ def test_a_ledger_that_somebody_changed_is_seen_at_once(tmp_path: Path, monkeypa
         ledger.write_text(other, "utf-8")
         asked_singly(workspace, now())
     ledger.unlink()
-    assert len(LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)) == 0
+    assert len(LedgerOnDemand(workspace.paths, workspace.cache, counts_at)) == 0
     shutil.rmtree(workspace.cache)
     monkeypatch.setattr(ready, "SETTLED_SECONDS", 3600.0)
     write_ledger(workspace.paths, wanted)
@@ -242,7 +242,7 @@ def test_a_ledger_that_changes_in_the_middle_of_a_look_is_read_again(tmp_path: P
     workspace, chance = home(tmp_path), random.Random(5)
     wanted = large_ledger(chance)
     write_ledger(workspace.paths, wanted)
-    ledger = LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)
+    ledger = LedgerOnDemand(workspace.paths, workspace.cache, counts_at)
     path = next(row["path"] for row in wanted.values() if row["status"] == "harvested")
     assert ledger[ledger.earlier(path)]["status"] == "harvested"
     change = "p.read_text().replace('harvested', 'discarded')"
@@ -286,7 +286,7 @@ def test_who_asks_for_most_of_a_large_ledger_reads_it_once(tmp_path: Path, monke
         return one(*asked)
 
     monkeypatch.setattr(ledger_index, "read_entry", counted)
-    ledger = LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)
+    ledger = LedgerOnDemand(workspace.paths, workspace.cache, counts_at)
     assert all(ledger.get(f"{number:064x}") is None for number in range(200)), "what is not there costs nothing"
     assert {key: ledger.get(key) for key in wanted} == wanted
     assert len(opened) == len(wanted) // ledger_index.PART

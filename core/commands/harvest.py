@@ -49,7 +49,7 @@ from core.knowledge.same import statements
 from core.knowledge.spending import Account, account_trouble
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import HashCache
-from core.sources.incremental import earlier_by_path
+from core.sources.incremental import counts_at
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
@@ -263,7 +263,7 @@ def _dry_run(
     workspace: Workspace, request: HarvestRequest, options: HarvestOptions, cache: HashCache, now: datetime
 ) -> HarvestReport:
     paths, notes = workspace.paths, []
-    entries: Mapping[str, Entry] = LedgerOnDemand(paths, workspace.cache, earlier_by_path)
+    entries: Mapping[str, Entry] = LedgerOnDemand(paths, workspace.cache, counts_at)
     if not request.rough:
         try:
             seen_ledger(paths)

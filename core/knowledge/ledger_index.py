@@ -17,16 +17,18 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from core.base import files
 from core.base.paths import Paths
 from core.base.ready import has_settled, keep_bytes, kept_bytes, look, state_of
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import Ok, attempt
 from core.knowledge.ledger import BETWEEN, HEAD, PART_BYTES, TAIL, Entry, entries_of, entry_at, rebuild, seen_ledger
 
-ByPath = Callable[[Mapping[str, Entry]], Mapping[str, str]]
+CountsAt = Callable[[Mapping[str, Any]], tuple[str, str] | None]
+"""The path that an entry counts for and its time (ISO 8601), of which the newest counts; None for no path."""
 _KEY, _PATH = "key ", "path "
 """Before what is looked up: a path may read like a key."""
 MAX_SINGLE_READS, PART = 1000, 8
@@ -43,11 +45,10 @@ _STATUS = re.compile(rb'\n      "status": "([^"\\\n]*)"')
 
 class LedgerOnDemand(Mapping[str, Entry]):
     """The ledger for whoever may need nothing of it, or a few entries: what is not asked for is not read. Raises
-    OSError where the ledger cannot be read and no archived run either. `by_path` says of all entries which counts for
-    what stands at a path (path -> key)."""
+    OSError where the ledger cannot be read and no archived run either."""
 
-    def __init__(self, paths: Paths, cache: Path, by_path: ByPath) -> None:
-        self._paths, self._cache, self._by_path = paths, cache, by_path
+    def __init__(self, paths: Paths, cache: Path, counts_at: CountsAt) -> None:
+        self._paths, self._cache, self._counts_at = paths, cache, counts_at
         self._looked, self._read = False, 0
         self._places: _Places | None = None
         self._entries: Mapping[str, Entry] | None = None
@@ -74,7 +75,7 @@ class LedgerOnDemand(Mapping[str, Entry]):
         if found is not None:
             return found[0]
         if self._keys is None:
-            self._keys = self._by_path(self._all())
+            self._keys = newest_by_path(self._all(), self._counts_at)
         return self._keys.get(path, "")
 
     def _all(self) -> Mapping[str, Entry]:
@@ -87,7 +88,7 @@ class LedgerOnDemand(Mapping[str, Entry]):
     def _known(self) -> _Places | None:
         if not self._looked:
             self._looked = True
-            self._places = _places(self._paths, self._cache / "ready" / "entries", self._by_path)
+            self._places = _places(self._paths, self._cache / "ready" / "entries", self._counts_at)
         return self._places
 
     def _found(self, name: str) -> tuple[str, Entry] | None:
@@ -122,7 +123,18 @@ def _number(name: str) -> int:
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
-def _places(paths: Paths, place: Path, by_path: ByPath) -> _Places | None:
+def newest_by_path(entries: Mapping[str, Mapping[str, Any]], counts_at: CountsAt) -> dict[str, str]:
+    """Path -> key of the entry that counts for it."""
+    newest: dict[str, tuple[str, str]] = {}
+    for key, entry in entries.items():
+        if (counts := counts_at(entry)) is not None:
+            path, at = counts
+            if at >= newest.get(path, ("", ""))[0]:
+                newest[path] = (at, key)
+    return {path: key for path, (_, key) in newest.items()}
+
+
+def _places(paths: Paths, place: Path, counts_at: CountsAt) -> _Places | None:
     """What is kept, or is made now and kept; None where the ledger has to be read as a whole."""
     begun = time.time()
     try:
@@ -135,24 +147,35 @@ def _places(paths: Paths, place: Path, by_path: ByPath) -> _Places | None:
     numbers = array("Q")
     numbers.frombytes(kept_bytes(place, seen))
     if not numbers:
-        numbers = _made(paths, by_path)
+        numbers = _made(paths, counts_at)
         keep_bytes(place, seen, numbers.tobytes())
     half = len(numbers) // 2 + 1
     return _Places(state, numbers[0], numbers[1:half], numbers[half:]) if len(numbers) > 1 else None
 
 
-def _made(paths: Paths, by_path: ByPath) -> array[int]:
+def _made(paths: Paths, counts_at: CountsAt) -> array[int]:
     """How many entries there are, the numbers of their names and paths, and where they begin; one number alone for a
-    ledger that cannot be read entry by entry."""
+    ledger that cannot be read entry by entry. Nothing of an entry is kept but numbers and its time."""
+    names, begins, paths_of, counted, times = array("Q"), array("Q"), array("Q"), array("Q"), list[str]()
     try:
-        parsed = seen_ledger(paths)  # who counts the entries of a new ledger has looked at it
         with os.fdopen(files.open_regular(paths.ledger), "rb") as file:
-            begins = {_number(_KEY + key): at for at, key, _ in entries_of(file)}
-        found = {_number(_PATH + path): begins[_number(_KEY + key)] for path, key in by_path(parsed).items()}
-    except (KnowledgeError, OSError, ValueError, RecursionError, KeyError):
+            for begin, key, entry in entries_of(file):
+                names.append(_number(_KEY + key))
+                begins.append(begin)
+                if (counts := counts_at(entry)) is not None:
+                    paths_of.append(_number(_PATH + counts[0]))
+                    counted.append(begin)
+                    times.append(counts[1])
+    except (OSError, ValueError, RecursionError):
         return array("Q", [0])
-    rows = sorted((found | begins).items())
-    return array("Q", [len(begins), *(number for number, _ in rows), *(place for _, place in rows)])
+    number = len(names)
+    for at in sorted(range(len(times)), key=times.__getitem__):  # the newest of a path comes last
+        names.append(paths_of[at])
+        begins.append(counted[at])
+    del times, paths_of, counted
+    order = array("Q", sorted(range(len(names)), key=names.__getitem__))
+    kept = [at for at, after in pairwise([*order, -1]) if after < 0 or names[at] != names[after]]
+    return array("Q", [number, *(names[at] for at in kept), *(begins[at] for at in kept)])
 
 
 def read_entry(ledger: Path, state: list[int], begin: int) -> tuple[str, Entry]:

@@ -39,6 +39,8 @@ from gui.toolkit.widgets import Button
 from gui.views.list_view import SIDEWAYS, FilteredView, beside
 from gui.views.looks import (
     CATEGORIES,
+    NO_PROJECT,
+    NOT_READ,
     OTHER,
     STATUSES,
     capital,
@@ -173,7 +175,7 @@ def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Gro
         return [at for members in by_project.values() for at in members], []
     nowhere = by_project.pop("", [])
     found = [*by_project.items(), *([("", nowhere)] if nowhere else [])]
-    heads = [Group(name or "No project", len(members), sum(rows.written[at] for at in members))
+    heads = [Group(name or NO_PROJECT, len(members), sum(rows.written[at] for at in members))
              for name, members in found]  # fmt: skip
     return [at for head, (_, members) in enumerate(found, start=1) for at in (-head, *members)], heads
 
@@ -193,7 +195,7 @@ SORTS: Mapping[str, Callable[[LedgerRows], Sequence[Any]]] = {
 def gave_words(row: Row) -> Cell:
     """How many items of which kind a conversation gave; why it was not read."""
     if row.status == WAITING:
-        return "waiting", "accent"
+        return NOT_READ, "accent"
     if row.error and row.status != "harvested":
         return lettered(capital(row.error.partition("\n")[0])), "muted"
     if row.items <= 0:

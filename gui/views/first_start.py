@@ -28,7 +28,7 @@ from gui.toolkit.layout import box, card, lowered, space, spread, trailing_row
 from gui.toolkit.letters import PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, text
-from gui.views.looks import CATEGORIES, capital, day_words, joined, short_folder, tile
+from gui.views.looks import CATEGORIES, NOT_READ, capital, day_words, joined, short_folder, tile
 
 WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 1030
 """The page, its left part, and the width of the window from which on the parts stand side by side."""
@@ -122,7 +122,7 @@ def model_line(at: int, row: ModelChoice) -> ModelLine:
 def waiting_words(rows: Sequence[ToolLine]) -> str:
     """The heading: how many conversations there are."""
     number = sum(row.number for row in rows)
-    return f"{count(number, 'conversation')} {'is' if number == 1 else 'are'} waiting on this computer"
+    return f"{count(number, 'conversation')} on this computer, {NOT_READ}"
 
 
 def begin_words(state: State) -> str:

@@ -21,7 +21,7 @@ from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import Line, Lines, box
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
-from gui.views.looks import CATEGORIES, category_parts, joined, left_words, tile
+from gui.views.looks import CATEGORIES, NOT_READ, category_parts, joined, left_words, tile
 
 TALL, SHARE, BESIDE, BEST = 400, 0.54, 560, 20
 STATES: Mapping[str, tuple[str, str, str]] = {
@@ -29,7 +29,7 @@ STATES: Mapping[str, tuple[str, str, str]] = {
     READING: ("loader", "accent", "being read"),
     BROKEN: ("circle-x", "failed", "failed"),
     LEFT: ("hourglass", "muted", "left for another run"),
-    WAITING: ("circle-dashed", "hint", "waiting"),
+    WAITING: ("circle-dashed", "hint", NOT_READ),
 }
 MOST_NAMED = 4
 """This many conversations that are being read, or that failed, are named."""

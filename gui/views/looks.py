@@ -59,6 +59,10 @@ MEMORY_CATEGORIES: Mapping[str, Looks] = {
     "context": Looks("Context", "layers", "ramp:2"),
     "pattern": FACT_CATEGORIES["pattern"],
 }
+NOT_READ = "not read yet"
+"""What a conversation is that the next harvest reads."""
+NO_PROJECT = "No project"
+"""Where a conversation was held, or will be, that belongs to none."""
 ENTRY_KINDS: Mapping[str, Looks] = {
     "conversation": Looks("Conversations", "messages-square", "ramp:4"),
     "bullet": Looks("Bullets", "lightbulb", "ramp:0"),
@@ -69,7 +73,7 @@ ENTRY_KINDS: Mapping[str, Looks] = {
 }
 """Kinds of entries of the search."""
 STATUSES: Mapping[str, Looks] = {
-    WAITING: Looks("Waiting", "circle-dashed", "accent"),
+    WAITING: Looks(NOT_READ.capitalize(), "circle-dashed", "accent"),
     "harvested": Looks("Harvested", "circle-check", "harvested"),
     "harvest-failed": Looks("Failed", "circle-x", "failed"),
     "deleted-unharvested": Looks("Removed unread", "file-x", "deleted"),
