@@ -48,6 +48,11 @@ class FlowRow:
         return self if text == self.text else replace(self, text=text, marks=(), code=(), strong=0)
 
 
+def told(icon: str, color: str, words: str, aside: str = "") -> FlowRow:
+    """A sentence with its sign and a figure, as a row."""
+    return FlowRow(("told", words), words, aside, icon, color)
+
+
 @dataclass(frozen=True)
 class RowAction:
     """A small button that is shown at the row under the mouse, or else at the selected one; `label` are words on it."""

@@ -28,7 +28,7 @@ from gui.toolkit.layout import box, card, lowered, space, spread, trailing_row
 from gui.toolkit.letters import PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, text
-from gui.views.looks import CATEGORIES, NOT_READ, capital, day_words, joined, short_folder, tile
+from gui.views.looks import CATEGORIES, NOT_READ, capital, day_words, joined, short_folder
 
 WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 1030
 """The page, its left part, and the width of the window from which on the parts stand side by side."""
@@ -89,7 +89,6 @@ class ToolRow(NamedTuple):
 
     holder: int
     toggle: Toggle
-    short: int
     place: int
     number: int
     about: int
@@ -191,12 +190,11 @@ class FirstStart:
             column = look.theme(int(dpg.add_group(parent=left)), "no-gap")
             line = look.theme(int(dpg.add_group(horizontal=True, parent=column)), "gap")
             toggle = Toggle(look, line, "", lambda _on: self._say(), on=True, tip="Whether it is harvested")
-            short = text(look, lowered(look, line, 7), "", "mono", "hint")
             place = text(look, column, "", "mono", "hint", fit=PATH)
             about = text(look, lowered(look, right, 7), "", "small", "hint")
             number = text(look, lowered(look, right, 3), "", "heading")
             warning = text(look, holder, "", "small", "edited", wrap=True)
-            self._rows.append(ToolRow(holder, toggle, short, place, number, about, warning))
+            self._rows.append(ToolRow(holder, toggle, place, number, about, warning))
         self._more = text(look, found, "", "small", "hint", wrap=True)
         dpg.add_separator(parent=found)
         self.sources = Button(look, found, "Add a folder, or an export of ChatGPT",
@@ -279,14 +277,13 @@ class FirstStart:
 
     def _put(self, tools: tuple[ToolLine, ...], models: tuple[ModelLine, ...]) -> None:
         self.tools, self.models = tools, models
-        for at, (holder, toggle, short, place, number, about, warning) in enumerate(self._rows):
+        for at, (holder, toggle, place, number, about, warning) in enumerate(self._rows):
             row = tools[at] if at < len(tools) else None
             dpg.configure_item(holder, show=row is not None)
             if row is None:
                 continue
             toggle.set_label(row.title)
             toggle.set_on(True)
-            dpg.set_value(short, tile(row.name))
             dpg.set_value(place, row.place)
             dpg.set_value(number, f"{row.number:,}")
             dpg.set_value(about, row.about)
