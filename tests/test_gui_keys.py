@@ -146,23 +146,6 @@ def test_the_buttons_of_the_inspector_have_keys(desk: Desk, at_home: Path, monke
         assert "~~" in shell.state.selected.raw and shell.state.selected != before
 
 
-def test_what_can_be_done_with_a_line_opens_beside_it_by_key(desk: Desk, at_home: Path) -> None:
-    """The menu of the right mouse button is the only way to some things; it opens where the eyes are."""
-    with seated(desk, harvested_at(at_home)) as seat:
-        ledger: Any = seat.panel.workbench.views["conversations"]
-        desk.press("Down")
-        desk.press("m")
-        desk.frames(3)
-        assert ledger._menu.is_open
-        place = ledger.table.place_of(ledger.table.selected)
-        assert tuple(desk.dpg.get_item_pos(ledger._menu.item)) == pytest.approx(place, abs=2)
-        desk.press("Down")
-        desk.press("Return")
-        desk.frames(3)
-        assert not ledger._menu.is_open
-        assert desk.dpg.get_clipboard_text() == ledger.entries[ledger.table.selected].key
-
-
 def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: Path) -> None:
     """A conversation that stays beside the settings looks as if it belonged to them."""
     with seated(desk, harvested_at(at_home)) as seat:

@@ -31,8 +31,8 @@ T = TypeVar("T")
 
 
 class Listing(Generic[T]):
-    """Rows of `T`. `on_select(row)` hears a click or a move by key, `on_open(row)` a double click or Enter,
-    `on_context(row)` a right click; all on the interface thread. `tip(row)` is what a tooltip says of a row, "" for
+    """Rows of `T`. `on_select(row)` hears a click or a move by key, `on_open(row)` a double click or Enter;
+    both on the interface thread. `tip(row)` is what a tooltip says of a row, "" for
     nothing."""
 
     def __init__(
@@ -41,11 +41,10 @@ class Listing(Generic[T]):
         *,
         on_select: Callable[[T], object] | None = None,
         on_open: Callable[[T], object] | None = None,
-        on_context: Callable[[T], object] | None = None,
         tip: Callable[[T], str] | None = None,
     ) -> None:
         self._look, self._tip = look, tip
-        self._on_select, self._on_open, self._on_context = on_select, on_open, on_context
+        self._on_select, self._on_open = on_select, on_open
         self.rows: Sequence[T] = ()
         self.selected: Any = None  # the key of a row
         self.holder = 0
@@ -242,17 +241,11 @@ class Listing(Generic[T]):
         if chosen is not None and seen:
             self.bring(chosen)
 
-    def _clicked(self, _x: float, y: float, right: bool, when: float) -> None:
+    def _clicked(self, _x: float, y: float, when: float) -> None:
         if not self.rows or not self.heights.lead <= y < self.heights.total:
             return
         at = self.heights.at(y)
         key = self._key(self.rows[at])
-        if right:
-            if self._on_context is not None:
-                if key != self.selected:
-                    self._choose(at)
-                self._on_context(self.rows[at])
-            return
         double = self._last_click[0] == key and when - self._last_click[1] < DOUBLE_SECONDS
         self._last_click = (key, 0.0 if double else when)
         if double:

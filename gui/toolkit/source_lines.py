@@ -129,7 +129,7 @@ class SourceLines:
             self._notes = notes
             self._break()
 
-    def _clicked(self, _x: float, y: float, _right: bool, _when: float) -> None:
+    def _clicked(self, _x: float, y: float, _when: float) -> None:
         at = int(y / self._look.px(PITCH))
         if 0 <= at < len(self.rows) and self.rows[at].note:
             self._on_note(self.rows[at].key)

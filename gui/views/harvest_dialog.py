@@ -248,7 +248,7 @@ def spent_words(report: HarvestReport) -> str:
 
 
 WIDTH = 1096
-LEAST, LIST_HEAD, ROW_HEIGHT = 282, 28, 36
+LEAST, AROUND, LIST_HEAD, ROW_HEIGHT = 430, 80, 28, 36
 
 
 class HarvestDialog:
@@ -380,10 +380,13 @@ class HarvestDialog:
         self._enough = enough_bytes(report, config.max_harvest_source_bytes)
         self.raise_limit.set_label(f"Raise the limit to {size(self._enough)}")
         self.raise_limit.show(self._enough > 0)
+        head = FlowRow("each", "One by one", icon="list", color="hint", text_color="muted")
+        rows = [*told_first, *([head] if rows else []), *rows]
         dpg.configure_item(self._plan_list, show=bool(rows))
-        rows = [*told_first, *rows]
         wanted = LIST_HEAD + ROW_HEIGHT * len(rows)  # no higher than its rows need, in a window that has room
-        self._look.size(self._plan_list, height=max(LEAST, min(wanted, LEAST + self.dialog.more)))
+        self._look.size(
+            self._plan_list, height=max(AROUND, min(wanted, LEAST + self.dialog.more, self.dialog.room - AROUND))
+        )
         self.list.set_rows(rows)
         self.dialog.set_note(estimate_words(report))
         self.dialog.set_confirm("Apply")

@@ -20,7 +20,6 @@ EVERYWHERE = (
     ("Enter", "Open what is selected; confirm a dialog"),
     ("/", "Search everything"),
     ("Esc", "Close a dialog, the evidence, leave a field, show all again"),
-    ("Right click", "What can be done with a line"),
 )
 
 
