@@ -36,7 +36,7 @@ from gui.views.list_view import ENTER, ListView, Teach
 
 MISSING = "no-library-support"
 ACTIONS = (
-    *(RowAction(name, "", f"It served: {looks.name.lower()}", KEY_OF[name], KEY_OF[name])
+    *(RowAction(name, looks.icon, f"It served: {looks.name.lower()}", KEY_OF[name])
       for name, looks in OUTCOME_LOOKS.items()),
     RowAction("open", "external-link", "Open it in its program", "Ctrl+O"),
     RowAction("archive", "archive", "Archive its document: kept, and not found any more", "Delete"),
