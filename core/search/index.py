@@ -14,7 +14,7 @@ import hashlib
 import os
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -83,20 +83,25 @@ class Index:
         self.database.close()
 
 
-def open_index(folder: Path, sources: Sequence[SearchSource], *, editor_wait: float = LOCK_SECONDS) -> Index:
-    """The index in `folder`, made or brought up to date as far as needed. Never fails: at worst it is made in memory
-    and says so. `editor_wait` is how many seconds to wait for another writer."""
+def open_index(
+    folder: Path, sources: Callable[[], Sequence[SearchSource]], *, editor_wait: float = LOCK_SECONDS
+) -> Index:
+    """The index in `folder`, made or brought up to date as far as needed; at worst it is made in memory and says so.
+    `sources` lists what there is; whoever writes lists it again once they hold the lock, for what is not listed is taken
+    out. `editor_wait` is how many seconds to wait for another writer. Raises what `sources` raises, and nothing else."""
     stems = Stems()
-    index = _as_it_is(folder, sources, stems)
+    listed = sources()
+    index = _as_it_is(folder, listed, stems)
     if index is not None:
         return index
     try:
         with locks.locked(folder / store.LOCK, work="search", editor_wait=editor_wait):
-            return _updated(folder, sources, stems) or _made(folder, sources, stems)
+            listed = sources()
+            return _updated(folder, listed, stems) or _made(folder, listed, stems)
     except (OSError, sqlite3.Error) as error:
         busy = isinstance(error, locks.LockHeldError)
         why = "another program is writing it" if busy else getattr(error, "strerror", None) or str(error)
-        index = _filled(":memory:", sources, stems)
+        index = _filled(":memory:", listed, stems)
         index.note = f"the search index cannot be kept in {folder} ({why}); it was made in memory for this one search"
         return index
 
