@@ -170,7 +170,7 @@ def test_a_file_that_is_as_before_again_is_read_again(shelf: Shelf, monkeypatch:
 
 
 def test_a_file_that_was_made_while_a_search_waited_stays(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever listed the files before does not take out of the index what somebody brought in meanwhile and asks for."""
+    """Whoever listed the files before does not take out of the index what somebody brought in meanwhile."""
     shelf.open().close()
     real, theirs = locks.locked, []
 

@@ -87,8 +87,9 @@ def open_index(
     folder: Path, sources: Callable[[], Sequence[SearchSource]], *, editor_wait: float = LOCK_SECONDS
 ) -> Index:
     """The index in `folder`, made or brought up to date as far as needed; at worst it is made in memory and says so.
-    `sources` lists what there is; whoever writes lists it again once they hold the lock, for what is not listed is taken
-    out. `editor_wait` is how many seconds to wait for another writer. Raises what `sources` raises, and nothing else."""
+    `sources` lists what there is; whoever writes lists it again while they hold the lock, for what an older list does
+    not have would be taken out. `editor_wait` is how many seconds to wait for another writer. Raises what `sources`
+    raises, and nothing else."""
     stems = Stems()
     listed = sources()
     index = _as_it_is(folder, listed, stems)
