@@ -29,7 +29,7 @@ AT_ONCE, TEXT_CHARACTERS = 64, 2000
 """So many texts are embedded in one go, and so much of each."""
 BATCH, SMALL_BATCH = 128, 8
 """This many texts are embedded, then written; fewer where there is little time."""
-BLOCK = 1024
+BLOCK = 256
 """This many vectors are compared at once: they stay in the processor's cache. 32,768 took three times as long."""
 _LAST = ("9999", 1 << 62)
 
@@ -126,7 +126,7 @@ def _holds_turns(database: Database) -> bool:
 
 def _could(database: Database) -> str:
     """The condition for an entry that may have a vector."""
-    spoken = " AND EXISTS (SELECT 1 FROM conversations WHERE conversations.id = thread)"
+    spoken = " AND thread IN (SELECT id FROM conversations)"
     return f"role <> 'tool'{spoken if _holds_turns(database) else ''}"
 
 
@@ -143,8 +143,8 @@ def are_there(database: Database, name: str) -> bool:
 
 
 def near(database: Database, name: str, vector: Sequence[float]) -> dict[int, float]:
-    """Turn or entry -> how near it is to a vector, in standard deviations from the mean, the nearest first; {} where
-    none are of this embedder, or they say nothing of it."""
+    """Turn or entry -> how near it is to a vector, in standard deviations from the mean; {} where none are of this
+    embedder, or they say nothing of it."""
     import numpy
 
     if not are_there(database, name):
@@ -153,20 +153,17 @@ def near(database: Database, name: str, vector: Sequence[float]) -> dict[int, fl
     kind = numpy.dtype([("scale", "<f4"), ("row", "i1", len(query))])
     ids: list[int] = []
     parts: list[Any] = []
-    sql = "SELECT turn, vector FROM vectors WHERE length(vector) = ? ORDER BY turn"
-    rows = database.execute(sql, (kind.itemsize,))
+    rows = database.execute("SELECT turn, vector FROM vectors ORDER BY turn")
     while block := rows.fetchmany(BLOCK):
-        numbers, vectors = zip(*block, strict=True)
-        held = numpy.frombuffer(b"".join(vectors), kind)
+        block = [row for row in block if len(row[1]) == kind.itemsize]
+        ids += [row[0] for row in block]
+        held = numpy.frombuffer(b"".join([row[1] for row in block]), kind)
         parts.append((held["row"].astype(numpy.float32) @ query) * held["scale"])
-        ids += numbers
     products = numpy.concatenate(parts) if parts else numpy.zeros(0)
     spread = float(products.std()) if parts else 0.0
     if not math.isfinite(spread) or spread <= 1e-9:
         return {}
-    order = (-products).argsort(kind="stable")
-    apart = (products[order] - products.mean()) / spread
-    return dict(zip(numpy.array(ids)[order].tolist(), apart.tolist(), strict=True))
+    return dict(zip(ids, ((products - products.mean()) / spread).tolist(), strict=True))
 
 
 def _prepare(database: Database, folder: Path, name: str, beside: Path | None) -> None:
