@@ -110,14 +110,11 @@ def packed(vector: bytes) -> bytes:
 
 
 def _sealed(folder: Path) -> Database:
-    database = store.connect(folder / store.FILE) if store.is_sealed(folder) else None
-    if database is not None and (_holds_turns(database) or store.is_sound(database)):
-        return database
-    if database is not None:
-        database.close()
-    raise KnowledgeError(
-        "no-index", "there is no index whose vectors could be kept", hint="run 'knowledge search --build'"
-    )
+    database = store.opened(folder, store.VERSION, conversations.VERSION) if store.is_sealed(folder) else None
+    if database is None:
+        hint = "run 'knowledge search --build'"
+        raise KnowledgeError("no-index", "there is no index whose vectors could be kept", hint=hint)
+    return database
 
 
 def _holds_turns(database: Database) -> bool:

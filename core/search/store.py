@@ -118,10 +118,18 @@ def finish(database: sqlite3.Connection) -> None:
         database.execute(index)
 
 
-def is_sound(database: sqlite3.Connection) -> bool:
-    """Whether this is an index of our version. Raises sqlite3.Error for a file that is none."""
-    version: int = database.execute("PRAGMA user_version").fetchone()[0]
-    return version == VERSION
+def opened(folder: Path, *versions: int) -> sqlite3.Connection | None:
+    """The index in a folder, where there is one of these versions that can be opened."""
+    database = None
+    try:
+        database = connect(folder / FILE)
+        if database.execute("PRAGMA user_version").fetchone()[0] in versions:
+            return database
+    except sqlite3.Error:
+        pass
+    if database is not None:
+        database.close()
+    return None
 
 
 def state_of(path: Path) -> str:
@@ -207,16 +215,15 @@ def searched(row: Sequence[object]) -> tuple[str, str, str]:
     return spaced(str(row[2])), spaced(str(row[3])), spaced(about)
 
 
-def add(database: sqlite3.Connection, source: int, rows: Iterable[Sequence[object]], start: int) -> int:
-    """Insert stored rows (`stored`) with ids from `start` on; returns the next free id."""
+def add(database: sqlite3.Connection, source: int, rows: Iterable[Sequence[object]]) -> None:
+    """Insert stored rows (`stored`)."""
     entries, words = [], []
-    for row in rows:
-        entries.append((start, source, *row))
-        words.append((start, *searched(row)))
-        start += 1
+    first = database.execute("SELECT coalesce(max(id), 0) + 1 FROM entries").fetchone()[0]
+    for number, row in enumerate(rows, start=first):
+        entries.append((number, source, *row))
+        words.append((number, *searched(row)))
     database.executemany(f"INSERT INTO entries VALUES ({', '.join('?' * 14)})", entries)
     database.executemany("INSERT INTO words(rowid, title, text, about) VALUES (?, ?, ?, ?)", words)
-    return start
 
 
 def remove(database: sqlite3.Connection, rows: Iterable[Row]) -> None:
@@ -239,16 +246,9 @@ def change(database: sqlite3.Connection, old: Row, new: Sequence[object]) -> Non
     )
 
 
-def next_id(database: sqlite3.Connection) -> int:
-    """An id that no entry has."""
-    found = database.execute("SELECT max(id) FROM entries").fetchone()[0]
-    return (found or 0) + 1
-
-
-def count(database: sqlite3.Connection) -> int:
-    """Record how many entries there are, which every query wants to know at once; returns it."""
+def count(database: sqlite3.Connection) -> None:
+    """Record how many entries there are, which every query wants to know at once."""
     database.execute("UPDATE counted SET entries = (SELECT count(*) FROM entries)")
-    return counted(database)
 
 
 def counted(database: sqlite3.Connection) -> int:

@@ -96,8 +96,8 @@ def _faded(days: int) -> float:
 
 
 def match_dates(asked: Sequence[Moment]) -> str:
-    """The dates for the full-text table, where those of an entry stand among what is known about it."""
-    return " OR ".join(f'about : "{numbers}"' for numbers in spelled_dates(asked))
+    """The dates for the full-text table: those of entries, and those that a text names as the index writes them."""
+    return " OR ".join(f'"{numbers}"' for numbers in spelled_dates(asked))
 
 
 def spelled_dates(asked: Sequence[Moment]) -> list[str]:
