@@ -116,12 +116,12 @@ READ = "problem = '' AND turns > 0"
 
 def open_sealed(folder: Path) -> Database | None:
     """The index as its last writer left it; None when there is none, or nobody may rely on it."""
-    return _opened(folder) if store.is_sealed(folder) else None
+    return store.opened(folder, VERSION) if store.is_sealed(folder) else None
 
 
 def open_unsealed(folder: Path) -> Database | None:
     """The index while another program writes it; None when there is none that can be read."""
-    return _opened(folder) if files.exists(folder / store.FILE) else None
+    return store.opened(folder, VERSION) if files.exists(folder / store.FILE) else None
 
 
 def open_or_make(folder: Path) -> Database:
@@ -155,20 +155,6 @@ def throw_away(folder: Path) -> None:
     for ending in ("", "-journal", "-wal", "-shm"):
         files.discard(folder / f"{store.FILE}{ending}")
     files.discard(folder / store.SEAL)
-
-
-def _opened(folder: Path) -> Database | None:
-
-    database = None
-    try:
-        database = store.connect(folder / store.FILE)
-        if database.execute("PRAGMA user_version").fetchone()[0] == VERSION:
-            return database
-    except sqlite3.Error:
-        pass
-    if database is not None:
-        database.close()
-    return None
 
 
 def _is_whole(database: Database) -> bool:

@@ -10,9 +10,11 @@ search nor a look waits for the embedder; one that is stopped loses a batch at m
 
 from __future__ import annotations
 
+import contextlib
 import math
+import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -65,39 +67,43 @@ def build(
     except ImportError:
         raise KnowledgeError("no-numpy", "numpy is not installed", hint=how_to_install("vectors")) from None
     until, size = time.monotonic() + seconds, BATCH if seconds == math.inf else SMALL_BATCH
-    done, total, after = 0, 0, _LAST
-    ready: list[tuple[int, str, str, bytes]] = []
-    while True:
-        try:
-            with locks.locked(folder / store.LOCK, work="vectors", editor_wait=wait):
-                database = _sealed(folder)
-                try:
-                    if not done and not ready:
-                        _prepare(database, folder, name, beside)
-                    if ready and not are_there(database, name):
-                        raise KnowledgeError("busy", "another program makes the vectors of another embedder")
-                    if ready:
-                        with conversations.writing(database, folder):
-                            _put(database, ready)
-                    made = counted(database)
-                    total = total or made.waiting
-                    over = cancelled() or (done > 0 and time.monotonic() > until)
-                    rows = [] if over else _missing(database, after, size)
-                    if not rows and made.waiting and ready and not over:  # what a look brought meanwhile
-                        rows = _missing(database, _LAST, size)
-                finally:
-                    database.close()
-        except Exception as error:
-            if not (isinstance(error, locks.LockHeldError | OSError) or conversations.is_trouble(error)):
-                raise
-            raise KnowledgeError("busy", f"the vectors cannot be written: {error}") from error
-        if not rows:
-            return made
+    with _held(folder, wait) as database:
+        _prepare(database, folder, name, beside)
+        made = counted(database)
+        rows = [] if cancelled() else _missing(database, _LAST, size)
+    done, total = 0, made.waiting
+    while rows:
         vectors = embed_all([text_of(speaker, text) for _, _, speaker, text in rows], embed)
         ready = [(row[0], row[2], row[3], packed(one)) for row, one in zip(rows, vectors, strict=True)]
-        after = (rows[-1][1], rows[-1][0])
         done += len(rows)
         step(min(done, total), total)
+        with _held(folder, wait) as database:
+            if not are_there(database, name):
+                raise KnowledgeError("busy", "another program makes the vectors of another embedder")
+            with conversations.writing(database, folder):
+                _put(database, ready)
+            made = counted(database)
+            if cancelled() or time.monotonic() > until:
+                break
+            rows = _missing(database, (rows[-1][1], rows[-1][0]), size)
+            if not rows and made.waiting:  # what a look brought meanwhile
+                rows = _missing(database, _LAST, size)
+    return made
+
+
+@contextlib.contextmanager
+def _held(folder: Path, wait: float) -> Iterator[Database]:
+    """The index in a folder, for its one writer. Raises KnowledgeError where there is none, or it cannot be written."""
+    try:
+        with locks.locked(folder / store.LOCK, work="vectors", editor_wait=wait):
+            database = store.opened(folder, store.VERSION, conversations.VERSION) if store.is_sealed(folder) else None
+            if database is None:
+                hint = "run 'knowledge search --build'"
+                raise KnowledgeError("no-index", "there is no index whose vectors could be kept", hint=hint)
+            with contextlib.closing(database):
+                yield database
+    except (OSError, sqlite3.Error) as error:
+        raise KnowledgeError("busy", f"the vectors cannot be written: {error}") from error
 
 
 def packed(vector: bytes) -> bytes:
@@ -107,14 +113,6 @@ def packed(vector: bytes) -> bytes:
     row = numpy.frombuffer(vector, "<f4")
     scale = max(float(numpy.abs(row).max(initial=0.0)), 1e-9) / 127
     return numpy.float32(scale).tobytes() + numpy.rint(row / scale).astype(numpy.int8).tobytes()
-
-
-def _sealed(folder: Path) -> Database:
-    database = store.opened(folder, store.VERSION, conversations.VERSION) if store.is_sealed(folder) else None
-    if database is None:
-        hint = "run 'knowledge search --build'"
-        raise KnowledgeError("no-index", "there is no index whose vectors could be kept", hint=hint)
-    return database
 
 
 def _holds_turns(database: Database) -> bool:
