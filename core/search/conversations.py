@@ -134,7 +134,7 @@ def open_or_make(folder: Path) -> Database:
         else:
             found.close()
             found = None
-    return found or _made(folder)
+    return found or store.made(folder, _TABLES, VERSION)
 
 
 def is_trouble(error: Exception) -> bool:
@@ -167,22 +167,6 @@ def _is_whole(database: Database) -> bool:
         return bool(turns == database.execute("SELECT count(*) FROM words_docsize").fetchone()[0])
     except sqlite3.Error:
         return False
-
-
-def _made(folder: Path) -> Database:
-    """A new, empty index in place of whatever was there."""
-    throw_away(folder)
-    temporary = files.write_temporary(folder / store.FILE, b"", 0o600)  # SQLite would let others read what it makes
-    try:
-        database = store.connect(temporary)
-        with contextlib.closing(database):
-            database.executescript(f"PRAGMA page_size = 8192; PRAGMA user_version = {VERSION}; {_TABLES}")
-            database.execute("INSERT INTO words(words, rank) VALUES ('hashsize', 16777216)")
-        files.replace_file(temporary, folder / store.FILE)
-    finally:
-        files.discard(temporary)
-    store.seal(folder)
-    return store.connect(folder / store.FILE)
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -96,11 +97,13 @@ def open_index(
             return index
         with locks.locked(folder / store.LOCK, work="search", editor_wait=editor_wait):
             listed = sources()
-            return _opened(folder, listed, write=True) or _made(folder, listed)
+            if (index := _opened(folder, listed, write=True)) is not None:
+                return index
+            return _index(store.made(folder, store.TABLES, store.VERSION, partial(_fill, listed)))
     except (OSError, sqlite3.Error) as error:
         busy = isinstance(error, locks.LockHeldError)
         why = "another program is writing it" if busy else getattr(error, "strerror", None) or str(error)
-        index = _filled(":memory:", listed)
+        index = _index(store.made_at(":memory:", store.TABLES, store.VERSION, partial(_fill, listed)))
         index.note = f"the search index cannot be kept in {folder} ({why}); it was made in memory for this one search"
         return index
 
@@ -190,31 +193,7 @@ def _replace(database: sqlite3.Connection, source: int, rows: Sequence[_Stored])
     return new
 
 
-def _made(folder: Path, sources: Sequence[SearchSource]) -> Index:
-    """A new index in place of whatever was there. The caller holds the lock."""
-    for left in folder.glob(f".{store.FILE}.*{files.TEMPORARY_MARK}*"):
-        files.discard(left)
-    temporary = files.write_temporary(folder / store.FILE, b"", 0o600)  # SQLite would let others read what it makes
-    try:
-        _filled(temporary, sources).close()
-        fd = files.open_regular(temporary, os.O_RDWR)
-        try:
-            files.sync(fd)
-        finally:
-            os.close(fd)
-        for ending in ("-journal", "-wal", "-shm"):  # what belonged to the old file must not be played into the new
-            files.discard(folder / f"{store.FILE}{ending}")
-        files.replace_file(temporary, folder / store.FILE)
-    finally:
-        files.discard(temporary)
-    store.seal(folder)
-    return _index(store.connect(folder / store.FILE))
-
-
-def _filled(place: Path | str, sources: Sequence[SearchSource]) -> Index:
-    database = store.connect(place, make=True)
-    database.execute("BEGIN")
+def _fill(sources: Sequence[SearchSource], database: sqlite3.Connection) -> None:
     _bring_in(database, _changes(database, sources))
-    store.finish(database)
-    database.execute("COMMIT")
-    return _index(database)
+    for index in store.INDICES:  # faster than keeping them while it grows
+        database.execute(index)

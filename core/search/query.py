@@ -237,12 +237,9 @@ def rank_found(
     seen = sorted(see_all(query, found, stems), key=lambda one: one.row.position)
     features = Features(query, seen, near, talks)
     ranked = []
-    spelled = query.phrases or len(query.words) > 1 or query.exact
-    first = "" if query.phrases else query.literal.partition(" ")[0]
     for one in seen:
-        literal, bonus = _letters(query, one.row, first) if spelled else ("", 0.0)
-        if found.how:
-            bonus += _COMING.get(found.how.get(one.row.id, ""), 0.0)
+        literal, bonus = _letters(query, one.row)
+        bonus += _COMING.get(found.how.get(one.row.id, ""), 0.0)
         if one.length > LONG_WORDS and not one.row.thread:
             bonus -= LONG_COST * math.log(one.length / LONG_WORDS)
         ranked.append(Ranked(one, features.score(one) + bonus, literal))
@@ -256,18 +253,11 @@ def _order(row: Row) -> tuple[int, str, str, int]:
     return _PLACE_OF_KIND.get(row.kind, len(ENTRY_KINDS)), row.key, row.text, row.position
 
 
-def _letters(query: Query, row: Row, first: str) -> tuple[str, float]:
-    """Which letters of the query stand in an entry as they were typed, and what that is worth. Without `first`, the
-    beginning of what is looked for, there can be none."""
-    text = f"{row.title}\n{row.text}"
-    if first not in text.lower() and text.isascii():
-        return "", 0.0
-    text = folded(text)
-    bonus, said = 0.0, ""
-    for phrase in query.phrases:
-        if phrase in text:
-            bonus, said = bonus + PHRASE, f"{said}; {phrase}" if said else phrase
-    if query.literal in text and (len(query.words) > 1 or query.exact):
-        worth = min(len(query.literal), LITERAL_CHARACTERS) / LITERAL_CHARACTERS
-        bonus, said = bonus + LITERAL * worth, query.literal
-    return said, bonus
+def _letters(query: Query, row: Row) -> tuple[str, float]:
+    """Which letters of the query stand in an entry as they were typed, and what that is worth."""
+    text = folded(f"{row.title}\n{row.text}")
+    said = [phrase for phrase in query.phrases if phrase in text]
+    bonus = PHRASE * len(said)
+    if (len(query.words) > 1 or query.exact) and query.literal in text:
+        return query.literal, bonus + LITERAL * min(1.0, len(query.literal) / LITERAL_CHARACTERS)
+    return "; ".join(said), bonus

@@ -24,10 +24,12 @@ from core.search.words import TOKENIZER, spaced, storable
 VERSION = ENTRIES_VERSION
 FILE, SEAL, LOCK = "search.db", "search.seal", "search.lock"
 TAG_MARK = "\n"
+Fill = Callable[[sqlite3.Connection], None]
+"""Puts the first rows into a new index."""
 DOCUMENT = "document"
 """The kind of a passage of a document."""
 
-_TABLES = f"""
+TABLES = f"""
 CREATE TABLE sources(
     id INTEGER PRIMARY KEY, name TEXT UNIQUE, state TEXT, sha256 TEXT, problem TEXT
 );
@@ -42,7 +44,7 @@ INSERT INTO counted VALUES (0);
 CREATE VIRTUAL TABLE words USING fts5(title, text, about, content='', tokenize="{TOKENIZER}");
 CREATE VIRTUAL TABLE stems USING fts5vocab(words, row);
 """
-_INDICES = (
+INDICES = (
     "CREATE INDEX by_source ON entries(source)",
     "CREATE INDEX by_kind ON entries(kind, role)",
     "CREATE INDEX by_thread ON entries(thread, position) WHERE thread <> ''",
@@ -93,17 +95,10 @@ class Held(NamedTuple):
 # --- opening ---------------------------------------------------------------------------------------------------------
 
 
-def connect(path: Path | str, *, make: bool = False) -> sqlite3.Connection:
-    """Open an index file; with `make`, put its tables into it."""
-
+def connect(path: Path | str) -> sqlite3.Connection:
+    """Open an index file."""
     database = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
     try:
-        if make:
-            database.executescript(
-                "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                f"PRAGMA user_version = {VERSION}; {_TABLES}"
-            )
-            database.execute("INSERT INTO words(words, rank) VALUES ('hashsize', 16777216)")
         database.execute("PRAGMA cache_size = -32000")
         database.execute("PRAGMA mmap_size = 268435456")
     except BaseException:
@@ -112,10 +107,38 @@ def connect(path: Path | str, *, make: bool = False) -> sqlite3.Connection:
     return database
 
 
-def finish(database: sqlite3.Connection) -> None:
-    """Make the lesser tables of a new index, once it is full: that is faster than keeping them while it grows."""
-    for index in _INDICES:
-        database.execute(index)
+def made(folder: Path, tables: str, version: int, fill: Fill = lambda database: None) -> sqlite3.Connection:
+    """A new index in place of whatever was there, filled before anybody sees it. The caller holds the lock. Raises
+    OSError and sqlite3.Error."""
+    for left in folder.glob(f".{FILE}.*{files.TEMPORARY_MARK}*"):
+        files.discard(left)
+    temporary = files.write_temporary(folder / FILE, b"", 0o600)  # SQLite would let others read what it makes
+    try:
+        made_at(temporary, tables, version, fill).close()
+        fd = files.open_regular(temporary, os.O_RDWR)
+        try:
+            files.sync(fd)
+        finally:
+            os.close(fd)
+        for ending in ("-journal", "-wal", "-shm"):  # what belonged to the old file must not be played into the new
+            files.discard(folder / f"{FILE}{ending}")
+        files.replace_file(temporary, folder / FILE)
+    finally:
+        files.discard(temporary)
+    seal(folder)
+    return connect(folder / FILE)
+
+
+def made_at(place: Path | str, tables: str, version: int, fill: Fill) -> sqlite3.Connection:
+    """A new index in an empty file, or in memory."""
+    database = connect(place)
+    unsafe = "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"  # half of it is nobody's
+    database.executescript(f"{unsafe}; PRAGMA user_version = {version}; {tables}")
+    database.execute("INSERT INTO words(words, rank) VALUES ('hashsize', 16777216)")
+    database.execute("BEGIN")
+    fill(database)
+    database.execute("COMMIT")
+    return database
 
 
 def opened(folder: Path, *versions: int) -> sqlite3.Connection | None:
