@@ -216,7 +216,8 @@ LEFT = one_of({
     ),
 })  # fmt: skip
 LINE_NUMBERS = re.compile(
-    r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*|(?: (?:on|at|in|from))? ?\(?\blines? \d+(?:[-–]\d+)?\)?"
+    r"(?:(?<=\.[a-z])|(?<=\.[a-z]{2})|(?<=\.[a-z]{3})|(?<=\.[a-z]{4})):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*(?![\d/])|"
+    r"(?: (?:on|at|in|from))? ?\(?\blines? \d+(?:[-–]\d+)?\)?"
 )
 ORDER = re.compile(
     r"^(?:add|run|set|create|update|write|fix|deploy|push|merge|commit|test|verify|migrate|configure|implement|remove|"
