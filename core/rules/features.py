@@ -19,10 +19,10 @@ from core.rules.units import Unit
 
 GATES = {
     "hedge": r"\b(?:likely|might|may(?: be| have| not)?|maybe|perhaps|probably|appears?(?: to)?|seems?|possibly|"
-    r"presumably|suggests?|suspect\w*|could(?: be| have| also| not)?|I think|not sure|apparently|potentially|hopefully|"
+    r"presumably|suggests?|suspect\w*|could(?! not)|I think|not sure|apparently|potentially|hopefully|"
     r"typically|usually|generally|"
     r"should(?:n['’]t be| (?:now|resolve|fix|work|be (?:fixed|resolved|working|able|good)|no longer|see|prevent|also|"
-    r"help|import|correctly))|would (?:be|fix|make|cause|help)|must be that|if you(?:'d| want| like| need| prefer)?|"
+    r"help|import|correctly))|must be that|if you(?:'d| want| like| need| prefer)?|"
     r"let me know|feel free)\b",
     "opens": r"^(?:looking (?:at|more)|the user\b|based on|I (?:see|notice|found|can|understand|need|apologi)|"
     r"I['’](?:ll|m)|I['’]ve (?:made|now|added the|updated the|successfully|identified)|let me|to test|try\b|give it|"
@@ -34,9 +34,9 @@ GATES = {
     r"summary|see\b|implemented points|I (?:reviewed|did not|do not|checked)|already up to date|"
     r"(?:common|possible|potential) causes|the (?:main )?issues? (?:is|are)\b|"
     r"the error is coming)",
-    "moment": r"\b(?:right now|at the moment|current(?:ly)?|today|yesterday|so far|earlier|"
+    "moment": r"\b(?:right now|at the moment|currently(?! viewing)|current |today|yesterday|so far|earlier|"
     r"previous(?:ly)? (?:session|attempt|run)|this (?:session|time|conversation|turn)|just now|"
-    r"as (?:of now|before|above|requested)|above|below|you asked|your (?:request|question|message|screenshot)|"
+    r"as (?:of now|before|above|requested)|you asked|your (?:request|question|message|screenshot)|"
     r"the screenshot|the (?:first|second|last|next) (?:focused )?(?:run|step|issue|attempt)|still (?:in|need|un)|"
     r"in progress|already (?:fixed|done|there|made)|surfaced|the conversation|the (?:file|editor|tab) you (?:have|had)|"
     r"(?:this|these) (?:fix(?:es)?|changes?|approach|updates?|errors?|files?|issues?|bugs?|problem|script|command|"
@@ -48,10 +48,8 @@ GATES = {
     r"works? (?:now|correctly|as expected|fine)|is (?:now )?(?:running|live|complete|ready|fixed|resolved|working)|"
     r"ready for|are (?:now )?(?:running|healthy|live)|no \w+(?: \w+)? (?:remain|left|found)\w*|no matches|"
     r"(?:is|are|looks?) (?:internally )?(?:consistent|correct)|wired correctly|up to date|"
-    r"good \w+)\b|🎉|🚀|✅|🎯|\b(?:Documentation|CHANGELOG|changelog|README)\b",
-    "praise": r"\b(?:more (?:maintainable|robust|readable|consistent|cohesive|reliable|logical|modern)|cleaner|"
-    r"best practices?|comprehensive|robust|improved?|better|user[- ]friendly|seamless\w*|"
-    r"well[- ](?:organized|structured)|clearer)\b",
+    r"good \w+)\b|🎉|🚀|✅|🎯|"
+    r"^(?:(?:created|updated|added)\b.*)?\b(?:documentation|changelog|readme)\b",
     "order": r"^(?:add|update|create|implement|ensure|use|replace|introduce|enhance|establish|design|rework|recreate|"
     r"author|document|run|fix|check|make|set|move|remove|merge|refactor|rename|test|open|press|click|close|re-?run|"
     r"start|restart|install|deploy|execute|verify|monitor|consider|keep|pass|align|investigate|increase|strengthen|"
@@ -61,7 +59,7 @@ GATES = {
     "empty": r"``(?!`)",
 }
 """What a line is none by, whatever else it has: a guess, an opening phrase, what holds at the moment alone, what was
-seen to pass, praise, what somebody is told to do, and code that was lost."""
+seen to pass, what somebody is told to do, and code that was lost."""
 _GATES = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in GATES.items()}
 
 _LOOKS = {

@@ -21,9 +21,9 @@ from core.rules.session import Session
 from core.rules.units import LEANS, LONGEST, Unit, units_of
 
 WEIGHTS = Path(__file__).resolve().parents[2] / "assets" / "worth.tsv"
-LEAST = 0.35
+LEAST = 0.3
 """From this probability on a unit is worth a line."""
-MAX_LINES = 3
+MAX_LINES = 4
 """Lines of one session at most."""
 PLACES = ("closing", "commit")
 """Where such units stand: what is said in the middle of work is often refuted before its end, and what the user wants
