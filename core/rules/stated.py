@@ -111,7 +111,7 @@ def _is_rule(text: str) -> bool:
     """Whether a text says how things have to be for good, with a name or enough words to stand alone: never, always,
     or with a reason."""
     if not is_latin(text) or not words.ENGLISH.search(text):
-        return words.RULE.search(text) is not None and (named(text) or words.STRONG.search(text) is not None)
+        return words.STRONG.search(text) is not None and words.TROUBLE.search(text) is None
     if words.STRONG.search(text) or _IN_CAPITALS.search(text) or (_WISH.match(text) and named(text)):
         return True
     return words.RULE.search(text) is not None and _REASON.search(text) is not None and _WANTED.search(text) is not None

@@ -475,7 +475,11 @@ POINTING = re.compile(
     re.IGNORECASE,
 )
 CODE = re.compile(r"`[^`\n]*`")
-ENGLISH = re.compile(r"\b(?:the|and|is|are|to|of|in|that|it|for|with|should|must|use|we|not|do)\b", re.IGNORECASE)
+ENGLISH = re.compile(
+    r"\b(?:the|and|is|are|to|of|that|it|its|for|with|should|must|use|not|from|by|was|were|when|this|which|we|can|so|into|"
+    r"only|an|has|have|be|been|does|if|will|now|all|because|but|without|every)\b",
+    re.IGNORECASE,
+)
 # What a program or a template says in the user's role, and what only the moment needs.
 TEMPLATE = re.compile(
     r"\[[A-Za-z][^\]\n]{2,60}\](?!\()|<[a-z][\w -]{2,40}>|\{\{?\w+\}?\}|\bTBD\b|\$ARGUMENTS|lorem ipsum", re.IGNORECASE

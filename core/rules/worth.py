@@ -28,7 +28,7 @@ MAX_LINES = 4
 PLACES = ("closing", "commit")
 """Where such units stand: what is said in the middle of work is often refuted before its end, and what the user wants
 for good they say in explicit words."""
-SHORTEST_LINE = 60
+SHORTEST_LINE, LEAST_ENGLISH = 60, 2
 SAME_STEMS, LEAST_STEMS = 0.5, 4
 BIAS = "bias"
 
@@ -102,7 +102,9 @@ def line_of(units: Sequence[Unit], at: int) -> str:
 
 def passes(unit: Unit, line: str, scene: Scene) -> bool:
     """Whether a line says a thing of its own, and passes every gate (which are written for English alone)."""
-    if unit.place not in PLACES or len(line) < SHORTEST_LINE or not named(line) or not words.ENGLISH.search(line):
+    if unit.place not in PLACES or len(line) < SHORTEST_LINE or not named(line):
+        return False
+    if len({word.casefold() for word in words.ENGLISH.findall(line)}) < LEAST_ENGLISH:
         return False
     return not gates(line) and not asked_again(unit, scene)
 
