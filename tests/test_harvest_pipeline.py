@@ -31,6 +31,7 @@ from core.knowledge.projects import is_persons
 from core.knowledge.same import statements
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
+from core.sources.tools import FILES, Place
 from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot, workspace_of
 from tests.waiting import wait_until
 
@@ -486,12 +487,23 @@ def test_what_the_person_prefers_goes_along_and_a_projects_lines_do_not(world: W
         assert "ledger" not in shown.prefix.text and "Release" not in shown.prefix.text
 
 
+def test_a_named_file_is_cited_by_its_name_not_by_its_last_letters(world: World) -> None:
+    """ "[from: les/talk, …]" stood where the file `talk.jsonl` was meant."""
+    path = world.converse(
+        session(world.folder / "app", 1, "which builder?", "The builds use ninja."), name="talk.jsonl"
+    )
+    world.run(FakeModel(lambda *_: {"facts": ["The builds use ninja"]}), places=(Place(FILES, str(path)),))
+    assert "[from: files/talk.jsonl, " in world.text("facts.md")
+    assert "ninja [from: talk, " in context(workspace_of(world), str(world.folder / "app")).prefix.text
+
+
 def test_rules_tell_a_preference_from_a_projects_bug() -> None:
     theirs = ("Prefers short commits", "The user prefers tabs", "On Windows git rewrites line endings")
     projects = (
         "On Windows src/app.py crashes",
         "The scheduler prefers idle nodes",
         "npm run build fails on Linux in web/",
+        "go-git asks no helper of git, neither osxkeychain on macOS nor the manager on Windows",
     )
     assert all(map(is_persons, theirs)) and not any(map(is_persons, projects))
 
