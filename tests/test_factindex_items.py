@@ -425,7 +425,7 @@ def test_an_index_is_validated_with_lines() -> None:
     assert number == 3
     assert [(row.code, row.line) for row in problems][:2] == [("bad-confidence", 5), ("duplicate-id", 5)]
     assert {(row.line, row.code) for row in problems[2:]} == {
-        (6, "bad-id"), (6, "bad-category"), (6, "bad-domain"), (6, "bad-confidence"), (6, "bad-fact"),
+        (5, "bad-id"), (5, "bad-category"), (5, "bad-domain"), (5, "bad-confidence"), (5, "bad-fact"),
     }  # fmt: skip
     assert validate_index("index.json", b'{"facts": ')[1][0].code == "bad-index"
     assert validate_index("index.json", b"[]")[1][0].code == "bad-index"

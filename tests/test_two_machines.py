@@ -234,42 +234,6 @@ def test_references_name_both_facts_of_a_number_that_stood_twice(world: World) -
     assert world.text(YAML) == before
 
 
-@pytest.mark.parametrize("flush", [False, True])
-@pytest.mark.parametrize("same", [True, False])
-def test_marks_taken_out_by_hand_lose_neither_side_and_both_machines_get_the_same(
-    world: World, flush: bool, same: bool
-) -> None:
-    """The item has two `fact` keys then, and without a way out both facts are missed until somebody finds the line."""
-    head = "---\ndomain: global\ncategory: fact\n---\n\n"
-    ids = ["  id: global:fact:001\n"] * 2 if same else ["  id: global:fact:001\n", "  id: global:fact:002\n"]
-    sides = [
-        f'{ids[0]}  fact: "The port is 80."\n  confidence: 0.9\n  first_seen: "2026-01-01"\n',
-        f'{ids[1]}  fact: >-\n    The port\n    is 81.\n  confidence: 0.8\n  first_seen: "2026-02-01"\n',
-    ]
-    results = []
-    for ours, theirs in (sides, sides[::-1]):
-        text = head + "- " + (ours + theirs)[2:] + "  tags: [net]\n\nA word below.\n"
-        if flush:
-            text = text.replace(">-\n    The port\n    is 81.", '"The port is 81."').replace("\n  ", "\n")
-        world.knowledge(YAML, text)
-        report = doctor(workspace_of(world))
-        assert any("facts renumber" in str(finding) for finding in report.findings), report.findings
-        assert not renumber_facts(workspace_of(world)).applied and world.text(YAML) == text
-        done_ = renumber_facts(workspace_of(world), apply=True)
-        found = {fact.fact: (fact.id, fact.tags) for fact in facts_of(world)}
-        assert found == {
-            "The port is 80.": ("global:fact:001", ("net",)),
-            "The port is 81.": ("global:fact:002", ("net",)),
-        }
-        results.append(world.text(YAML))
-        assert results[-1].endswith("\nA word below.\n") and done_.parted == (YAML,)
-        again = renumber_facts(workspace_of(world), apply=True)
-        assert not again.rows and not again.parted
-        undo(workspace_of(world), done_.run, editor_wait=HURRIED)
-        assert world.text(YAML) == text
-    assert results[0] == results[1]
-
-
 def test_a_fact_that_got_a_number_anew_is_confirmed_and_what_had_it_stays_deleted(machines: Machines) -> None:
     """What one machine remembers of a number must not be taken for another machine's fact."""
     world = machines.two

@@ -21,9 +21,9 @@ from core.factindex.edits import differing, with_values
 from core.factindex.facts import DISK_FAILED, check, marks_of
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
-from core.factindex.places import FactFiles, Placed, read_all, read_one, together
+from core.factindex.places import FactFiles, Placed, read_all, read_one
 from core.factindex.record import append_records
-from core.factindex.reunite import Renumbered, changed_text, parted, plan_renumbering, retired_id
+from core.factindex.reunite import Renumbered, changed_text, plan_renumbering, retired_id
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
@@ -102,9 +102,8 @@ def _joined(one: tuple[str, ...], other: tuple[str, ...], without: str) -> tuple
 
 @dataclass(frozen=True)
 class Renumbering:
-    """The facts that get another number (with `applied`: got it) because it stood twice. `parted` names the files with
-    items that held both sides of a merge and become two; `references` counts facts that name both numbers from now on;
-    `run` takes it back; `errors` tell of items that could not be changed."""
+    """The facts that get another number (with `applied`: got it) because it stood twice. `references` counts facts that
+    name both numbers from now on; `run` takes it back; `errors` tell of items that could not be changed."""
 
     rows: tuple[Renumbered, ...]
     references: int
@@ -112,12 +111,10 @@ class Renumbering:
     run: str = ""
     warnings: tuple[str, ...] = ()
     errors: tuple[ErrorInfo, ...] = ()
-    parted: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts renumber --json`."""
         return {
-            "parted": list(self.parted),
             "renumbered": [row.to_json() for row in self.rows],
             "references": self.references,
             "applied": self.applied,
@@ -139,14 +136,9 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
         raise KnowledgeError(
             "facts-unreadable", f"nothing was renumbered: {broken[0].error.message}", hint="mend it first"
         )
-    there = found.by_name
-    whole = {name: text for name, read in there.items() if (text := parted(read.text)) != read.text}
-    if whole:
-        read_anew = (read_one(name, whole[name].encode()) if name in whole else read for name, read in there.items())
-        found = together(read_anew, found.passed)
     plan = plan_renumbering(found)
-    if not apply or not (plan.rows or whole):
-        return Renumbering(tuple(plan.rows), plan.references, False, parted=tuple(sorted(whole)))
+    if not apply or not plan.rows:
+        return Renumbering(tuple(plan.rows), plan.references, False)
     run, moment = new_edit_run(now()), now()
     errors: list[ErrorInfo] = []
     records: list[Record] = [
@@ -162,9 +154,9 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
         if row.new
     ]
     with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), records))
-    for file in sorted({*plan.changes, *whole}):
-        text, stuck = changed_text(found.by_name[file], plan.changes.get(file, ()))
-        read = there[file]
+    for file in sorted(plan.changes):
+        read = found.by_name[file]
+        text, stuck = changed_text(read, plan.changes[file])
         for line in stuck:
             message = f"{file}:{line}: this item cannot be changed without touching more; change it in a text editor"
             errors.append(ErrorInfo("not-editable", message))
@@ -176,7 +168,7 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
         except KnowledgeError as failed:
             errors.append(failed.error)
     warning = tuple(filter(None, [_synced(workspace, now)]))
-    return Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors), tuple(sorted(whole)))
+    return Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors))
 
 
 def _synced(workspace: Workspace, now: Clock, run: str = "") -> str:
@@ -267,10 +259,9 @@ def merged_text(merged: Merged) -> str:
 
 def renumbered_text(done: Renumbering) -> str:
     """What gets, or got, another number, and what to do next."""
-    if not done.rows and not done.parted:
+    if not done.rows:
         return "every number stands once: nothing to do\n"
-    rows = [f"both sides of a merge stood in one item, which becomes two ({file})" for file in done.parted]
-    rows += [
+    rows = [
         f"{row.old} -> {row.new or 'joined with the same words'}  {row.fact} ({row.file}:{row.line})"
         for row in done.rows
     ]

@@ -12,8 +12,6 @@ Where a fact belongs is the repository of the conversation or of a file.
 A model's own word for a place counts only where it is the name of a project that conversations worked in, or of a
 repository in which a file lies that this one left a note about, or of a tool that keeps conversations ("claude-code"):
 then it is about the agent, and stands below `agents/`. No folder is made of free words.
-
-Whether anything has changed since the last feed, a small file in the cache folder tells (base/ready.py).
 """
 
 from __future__ import annotations
@@ -22,10 +20,8 @@ import contextlib
 import errno
 import hashlib
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -35,7 +31,6 @@ from core.base.entry import statement_key
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths, shipped_root
 from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_root
-from core.base.ready import has_settled, keep, look, recalled
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.fact_follow import bullets_of_store, change_bullets
@@ -50,54 +45,18 @@ from core.factindex.record import History, Key, append_records
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
 from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
 from core.knowledge.bullet_text import held_item
-from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE, read_category
+from core.knowledge.categories import CATEGORY, QUARANTINE, read_category
 from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.check import Finding
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.log import carry_over
 from core.knowledge.projects import domain_in, is_users, projects_of
-from core.knowledge.removed import REMOVED
 from core.knowledge.swap import clear_leftovers, replace_expected
 from core.sources.tools import SOURCES
 
 AGENTS = frozenset(source.name.replace("_", "-") for source in SOURCES)
 """The tools as domains. A project of the same name is a project."""
-
-
-def state_of(workspace: Workspace, now: datetime) -> list[Any] | None:
-    """Everything that decides what the index holds; None while something is missing or was changed just now. Raises
-    OSError."""
-    paths = workspace.paths
-    places = [paths.knowledge / name for name, _ in fact_places(paths.knowledge)]
-    places += [paths.knowledge / index.NAME, record_path(paths.state)]
-    places += [place for name in (*CATEGORY_FILES, REMOVED) if files.exists(place := paths.knowledge / name)]
-    places += sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
-    asked = [now.astimezone(UTC).date().isoformat(), workspace.config.fact_index, *map(str, places)]
-    seen, begun = look(places, asked), time.time()
-    return seen if all(seen[2]) and has_settled(seen, begun) and not cut_off(paths.state) else None
-
-
-def unchanged(workspace: Workspace, now: datetime) -> list[int] | None:
-    """How many facts index.json holds, how many of them are stale and faded; None when it must be looked at again."""
-    try:
-        seen = state_of(workspace, now)
-    except OSError:
-        return None
-    if seen is None:
-        return None
-    kept = recalled(workspace.cache / "facts", seen, lambda counts: list(map(int, counts)))
-    return kept[0] if kept is not None else None
-
-
-def remember(workspace: Workspace, now: datetime, counts: list[int]) -> None:
-    """The index was found to be up to date, and to hold that much."""
-    try:
-        seen = state_of(workspace, now)
-    except OSError:
-        return
-    if seen is not None:
-        keep(workspace.cache / "facts", seen, counts, time.time())
 
 
 @dataclass(frozen=True)
@@ -266,29 +225,23 @@ def sync_facts(
     workspace: Workspace,
     *,
     undone: str = "",
-    accepted: bool = False,
     accept_removals: bool = False,
     run: str = "",
     now: Clock = utc_now,
     wait: float = LOCK_SECONDS,
     too_long: list[str] | None = None,
 ) -> SyncReport:
-    """Bring YAML files, record and index together. `undone` names a run that was taken back just now, `accepted` says
-    that something was let out of the quarantine, `accept_removals` that facts which are missed may go; `too_long` gets
-    what is new and longer than a fact may be. What the user changed in the YAML files is done to the bullets too, as a
-    part of the edit `run`, where one has just changed them. Raises KnowledgeError when another process is at it for
-    longer than `wait` seconds, or the disk refuses."""
+    """Bring YAML files, record and index together. `undone` names a run that was taken back just now,
+    `accept_removals` says that facts which are missed may go; `too_long` gets what is new and longer than a fact may
+    be. What the user changed in the YAML files is done to the bullets too, as a part of the edit `run`, where one has
+    just changed them. Raises KnowledgeError when another process is at it for longer than `wait` seconds, or the disk
+    refuses."""
     paths, secrets = workspace.paths, workspace.config.redact
-
-    counts = None if undone or accepted or accept_removals else unchanged(workspace, now())
-    if counts is not None:
-        total, stale, faded = counts
-        return SyncReport(total=total, stale=stale, decayed=faded, index=str(paths.knowledge / index.NAME))
 
     def harvests(history: History) -> Harvests:
         if not workspace.config.fact_index:
             return Harvests()  # nothing new goes in; what people write still reaches the index
-        found = committed_harvests(paths, history, undone, secrets, accepted)
+        found = committed_harvests(paths, history, undone, secrets)
         found = found._replace(harvests=replace(found.harvests, bullets=bullets_of_store(paths)))
         if too_long is not None:
             too_long.extend(found.too_long)
@@ -311,8 +264,6 @@ def sync_facts(
         notes, records = change_bullets(workspace, done.dropped, done.reworded, run, now)
         with_facts(paths, lambda: append_records(record_path(paths.state), records), wait)
         done.notes += notes
-    if not done.problems and not done.written:
-        remember(workspace, now(), [done.total, done.stale, done.decayed])
     return done
 
 
@@ -418,7 +369,7 @@ def after_accept(workspace: Workspace, now: Clock) -> str:
         return ""
     too_long: list[str] = []
     try:
-        sync_facts(workspace, accepted=True, now=now, too_long=too_long)
+        sync_facts(workspace, now=now, too_long=too_long)
     except KnowledgeError as failed:
         return f"it is no fact yet: {failed.error}"
     return f"too long for the fact index ({FACT_CHARACTERS} characters): {len(too_long)}" if too_long else ""
@@ -434,7 +385,7 @@ class Told(NamedTuple):
     too_long: list[str]
 
 
-def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool, accepted: bool = False) -> Told:
+def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool) -> Told:
     """The proven harvests that are not fed yet, in the order of their runs, what was let out of the quarantine since,
     and which fed ones were taken back.
 
@@ -457,12 +408,12 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
             committed.add((sha, run))
             if (sha, run) not in history.fed:
                 taught.append(taught_by(sha, run, state, state.plan, known, secrets, too_long))
-    changes = read_changes(paths) if accepted or fresh else []
+    changes = read_changes(paths)
     taught += taught_by_hand(paths, changes, history, known, secrets, too_long)
     gone = (set(history.archives) - {path.stem for path in archives}) | {path.stem for path in fresh}
     runs = {undone} if undone else set()
     if gone & {run for _, run in history.fed}:
-        runs |= {row.run.removeprefix(UNDO_RUN) for row in read_changes(paths) if row.run.startswith(UNDO_RUN)}
+        runs |= {row.run.removeprefix(UNDO_RUN) for row in changes if row.run.startswith(UNDO_RUN)}
     whole = {path.stem for path in archives} - {path.stem for path in fresh}
     agents = AGENTS.difference(known.folders.values()) if taught else AGENTS
     return Told(Harvests(taught, committed, runs - whole, sizes, agents), too_long)

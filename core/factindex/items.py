@@ -60,9 +60,6 @@ _FOLDED = re.compile(r"[^:]*:[ \t]+[|>][-+0-9]*[ \t]*(?:#.*)?\Z")
 _TELLS = re.compile(r"(?m)(?:^ *(?:-[ \t]+)?|[{,]\s*)[\"']?(?:id|fact)[\"']?[ \t]*:(?=\s)")
 _SOME_ID = re.compile(r"(?m)(?:^ *(?:-[ \t]+)?|[{,]\s*)[\"']?id[\"']?[ \t]*:[ \t]*[\"']?(?P<id>[^\s\"'#,}]+)")
 
-TWICE = "stands twice ('knowledge facts renumber' makes two facts of it)"
-"""What is wrong with an item that both sides of a merge are in, its conflict marks taken out by hand."""
-
 
 @dataclass(frozen=True)
 class Item:
@@ -299,7 +296,7 @@ def read_block(block: Block) -> Read:
             continue
         if key.value in fields:
             line = written.count("\n", 0, key.start_mark.index)
-            return Read(problem=f"the key {key.value} {TWICE}", problem_line=line)
+            return Read(problem=f"the key {key.value} stands twice; allowed: once in an item", problem_line=line)
         fields[key.value] = _plain(value, key.value)
         spans[key.value] = Span(place(value.start_mark), place(value.end_mark), place(key.start_mark))
     return Read(fields, spans, bool(rows[0].flow_style))

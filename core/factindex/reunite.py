@@ -8,7 +8,6 @@ the disk.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from core.base.conflict import both_sides
 from core.base.entry import statement_key
 from core.factindex.edits import differing, with_values
 from core.factindex.facts import Fact, format_id, marks_of, split_id
-from core.factindex.items import TWICE, block_at, scan
+from core.factindex.items import scan
 from core.factindex.places import FactFile, FactFiles, Placed, read_one
 from core.factindex.record import History
 
@@ -203,45 +202,6 @@ def changed_text(read: FactFile, changes: Sequence[Change]) -> tuple[str, list[i
         else:
             text = text[: item.start] + new + text[item.end :]
     return text, sorted(stuck)
-
-
-_KEY = re.compile(r"(?P<indent> *)(?P<dash>- *)?[\"']?(?P<key>[\w-]+)[\"']?[ \t]*:(?=[ \t\r\n]|\Z)")
-
-
-def parted(text: str) -> str:
-    """A file with two items for each one that has a key twice, as it is when somebody takes out the marks of a conflict
-    and leaves both sides: the first values in one, the second in the other, what stands once in both. They come in the
-    order of their own text, so that it does not matter whose side stood first. What cannot be taken apart like that
-    stays as it is."""
-    for item in reversed(scan(text).items):
-        if TWICE not in item.problem:
-            continue
-        block = block_at(text, item.start)
-        column = block.indent if block is not None and block.flush else block.key_column if block is not None else -1
-        values: dict[str, list[str]] = {}
-        last = ""
-        for number, row in enumerate(text[item.start : item.end].splitlines(keepends=True)):
-            found = _KEY.match(row)
-            if number == 0 and found is not None and found["dash"]:
-                row, last = row[found.end("dash") :], found["key"]
-                values[last] = [row]
-            elif found is not None and not found["dash"] and len(found["indent"]) == column:
-                last = found["key"]
-                values.setdefault(last, []).append(row[column:])
-            elif last:
-                values[last][-1] += row
-        pad = " " * column if column >= 0 else ""
-        dash = text[item.start : item.start + (block.key_column if block is not None else 0)]
-        ending = "\r\n" if "\r\n" in text[item.start : item.end] else "\n"
-        sides = set()
-        for side in range(max(map(len, values.values()), default=0)):
-            rows = [rows[min(side, len(rows) - 1)] for rows in values.values()]
-            whole = dash + pad.join(row if row.endswith("\n") else row + ending for row in rows)
-            sides.add(whole)
-        read = [scan(side).items for side in sides]
-        if all(len(items) == 1 and not items[0].problem for items in read):
-            text = text[: item.start] + "".join(sorted(sides)) + text[item.end :]
-    return text
 
 
 # --- both sides of a conflict ----------------------------------------------------------------------------------------
