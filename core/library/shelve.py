@@ -27,7 +27,6 @@ from core.library.concepts import Names
 from core.library.database import Library
 from core.library.describe import Named
 from core.library.fetch import is_address
-from core.library.phrases import Phrases
 from core.library.prepare import Prepared, PreparedChunk
 from core.library.records import (
     Chunk,
@@ -45,8 +44,6 @@ from core.library.records import (
 T = TypeVar("T")
 TRIES = 6
 """How often a transaction is begun when another program was in its way."""
-FOUND_BEFORE = 200
-"""Chunks of earlier documents that are looked at for a new concept."""
 STANDS = 0.9
 """A used chunk of which this share of the words stands in a new one, in their order, has grown or was mended there."""
 SHIFTED = 0.5
@@ -77,12 +74,10 @@ class Shelved:
 
 
 class KnownNames:
-    """Every spelling of every concept, kept beside the database while documents come in, and what finds the chunks of
-    earlier ones that say a phrase."""
+    """Every spelling of every concept, kept beside the database while documents come in."""
 
-    def __init__(self, phrases: Phrases | None = None) -> None:
+    def __init__(self) -> None:
         self.names = Names()
-        self.phrases = phrases or Phrases()
         self._rows = -1
 
     def current(self, connection: Connection) -> Names:
@@ -104,7 +99,6 @@ class KnownNames:
     def forget(self) -> None:
         """A transaction was taken back: what was added in it is not there."""
         self._rows = -1
-        self.phrases.forget()
 
 
 def in_turn(library: Library, work: Callable[[Connection], T], refused: Callable[[], None] = lambda: None) -> T:
@@ -341,21 +335,18 @@ def _spoken_of(
 ) -> dict[str, Counter[str]]:
     """Chunk -> concept -> how often, for the chunks of a document: of its own concepts and of all that are known."""
     names = known.current(connection)
-    new = _concepts(connection, prepared.said.concepts, now, known)
+    _concepts(connection, prepared.said.concepts, now, known)
     counts = {chunk.id: names.counted(chunk.content) for chunk in settled}
     for part in rows.in_parts(counts):
         connection.execute(delete(schema.mention).where(schema.mention.c.chunk_id.in_(part)))
     found = {(chunk, concept): number for chunk, row in counts.items() for concept, number in row.items()}
     rows.add_mentions(connection, found)
-    for concept in new:
-        _backwards(connection, concept, counts, known.phrases)
     return counts
 
 
-def _concepts(connection: Connection, named: Sequence[Named], now: datetime, known: KnownNames) -> list[Concept]:
+def _concepts(connection: Connection, named: Sequence[Named], now: datetime, known: KnownNames) -> None:
     """Make those that nobody knows yet; give a known one the other names and the description that it lacks."""
     there = rows.concepts_by_name(connection, (name for row in named for name in (row.name, *row.aliases)))
-    new: list[Concept] = []
     for row in named:
         spellings = [folded(name) for name in (row.name, *row.aliases)]
         old = next((there[name] for name in spellings if name in there), None)
@@ -363,7 +354,6 @@ def _concepts(connection: Connection, named: Sequence[Named], now: datetime, kno
             named_so = (new_id(), row.name, now, now, row.aliases, row.description, row.concept_type)
             made = Concept(*named_so, folded=folded(row.name))
             rows.add_concept(connection, made)
-            new.append(made)
             came = {name: made.id for name in dict.fromkeys(spellings) if name and name not in there}
         else:
             more = tuple(name for name in (row.name, *row.aliases) if folded(name) not in there)
@@ -376,22 +366,6 @@ def _concepts(connection: Connection, named: Sequence[Named], now: datetime, kno
                 rows.put_new(connection, schema.concept_alias, alike)
         there |= dict.fromkeys(spellings, made)
         known.added(came)
-    return new
-
-
-def _backwards(connection: Connection, concept: Concept, own: Iterable[str], phrases: Phrases) -> None:
-    """Link a new concept to the chunks of earlier documents in which it stands."""
-    names = Names({folded(name): concept.id for name in (concept.name, *concept.aliases)})
-    done = set(own)
-    for name in dict.fromkeys((concept.name, *concept.aliases)):
-        words = re.findall(r"\w+", name)
-        if not words or not any(len(word) > 1 for word in words):
-            continue
-        ids = [one for one in phrases.chunks(connection, words, FOUND_BEFORE) if one not in done]
-        found = rows.by_ids(connection, schema.chunk, Chunk, ids).values()
-        done |= {row.id for row in found}
-        counts = {row.id: names.counted(row.content)[concept.id] for row in found}
-        rows.add_mentions(connection, {(chunk, concept.id): number for chunk, number in counts.items() if number})
 
 
 # --- links ------------------------------------------------------------------------------------------------------------

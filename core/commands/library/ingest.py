@@ -43,31 +43,27 @@ def library_ingest(
     another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say."""
 
     def work(library: Library) -> IngestReport:
-        from core.commands.search import opened_search
         from core.library.ingest import ingest
-        from core.library.phrases import phrases_of
         from core.library.prepare import Way, prepare
 
         asked = provider or workspace.config.provider
         open_executor, at_once, far = _engine(workspace, scheduler, asked)
         way = Way(redact=workspace.config.redact) if far else way_of(workspace, asked)
-        with phrases_of(library, partial(opened_search, workspace, None)) as phrases:
-            report = ingest(
-                library,
-                list(paths),
-                way,
-                now=now,
-                folder=workspace.cwd,
-                content_type=type,
-                open_executor=open_executor,
-                at_once=at_once,
-                worth=1 if far or asked != "offline" else WORTH_PROCESSES,
-                again=again,
-                progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
-                stopped=cancelled,
-                work=partial(_prepare_there, Travelling.of(workspace), asked) if far else prepare,
-                phrases=phrases,
-            )
+        report = ingest(
+            library,
+            list(paths),
+            way,
+            now=now,
+            folder=workspace.cwd,
+            content_type=type,
+            open_executor=open_executor,
+            at_once=at_once,
+            worth=1 if far or asked != "offline" else WORTH_PROCESSES,
+            again=again,
+            progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
+            stopped=cancelled,
+            work=partial(_prepare_there, Travelling.of(workspace), asked) if far else prepare,
+        )
         report.backup = str(library.backup or "")
         return report
 

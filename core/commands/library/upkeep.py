@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from core.base.result import KnowledgeError
@@ -47,19 +46,15 @@ def library_refresh(
         )
 
     def work(library: Library) -> Refreshed:
-        from core.commands.search import opened_search
-        from core.library.phrases import phrases_of
         from core.library.refresh import refresh
 
-        with phrases_of(library, partial(opened_search, workspace, None)) as phrases:
-            return refresh(
-                library,
-                way_of(workspace, provider or workspace.config.provider),
-                now=now,
-                progress=lambda done, of, name, what: progress(Progress(done, of, name, what)),
-                stopped=cancelled,
-                phrases=phrases,
-            )
+        return refresh(
+            library,
+            way_of(workspace, provider or workspace.config.provider),
+            now=now,
+            progress=lambda done, of, name, what: progress(Progress(done, of, name, what)),
+            stopped=cancelled,
+        )
 
     return with_library(workspace, work, patience)
 

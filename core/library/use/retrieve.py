@@ -3,7 +3,7 @@
 What the words, their places and the vectors say is ranked as `core/search` ranks it, and stays so in a library that
 nothing was learned in. Earlier uses, counted by kind of task, and links that a user or use made, add to
 that score. Concepts have not been shown to know better than the words: what these bring stands behind. It chooses
-candidates; who reads the dossiers, a model if one is handed in, decides what to trust.
+candidates; who reads the dossiers decides what to trust.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from core.base.answer import Generate
 from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
 from core.experience.kinds import counts_for, infer_task_type
@@ -28,7 +27,7 @@ from core.library.places import standing_at, without_file
 from core.library.records import Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import candidates, strategies
-from core.library.use.dossier import FULL, Dossier, judged, level_of, shown_traces
+from core.library.use.dossier import FULL, Dossier, level_of, shown_traces
 from core.library.use.postgresql import Embedder, fill_vectors
 from core.library.use.postgresql import near as near_there
 from core.library.use.usage import earlier_uses, histories, tallies
@@ -66,7 +65,6 @@ class Retrieved:
     inferred: bool
     dossiers: tuple[Dossier, ...]
     session_id: str = ""
-    reasoning: str = ""
     warnings: tuple[str, ...] = field(default=())
 
     def to_json(self, size: str = FULL) -> list[dict[str, Any]]:
@@ -91,7 +89,6 @@ def retrieve(
     limit: int = LIMIT,
     near: Mapping[int, float] | None = None,
     embedder: Embedder | None = None,
-    generate: Generate | None = None,
     session_id: str = "",
     project: str = "",
     log: bool = True,
@@ -99,10 +96,9 @@ def retrieve(
     """The best chunks for a question, each with its dossier.
 
     `index` is the search index that has the documents of a library in a file, and `near` what its vectors say of the
-    question; None of one in PostgreSQL, which is asked itself, with an `embedder` by meaning too. `task_type` "" is
-    inferred from the question. With `generate` a model reads the dossiers, puts them in order and says what to trust.
-    Where it or the embedder fails, a warning says so and the rest stands. Logged, unless told otherwise: what was
-    retrieved and never used, or asked for and never found, is what `reflect` and `consolidate` learn from.
+    question; None of one in PostgreSQL, which is asked itself, with an `embedder` by meaning too: where that fails, a
+    warning says so. `task_type` "" is inferred from the question. Logged, unless told otherwise: what was retrieved and
+    never used, or asked for and never found, is what `reflect` and `consolidate` learn from.
     """
     query = storable(query[:QUERY_CHARACTERS]).strip()
     if task_type and task_type not in TASK_TYPES:
@@ -120,14 +116,7 @@ def retrieve(
         asked = candidates.understand(connection, index, query, stems())
         order = _order(connection, index, asked, task_type, near or {}, limit, now)[:limit] if query else []
         dossiers = _dossiers(connection, order, task_type, asked)
-    reasoning = ""
-    if generate is not None and dossiers:
-        verdict = attempt(judged, query, task_type, dossiers, generate)
-        if isinstance(verdict, KnowledgeError):
-            warnings.append(f"{verdict.error} The order is that of the scores.")
-        else:
-            dossiers, reasoning = verdict.value
-    made = Retrieved("", query, task_type, inferred, tuple(dossiers), session_id, reasoning, tuple(warnings))
+    made = Retrieved("", query, task_type, inferred, tuple(dossiers), session_id, tuple(warnings))
     if not log or not query:
         return made
     try:
@@ -363,7 +352,7 @@ def _sentence(link: Link, forward: bool, other: str, text: str) -> str:
 
 def _logged(library: Library, made: Retrieved, project: str, now: datetime) -> Retrieved:
     """Write down what was asked and what was shown; a document that is shown counts as accessed."""
-    record = Retrieval(new_id(), made.query, made.task_type, now, made.session_id, made.reasoning, project)
+    record = Retrieval(new_id(), made.query, made.task_type, now, made.session_id, project=project)
     rows = [
         (one.chunk.id, one.score, {name: round(score, 4) for name, score in one.why.items()}) for one in made.dossiers
     ]

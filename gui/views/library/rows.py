@@ -193,8 +193,6 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
         profile = plain(one.source.functional_profile or "") or f"{named(one.source.source_type)}, nothing learned yet"
         made.append(Words(f"{one.source.domain}: {profile}", "muted", label="Source"))
     made += [Words(plain(caution), "edited", label="Beware") for caution in one.beside]
-    if one.advice:
-        made.append(Words(plain(one.advice), "accent", label="Advice"))
     made += [Rule(), Words("Why it was found", "muted", "strong")]
     shares = shares_of(one, others)
     top = max(shares, key=lambda name: shares[name], default="")
