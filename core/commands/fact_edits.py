@@ -1,33 +1,30 @@
-"""What a user does to single facts: change, delete, merge, and end a number that stands twice."""
+"""What a user does to single facts: confirm, delete, merge."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from rapidfuzz import process
 
 from core.base.checked_lines import Record
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.fact_feed import sync_facts, with_facts
 from core.commands.fact_follow import LINE_STAYS
-from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import DISK_FAILED, check, marks_of
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
+from core.factindex.facts import check
 from core.factindex.places import FactFiles, Placed, read_all, read_one
 from core.factindex.record import append_records
-from core.factindex.reunite import Renumbered, changed_text, plan_renumbering, retired_id
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
-from core.knowledge.hunks import Hunk, becoming, made
+from core.knowledge.hunks import Hunk, made
 
 BY_HAND = "to write them as they are, change the YAML file in a text editor"
 
@@ -98,77 +95,6 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
 
 def _joined(one: tuple[str, ...], other: tuple[str, ...], without: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (*one, *other) if name != without))
-
-
-@dataclass(frozen=True)
-class Renumbering:
-    """The facts that get another number (with `applied`: got it) because it stood twice. `references` counts facts that
-    name both numbers from now on; `run` takes it back; `errors` tell of items that could not be changed."""
-
-    rows: tuple[Renumbered, ...]
-    references: int
-    applied: bool
-    run: str = ""
-    warnings: tuple[str, ...] = ()
-    errors: tuple[ErrorInfo, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge facts renumber --json`."""
-        return {
-            "renumbered": [row.to_json() for row in self.rows],
-            "references": self.references,
-            "applied": self.applied,
-            "run": self.run or None,
-            "errors": [str(error) for error in self.errors],
-        }
-
-
-def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = utc_now) -> Renumbering:
-    """Give every fact whose number stands twice one of its own, as two machines leave it that were merged through git.
-    Without `apply` nothing is written. Raises KnowledgeError while a file is broken: the numbers in it are not
-    known."""
-    try:
-        found = read_all(workspace.paths.knowledge)
-    except OSError as error:
-        raise _unreadable(error) from error
-    broken = [problem for problem in found.problems if problem.code in ("broken-file", DISK_FAILED)]
-    if broken:
-        raise KnowledgeError(
-            "facts-unreadable", f"nothing was renumbered: {broken[0].error.message}", hint="mend it first"
-        )
-    plan = plan_renumbering(found)
-    if not apply or not plan.rows:
-        return Renumbering(tuple(plan.rows), plan.references, False)
-    run, moment = new_edit_run(now()), now()
-    errors: list[ErrorInfo] = []
-    records: list[Record] = [
-        {
-            "t": "renumbered",
-            "from": row.old,
-            "to": row.new,
-            "mark": marks_of(row.fact)[0],
-            "earlier": marks_of(row.fact)[1],
-            "retired": retired_id(row.old, row.new),
-        }
-        for row in plan.rows
-        if row.new
-    ]
-    with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), records))
-    for file in sorted(plan.changes):
-        read = found.by_name[file]
-        text, stuck = changed_text(read, plan.changes[file])
-        for line in stuck:
-            message = f"{file}:{line}: this item cannot be changed without touching more; change it in a text editor"
-            errors.append(ErrorInfo("not-editable", message))
-        if text == read.text:
-            continue
-        hunks = partial(becoming, text)
-        try:
-            change_file(workspace.paths, file, hunks, moment, seen=read.sha256, run=run)
-        except KnowledgeError as failed:
-            errors.append(failed.error)
-    warning = tuple(filter(None, [_synced(workspace, now)]))
-    return Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors))
 
 
 def _synced(workspace: Workspace, now: Clock, run: str = "") -> str:
@@ -255,18 +181,3 @@ def merged_text(merged: Merged) -> str:
         f"'knowledge undo {merged.run}' takes this back",
     ]
     return "\n".join(rows + [f"note: {merged.warning}"] * bool(merged.warning)) + "\n"
-
-
-def renumbered_text(done: Renumbering) -> str:
-    """What gets, or got, another number, and what to do next."""
-    if not done.rows:
-        return "every number stands once: nothing to do\n"
-    rows = [
-        f"{row.old} -> {row.new or 'joined with the same words'}  {row.fact} ({row.file}:{row.line})"
-        for row in done.rows
-    ]
-    if done.references:
-        related = count(done.references, "fact")
-        rows.append(f"{related} related to one of them: both are named, for it is not known which")
-    end = f"'knowledge undo {done.run}' takes this back" if done.applied else "nothing was written; --apply does it"
-    return "\n".join([*rows, end]) + "\n"

@@ -1,5 +1,5 @@
 """`knowledge facts`: the fact index, looked at, checked, brought up to date, put before a conversation;
-and what a user does to single facts: change, delete, merge, renumber.
+and what a user does to single facts: confirm, delete, merge.
 
 A change goes into the YAML file, is refused when that is no longer the one that was seen (`seen`, its sha256), can be
 taken back with `knowledge undo`, and reaches the index at once.
@@ -20,7 +20,7 @@ from core.base.entry import Entry, statement_key
 from core.base.project import GLOBAL, is_below
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.fact_edits import merge_facts, merged_text, renumber_facts, renumbered_text
+from core.commands.fact_edits import merge_facts, merged_text
 from core.commands.fact_feed import lines_too_long, sync_facts
 from core.commands.fact_follow import bullets_of_store
 from core.commands.row import flag, group, listed, needed, option, optional, repeated, single, whole_number
@@ -330,14 +330,6 @@ COMMANDS = (
             merged_text,
             needed("keep", "the id of the fact that stays", "ID"),
             needed("gone", "the id of the other", "OTHER"),
-        ),
-        single(
-            "renumber",
-            "give ids that stand twice, as after a merge, a number each",
-            "--apply",
-            renumber_facts,
-            renumbered_text,
-            flag("--apply", "write it (without: show what would be written)"),
         ),
     ),
 )

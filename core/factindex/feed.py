@@ -22,6 +22,7 @@ from core.factindex.facts import CATEGORIES, GLOBAL, Fact, format_id, marks_of, 
 from core.factindex.follow import Bullets, Followed, follow
 from core.factindex.places import FactFiles, file_for
 from core.factindex.record import GONE, KEPT, NEW, SAME, Fed, History, Key, history_of
+from core.factindex.reunite import FAR
 
 _PITFALL = re.compile(
     r"\b(?:pitfalls?|gotchas?|beware|watch out|careful|caveat|footgun|wrongly|mistakenly|by mistake"
@@ -53,10 +54,6 @@ def kind_of(category: str, text: str, said: str = "") -> str:
     if usual != "fact":
         return usual
     return "pitfall" if _PITFALL.search(text) else "tool-quirk" if _QUIRK.search(text) else usual
-
-
-FAR = 10**15
-"""From here on a number was made up: counting goes on below it, so that no id grows longer than an id may be."""
 
 
 @dataclass(frozen=True)
@@ -264,9 +261,16 @@ def _present(domain: str, marks: Sequence[str], history: History, draft: _Draft)
             if not name or name in draft.present:
                 break
             name = history.merged.get(name, "")
-        if name and name in draft.present:
+        if name in draft.present and not _is_of_another_machine(name, history, draft):
             return name
     return ""
+
+
+def _is_of_another_machine(name: str, history: History, draft: _Draft) -> bool:
+    """Whether a number that this store had given stands before words that were never said here: a fact of another
+    machine has it now, and what this one said of it, and may have deleted, is not said of that."""
+    fact = draft.facts.get(name)
+    return fact is not None and history.made.get(name, "") not in ("", *marks_of(fact.fact))
 
 
 def _deleted(domain: str, marks: Sequence[str], history: History) -> str:

@@ -107,7 +107,7 @@ def together(read: Iterable[FactFile], passed: Sequence[Problem] = ()) -> FactFi
             first = found.placed.setdefault(row.fact.id, row)
             if first is not row:
                 message = f"the id stands twice, first in {first.file}:{first.line}; allowed: each id once"
-                message += " ('knowledge facts renumber' gives it a number of its own)"
+                message += " ('knowledge facts sync' gives it a number of its own)"
                 found.problems.append(Problem("duplicate-id", row.file, row.line, row.fact.id, message))
     return found
 

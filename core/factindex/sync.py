@@ -14,7 +14,6 @@ import errno
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from dataclasses import replace as replaced
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -32,7 +31,7 @@ from core.factindex.held import Known, hold, read_known, write_known
 from core.factindex.places import FILE_BYTES, FactFiles, read_all, read_at, read_one, together, why_broken
 from core.factindex.record import NAME as RECORD
 from core.factindex.record import History, Key, aged, append_records, history_of, read_history
-from core.factindex.reunite import strangers
+from core.factindex.reunite import changed_text, plan_renumbering
 
 ATTEMPTS = 10
 TOLD = 20
@@ -114,7 +113,7 @@ def sync(
     are missed with it stay in the index until it is whole again or `accept_removals` says that they may go. Raises
     OSError."""
     report = SyncReport(index=str(knowledge / index.NAME))
-    known = last = read_known(state)
+    known = read_known(state)
     if accept_removals:
         known = Known(seen=True)
     removed: set[str] = set()
@@ -124,15 +123,11 @@ def sync(
         append_records(record_path(state), cut.records)
         _close(state, cut)
         found = _read_again(knowledge, found, report.files)
+    found = _numbered_once(knowledge, found, replace, report)
     hold(knowledge, found, known, removed)
     records, history = read_history(record_path(state))
     if history.damaged:
         report.notes.append(f"{history.damaged} damaged lines of {record_path(state)} were passed over")
-    foreign = strangers(found, last.ids.values(), history) if last.seen else []
-    if foreign:
-        append_records(record_path(state), foreign)
-        records += foreign
-        history = replaced(history_of(records), damaged=history.damaged)
     harvested = harvests(history)
     plan = plan_feed(
         found,
@@ -197,6 +192,17 @@ def project(
 def _aged(found: FactFiles, history: History, now: datetime) -> list[Fact]:
     today = now.astimezone(UTC).date().isoformat()
     return [*(aged(row.fact, history, today) for row in found.placed.values()), *chain(*found.held.values())]
+
+
+def _numbered_once(knowledge: Path, found: FactFiles, replace: Replace, report: SyncReport) -> FactFiles:
+    """The files when each fact has a number of its own, as two machines leave them that were merged through git. What
+    somebody saves in that moment is left for the next sync."""
+    new = {name: changed_text(found.by_name[name], rows)[0] for name, rows in plan_renumbering(found).items()}
+    done = [name for name, text in new.items() if replace(knowledge / name, text.encode(), found.by_name[name].data)]
+    if done:
+        report.files += done
+        report.notes.append(f"numbers that stood twice were given once each: {', '.join(sorted(done))}")
+    return _read_again(knowledge, found, done)
 
 
 # --- what is meant, in the log ---------------------------------------------------------------------------------------
