@@ -21,6 +21,7 @@ from core.factindex.facts import Problem as Problem
 from core.factindex.facts import check
 from core.factindex.places import FactFiles, Placed, read_all, read_one
 from core.factindex.record import append_records
+from core.factindex.reunite import joined
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
@@ -66,16 +67,11 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
     first = _placed(workspace, keep)
     second = _placed(workspace, gone)
     a, b = first.fact, second.fact
-    values: dict[str, Any] = {"related": _joined(a.related, (b.id, *b.related), a.id)}
+    related = dict.fromkeys((*a.related, b.id, *b.related))
+    values: dict[str, Any] = {"related": tuple(name for name in related if name != a.id)}
     if b.id not in a.related:  # else a crash came between the two steps: the counts are added up already
         counts = (a.source_count, b.source_count)
-        values |= {
-            "confidence": max(a.confidence, b.confidence),
-            "tags": _joined(a.tags, b.tags, ""),
-            "source_count": sum(1 if one is None else one for one in counts),
-            "first_seen": min(filter(None, (a.first_seen, b.first_seen)), default=""),
-            "last_confirmed": max(a.last_confirmed, b.last_confirmed),
-        }
+        values = {**joined([a, b]), **values, "source_count": sum(1 if one is None else one for one in counts)}
     read_editable(workspace.paths, second.file)
     run, moment = new_edit_run(now()), now()
     try:
@@ -91,10 +87,6 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
     removed = _finished(workspace, _change(workspace, again, None, moment, None, run), now)
     kept = attempt(_placed, workspace, keep)
     return Merged(kept.value.fact if isinstance(kept, Ok) else a, b, run, removed.warning)
-
-
-def _joined(one: tuple[str, ...], other: tuple[str, ...], without: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in (*one, *other) if name != without))
 
 
 def _synced(workspace: Workspace, now: Clock, run: str = "") -> str:

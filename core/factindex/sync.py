@@ -115,7 +115,7 @@ def sync(
     report = SyncReport(index=str(knowledge / index.NAME))
     known = read_known(state)
     if accept_removals:
-        known = Known(seen=True)
+        known = Known()
     removed: set[str] = set()
     found = read_all(knowledge)
     for cut in cut_off(state):
@@ -153,9 +153,6 @@ def sync(
         found = _read_again(knowledge, found, [*plan.operations, *report.files])
         hold(knowledge, found, known, removed)
         history = history_of([*records, *plan.records])
-        missing = _missing(plan, found)
-        if missing:
-            report.notes.append(f"{len(missing)} new facts are not in the files after writing, first {missing[0]}")
         stuck = _unchanged(plan, found)
         if stuck:
             which = ", ".join(stuck[:5]) + (" and others" if len(stuck) > 5 else "")
@@ -330,13 +327,6 @@ def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFile
         except FileNotFoundError:
             read.pop(name, None)  # any other trouble is raised: what was just written has to be read back
     return together((read[name] for name in sorted(read)), found.passed)
-
-
-def _missing(plan: Plan, found: FactFiles) -> list[str]:
-    """New facts that were not read back from their files: somebody has taken them out in that very moment."""
-    rows = [row for operations in plan.operations.values() for row in operations if row["op"] == "add"]
-    taken = found.taken
-    return [str(row["fact"]["id"]) for row in rows if row["fact"]["id"] not in taken]
 
 
 def _unchanged(plan: Plan, found: FactFiles) -> list[str]:
