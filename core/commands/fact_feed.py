@@ -226,7 +226,7 @@ def _begin_again(paths: Paths) -> bool:
     """Where every YAML file is gone and index.json with them, nothing is left to be trusted over the bullets: the
     record of what became of them is set aside, so that the committed plans make the facts again. Raises OSError."""
     record = record_path(paths.state)
-    if files.exists(paths.knowledge / index.NAME) or next(fact_places(paths.knowledge), None) is not None:
+    if files.exists(paths.knowledge / index.NAME) or fact_places(paths.knowledge):
         return False
     if not files.exists(record):
         return False

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 FOLDERS = ("global", "repos", "agents")
 ENDINGS = (".yaml", ".yml")
+LINK = "a symbolic link, which is not followed"
 
 
 def fact_file_names(knowledge: Path) -> Iterator[str]:
@@ -16,56 +16,27 @@ def fact_file_names(knowledge: Path) -> Iterator[str]:
     return (name for name, why in fact_places(knowledge) if not why)
 
 
-def fact_places(knowledge: Path) -> Iterator[tuple[str, str]]:
-    """The same, and between them what a user may take for one: (name, why it is not read, "" for a file). Raises
-    OSError."""
-    for folder in FOLDERS:
-        try:
-            why = _why_no_folder(knowledge / folder)
-        except FileNotFoundError:
+def fact_places(knowledge: Path) -> list[tuple[str, str]]:
+    """The same, and between them what a user may take for one: (name, why it is not read, "" for a file). Folders may
+    stand in the three of them, and hidden files and folders are no part of it. Raises OSError."""
+    found: list[tuple[str, str]] = []
+
+    def unreadable(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            why = f"a folder that cannot be read ({error.strerror})"
+            found.append((os.path.relpath(error.filename, knowledge), why))
+
+    for top in FOLDERS:
+        if os.path.islink(knowledge / top):
+            found.append((top, LINK))
             continue
-        if why:
-            yield folder, why
-            continue
-        inside, why = _entries(knowledge / folder)
-        if why:
-            yield folder, why
-        for entry in inside:
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                below, why = _entries(Path(entry.path))
-                if why:
-                    yield f"{folder}/{entry.name}", why
-                for one in below:
-                    if _is_ours(one.name) and not one.is_dir(follow_symlinks=False):
-                        yield f"{folder}/{entry.name}/{one.name}", _why_no_file(one)
-            elif _is_ours(entry.name) or (entry.is_symlink() and entry.is_dir()):
-                yield f"{folder}/{entry.name}", _why_no_file(entry)
-
-
-LINK = "a symbolic link, which is not followed"
-
-
-def _entries(folder: Path) -> tuple[list[os.DirEntry[str]], str]:
-    """What lies in a folder, sorted; or why it cannot be looked at, in words."""
-    try:
-        with os.scandir(folder) as found:
-            return sorted(found, key=lambda one: one.name), ""
-    except OSError as error:
-        return [], f"a folder that cannot be read ({error.strerror})"
-
-
-def _why_no_folder(path: Path) -> str:
-    mode = path.lstat().st_mode
-    return "" if stat.S_ISDIR(mode) else LINK if stat.S_ISLNK(mode) else "no folder"
-
-
-def _why_no_file(entry: os.DirEntry[str]) -> str:
-    if entry.is_file(follow_symlinks=False):
-        return ""
-    return LINK if entry.is_symlink() else "a pipe, socket or device"
-
-
-def _is_ours(name: str) -> bool:
-    return name.endswith(ENDINGS) and not name.startswith(".")
+        for place, folders, names in os.walk(knowledge / top, onerror=unreadable):
+            below = os.path.relpath(place, knowledge)
+            for name in (one for one in (*folders, *names) if not one.startswith(".")):
+                path = os.path.join(place, name)
+                if os.path.islink(path) and (name.endswith(ENDINGS) or name in folders):
+                    found.append((f"{below}/{name}", LINK))
+                elif name.endswith(ENDINGS) and name in names:
+                    found.append((f"{below}/{name}", "" if os.path.isfile(path) else "a pipe, socket or device"))
+            folders[:] = [name for name in folders if below == top and not name.startswith(".")]
+    return sorted(found)
