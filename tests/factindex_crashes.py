@@ -21,7 +21,7 @@ from tests.faults.fault import Counter, Fault, error_points, kill_points
 from tests.faults.store import performing, place
 
 MINE = "# my own remark\n"
-HAND = '---\ndomain: global\ncategory: question\n---\n\n- id: global:question:001\n  fact: mine?\n  confidence: 1\n'
+HAND = "---\ndomain: global\ncategory: question\n---\n\n- id: global:question:001\n  fact: mine?\n  confidence: 1\n"
 
 
 def build(folder: Path) -> Shelf:

@@ -79,6 +79,20 @@ class Taught:
     lessons: tuple[Lesson, ...]
 
 
+@dataclass(frozen=True)
+class Harvests:
+    """What the store tells: conversations in the order of their harvest, which harvests are committed, which runs were
+    taken back, the sizes of the archives that `taught` was read from, which domains are kinds of agents, and what the
+    bullets say that facts follow (None: they follow nothing now)."""
+
+    taught: Iterable[Taught] = ()
+    committed: AbstractSet[Key] = frozenset()
+    undone: AbstractSet[str] = frozenset()
+    sizes: dict[str, int] = field(default_factory=dict)
+    agents: AbstractSet[str] = frozenset()
+    bullets: Bullets | None = None
+
+
 @dataclass
 class Plan:
     """What a sync will do: operations by file, the two parts of a new file's name that its frontmatter needs, the
@@ -148,27 +162,15 @@ class _Draft:
         self._texts.pop(fact.domain, None)
 
 
-def plan_feed(
-    found: FactFiles,
-    records: Sequence[Record],
-    taught: Iterable[Taught],
-    *,
-    undone: AbstractSet[str] = frozenset(),
-    committed: AbstractSet[Key] = frozenset(),
-    agents: AbstractSet[str] = frozenset(),
-    bullets: Bullets | None = None,
-    let_go: bool = False,
-) -> Plan:
-    """Decide everything. `records` is the record so far; `undone` names runs that a user took back, of which all
-    harvests but those still in `committed` are taken back here too; `agents` are domains that are kinds of agents. With
-    `bullets` each fact follows its own; `let_go` as in `follow`."""
-    plan = Plan()
-    taught = list(taught)
-    if not taught and not undone and bullets is None:
+def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *, let_go: bool = False) -> Plan:
+    """Decide everything. `records` is the record so far; of the runs that a user took back, all harvests but those that
+    are still committed are taken back here too. Each fact follows its bullet; `let_go` as in `follow`."""
+    plan, taught, bullets = Plan(), list(harvests.taught), harvests.bullets
+    if not taught and not harvests.undone and bullets is None:
         return plan
     history = history_of(records)
     draft = _Draft(found, history)
-    lost = [fed for key, fed in history.fed.items() if fed.run in undone and key not in committed]
+    lost = [fed for key, fed in history.fed.items() if fed.run in harvests.undone and key not in harvests.committed]
     witnesses = _witnesses(history, {(one.sha, one.run) for one in lost}) if lost else {}
     for fed in lost:
         _take_back(fed, history, draft, plan, witnesses)
@@ -182,7 +184,7 @@ def plan_feed(
     for conversation in taught:
         if (conversation.sha, conversation.run) not in history.fed:
             _feed(conversation, history, draft, plan, bullets)
-    _compile(draft, plan, max((row["day"] for row in plan.records if row.get("day")), default=""), agents)
+    _compile(draft, plan, max((row["day"] for row in plan.records if row.get("day")), default=""), harvests.agents)
     return plan
 
 

@@ -11,8 +11,7 @@ run twice, nothing changes.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
@@ -25,12 +24,13 @@ from core.base.result import ErrorInfo
 from core.factindex import index
 from core.factindex.edits import Operation, apply_operations, is_bare, new_file_text
 from core.factindex.facts import Fact, Problem
-from core.factindex.feed import Plan, Taught, plan_feed
+from core.factindex.feed import Harvests as Harvests
+from core.factindex.feed import Plan, plan_feed
 from core.factindex.follow import Bullets, follow
 from core.factindex.held import Known, hold, read_known, write_known
 from core.factindex.places import FILE_BYTES, FactFiles, read_all, read_at, read_one, together, why_broken
 from core.factindex.record import NAME as RECORD
-from core.factindex.record import History, Key, aged, append_records, history_of, read_history
+from core.factindex.record import History, aged, append_records, history_of, read_history
 from core.factindex.reunite import changed_text, plan_renumbering
 
 ATTEMPTS = 10
@@ -80,20 +80,6 @@ class SyncReport:
         return {**row, "problems": [problem.to_json() for problem in self.problems]}
 
 
-@dataclass(frozen=True)
-class Harvests:
-    """What the store tells: conversations in the order of their harvest, which harvests are committed, which runs were
-    taken back, the sizes of the archives that `taught` was read from, which domains are kinds of agents, and what the
-    bullets say that facts follow (None: they follow nothing now)."""
-
-    taught: Iterable[Taught] = ()
-    committed: AbstractSet[Key] = frozenset()
-    undone: AbstractSet[str] = frozenset()
-    sizes: dict[str, int] = field(default_factory=dict)
-    agents: AbstractSet[str] = frozenset()
-    bullets: Bullets | None = None
-
-
 def record_path(state: Path) -> Path:
     """Where the record lies, in the store's folder of states."""
     return state / RECORD
@@ -129,22 +115,12 @@ def sync(
     if history.damaged:
         report.notes.append(f"{history.damaged} damaged lines of {record_path(state)} were passed over")
     harvested = harvests(history)
-    plan = plan_feed(
-        found,
-        records,
-        harvested.taught,
-        undone=harvested.undone,
-        committed=harvested.committed,
-        agents=harvested.agents,
-        bullets=harvested.bullets,
-        let_go=accept_removals,
-    )
-    fresh = [
+    plan = plan_feed(found, records, harvested, let_go=accept_removals)
+    plan.records += [
         {"t": "archive", "run": run, "size": size}
         for run, size in harvested.sizes.items()
         if history.archives.get(run) != size
     ]
-    plan.records += fresh
     meant: Meant | None = None
     if plan.operations:
         meant = _write_down(state, plan)

@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -27,7 +27,7 @@ from core.library.concepts import Names
 from core.library.database import Library
 from core.library.describe import Named
 from core.library.fetch import is_address
-from core.library.prepare import Prepared, PreparedChunk
+from core.library.prepare import Prepared
 from core.library.records import (
     Chunk,
     Concept,
@@ -240,8 +240,9 @@ def _settle(
     with chunks that do not move."""
     d = schema.document.c
     day = day_of(connection.execute(select(d.written_at).where(d.id == document_id)).scalar())
-    made = [replace(_chunk(prepared, one, document_id, at), day=day) for at, one in enumerate(prepared.chunks)]
-    stay = _kept(connection, made, old)
+    made = [replace(chunk, document_id=document_id, day=day) for chunk in prepared.chunks]
+    used = _used(connection, old)
+    stay = _kept(made, old, used)
     settled: list[Chunk] = []
     fresh: list[Chunk] = []
     for chunk, kept in zip(made, stay, strict=True):
@@ -261,17 +262,16 @@ def _settle(
     rows.add_chunks(connection, fresh)
     moved = {chunk.id for chunk in stay if chunk is not None}
     left = [chunk for chunk in old if chunk.id not in moved]
-    _forget_unused(connection, document_id, left)
+    # Of this very document, which was parted otherwise once, what nobody used goes.
+    rows.forget(connection, [one.id for one in left if one.document_id == document_id and one.id not in used])
     spoken = _spoken_of(connection, prepared, settled, now, known)
     _linked(connection, prepared, document_id, settled, spoken, now)
-    return sum(_used(connection, [chunk for chunk in left if chunk.document_id != document_id]).values())
+    return sum(used.get(chunk.id, 0) for chunk in left if chunk.document_id != document_id)
 
 
-def _kept(connection: Connection, made: Sequence[Chunk], old: Sequence[Chunk]) -> list[Chunk | None]:
+def _kept(made: Sequence[Chunk], old: Sequence[Chunk], used: Container[str]) -> list[Chunk | None]:
     """For each chunk of a new text the old one that it is still: the one with the same words, else a used one that
     stands in it."""
-
-    used = _used(connection, old)
     pool: dict[str, list[Chunk]] = defaultdict(list)
     for chunk in sorted(old, key=lambda one: one.id not in used):
         pool[chunk.content_sha256].append(chunk)
@@ -308,23 +308,6 @@ def _used(connection: Connection, chunks: Sequence[Chunk]) -> dict[str, int]:
         asked = select(t.chunk_id, func.count()).where(t.chunk_id.in_(part)).group_by(t.chunk_id)
         found |= {chunk: int(number) for chunk, number in connection.execute(asked)}
     return found
-
-
-def _chunk(prepared: Prepared, made: PreparedChunk, document_id: str, position: int) -> Chunk:
-    piece, said = made.piece, made.said
-    content = prepared.document.text[piece.begins : piece.ends]
-    return Chunk(
-        new_id(), document_id, content, position, said.summary, said.chunk_type, made.tokens, None, said.needs_context,
-        said.rhetorical_mode, piece.heading, piece.begins, piece.ends, made.spaced, sha256_of(content),
-    )  # fmt: skip
-
-
-def _forget_unused(connection: Connection, document_id: str, left: Sequence[Chunk]) -> None:
-    """What is left of this very document (it was parted otherwise once) goes, unless it was used."""
-    c = schema.trace_chunk.c
-    for part in rows.in_parts(chunk.id for chunk in left if chunk.document_id == document_id):
-        used = set(connection.execute(select(c.chunk_id).where(c.chunk_id.in_(part))).scalars())
-        rows.forget(connection, [one for one in part if one not in used])
 
 
 # --- concepts ---------------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ SEEDS = 8
 """From so many of the best the graph is walked."""
 POOL = 100
 """This many of the best are weighed by age and by what they have been good for."""
-CONCEPT, USAGE, GRAPH, NEW = 0.3, 2.0, 0.6, 2.0
+USAGE, GRAPH, NEW = 2.0, 0.6, 2.0
 """What the full score of a strategy adds to that of the words, which are logarithms of odds; NEW is that of time where
 the question asks for what is new. Else the age only decides between equals."""
 NAMED_LINKS = ("contradicts", "better_for", "supersedes")
@@ -170,7 +170,7 @@ def _order(
     table = _Table(connection, query, near)
     table.take(_ranked(query, found, near))
     table.bring(_best(concepts))
-    table.add_behind("concept", CONCEPT, concepts)
+    table.add("concept", 0.0, concepts)
     table.add("usage", USAGE, used)
     seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
     walk = strategies.by_graph(connection, {**seeds, **table.documents_of(seeds)}, task_type)
@@ -179,13 +179,11 @@ def _order(
     table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
     counts = tallies(connection, pool)
-    misled = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
-    table.put_last(misled)  # that is decisive, and its words alone say whether it belongs to the answer
-    table.add("usage", USAGE, {
-        key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in misled
-    })  # fmt: skip
+    table.last = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
+    role = {key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in table.last}
+    table.add("usage", USAGE, role)
     weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
-    table.add("temporal", weight, {key: strategies.by_time(table.day(key), now) for key in pool})
+    table.add("temporal", weight, {key: strategies.by_time(str(table.rows[key].date), now) for key in pool})
     return table.best(limit, pool)
 
 
@@ -200,17 +198,19 @@ class _Table:
     connection: Connection
     query: Query
     near: Mapping[int, float]
-    _rows: dict[str, Any] = field(default_factory=dict)
+    rows: dict[str, Any] = field(default_factory=dict)
     _score: dict[str, float] = field(default_factory=dict)
     _why: dict[str, dict[str, float]] = field(default_factory=dict)
     _behind: set[str] = field(default_factory=set)
-    _last: set[str] = field(default_factory=set)
+    last: set[str] = field(default_factory=set)
+    """What has misled too often at this kind of task stands behind everything else that is shown: that is decisive, and
+    its words alone say whether it belongs to the answer."""
 
     def take(self, ranked: Iterable[Ranked]) -> None:
         """New candidates, with what their words and their meaning say."""
         for one in ranked:
             row = one.seen.row
-            self._rows[row.key], self._score[row.key] = row, one.score
+            self.rows[row.key], self._score[row.key] = row, one.score
             self._why[row.key] = {"keyword": one.score}
             if near_by := self.near.get(row.id, 0.0):
                 self._why[row.key]["semantic"] = near_by
@@ -218,48 +218,35 @@ class _Table:
     def add(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
         """What a strategy says of chunks, by their ids."""
         for key, score in scores.items():
-            if key in self._rows and abs(score) > 1e-6:
+            if key in self.rows and abs(score) > 1e-6:
                 self._score[key] += weight * score
                 self._why[key][name] = self._why[key].get(name, 0.0) + score
 
-    def add_behind(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
-        """The same of a strategy that tells why, but moves nothing that the words have found."""
-        for key, score in scores.items():
-            self.add(name, weight if key in self._behind else 0.0, {key: score})
-
     def best(self, count: int, among: Sequence[str] | None = None) -> list[Scored]:
         """The best chunks. What stands behind scores no more than the last of the others."""
-        keys = sorted(among or self._rows, key=lambda key: self._rows[key].date, reverse=True)
+        keys = sorted(among or self.rows, key=lambda key: self.rows[key].date, reverse=True)
         keys.sort(key=lambda key: -self._score[key])  # of equals the newer first, as everywhere
         keys.sort(key=self._behind.__contains__)
-        behind = self._behind | self._last
+        behind = self._behind | self.last
         least = min((self._score[key] for key in keys if key not in behind), default=math.inf)
-        keys = warned_last(keys, self._last.__contains__, count)
+        keys = warned_last(keys, self.last.__contains__, count)
         scores = ((key, min(self._score[key], least) if key in behind else self._score[key]) for key in keys)
         return [(key, score, self._why[key]) for key, score in scores]
 
     def bring(self, keys: Iterable[str], behind: bool = True) -> None:
         """Make chunks candidates that the words did not find."""
         found = Candidates({}, {})
-        candidates.add_ids(self.connection, found, [key for key in keys if key not in self._rows], "brought")
+        candidates.add_ids(self.connection, found, [key for key in keys if key not in self.rows], "brought")
         if found.rows:
             self.take(_ranked(self.query, found, self.near))
             if behind:
                 self._behind |= {row.key for row in found.rows.values()}
 
-    def put_last(self, keys: Iterable[str]) -> None:
-        """What has misled too often at this kind of task stands behind everything else that is shown."""
-        self._last |= set(keys)
-
-    def day(self, key: str) -> str:
-        """When a chunk was written, "" where that is not known."""
-        return str(self._rows[key].date)
-
     def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
         """The documents of chunks, half as strong."""
         strengths: dict[str, float] = {}
         for key, strength in seeds.items():
-            document = self._rows[key].thread
+            document = self.rows[key].thread
             strengths[document] = max(strengths.get(document, 0.0), strength / 2)
         return strengths
 
