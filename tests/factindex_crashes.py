@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from core.base import files
-from core.factindex.listing import FOLDERS
+from core.factindex.facts import FOLDERS
 from core.factindex.record import read_history
 from core.factindex.sync import record_path
 from core.knowledge.swap import clear_leftovers

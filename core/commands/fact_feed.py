@@ -36,9 +36,17 @@ from core.commands.history.runs import UNDO_RUN
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import held, index
 from core.factindex.bootstrap import FILE_NOTE
-from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, as_fact, is_domain, sort_key
+from core.factindex.facts import (
+    DAMAGE,
+    DISK_FAILED,
+    FACT_CHARACTERS,
+    FOLDERS,
+    as_fact,
+    fact_places,
+    is_domain,
+    sort_key,
+)
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
-from core.factindex.listing import FOLDERS, fact_places
 from core.factindex.record import History, Key, append_records
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
 from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text

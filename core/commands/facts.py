@@ -30,11 +30,10 @@ from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import index
 from core.factindex.bootstrap import BUDGET, choose
 from core.factindex.bootstrap import Bootstrap as Bootstrap
-from core.factindex.facts import CATEGORIES, DAMAGE, entries, sort_key
+from core.factindex.facts import CATEGORIES, DAMAGE, ENDINGS, entries, sort_key
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
 from core.factindex.held import hold, read_known
-from core.factindex.listing import ENDINGS
 from core.factindex.places import read_all, read_one, together
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project

@@ -16,9 +16,8 @@ from pathlib import Path
 
 from core.base import files
 from core.base.conflict import conflict_line
-from core.factindex.facts import CATEGORIES, DISK_FAILED, GLOBAL, Fact, Problem, check, fact_from, shown
+from core.factindex.facts import CATEGORIES, DISK_FAILED, GLOBAL, Fact, Problem, check, fact_from, fact_places, shown
 from core.factindex.items import BOM, Item, scan
-from core.factindex.listing import fact_places
 
 FILE_BYTES = 1 << 28
 PLURAL = dict(zip(CATEGORIES, ("facts", "pitfalls", "patterns", "tool-quirks", "questions"), strict=True))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from core.harvest.report import Progress, Report
 if TYPE_CHECKING:
     from core.library.database import Library
     from core.library.refresh import Refreshed
+    from core.library.use.graph import Linked
 
 BUDGET_SECONDS = 20.0
 """For so long the library is kept up after a harvest; what is left then is done after the next one."""
@@ -71,16 +71,6 @@ def refreshed_text(done: Refreshed) -> str:
 # --- link -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Linked:
-    """A link that somebody made by hand: its two ends as the library names them; `run_id` takes it back."""
-
-    run_id: str
-    source: str
-    relation: str
-    target: str
-
-
 def library_link(
     workspace: Workspace,
     one: str,
@@ -95,8 +85,7 @@ def library_link(
     def work(library: Library) -> Linked:
         from core.library.use.graph import link
 
-        made = link(library, one, relation, other, note, now())
-        return Linked(made.run_id, made.source.name, relation, made.target.name)
+        return link(library, one, relation, other, note, now())
 
     return with_library(workspace, work)
 

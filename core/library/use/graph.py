@@ -27,15 +27,16 @@ class Node(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Made:
-    """A link that somebody made: its ends, and the run that takes it back."""
+class Linked:
+    """A link that somebody made by hand: its two ends as the library names them; `run_id` takes it back."""
 
     run_id: str
-    source: Node
-    target: Node
+    source: str
+    relation: str
+    target: str
 
 
-def link(library: Library, one: str, relation: str, other: str, note: str, now: datetime) -> Made:
+def link(library: Library, one: str, relation: str, other: str, note: str, now: datetime) -> Linked:
     """Write down how two entities stand to each other, each named by its id, the beginning of it, or the name of a
     concept. Of a symmetric relation one direction is stored, and both ends tell it."""
     if relation not in RELATIONS:
@@ -53,7 +54,7 @@ def link(library: Library, one: str, relation: str, other: str, note: str, now: 
         after = plain({name: value for name, value in row_of(record).items() if name != "id"})
         change = Change("link", {"id": record.id}, None, after, f"{source.name} {relation} {target.name}")
         done = apply(connection, "link", [change], {}, now, now)
-    return Made(done.run_id, source, target)
+    return Linked(done.run_id, source.name, relation, target.name)
 
 
 def _chosen(connection: Connection, which: str) -> Node:

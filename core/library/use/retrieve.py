@@ -30,7 +30,7 @@ from core.library.use import candidates, strategies
 from core.library.use.dossier import FULL, Dossier, level_of, shown_traces
 from core.library.use.postgresql import Embedder, fill_vectors
 from core.library.use.postgresql import near as near_there
-from core.library.use.usage import earlier_uses, histories, tallies
+from core.library.use.usage import by_earlier_use, histories, tallies
 from core.search.answering import chosen
 from core.search.candidates import Candidates
 from core.search.conversations import Piece
@@ -163,7 +163,7 @@ def _order(
     text = query.text
     concepts = strategies.by_concept(connection, strategies.concepts_in(connection, text), query.entries)
     worths = {stem: term.worth for term in query.terms for stem in term.stems}
-    used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
+    used = by_earlier_use(connection, text, task_type, worths, stems())
     brought = [chunk for chunk in _best(used) if used[chunk] > 0]
     found = candidates.find(connection, index, query, limit, near)
     candidates.add_ids(connection, found, brought, "brought")
