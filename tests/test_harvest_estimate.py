@@ -250,9 +250,10 @@ def test_the_providers_own_count_prices_the_next_run(way: str, world: World, mon
         second = asked_of(world, model.url, way=way)["candidates"]
         before = model.reported
         spent = asked_of(world, model.url, "--apply", way=way)["spent"]
-        assert second["tokens"] == pytest.approx(spent["sent_tokens"], rel=0.1)
+        near = 0.1 if way == "parts" else 0.15  # how long summaries are is no more than supposed
+        assert second["tokens"] == pytest.approx(spent["sent_tokens"], rel=near)
         assert second["token_factor"] == pytest.approx(1.7, rel=0.02)
-        assert second["price"] == pytest.approx((model.reported - before) / 1000, rel=0.1)
+        assert second["price"] == pytest.approx((model.reported - before) / 1000, rel=near)
 
 
 def test_what_was_reported_is_told_beside_the_price_and_can_be_deleted(world: World, tmp_path: Path) -> None:

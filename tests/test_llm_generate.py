@@ -15,7 +15,6 @@ import pytest
 from core.base.answer import Answer
 from core.base.paths import ASKED_LINE
 from core.base.result import KnowledgeError, attempt, refuse
-from core.llm.command import run_command
 from core.llm.credentials import keys_from, read_keys
 from core.llm.generate import connect
 from core.llm.schema import anthropic_schema, gemini_schema, openai_schema
@@ -438,7 +437,9 @@ def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
         return False
 
     with pytest.raises(KeyboardInterrupt):
-        run_command(python(code), "prompt", seconds=60.0, max_bytes=10, cancelled=interrupted)
+        connect(ModelSettings("command", command=python(code)), credentials=keys_from(None, {}), cancelled=interrupted)(
+            "prompt"
+        )
     assert is_gone(int(note.readlink().name))
 
 

@@ -95,8 +95,8 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True)
 class Items:
-    """The valid items of an answer and how many rows were skipped, by reason; under `part of a row` how many of the
-    items had a field that nobody reads, under `category full` how many arrays may have been ended by their schema."""
+    """The valid items of an answer and how many rows were skipped, by reason; under `category full` how many arrays may
+    have been ended by their schema."""
 
     items: tuple[Item, ...]
     skipped: dict[str, int]
@@ -283,7 +283,6 @@ class _Intake:
             return self.count("wrong shape" if item is None else "empty")
         if same is not None and (same.earlier or same.waits):
             return self.count("repeated")
-        self.count("part of a row", isinstance(raw, dict) and bool(_unread_keys(category, raw)))
         item = self._judged(item, category, raw)
         if same is not None and not _adds_figures(item.text, same.text):
             if item.held == "secret" or not self._stands(item.quote):  # the line stands: nothing for the user to decide
@@ -432,15 +431,6 @@ def _item(category: str, raw: Any) -> Item | None:
     if not item.text and any(_says_something(raw[key]) for key in raw.keys() - _BESIDE - read):
         return None
     return item
-
-
-def _unread_keys(category: str, raw: Mapping[str, Any]) -> list[str]:
-    """The keys of a row that says more than its item holds."""
-    keys = {*_KEYS.get(category, ("statement", "detail")), "quote", *_BESIDE}
-    texts = {key for key in keys if raw.get(key) is None or isinstance(raw[key], str) or key in (*_BESIDE, "steps")}
-    if category == "playbooks" and not any(_says_something(raw.get(key)) for key in _KEYS[category]):
-        texts.add("statement")
-    return [key for key, value in raw.items() if key not in texts and _says_something(value)]
 
 
 def _with_secret(category: str, raw: Any) -> Item | None:

@@ -17,7 +17,7 @@ from core.base.result import KnowledgeError
 from core.harvest.answer import SCHEMA
 from core.harvest.asking import KeptAnswers
 from core.harvest.distil import distil_step
-from core.harvest.meter import ANSWER_TOKENS, BYTES_A_TOKEN, UNKNOWN, Usage
+from core.harvest.meter import ANSWER_TOKENS, BYTES_A_TOKEN, SUMMARY_SHARE, UNKNOWN, Usage
 from core.harvest.steps import HarvestOptions, HarvestPlan, Step
 from core.sources.sessions import StoreCache
 
@@ -62,7 +62,7 @@ class _Counting:
         if schema is None:
             part = prompt.partition("<conversation>")[2]
             bytes_of_it = len(part.encode("utf-8", "replace"))
-            summary = ("word " * (bytes_of_it // 5 + 1))[: max(1, round(bytes_of_it * self.usage.summary_share))]
+            summary = ("word " * (bytes_of_it // 5 + 1))[: max(1, round(bytes_of_it * SUMMARY_SHARE))]
             self.output_tokens += len(summary) // BYTES_A_TOKEN
             return Answer(summary)
         asked = len(schema.get("required", ())) or len(SCHEMA["required"])

@@ -28,34 +28,12 @@ NOT_TRIED = "not-tried"
 NO_ANSWER = "no-answer"
 """The code of the error that says: it was sent, at least in part, and the run gave the model up before an answer."""
 
-HOPELESS = frozenset(
-    {
-        "rejected-key",
-        "not-found",
-        "no-credit",
-        "unreachable",
-        "bad-certificate",
-        "bad-address",
-        "redirected",
-        "no-credentials",
-        "no-model",
-        "no-command",
-        "command-missing",
-        "no-account",
-        "not-installed",
-        "no-download",
-        "bad-model",
-        "too-old",
-        "not-logged-in",
-        "folder-failed",
-        "unknown-provider",
-        "bad-settings",
-        "bad-credentials",
-        "credentials-exposed",
-        "credentials-malformed",
-        "credentials-unreadable",
-    }
-)
+HOPELESS = frozenset({
+    "rejected-key", "not-found", "no-credit", "unreachable", "bad-certificate", "bad-address", "redirected",
+    "no-credentials", "no-model", "no-command", "command-missing", "no-account", "not-installed", "no-download",
+    "bad-model", "too-old", "not-logged-in", "folder-failed", "unknown-provider", "bad-settings", "bad-credentials",
+    "credentials-exposed", "credentials-malformed", "credentials-unreadable",
+})  # fmt: skip
 """Failures that no other conversation would escape: of the settings, the key, or a server that is not there."""
 
 DOUBTFUL = frozenset({"forbidden", "connection-failed", "command-failed"})
@@ -228,10 +206,10 @@ def _add(one: int | None, other: int | None) -> int | None:
 ANSWER_TOKENS = 700
 """What the answer about one part usually takes, all its categories together."""
 SUMMARY_SHARE = 1 / 6
-"""`summarize.md` asks for at most a fifth of a part; most models write less."""
-MIN_CALLS, MAX_CALLS = 3, 2000
-"""A report is believed from the first number of calls on; above the second, older ones count half, for a model changes
-its ways."""
+"""How long a summary is, as a part of what it shortens: `summarize.md` asks for at most a fifth; most models write
+less."""
+MIN_CALLS = 3
+"""A report is believed from so many calls on."""
 LEAST_FACTOR, MAX_FACTOR = 0.25, 8.0
 """Providers that report less or more tokens than this for one of ours report something else."""
 
@@ -240,17 +218,13 @@ LEAST_FACTOR, MAX_FACTOR = 0.25, 8.0
 class Usage:
     """Sums over the calls of one model. `estimated` are the tokens of prompts as bytes // 4, `reported` those that the
     provider counted for the same prompts in `calls` calls; `answers` are whole answers (one category is a seventh of
-    one) and `answer_tokens` what was reported of them; `part_bytes` were shortened to `summary_bytes`; `timed` calls
-    took `seconds`."""
+    one) and `answer_tokens` what was reported of them; `timed` calls took `seconds`."""
 
     calls: int = 0
     estimated: int = 0
     reported: int = 0
     answers: float = 0.0
     answer_tokens: int = 0
-    summaries: int = 0
-    part_bytes: int = 0
-    summary_bytes: int = 0
     timed: int = 0
     seconds: float = 0.0
 
@@ -272,16 +246,9 @@ class Usage:
         known = self.answers >= MIN_CALLS and self.answer_tokens
         return round(self.answer_tokens / self.answers) if known else ANSWER_TOKENS
 
-    @property
-    def summary_share(self) -> float:
-        """How long a summary is, as a part of what it shortens."""
-        known = self.summaries >= MIN_CALLS and self.part_bytes
-        return min(1.0, self.summary_bytes / self.part_bytes) if known else SUMMARY_SHARE
-
     def plus(self, other: Usage) -> Usage:
-        old = 0.5 if max(self.timed, self.calls + self.summaries) > MAX_CALLS else 1
-        mine, more = asdict(self), asdict(other)
-        return Usage(**{key: type(value)(value * old) + more[key] for key, value in mine.items()})
+        more = asdict(other)
+        return Usage(**{key: value + more[key] for key, value in asdict(self).items()})
 
 
 UNKNOWN = Usage()
@@ -313,18 +280,15 @@ class Counted:
             self.sent += asked
             self.usage = self.usage.plus(Usage(timed=1, seconds=time.monotonic() - begun))
             if not answer.truncated:
-                self.usage = self.usage.plus(_of_call(prompt, schema, answer, estimated))
+                self.usage = self.usage.plus(_of_call(schema, answer, estimated))
         return answer
 
 
-def _of_call(prompt: str, schema: Mapping[str, Any] | None, answer: Answer, estimated: int) -> Usage:
+def _of_call(schema: Mapping[str, Any] | None, answer: Answer, estimated: int) -> Usage:
     seen = Usage()
     if answer.input_tokens:
         seen = seen.plus(Usage(calls=1, estimated=estimated, reported=answer.input_tokens))
-    if schema is None:
-        part = len(prompt.partition("<conversation>")[2].encode("utf-8", "replace"))
-        return seen.plus(Usage(summaries=1, part_bytes=part, summary_bytes=len(answer.text.encode("utf-8", "replace"))))
-    if answer.output_tokens:
+    if schema is not None and answer.output_tokens:
         from core.harvest.answer import SCHEMA
 
         share = len(schema.get("required", ())) / len(SCHEMA["required"])

@@ -23,7 +23,6 @@ from types import MappingProxyType
 from typing import IO, NamedTuple
 
 from core.base import files
-from core.base.answer import Answer
 from core.base.paths import ASKED, ASKED_LINE, asking_folder
 from core.base.result import KnowledgeError
 from core.llm.exchange import SLICE_SECONDS
@@ -84,34 +83,6 @@ def asking_place(folder: str = "") -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             files.remove_tree(place)
-
-
-def no_place(error: OSError) -> KnowledgeError:
-    """The sentence for an `asking_place` that cannot be made."""
-    message = f"the folder in which programs are asked cannot be made: {error.strerror}"
-    return KnowledgeError("folder-failed", message, error.filename or "", "check its rights")
-
-
-def run_command(
-    command: Sequence[str],
-    prompt: str,
-    *,
-    seconds: float,
-    max_bytes: int,
-    cancelled: Callable[[], bool],
-    folder: str = "",
-) -> Answer:
-    """Run `command` in an `asking_place` and take what it prints for the answer. Errors: those of `finished`,
-    `folder-failed`, `command-failed` (its status is not 0), `bad-answer` (not UTF-8). Token counts are unknown."""
-    try:
-        with asking_place(folder) as place:
-            ended = finished(
-                command, prompt, seconds=seconds, max_bytes=max_bytes, cancelled=cancelled, folder=place / ASKED
-            )
-    except OSError as error:
-        raise no_place(error) from error
-    text = output_of(ended)
-    return Answer(text=text)
 
 
 def output_of(ended: Finished) -> str:

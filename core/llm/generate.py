@@ -14,7 +14,7 @@ from core.base.answer import Answer, Generate
 from core.base.paths import ASKED
 from core.base.result import KnowledgeError, attempt
 from core.llm import anthropic, gemini, ollama, openai_compatible
-from core.llm.command import asking_place, finished, no_place, output_of, run_command
+from core.llm.command import Finished, asking_place, finished, output_of
 from core.llm.credentials import KeyFinder
 from core.llm.local import connect_local
 from core.llm.presets import PRESETS, Preset, explain
@@ -101,8 +101,6 @@ def connect(
     if settings.timeout_seconds <= 0 or settings.max_answer_bytes <= 0:
         message = "the time and the size allowed for an answer must be greater than 0"
         raise KnowledgeError("bad-settings", message, hint="check request_timeout_seconds in config.toml")
-    if spec.preset is not None:
-        return _counting_starts(_agent(settings, spec.preset, cancelled))
     if settings.provider == LOCAL:
 
         def over_http(asked: ModelSettings, key: str) -> Generate:
@@ -110,7 +108,7 @@ def connect(
 
         return connect_local(settings, over_http)
     if spec.wire is None:
-        return _counting_starts(_program(settings, cancelled))
+        return _counting_starts(_program(settings, spec.preset, cancelled))
     model = settings.model.strip()
     base_url = settings.base_url.strip() or spec.base_url
     if not _is_web_address(base_url):
@@ -151,30 +149,13 @@ def _counting_starts(ask: Generate) -> Generate:
     return generate
 
 
-def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Generate:
-    """`Generate` over a program. The schema stays here: the prompt already says in words what is wanted."""
-    if not settings.command or not settings.command[0].strip():
+def _program(settings: ModelSettings, preset: Preset | None, cancelled: Callable[[], bool]) -> Generate:
+    """`Generate` over a program: the user's own, for which the prompt says in words what is wanted, or the command line
+    of a coding agent. Errors: `no-command`, `command-missing`."""
+    if preset is None and (not settings.command or not settings.command[0].strip()):
         hint = 'set command in [ai_settings.knowledge], for example ["my-agent", "--print"]'
         raise KnowledgeError("no-command", "the provider command needs a program to run", hint=hint)
-
-    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        answer = run_command(
-            settings.command,
-            _encodable(prompt),
-            seconds=settings.timeout_seconds,
-            max_bytes=settings.max_answer_bytes,
-            cancelled=cancelled,
-            folder=settings.folder,
-        )
-        result = replace(answer, text=without_thinking(answer.text))
-        return _checked(result, "command", settings.model)
-
-    return generate
-
-
-def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool]) -> Generate:
-    """`Generate` over the command line of a coding agent. Errors: `command-missing`."""
-    if shutil.which(preset.program) is None:
+    if preset is not None and shutil.which(preset.program) is None:
         hint = f"install {preset.title}, or set another provider"
         raise KnowledgeError(
             "command-missing", f"the program {preset.program} of {preset.title} was not found", hint=hint
@@ -184,29 +165,34 @@ def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool
         try:
             with asking_place(settings.folder) as place:
                 ended = finished(
-                    preset.command(settings.model.strip(), place, schema),
+                    preset.command(settings.model.strip(), place, schema) if preset is not None else settings.command,
                     _encodable(prompt),
                     seconds=settings.timeout_seconds,
                     max_bytes=settings.max_answer_bytes,
                     cancelled=cancelled,
                     folder=place / ASKED,
-                    environment=preset.prepare(place),
+                    environment=preset.prepare(place) if preset is not None else {},
                 )
         except OSError as error:
-            raise no_place(error) from error
-        said = ended.output.decode("utf-8", "replace")
-        complaints = ended.complaints.decode("utf-8", "replace")
-        explain(preset, said, complaints, ended.status)
-        try:
-            text = output_of(ended)
-        except KnowledgeError as failed:
-            reply = attempt(preset.read, said)
-            raise (reply if isinstance(reply, KnowledgeError) and ":" in reply.error.message else failed) from failed
-        answer = preset.read(text)
-        result = replace(answer, text=without_thinking(answer.text))
-        return _checked(result, preset.title, settings.model, prompt=prompt)
+            message = f"the folder in which programs are asked cannot be made: {error.strerror}"
+            raise KnowledgeError("folder-failed", message, error.filename or "", "check its rights") from error
+        answer = Answer(output_of(ended)) if preset is None else _said_by(preset, ended)
+        answer = replace(answer, text=without_thinking(answer.text))
+        return _checked(answer, preset.title if preset is not None else "command", settings.model, prompt=prompt)
 
     return generate
+
+
+def _said_by(preset: Preset, ended: Finished) -> Answer:
+    """What a coding agent answered; where it failed, its own words rather than its status."""
+    said = ended.output.decode("utf-8", "replace")
+    explain(preset, said, ended.complaints.decode("utf-8", "replace"), ended.status)
+    try:
+        text = output_of(ended)
+    except KnowledgeError as failed:
+        reply = attempt(preset.read, said)
+        raise (reply if isinstance(reply, KnowledgeError) and ":" in reply.error.message else failed) from failed
+    return preset.read(text)
 
 
 def _http(
