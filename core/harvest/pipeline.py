@@ -3,11 +3,10 @@ digest; and how conversations are handed to a model and back."""
 
 from __future__ import annotations
 
-import queue
 import secrets
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, suppress
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -287,11 +286,15 @@ class _Reader:
         self._budget, self.breaker = Budget(options.max_run_tokens), Breaker()
         self._purse = Purse(options.caps, account, options.price)
 
-    def read(self, opened: StoreCache, step: Step) -> Distilled:
-        """Stage 3 for one step; from any thread."""
+    def read(self, opened: StoreCache, step: Step, *, is_first: bool = True) -> Distilled:
+        """Stage 3 for one step; from any thread. The first call of a run goes alone: where the provider refuses it, the
+        others need not be tried."""
+        if not is_first:
+            self.breaker.first_call.wait()
         try:
             return self._read(opened, step)
         finally:
+            self.breaker.first_call.set()  # nothing may have been asked about it
             if self._options.known is not None:
                 self._options.known.is_read(step.sha256)
 
@@ -332,93 +335,49 @@ def _distilled(
     wanted = [step for step in plan.steps if step.action == "harvest"]
     oldest = iter(wanted if reader.generate is None else sorted(wanted, key=lambda step: step.artifact.mtime_ns))
     jobs = max(1, options.jobs)
+    waits: list[Future[Distilled]] = []
+
+    def come() -> list[Distilled]:
+        """The answers that are there, in the order in which they were asked for."""
+        done = [future for future in waits if future.done()]
+        waits[:] = [future for future in waits if future not in done]
+        return [future.result() for future in done if not future.cancelled()]
+
+    def answers() -> Iterator[Distilled | None]:
+        """The same, and None before it is waited for the next one, as long as what is staged may wait."""
+        found = come()
+        if not found:
+            yield None
+            wait(waits, committer.seconds_left(), FIRST_COMPLETED)
+        yield from found
+
     with StoreCache(options.copies) as opened, ThreadPoolExecutor(jobs) as pool:
-        asking = _Asking(pool, partial(reader.read, opened), reader.breaker, committer.seconds_left)
+        is_first = True
         try:
             for planned in plan.steps:
                 if cancelled():
                     break
                 step = next(oldest) if planned.action == "harvest" else planned
-                while step.action == "prune" and asking.waits and not cancelled():  # that is for the end of a run
-                    yield from asking.next()
+                while step.action == "prune" and waits and not cancelled():  # that is for the end of a run
+                    yield from answers()
                 if step.action != "harvest" or step.sha256 in left:
                     yield Distilled(step, Ok(Harvest(())), None)
                 elif reader.generate is None:
                     yield reader.read(opened, step)
                 else:
                     reader.expect(step)
-                    asking.ask(step)
-                    while not cancelled() and (len(asking.waits) >= jobs * AHEAD or asking.has_answers):
-                        yield from asking.next()
-            while asking.waits and not cancelled():
-                yield from asking.next()
-            yield from asking.end()
+                    waits.append(pool.submit(reader.read, opened, step, is_first=is_first))
+                    is_first = False
+                    while not cancelled() and (len(waits) >= jobs * AHEAD or any(one.done() for one in waits)):
+                        yield from answers()
+            while waits and not cancelled():
+                yield from answers()
+            for future in waits:
+                future.cancel()
+            yield from come()  # of a run that was cancelled: they were paid for
         finally:
-            asking.cancel()
-
-
-class _Asking:
-    """Conversations that a model is asked about, several at a time. The first call of a run goes alone: where the
-    provider refuses it, the others need not be tried."""
-
-    def __init__(
-        self,
-        pool: ThreadPoolExecutor,
-        read: Callable[[Step], Distilled],
-        breaker: Breaker,
-        seconds: Callable[[], float | None],
-    ) -> None:
-        self._pool, self._read, self._breaker, self._seconds = pool, read, breaker, seconds
-        self._is_first = True
-        self._answers: queue.SimpleQueue[Future[Distilled]] = queue.SimpleQueue()
-        self.waits: set[Future[Distilled]] = set()
-
-    @property
-    def has_answers(self) -> bool:
-        return not self._answers.empty()
-
-    def ask(self, step: Step) -> None:
-        """Hand a conversation over."""
-        future = self._pool.submit(self._ask_first if self._is_first else self._ask_later, step)
-        self._is_first = False
-        self.waits.add(future)
-        future.add_done_callback(self._answers.put)
-
-    def _ask_first(self, step: Step) -> Distilled:
-        try:
-            return self._read(step)
-        finally:
-            self._breaker.first_call.set()  # nothing may have been asked about it
-
-    def _ask_later(self, step: Step) -> Distilled:
-        self._breaker.first_call.wait()
-        return self._read(step)
-
-    def next(self) -> Iterator[Distilled | None]:
-        """The next answer, and None before each wait for it."""
-        while True:
-            with suppress(queue.Empty):
-                future = self._answers.get_nowait()
-                break
-            yield None
-            with suppress(queue.Empty):
-                future = self._answers.get(timeout=self._seconds())
-                break
-        self.waits.discard(future)
-        yield future.result()
-
-    def cancel(self) -> None:
-        """What nobody has begun is not begun."""
-        for future in self.waits:
-            future.cancel()
-
-    def end(self) -> Iterator[Distilled]:
-        """Of a run that was cancelled: the answers that are there already, for they were paid for."""
-        self.cancel()
-        while not self._answers.empty():
-            future = self._answers.get()
-            if not future.cancelled():
-                yield future.result()
+            for future in waits:
+                future.cancel()
 
 
 def _do_step(distilled: Distilled, committer: Committer) -> str | None:
