@@ -29,7 +29,7 @@ from core.conversations.read import read_conversation, stream_turns
 from core.harvest.committer import Committer
 from core.harvest.distil import STREAM_BYTES, redacted_conversation
 from core.harvest.report import Progress, Report
-from core.harvest.steps import FORGOTTEN_BY_YOU, Archiving, HarvestOptions, HarvestPlan
+from core.harvest.steps import FORGOTTEN_BY_YOU, Archiving, HarvestOptions, HarvestPlan, expires
 from core.knowledge.ledger import FORGOTTEN, Entries, Entry
 from core.knowledge.purge import Purge
 from core.sources import archive
@@ -77,12 +77,6 @@ def keep(
         report.errors.append(ErrorInfo("archive-failed", message, where, advice(error)))
 
 
-def expires(item: Artifact, days_kept: Mapping[str, int], now: datetime) -> bool:
-    """Whether its tool deletes a conversation within `SOON_DAYS` days."""
-    days = days_kept.get(item.source, 0)
-    return bool(days) and item.mtime_ns / 1e9 + (days - SOON_DAYS) * 86_400 <= now.timestamp()
-
-
 def _wanted(
     paths: Paths, options: HarvestOptions, plan: HarvestPlan, entries: Mapping[str, Entry], now: datetime
 ) -> Iterator[Artifact]:
@@ -96,7 +90,7 @@ def _wanted(
             continue
         if reason == FORGOTTEN_BY_YOU or item.source in settings.left_out:
             continue
-        if settings.which == "expiring" and not expires(item, options.days_kept, now):
+        if settings.which == "expiring" and not expires(item, options.days_kept, now, SOON_DAYS):
             continue
         key = key_of(item.path, item.source)
         if not _is_settled(entries.get(key), item, settings, is_there=key in there):

@@ -14,7 +14,7 @@ from core.base.figures import count, size
 from core.base.paths import Paths
 from core.harvest.classify import UNKNOWN_NAME, UNREAD, classify, plan_steps
 from core.harvest.proofs import Proofs
-from core.harvest.steps import QUIET_SECONDS, Classified, HarvestOptions, HarvestPlan, Step
+from core.harvest.steps import QUIET_SECONDS, Classified, HarvestOptions, HarvestPlan, Step, expires
 from core.sources.archive import stand_ins
 from core.sources.artifact import Artifact, HashCache, hash_artifacts
 from core.sources.scan import Scan, scan
@@ -62,16 +62,6 @@ def _is_written(item: Artifact, options: HarvestOptions, now: datetime) -> bool:
     return abs(age) < options.quiet_seconds  # a file dated far into the future is not being written now
 
 
-def _goes_soon(options: HarvestOptions, now: datetime) -> Callable[[Artifact], bool]:
-    """Whether its tool deletes a conversation within three days."""
-
-    def soon(item: Artifact) -> bool:
-        days = options.days_kept.get(item.source, 0)
-        return bool(days) and item.mtime_ns / 1e9 + (days - SOON_DAYS) * 86_400 <= now.timestamp()
-
-    return soon
-
-
 def _judged(
     paths: Paths,
     options: HarvestOptions,
@@ -97,7 +87,7 @@ def _judged(
         found.protection.unreadable,
         is_proven,
         _shown_sizes(options),
-        _goes_soon(options, now),
+        lambda item: expires(item, options.days_kept, now, SOON_DAYS),
     )
     plan = replace(judged, writing=writing) if writing else judged
     notes = (

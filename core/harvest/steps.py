@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -257,6 +258,12 @@ class HarvestOptions:
     """Whether nobody asked for this run at this moment: then a digest that the user deleted is not written again."""
     read_by: Callable[[Conversation], None] | None = None
     """Who else is told of each conversation that was distilled, in the thread that did it."""
+
+
+def expires(item: Artifact, days_kept: Mapping[str, int], now: datetime, within: int) -> bool:
+    """Whether its tool deletes a conversation `within` so many days."""
+    days = days_kept.get(item.source, 0)
+    return bool(days) and item.mtime_ns / 1e9 + (days - within) * 86_400 <= now.timestamp()
 
 
 def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:

@@ -23,8 +23,9 @@ from core.commands.table import SUMMARY
 from core.commands.text import count, one_line, size
 from core.commands.transcript import Shown, known_entries, read, show_text
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.harvest.keeping import REMOVED, SOON_DAYS, expires, leaving
+from core.harvest.keeping import REMOVED, SOON_DAYS, leaving
 from core.harvest.recovery import Recovered, with_store
+from core.harvest.steps import expires
 from core.knowledge.ledger import note_entries
 from core.sources.archive import LET_GO, file_of, held, key_of
 from core.sources.tools import SOURCE, places, title_of
@@ -150,7 +151,7 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     rows = places([*SOURCE], workspace.environment, ())
     deletes = {name: days for name in SOURCE if (days := days_kept(name, rows))}
     found = survey([row for row in rows if row.source in deletes]).artifacts
-    soon = [item for item in found if item.kind != "store" and expires(item, deletes, moment)]
+    soon = [item for item in found if item.kind != "store" and expires(item, deletes, moment, SOON_DAYS)]
     if not soon:
         return 0, ""
     archived = workspace.config.archive != "off"
