@@ -28,8 +28,8 @@ from core.harvest.answer import items_from
 from core.harvest.distil import distil, redacted_conversation
 from core.harvest.quotes import NO_SOURCE
 from core.harvest.steps import DistilSettings
-from core.llm.command import run_command
-from core.llm.wire import excerpt
+from core.llm.generate import connect
+from core.llm.wire import ModelSettings, excerpt
 from core.sources.scan import scan_conversations
 from tests.cli_call import call
 from tests.made_home import UUID, Clock, Model, converse, error, harvested, make_home, read, write
@@ -375,7 +375,8 @@ def test_what_a_provider_says_back_is_cleared(tmp_path: Path) -> None:
     script = tmp_path / "model.sh"
     script.write_text(f"#!/bin/sh\ncat >/dev/null\necho 'bad key {GITHUB}' >&2\nexit 3\n")
     script.chmod(0o755)
-    found = error(run_command, (str(script),), "prompt", seconds=120.0, max_bytes=1000, cancelled=lambda: False)
+    asked = connect(ModelSettings("command", command=(str(script),)), credentials=lambda *_: "")
+    found = error(asked, "prompt")
     assert GITHUB not in str(found) and "github-token" in str(found)
 
 
