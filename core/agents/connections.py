@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents import json_text
-from core.agents.entries import as_row, has, is_changed, of_row, put, sha, take, without_pieces
+from core.agents.entries import as_row, has, is_changed, of_row, put, sha, take
 from core.agents.tools import AGENT, END, HINTS, PARTS, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
@@ -242,8 +242,7 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
         before, copy = None, Path()
     if data is None:
         return None
-    whole = copy != Path() and sha(before) == str(row.get("before", ""))
-    if whole and sha(data) == row.get("after"):
+    if copy != Path() and sha(before) == str(row.get("before", "")) and sha(data) == row.get("after"):
         return before
     entries = of_row(file, row)
     left: bytes | None = data
@@ -253,8 +252,7 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
         left = take(entry, left, before)
     if not row.get("before") and left is not None and left.strip() in (b"", b"{}"):
         return None
-    pieces = without_pieces(data, before, str(row.get("after")), entries, left) if whole and left != data else None
-    return left if pieces is None else pieces
+    return left
 
 
 def _needed(data: bytes, before: bytes | None, entries: Sequence[Entry]) -> bool:
