@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from core.base.figures import count, size
@@ -26,26 +26,30 @@ def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Cl
     report = survey(workspace, now)
     shown, archive = overview(report), ""
     model, read_all, tools = default_model(workspace, report), True, list[str]()
+
+    def answered(question: str, choices: Sequence[str], default: int) -> int | None:
+        nonlocal shown
+        answer = ask(shown, question, choices, default)
+        report.asked, shown = report.asked or answer is not None, ""
+        return answer
+
     if not yes:
         ready = [at for at, row in enumerate(report.models) if row.ready]
         if len(ready) > 1:
             words = [report.models[at].words for at in ready]
-            answer = ask(shown, model_question(), words, ready.index(model) if model in ready else 0)
+            answer = answered("Who shall read them?", words, ready.index(model) if model in ready else 0)
             model = ready[answer] if answer is not None and not (model < 0 and answer == 0) else model
-            report.asked, shown = report.asked or answer is not None, ""
         if "sources" in wanted(workspace, report, -1, True):
-            answer = ask(shown, source_question(report), NO_OR_YES, 1)
-            read_all = answer == 1
-            report.asked, shown = report.asked or answer is not None, ""
+            names = ", ".join(row.title for row in report.found if row.name != "home" and not row.picked)
+            question = f"Read the conversations of {names} in every harvest? (they stay where they are)"
+            read_all = answered(question, NO_OR_YES, 1) == 1
         open_tools = [row for row in report.tools if row.there and not row.connected]
         if open_tools:
-            answer = ask(shown, connect_question(open_tools), NO_OR_YES, 0)
+            answer = answered(_connect_question(open_tools), NO_OR_YES, 0)
             tools = [row.tool for row in open_tools] if answer == 1 else []
-            report.asked, shown = report.asked or answer is not None, ""
-        if workspace.config.archive == "off" and any(row.expires_days for row in report.found):
-            answer = ask(shown, archive_question(report), archive_choices(report), 0)
-            archive = KEEPS[answer or 0]
-            report.asked = report.asked or answer is not None
+        deletes = [row for row in report.found if row.expires_days]
+        if workspace.config.archive == "off" and deletes:
+            archive = KEEPS[answered(_archive_question(deletes), _archive_choices(report, deletes), 0) or 0]
         if not report.asked:
             return report
     return apply_answers(workspace, report, model, read_all, tools, archive)
@@ -61,17 +65,18 @@ def overview(report: SetupReport) -> str:
 
 
 def found_sentence(report: SetupReport) -> str:
-    """`27 Claude Code and 5 Codex conversations; Claude Code deletes the first on 22 December`."""
+    """`27 Claude Code, 5 Codex conversations; Claude Code deletes the first on 2026-12-22`."""
     counted = [f"{row.conversations} {'of your own' if row.name == 'home' else row.title}" for row in report.found]
     if not counted:
         return "no conversations were found on this computer yet"
-    listed = " and ".join([", ".join(counted[:-1]), counted[-1]]) if len(counted) > 1 else counted[0]
-    total = sum(row.conversations for row in report.found)
-    sentence = f"{listed} conversation{'s' if total != 1 else ''}"
+    one = sum(row.conversations for row in report.found) == 1
+    sentence = f"{', '.join(counted)} conversation{'' if one else 's'}"
     expiring = [row for row in report.found if row.next_expiry]
     if expiring:
         first = min(expiring, key=lambda row: row.next_expiry)
-        sentence += f"; {first.title} deletes the first {_on_day(first.next_expiry)}"
+        when = first.next_expiry[:10]
+        late = datetime.now(UTC).date().isoformat() > when
+        sentence += f"; {first.title} deletes the first {'as soon as it starts' if late else f'on {when}'}"
     return sentence
 
 
@@ -85,31 +90,7 @@ def source_line(row: SourceFound) -> str:
     return words
 
 
-def _on_day(when: str) -> str:
-    try:
-        day = datetime.fromisoformat(when.replace("Z", "+00:00")).astimezone()
-    except (ValueError, OverflowError):
-        return f"on {when}"
-    now = datetime.now(day.tzinfo)
-    return (
-        "as soon as it starts"
-        if day < now
-        else f"on {day.day} {day:%B}{'' if day.year == now.year else f' {day.year}'}"
-    )
-
-
-def model_question() -> str:
-    """The first question."""
-    return "Who shall read them?"
-
-
-def source_question(report: SetupReport) -> str:
-    """The second question."""
-    names = [row.title for row in report.found if row.name != "home" and not row.picked]
-    return f"Read the conversations of {', '.join(names)} in every harvest? (they stay where they are)"
-
-
-def connect_question(tools: Sequence[Standing]) -> str:
+def _connect_question(tools: Sequence[Standing]) -> str:
     """The third question. What is written is told by `knowledge connect --all --dry-run`."""
     names = ", ".join(row.title for row in tools)
     return (
@@ -124,20 +105,19 @@ PACKED_SHARE = 0.06
 """What a byte of a conversation takes in the archive, about: 0.057 over 62 sessions of two tools."""
 
 
-def archive_question(report: SetupReport) -> str:
+def _archive_question(deletes: Sequence[SourceFound]) -> str:
     """The fourth question, which is asked where a tool deletes conversations."""
-    deletes = [row for row in report.found if row.expires_days]
     habits = " and ".join(f"{row.title} deletes a conversation after {row.expires_days} days" for row in deletes)
     return f"{habits}. Keep a copy, without secrets, so that it can still be found and read?"
 
 
-def archive_choices(report: SetupReport) -> list[str]:
+def _archive_choices(report: SetupReport, deletes: Sequence[SourceFound]) -> list[str]:
     """The answers to it, with what each takes of the disk."""
-    deletes = sum(row.bytes for row in report.found if row.expires_days)
+    soon = sum(row.bytes for row in deletes)
     everything = sum(row.bytes for row in report.found if row.name != "home")
     return [
         "no",
-        f"yes, what is about to be deleted (about {size(round(deletes * PACKED_SHARE))} for what is there now)",
+        f"yes, what is about to be deleted (about {size(round(soon * PACKED_SHARE))} for what is there now)",
         f"yes, of every tool at once (about {size(round(everything * PACKED_SHARE))})",
     ]
 
@@ -146,11 +126,8 @@ def report_text(report: SetupReport) -> str:
     """The whole report."""
     rows = [] if report.asked else [overview(report)]
     if not report.asked and not report.changed:
-        rows.append("models:")
-        rows += [f"  {row.words}" for row in report.models[:MODELS_SHOWN]]
-        if len(report.models) > MODELS_SHOWN:
-            rows.append(f"  and {len(report.models) - MODELS_SHOWN} more")
-        rows.append("")
+        rows += ["models:", *(f"  {row.words}" for row in report.models[:MODELS_SHOWN])]
+        rows += [f"  and {len(report.models) - MODELS_SHOWN} more"] * (len(report.models) > MODELS_SHOWN) + [""]
     for key, value in report.changed.items():
         rows.append(f"set: {key} = {value}")
     rows += [f"connected: {name}" for name in report.connected]

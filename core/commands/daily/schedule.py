@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,9 @@ MAX_FILE_BYTES = 1 << 20
 
 @dataclass
 class ScheduleReport(ChangeReport):
-    """What was, or would be, written for the timer `title` and handed to the system (`commands`); whether it is on
-    then."""
+    """What was, or would be, written for the timer `title`, and whether it is on then."""
 
     title: str = ""
-    commands: list[str] = field(default_factory=list)
     on: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -58,15 +56,12 @@ def schedule(
             "file-refused", f"a file of the timer cannot be read: {error.strerror}", error.filename or ""
         ) from error
     report.changes = [row for row in changes if row.is_change]
-    was_on = is_on(timer, workspace.environment)
-    if not report.changes and was_on != remove:
-        report.on = was_on
+    report.on = is_on(timer, workspace.environment)
+    if not report.changes and report.on != remove:
         return report
     report.commands = [" ".join(words) for words in (timer.off if remove else timer.on)]
-    report.on = was_on
     report.notes += _about_keys(workspace) if not remove else []
-    commands = "".join(f"$ {line}\n" for line in report.commands)
-    if dry_run or not (yes or report.agreed("do this?", ask, commands)):
+    if dry_run or not (yes or report.agreed("do this?", ask)):
         return report
     _carry_out(report, timer, remove, workspace)
     report.on, report.applied = is_on(timer, workspace.environment), True
@@ -148,14 +143,7 @@ def check_schedule(workspace: Workspace) -> list[Finding]:
 
 def schedule_text(report: ScheduleReport) -> str:
     """What is written and handed to the system, and whether the timer is on."""
-    from core.commands.daily.connect import changes_text
-
-    rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]
-    rows += [] if report.shown else [f"$ {line}" for line in report.commands]
-    if report.refused:
-        rows.append("nothing was changed")
-    elif report.dry_run and report.commands:
-        rows.append("dry run; without --dry-run this is done")
+    rows = report.rows()
     rows.append(f"{report.title}: {'on, a harvest begins each hour' if report.on else 'off'}")
     rows += [f"note: {one_line(note)}" for note in report.notes]
     return "\n".join(rows) + "\n"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from core.agents.connections import Standing
@@ -22,7 +23,7 @@ from core.commands.harvest_options import HarvestRequest, harvest_options, keys_
 from core.commands.settings import config_set
 from core.commands.sources import ALL, HOME, SourceFound, sources
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
-from core.harvest.meter import UNKNOWN, read_usage
+from core.harvest.meter import UNKNOWN
 from core.harvest.plan import plan_harvest
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.swap import EDITOR_WAIT
@@ -31,7 +32,6 @@ from core.sources.artifact import HashCache
 
 if TYPE_CHECKING:
     from core.base.config import Config
-    from core.harvest.steps import HarvestOptions
     from core.llm.found import FoundModel
 
 SAMPLE_BYTES = 6 << 20
@@ -41,7 +41,6 @@ EMBED_SECONDS_PER_MB = 4.4
 LARGE_WINDOW = 128_000
 """The window of a model that does not run on this machine, as far as an estimate needs one."""
 OFFLINE, LOCAL = "offline", "local"
-Estimator = Callable[[int, str], tuple[int, int, int]]
 
 
 @dataclass(frozen=True)
@@ -108,11 +107,8 @@ class SetupReport:
         return {
             "home": self.home,
             "sources": [
-                {
-                    "name": row.name,
-                    "title": row.title,
-                    "conversations": row.conversations,
-                    "bytes": row.bytes,
+                {key: getattr(row, key) for key in ("name", "title", "conversations", "bytes")}
+                | {
                     "new": row.new + row.grown,
                     "picked": row.picked,
                     "deleted_from": row.next_expiry or None,
@@ -122,12 +118,7 @@ class SetupReport:
             ],
             "models": [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self.models],
             "tools": [standing_json(row) for row in self.tools if row.there or row.connected],
-            "settings": self.settings,
-            "changed": self.changed,
-            "connected": self.connected,
-            "set": self.set,
-            "new": self.new,
-            "notes": self.notes,
+            **{key: getattr(self, key) for key in ("settings", "changed", "connected", "set", "new", "notes")},
             "errors": [vars(error) for error in self.errors],
         }
 
@@ -141,7 +132,7 @@ def survey(workspace: Workspace, now: Clock = utc_now) -> SetupReport:
     report.notes += looked.notes
     report.errors += looked.errors
     models = found_models(workspace.environment, keys_of(workspace))
-    costs = _estimator(workspace, tuple(row.name for row in report.found), now())
+    costs = cache(partial(_estimated, workspace, tuple(row.name for row in report.found), now()))
     offline = ModelChoice(OFFLINE, "", "", True, "", True, Cost(), {"provider": OFFLINE, "model": "", "base_url": ""})
     report.models = [offline, *(_choice(workspace, row, costs) for row in models)]
     _fill_in_what_is_set(workspace, report)
@@ -165,44 +156,29 @@ def _meaning_offered(report: SetupReport) -> str:
     )
 
 
-def _estimator(workspace: Workspace, names: tuple[str, ...], now: datetime) -> Estimator:
-    """Estimates of a harvest of everything found, one for each size of window: calls, input and output tokens."""
-    known: dict[int, tuple[int, int, int]] = {}
-
-    def estimated(window: int, asked: str) -> tuple[int, int, int]:
-        if window not in known:
-            known[window] = _estimated(workspace, names, now, window, asked)
-        return known[window]
-
-    return estimated
-
-
-def _estimated(
-    workspace: Workspace, names: tuple[str, ...], now: datetime, window: int, asked: str
-) -> tuple[int, int, int]:
+def _estimated(workspace: Workspace, names: tuple[str, ...], now: datetime, window: int) -> tuple[int, int, int]:
+    """A harvest of everything found by a model with this window: calls, input and output tokens."""
     from core.harvest.estimate import estimate
 
     found = attempt(harvest_options, workspace, HarvestRequest(provider="ollama", sources=names), EDITOR_WAIT)
     if isinstance(found, KnowledgeError) or not names:
         return 0, 0, 0
-    options: HarvestOptions = found.value
-    options = replace(options, asked=asked, distil=replace(options.distil, context_tokens=window))
+    options = replace(found.value, distil=replace(found.value.distil, context_tokens=window))
     ledger = attempt(seen_ledger, workspace.paths)
     try:
         plan = plan_harvest(workspace.paths, options, ledger.value if isinstance(ledger, Ok) else {}, now, HashCache())
     except OSError:
         return 0, 0, 0
-    usage = read_usage(workspace.cache / "usage.json", asked)
-    total = estimate(plan, options, SAMPLE_BYTES, usage if usage.calls else UNKNOWN).total
+    total = estimate(plan, options, SAMPLE_BYTES, UNKNOWN).total
     return total.calls, total.input_tokens, total.output_tokens
 
 
-def _choice(workspace: Workspace, row: FoundModel, costs: Estimator) -> ModelChoice:
+def _choice(workspace: Workspace, row: FoundModel, costs: Callable[[int], tuple[int, int, int]]) -> ModelChoice:
     settings = {"provider": row.provider, "model": row.model, "base_url": row.base_url}
     if row.free and row.provider == "openai":
         # A server of the user's own sends no bill, and the price table must not take it for a maker's.
         settings |= {"price_input_per_million": "0", "price_output_per_million": "0"}
-    calls, sent, answered = costs(0 if row.free else LARGE_WINDOW, f"{row.provider} {row.model} {row.base_url}")
+    calls, sent, answered = costs(0 if row.free else LARGE_WINDOW)
     dollars = 0.0 if row.free else price_of(workspace, row.provider, row.model, sent, answered)
     cost = Cost(calls, sent, answered, dollars)
     return ModelChoice(row.provider, row.model, row.where, row.ready, row.problem, row.free, cost, settings)
