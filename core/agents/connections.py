@@ -22,7 +22,7 @@ from core.agents.tools import AGENT, END, HINTS, PARTS, SERVER, START, Agent, En
 from core.base import files
 from core.base.homes import own_target
 from core.base.paths import user_folder
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt, disk_errors
 
 MAX_BYTES = 64 << 20
 RECORD_BYTES = 4 << 20
@@ -401,7 +401,7 @@ def _unrecorded(file: Path, row: Mapping[str, Any], current: bytes | None) -> li
 def take_back(plan: Plan, agent: Agent, record: Record) -> None:
     """Write what a plan of a removal says, and forget the connection."""
     rows = record.tools.get(agent.name, {})
-    try:
+    with disk_errors("file-refused", f"{agent.title} could not be disconnected", hint="mend that, then run it again"):
         for change in plan.changes:
             if change.is_change:
                 _write(change)
@@ -412,9 +412,6 @@ def take_back(plan: Plan, agent: Agent, record: Record) -> None:
         if not rows:
             record.tools.pop(agent.name, None)
         record.write()
-    except OSError as error:
-        message = f"{agent.title} could not be disconnected: {error.strerror or error}"
-        raise KnowledgeError("file-refused", message, error.filename or "", "mend that, then run it again") from error
 
 
 # --- looking ---------------------------------------------------------------------------------------------------------

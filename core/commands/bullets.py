@@ -19,7 +19,7 @@ from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.figures import count
 from core.base.markdown import Bullet, parse_bullets, sanitise_line
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.daily.connect import Ask, nobody
 from core.commands.project import find_project
 from core.commands.row import CATEGORY_WORD, MATCH, OF_BULLET, SECRETS, Argument, flag, needed, option, optional, single
@@ -254,10 +254,8 @@ def noted_files(workspace: Workspace) -> list[NotedFile]:
     """What the files of notes are about, by path: their own names are numbers of the disk."""
     found = []
     for place in note_files(workspace.paths):
-        try:
+        with disk_errors("unreadable", "the notes cannot be read", place):
             text = read_text(place)
-        except OSError as error:
-            raise KnowledgeError("unreadable", f"the notes cannot be read: {error}", place) from error
         standing = [bullet for bullet in parse_bullets(text) if not bullet.struck]
         heading = sanitise_line(text.partition("\n")[0].removeprefix("#").strip(), None)
         if standing:
@@ -271,12 +269,8 @@ def _notes_command(workspace: Workspace, path: str) -> Notes | list[NotedFile]:
 
 def list_tasks(workspace: Workspace, state: str) -> list[Found]:
     """The tasks that are `open` or `done`, in the order of the file."""
-    try:
+    with disk_errors("unreadable", "the tasks cannot be read"):
         return list(bullets_of(workspace.paths, (f"tasks_{state}",)))
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the tasks cannot be read: {error.strerror}", error.filename or ""
-        ) from error
 
 
 # --- of a project ----------------------------------------------------------------------------------------------------
@@ -328,7 +322,7 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
         names = ("tasks_open" if category == "tasks" else category,)
     rows: list[tuple[Said, str]] = []
     elsewhere = 0
-    try:
+    with disk_errors("unreadable", "the bullets cannot be read"):
         for name in names:
             valid = [row for row in bullets_of(workspace.paths, (name,)) if not row.bullet.struck]
             by_file: dict[str, list[Found]] = {}
@@ -342,10 +336,6 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
                 own = found
             rows += [(one, _name(one.found.bullet, projects)) for one in own]
             elsewhere += len(found) - len(own)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or ""
-        ) from error
     return Listed(here.root, tuple(rows), elsewhere)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from core import conversation_index as conversation_index
 from core.base import files, locks
 from core.base.figures import count, size
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, disk_errors
 from core.commands.transcript import LOOK_SECONDS, ends_known, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
@@ -204,17 +204,13 @@ def build(
         notes.extend(brought.notes)
         return brought
 
-    try:
+    with disk_errors("unwritable", "the index cannot be written"):
         brought = looked(0.0, walk=True)
         if total := brought.waiting:
             what, _, costs = what_it_takes(brought).partition(": ")
             progress(Progress(0, total, what, f"{costs}; Ctrl-C stops, and the next build goes on"))
         while brought.waiting and not cancelled() and not brought.busy:
             brought = looked(BUILD_SECONDS)
-    except OSError as error:
-        raise KnowledgeError(
-            "unwritable", f"the index cannot be written: {error.strerror or error}", error.filename or ""
-        ) from error
     if database is None or brought.busy:
         raise KnowledgeError("busy", "another program is writing the index", hint="wait until it is done")
     try:

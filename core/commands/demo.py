@@ -21,7 +21,7 @@ from typing import IO, Any
 from core.base import files, locks
 from core.base.config import SHIPPED_FILE, load_config
 from core.base.paths import Paths, shipped_root
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, disk_errors
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.harvest_report import harvest_text
@@ -168,12 +168,8 @@ def demo_home(workspace: Workspace) -> Workspace:
     """
     made = demo(workspace, no_panel=True)
     own = Path(made.home) / SETTINGS_NAME
-    try:
+    with disk_errors("demo-failed", "the demo's settings could not be written", own):
         files.write_atomic(own, NEW_SETTINGS.encode())
-    except OSError as error:
-        raise KnowledgeError(
-            "demo-failed", f"the demo's settings could not be written: {error.strerror}", own
-        ) from error
     return open_workspace(made.home, own, workspace.environment, Path(made.home))
 
 

@@ -17,7 +17,7 @@ from core.base import files
 from core.base.entry import statement_key
 from core.base.markdown import Bullet, parse_bullets, sanitise_name, split_provenance
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt, disk_errors
 from core.commands.bullets import change_all
 from core.commands.daily.connect import Ask, nobody
 from core.commands.purge import CANNOT, Purged, complete
@@ -138,12 +138,9 @@ def _resting(paths: Paths, keys: Sequence[str]) -> tuple[set[str], list[Found], 
     entries = seen_ledger(paths)
     called = {_name_of(entries[key]) for key in keys}
     names = called | {sanitise_name(cited_name(name)) for name in called}
-    try:
+    with disk_errors("unreadable", "what rests on it cannot be told"):
         others = _said_by_others(paths, set(keys))
         rows = list(_all_lines(paths))
-    except OSError as error:
-        why = f"what rests on it cannot be told: {error.strerror or error}"
-        raise KnowledgeError("unreadable", why, error.filename or "") from error
     own = [row for row in rows if _came_from(row) in names]
     others |= {_said(row) for row in rows if _came_from(row) not in names and not row.bullet.struck}
     return names, [row for row in own if _said(row) not in others], [row for row in own if _said(row) in others]

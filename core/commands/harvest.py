@@ -15,7 +15,7 @@ from core.base import files
 from core.base.choices import PROVIDERS
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.markdown import split_provenance
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt, disk_errors
 from core.base.settings import find_setting
 from core.commands.daily.autopilot import run_by_itself
 from core.commands.harvest_options import (
@@ -280,12 +280,8 @@ def _dry_run(
             notes.append(f"{run.words}; 'knowledge harvest --finish' puts that right, and so does --apply")
     except OSError as error:
         notes.append(f"nobody knows whether a run is at work: {error.strerror} ({error.filename or paths.lock})")
-    try:
+    with disk_errors("scan-failed", "the conversations cannot be listed"):
         plan = plan_harvest(paths, options, entries, now, cache)
-    except OSError as error:
-        raise KnowledgeError(
-            "scan-failed", f"the conversations cannot be listed: {error.strerror}", error.filename or ""
-        ) from error
     if plan.careful:
         notes.append(f"nothing will be reclaimed: {plan.careful}")
     fate = fate_of(plan, options.limits, options.trash_days, interrupted)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from core.base import files
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.statements import Found, Match, choose, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.named_paths import source_file
@@ -53,12 +53,8 @@ class ReleasedMany:
 
 def quarantine_list(workspace: Workspace) -> list[HeldItem]:
     """All items held back, oldest first. No quarantine.md: none."""
-    try:
+    with disk_errors("unreadable", "the quarantine cannot be read", workspace.paths.quarantine):
         text = read_text(workspace.paths.quarantine)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the quarantine cannot be read: {error.strerror}", workspace.paths.quarantine
-        ) from error
     return [held_item(bullet, number) for number, bullet in enumerate(parse_bullets(text), start=1)]
 
 

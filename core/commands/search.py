@@ -24,7 +24,7 @@ from core.base.entry import Entry
 from core.base.markdown import BY_HAND, Bullet, split_lines, split_provenance
 from core.base.paths import Paths
 from core.base.project import is_below
-from core.base.result import KnowledgeError, Ok, Result, attempt
+from core.base.result import KnowledgeError, Ok, Result, attempt, disk_errors
 from core.commands.conversations import BuildReport
 from core.commands.entry_sources import search_sources
 from core.commands.project import find_project, lines_of, project_warnings
@@ -232,12 +232,8 @@ def remarks(query: str, hits: Sequence[Hit | ConversationHit], nothing: Sequence
 
 def opened_search(workspace: Workspace, project: Path | None) -> Index:
 
-    try:
+    with disk_errors("unreadable", "the store cannot be listed"):
         return open_index(search_folder(workspace, project), search_sources(workspace, project))
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the store cannot be listed: {error.strerror}", error.filename or ""
-        ) from error
 
 
 def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...]:

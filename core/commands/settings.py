@@ -16,7 +16,7 @@ from core.base.config import NEW_FILE, Config, FolderFile, changed_config, load_
 from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.project import folders_around
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, attempt, disk_errors
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
 from core.commands.row import group, needed, optional, single
@@ -87,7 +87,7 @@ def config_set(workspace: Workspace, key: str, value: str, seen: str | None = No
 
 def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen: str | None) -> None:
     """Put one value into the file; raises KnowledgeError when it is another by now, or cannot be written."""
-    try:
+    with disk_errors("config-failed", "the settings file could not be changed", file):
         data = file.read_bytes() if file.exists() else b""
         if seen is not None and hashlib.sha256(data).hexdigest() != seen:
             raise KnowledgeError(
@@ -100,10 +100,6 @@ def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen:
             allow(workspace.environment, {file: hashlib.sha256(changed).hexdigest()})
         files.make_folder(file.parent)
         files.write_atomic(file, changed)
-    except OSError as error:
-        raise KnowledgeError(
-            "config-failed", f"the settings file could not be changed: {error.strerror}", file
-        ) from error
 
 
 def reads_here(config: Config) -> bool:
@@ -118,12 +114,10 @@ def settings_to_open(workspace: Workspace) -> Path:
     """The file that a user may write their settings into, made where they have none: the shipped one is not theirs,
     and the next update takes back what was written there."""
     file = writable_config_file(workspace.loaded, workspace.environment)
-    try:
+    with disk_errors("config-failed", "the settings file could not be made", file):
         if not files.exists(file):
             files.make_folder(file.parent)
             files.write_atomic(file, NEW_FILE.encode())
-    except OSError as error:
-        raise KnowledgeError("config-failed", f"the settings file could not be made: {error.strerror}", file) from error
     return file
 
 
@@ -308,10 +302,8 @@ def _named(workspace: Workspace, file: str) -> list[TrustRow]:
     elif inside is not None:
         if refused := why_refused(inside.parent):
             raise KnowledgeError("not-own", refused, inside)
-        try:
+        with disk_errors("unreadable", "it cannot be read", path):
             return [TrustRow(str(place_of(path)), FILE, WAITING, mark=files.sha256_of_file(path))]
-        except OSError as error:
-            raise KnowledgeError("unreadable", f"it cannot be read: {error.strerror or error}", path) from error
     folder = path if path.is_dir() else path.parent
     rows = []
     if path.name == "config.toml" or path.is_dir():

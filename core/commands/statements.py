@@ -21,7 +21,7 @@ from core.base.choices import ANY_CATEGORY
 from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, Bullet, parse_bullets, split_provenance
 from core.base.paths import Paths
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.experience.record import follow
 from core.knowledge import bullet_text
@@ -157,12 +157,8 @@ def resolve_bullet(paths: Paths, category: str, match: Match) -> Resolved:
         raise KnowledgeError(
             "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}"
         )
-    try:
+    with disk_errors("unreadable", "the bullets cannot be read"):
         rows = list(bullets_of(paths, names))
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or ""
-        ) from error
     return choose(rows, match, _WORDS_OF.get(category, category))
 
 

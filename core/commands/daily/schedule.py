@@ -11,7 +11,7 @@ from core.agents.connections import FileChange
 from core.agents.hand_over import HARVEST
 from core.agents.timers import Timer, is_on, tell_system
 from core.base import files
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.daily.connect import Ask, ChangeReport, nobody, program_for
 from core.commands.row import _DRY_RUN, _YES, flag, single
 from core.commands.table import SUMMARY
@@ -47,14 +47,10 @@ def schedule(
     where the system has no scheduler that is known, or it refuses; then the files are as they were."""
     timer = timer_here(workspace)
     report = ScheduleReport(title=timer.title, removing=remove, dry_run=dry_run)
-    try:
+    with disk_errors("file-refused", "a file of the timer cannot be read"):
         changes = [
             FileChange("schedule", path, _read(path), None if remove else text.encode()) for path, text in timer.files
         ]
-    except OSError as error:
-        raise KnowledgeError(
-            "file-refused", f"a file of the timer cannot be read: {error.strerror}", error.filename or ""
-        ) from error
     report.changes = [row for row in changes if row.is_change]
     report.on = is_on(timer, workspace.environment)
     if not report.changes and report.on != remove:
@@ -70,7 +66,7 @@ def schedule(
 
 def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Workspace) -> None:
     """To turn it on the files come first, to turn it off the system hears of it first. What it refuses is undone."""
-    try:
+    with disk_errors("file-refused", "a file of the timer cannot be written", hint="check its rights"):
         if remove:
             told = attempt(tell_system, timer.off, workspace.environment) if report.on else None
             _write(report.changes)  # they go also where the system refuses
@@ -85,9 +81,6 @@ def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Wo
         except KnowledgeError:
             _write([FileChange(row.tool, row.path, row.after, row.before) for row in report.changes])
             raise
-    except OSError as error:
-        message = f"a file of the timer cannot be written: {error.strerror or error}"
-        raise KnowledgeError("file-refused", message, error.filename or "", "check its rights") from error
 
 
 def _write(changes: list[FileChange]) -> None:

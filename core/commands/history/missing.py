@@ -10,7 +10,7 @@ from functools import partial
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import KnowledgeError
+from core.base.result import disk_errors
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Missing, Proofs, find_missing, marks
@@ -41,12 +41,8 @@ def _missing(
     workspace: Workspace, entries: Mapping[str, Entry], also: Iterable[str], single: bool, now: datetime
 ) -> list[Missing]:
     paths = workspace.paths
-    try:
+    with disk_errors("unreadable", "the files cannot be looked at"):
         return find_missing(paths, entries, Proofs(paths), now, workspace.config.trash_days, also, single=single)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the files cannot be looked at: {error.strerror}", error.filename or paths.knowledge
-        ) from error
 
 
 def settle_missing(

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.history.archive import archive_export
 from core.commands.row import NAMED, flag, group, needed, single
 from core.commands.table import SUMMARY
@@ -92,12 +92,8 @@ def trash_list(workspace: Workspace) -> list[Trashed]:
     """What lies in the trash, the one that goes first at the top. Raises KnowledgeError when the ledger cannot be
     read."""
     entries = seen_ledger(workspace.paths)
-    try:
+    with disk_errors("unreadable", "the trash cannot be listed", workspace.paths.trash):
         return [*_trashed(workspace.paths, entries, workspace.config.trash_days), *_archived(workspace.paths, entries)]
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the trash cannot be listed: {error.strerror}", workspace.paths.trash
-        ) from error
 
 
 def _archived(paths: Paths, entries: Mapping[str, Entry]) -> list[Trashed]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.base.markdown import sanitise_line
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import change_all
 from core.commands.statements import placed_refs
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -74,9 +74,6 @@ def _placed(paths: Paths, categories: tuple[str, ...]) -> list[Placed]:
     for category in CATEGORIES:
         if category.name not in categories:
             continue
-        try:
+        with disk_errors("unreadable", "the bullets cannot be read"):
             rows += placed(category.name, category.file, read_category(paths, category.name))
-        except OSError as error:
-            where = error.filename or paths.knowledge / category.file
-            raise KnowledgeError("unreadable", f"the bullets cannot be read: {error.strerror}", where) from error
     return rows

@@ -14,7 +14,7 @@ from core.base.entry import statement_key, statement_mark
 from core.base.markdown import BY_HAND, Bullet, Provenance, bullet_line, parse_bullets, sanitise_name
 from core.base.project import GLOBAL
 from core.base.ready import kept_ready
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.facts import current_facts, similar_pairs
 from core.commands.history.missing import missing_list
 from core.commands.project import find_project
@@ -353,24 +353,16 @@ def _age(place: Placed) -> tuple[str, int]:
 
 def _removed(look: Look) -> Removed:
     paths = look.workspace.paths
-    try:
+    with disk_errors("unreadable", "what was removed cannot be read", paths.knowledge):
         return read_removed(paths)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"what was removed cannot be read: {error.strerror}", paths.knowledge
-        ) from error
 
 
 def _lines(look: Look) -> Iterator[Found]:
     """Every line of the category files and the notes, also those that say what was removed."""
     paths = look.workspace.paths
-    try:
+    with disk_errors("unreadable", "the bullets cannot be read"):
         for row in CATEGORY.values():
             places = [row.file] if row.file else [f"files/{note.name}" for note in note_files(paths)]
             for place in places:
                 bullets = bullets_in(read_text(paths.knowledge / place), row.name)
                 yield from (Found(row.name, place, bullet) for bullet in bullets)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or ""
-        ) from error
