@@ -46,8 +46,13 @@ class Demo:
     panel: bool
 
     def to_json(self) -> dict[str, Any]:
-        parts = {"dry_run": self.dry_run, "applied": self.applied, "status": self.status}
-        return {"home": self.home, **{name: part.to_json() for name, part in parts.items()}, "digest": self.digest}
+        return {
+            "home": self.home,
+            "dry_run": self.dry_run.to_json(),
+            "applied": self.applied.to_json(),
+            "status": self.status.to_json(),
+            "digest": self.digest,
+        }
 
 
 def demo(
@@ -157,9 +162,8 @@ def open_panel(demo: Demo, err: IO[str]) -> None:
     """Start the panel as a program of its own and leave it running."""
     if not demo.panel:
         return
-    if sys.platform not in ("win32", "darwin") and not {"DISPLAY", "WAYLAND_DISPLAY"} & {
-        *filter(os.getenv, os.environ)
-    }:
+    display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if not display and sys.platform not in ("win32", "darwin"):
         print("There is no display here; on one, 'knowledge-panel --demo' shows the same in a window.", file=err)
         return
 
