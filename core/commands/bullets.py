@@ -211,7 +211,7 @@ class Notes:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge notes --json`."""
-        return {"path": self.path, "note": self.note or None, "bullets": [row.to_json() for row in self.bullets]}
+        return {"path": self.path, "note": self.note or None, "bullets": self.bullets}
 
 
 def notes(workspace: Workspace, path: str) -> Notes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -40,9 +40,6 @@ class DigestState:
     injected: bool
     why: str
     text: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def digest_state(workspace: Workspace, project: Path | None = None, *, scoped: bool = False) -> DigestState:

@@ -234,7 +234,7 @@ class DoctorReport:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge doctor --json`."""
-        return {"healthy": not self.errors, "findings": [found.to_json() for found in self.findings]}
+        return {"healthy": not self.errors, "findings": self.findings}
 
 
 def doctor(

@@ -68,17 +68,7 @@ class Forgotten:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge forget --json`."""
-        return {
-            "name": self.name,
-            "conversations": list(self.conversations),
-            "lines": [row.to_json() for row in self.lines],
-            "stayed": [row.to_json() for row in self.stayed],
-            "how": self.how or None,
-            "run": self.run or None,
-            "purged": self.purged.to_json() if self.purged is not None else None,
-            "warnings": list(self.warnings),
-            "errors": [vars(error) for error in self.errors],
-        }
+        return {**vars(self), "how": self.how or None, "run": self.run or None}
 
 
 def forget(

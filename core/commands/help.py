@@ -5,21 +5,23 @@ They are shown whatever is wrong with the settings or the home.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from core.base.result import KnowledgeError
 from core.commands.row import OURS, optional, single
 from core.commands.table import SUMMARY
 
 
-class Page(NamedTuple):
+@dataclass(frozen=True)
+class Page:
     """One page: the name of its file without the ending, and its heading."""
 
     topic: str
     title: str
 
 
-class Help(NamedTuple):
+@dataclass(frozen=True)
+class Help:
     """All pages, and the text of the one that was asked for, "" for none."""
 
     pages: tuple[Page, ...]

@@ -12,7 +12,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -105,7 +105,7 @@ class FoundReport:
     def to_json(self) -> list[dict[str, Any]] | dict[str, Any]:
         """The list of `--json`; of a build alone, what it did."""
         if self.built is not None and not self.query:
-            return self.built.to_json()
+            return vars(self.built)
         return [hit.to_json() for hit in self.hits]
 
 
@@ -425,10 +425,6 @@ class VectorsReport:
     entries: int
     turns: int = 0
     waiting: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return asdict(self)
 
 
 def build_vectors(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,9 +47,6 @@ class Settings:
     settings: tuple[SettingValue, ...]
     warnings: tuple[str, ...]
     written: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def config_show(workspace: Workspace, key: str = "") -> Settings:
@@ -161,10 +158,6 @@ class TrustReport:
     allowed: tuple[TrustRow, ...]
     changed: tuple[TrustRow, ...] = ()
     warnings: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge trust --json`."""
-        return asdict(self)
 
 
 def trust_list(workspace: Workspace) -> TrustReport:

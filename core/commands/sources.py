@@ -88,11 +88,7 @@ class SourcesReport:
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "sources": [row.to_json() for row in self.rows],
-            "notes": self.notes,
-            "errors": [asdict(error) for error in self.errors],
-        }
+        return {"sources": self.rows, "notes": self.notes, "errors": self.errors}
 
 
 def chosen_sources(names: Sequence[str], *, typed: bool = False) -> tuple[str, ...]:
@@ -299,12 +295,18 @@ def _expiry(
     row.expiring_unharvested = sum(not _is_harvested(item, known) for item in soon)
 
 
-def ends(workspace: Workspace) -> dict[str, float]:
-    """When its tool deletes each conversation, in seconds since 1970 by the path of its file; none that are kept."""
+def deleted_by_tools(workspace: Workspace) -> tuple[list[Artifact], dict[str, int]]:
+    """The conversations that their tools will delete, and after how many days without a change, by source."""
     rows = places([row.name for row in SOURCES], workspace.environment, ())
     deletes = {row.name: days for row in SOURCES if (days := days_kept(row.name, rows))}
     found = survey([row for row in rows if row.source in deletes]).artifacts
-    return {item.path: item.mtime_ns / 1e9 + deletes[item.source] * 86_400 for item in found if item.kind != "store"}
+    return [item for item in found if item.kind != "store"], deletes
+
+
+def ends(workspace: Workspace) -> dict[str, float]:
+    """When its tool deletes each conversation, in seconds since 1970 by the path of its file; none that are kept."""
+    found, deletes = deleted_by_tools(workspace)
+    return {item.path: item.mtime_ns / 1e9 + deletes[item.source] * 86_400 for item in found}
 
 
 def days_kept(source: str, rows: Sequence[Place]) -> int:

@@ -45,6 +45,14 @@ def nobody(_shown: str, _question: str, _choices: Sequence[str], _default: int) 
     return None
 
 
+def agreed(ask: Ask, shown: str, question: str) -> bool:
+    """Whether the user says yes. Raises KnowledgeError where nobody can be asked."""
+    answer = ask(shown, question, NO_OR_YES, 0)
+    if answer is None:
+        raise KnowledgeError("needs-yes", "nobody can be asked here, so nothing was changed", hint="say --yes")
+    return answer == 1
+
+
 CONTEXT_LINES = 1
 
 
@@ -95,9 +103,9 @@ class ChangeReport:
         return {
             "applied": self.applied,
             "removing": self.removing,
-            "files": [row.to_json() for row in self.changes],
+            "files": self.changes,
             "notes": self.notes,
-            "errors": [vars(error) for error in self.errors],
+            "errors": self.errors,
         }
 
 

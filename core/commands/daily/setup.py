@@ -119,7 +119,7 @@ class SetupReport:
             "models": [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self.models],
             "tools": [standing_json(row) for row in self.tools if row.there or row.connected],
             **{key: getattr(self, key) for key in ("settings", "changed", "connected", "set", "new", "notes")},
-            "errors": [vars(error) for error in self.errors],
+            "errors": self.errors,
         }
 
 

@@ -55,7 +55,7 @@ class Decided:
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge review yes --json`."""
         failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
-        return {"decided": [row.to_json() for row in self.rows], "failed": failed}
+        return {"decided": self.rows, "failed": failed}
 
 
 class Done(NamedTuple):

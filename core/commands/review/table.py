@@ -30,7 +30,7 @@ class Queue:
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge review --json`."""
         counts = {kind: sum(row.kind == kind for row in self.rows) for kind in KINDS}
-        return {"counts": counts, "waiting": [row.to_json() for row in self.rows]}
+        return {"counts": counts, "waiting": self.rows}
 
 
 def review(
