@@ -303,7 +303,7 @@ ACTS: dict[str, Any] = {
     "add": lambda home: bullets.add(home, "facts", "three"),
     "edit": lambda home: bullets.edit(home, "facts", "one", "first"),
     "remove": lambda home: bullets.remove(home, "facts", "one"),
-    "strike": lambda home: bullets.strike(home, "facts", "two"),
+    "strike": lambda home: bullets.remove(home, "facts", "two", strike=True),
     "done": lambda home: bullets.done(home, "buy tea"),
     "reopen": lambda home: bullets.reopen(home, "boil water"),
 }

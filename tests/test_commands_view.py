@@ -110,7 +110,7 @@ def test_a_bullet_tells_its_past(tmp_path: Path) -> None:
         return next(row for row in category_view(workspace, "facts").rows if "water boils" in row.bullet.text)
 
     bullets.edit(workspace, "facts", boiling().ref, "water boils at 100")
-    struck = bullets.strike(workspace, "facts", boiling().ref)
+    struck = bullets.remove(workspace, "facts", boiling().ref, strike=True)
     events = events_of(workspace, "facts.md", boiling().bullet.raw)
     assert [event.what for event in events] == ["struck", "edited", "harvested"]
     assert events[-1].sha and events[-1].before == "" and "water boils [" in events[1].before

@@ -27,7 +27,6 @@ from core.commands.statements import Found, Match, Said, bullets_of, change_line
 from core.commands.table import SUMMARY
 from core.commands.text import change_text
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
-from core.harvest.named_paths import allowed_path
 from core.knowledge import edit as edits
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
@@ -107,13 +106,6 @@ def edit(
     found = resolve_bullet(workspace.paths, category, match)
     refs, note = found.refs, found.note
     return change_all(workspace, "edit", refs, text, keep_secrets=keep_secrets, note=note, seen=seen, now=now)
-
-
-def strike(
-    workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
-) -> Edited:
-    """Strike one bullet through."""
-    return _changed(workspace, "strike", category, match, seen, now)
 
 
 def remove(
@@ -206,12 +198,10 @@ class Notes:
     path: str
     note: str
     bullets: tuple[Found, ...]
-    outside: bool = False
-    """Whether the file lies in none of `file_roots`: then only a conversation that worked there leaves notes on it."""
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge notes --json`."""
-        return {"path": self.path, "note": self.note or None, "bullets": self.bullets}
+        return {"path": self.path, "note": self.note or None, "bullets": [row.to_json() for row in self.bullets]}
 
 
 def notes(workspace: Workspace, path: str) -> Notes:
@@ -230,8 +220,7 @@ def notes(workspace: Workspace, path: str) -> Notes:
     about = facts_about(facts, current, _projects(workspace), workspace.environment)
     named = [Found("facts", CATEGORY["facts"].file, row) for row in about]
     if note is None:
-        roots = [os.path.expanduser(root) for root in workspace.config.file_roots]
-        return Notes(current, "", tuple(named), allowed_path(os.path.expanduser(current), roots) is None)
+        return Notes(current, "", tuple(named))
     file = f"files/{note.name}"
     return Notes(current, str(note), (*(Found("files", file, row) for row in parse_bullets(text)), *named))
 
@@ -331,7 +320,7 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
             found = [one for same in by_file.values() for one in reversed(said(same))]
             if here.root:
                 near = [_nearest(one, projects, here) for one in found]
-                own = [one for one in near if _nearness(one.found, projects, here) != OTHER]
+                own = [one for one in near if nearness((one.found.bullet,), projects, here) != OTHER]
             else:
                 own = found
             rows += [(one, _name(one.found.bullet, projects)) for one in own]
@@ -365,20 +354,15 @@ def _here(workspace: Workspace, project: str, projects: Projects) -> Here:
     return here_in(str(found or os.path.abspath(workspace.cwd)), projects, workspace.environment)
 
 
-def _nearness(row: Found, projects: Projects, here: Here) -> int:
-
-    return nearness((row.bullet,), projects, here)
-
-
 def _nearest(one: Said, projects: Projects, here: Here) -> Said:
     """A statement with the line in front that is nearest to a project: what was said there too is its own."""
     lines = (one.found, *one.others)
-    front = min(lines, key=lambda row: _nearness(row, projects, here))
+    front = min(lines, key=lambda row: nearness((row.bullet,), projects, here))
     return Said(front, tuple(row for row in lines if row is not front))
 
 
 def _name(bullet: Bullet, projects: Projects) -> str:
-    """What the projects of a statement are called, as the fact index calls them."""
+    """What the projects of a statement are called."""
     came = [one.source for one in (bullet.provenance, *bullet.again) if one is not None]
     roots = [root for name in came for root in projects.get(name, ()) if root not in (NOWHERE, UNTOLD)]
     return ", ".join(sorted({domain_in(root, projects) for root in roots}))
@@ -399,13 +383,7 @@ def notes_text(notes: Notes | list[NotedFile]) -> str:
     if notes.note:
         rows.append(f"({notes.note})")
     if facts:
-        there = os.path.lexists(notes.path)
-        why = "told of it on another machine, or before it went"
-        if there:
-            why = "told of it before it was on this disk"
-        if there and notes.outside:
-            why = "told of it by conversations that worked elsewhere; it lies outside file_roots"
-        rows += [f"{why} (facts.md):", *facts]
+        rows += ["conversations told of it (facts.md):", *facts]
     return "\n".join(rows) + "\n"
 
 

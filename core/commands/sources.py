@@ -349,13 +349,12 @@ def sources_text(report: SourcesReport) -> str:
     alone = len(report.rows) == 1
     shown = [row for row in report.rows if row.conversations or row.picked or alone]
     absent = [row.name for row in report.rows if row not in shown]
-    width = max([len(row.name) for row in shown], default=0)
-    lines = [_row(row, width) for row in shown]
+    lines = table_rows(shown)
     if alone:
         lines += [f"  {one_line(place)}" for place in report.rows[0].places]
     if absent:
         lines.append(f"nothing of: {', '.join(absent)}")
-    lines += [line for row in shown for line in _expiry_text(row)]
+    lines += filter(None, map(expiry_text, shown))
     unpicked = [row.name for row in shown if not row.picked and row.conversations]
     if unpicked and not alone:
         name = unpicked[0]
@@ -364,25 +363,29 @@ def sources_text(report: SourcesReport) -> str:
     return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes]) + "\n"
 
 
-def _row(row: SourceFound, width: int) -> str:
-    mark = "*" if row.picked else " "
-    if not row.conversations:
-        return f"{mark} {row.name:<{width}}  nothing found"
-    counted = ((row.harvested, "harvested"), (row.grown, "grown since"), (row.too_large, "too large"))
-    states = [f"{number} {word}" for number, word in counted if number]
-    states += [f"{row.new} new"] if row.new or not states else []
-    number = count(row.conversations, "conversation")
-    return f"{mark} {row.name:<{width}}  {number}, {size(row.bytes)}, newest {row.newest[:10]}: {', '.join(states)}"
+def table_rows(rows: Sequence[SourceFound]) -> list[str]:
+    """A line for each source: whether a harvest reads it, how much there is, and how much of it is harvested."""
+    width = max([len(row.name) for row in rows], default=0)
+    lines = []
+    for row in rows:
+        counted = ((row.harvested, "harvested"), (row.grown, "grown since"), (row.too_large, "too large"))
+        states = [f"{number} {word}" for number, word in counted if number]
+        states += [f"{row.new} new"] if row.new or not states else []
+        about = f"{count(row.conversations, 'conversation')}, {size(row.bytes)}, newest {row.newest[:10]}"
+        told = f"{about}: {', '.join(states)}" if row.conversations else "nothing found"
+        lines.append(f"{'*' if row.picked else ' '} {row.name:<{width}}  {told}")
+    return lines
 
 
-def _expiry_text(row: SourceFound) -> list[str]:
+def expiry_text(row: SourceFound) -> str:
+    """What its tool deletes and when, "" where it deletes nothing."""
     if not row.expires_days or not row.conversations:
-        return []
+        return ""
     habit = f"{row.title} deletes what has not changed for {count(row.expires_days, 'day')}"
     if not row.expiring:
-        return [f"{habit}; the next on {row.next_expiry[:10]}"]
+        return f"{habit}; the next on {row.next_expiry[:10]}"
     lost = f", {row.expiring_unharvested} of them not harvested" if row.expiring_unharvested else ", all harvested"
-    return [f"{habit}: {count(row.expiring, 'conversation')} within {count(SOON_DAYS, 'day')}{lost}"]
+    return f"{habit}: {count(row.expiring, 'conversation')} within {count(SOON_DAYS, 'day')}{lost}"
 
 
 COMMANDS = (

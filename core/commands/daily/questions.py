@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from core.base.figures import count, size
+from core.base.figures import size
 from core.commands.daily.connect import NO_OR_YES, Ask, nobody
 from core.commands.daily.setup import SetupReport, apply_answers, default_model, survey, wanted
 from core.commands.row import flag, single
+from core.commands.sources import expiry_text, table_rows
 from core.commands.table import SUMMARY
 from core.commands.workspace import Clock, Workspace, utc_now
 
@@ -57,7 +58,7 @@ def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Cl
 
 def overview(report: SetupReport) -> str:
     """What was found, as lines: conversations and what becomes of them, what is set, what is new."""
-    rows = [found_sentence(report), *(f"  {source_line(row)}" for row in report.found)]
+    rows = [found_sentence(report), *table_rows(report.found), *filter(None, map(expiry_text, report.found))]
     if report.set:
         rows += ["", "set up already:", *(f"  {words}" for words in report.set)]
         rows += ["new:", *(f"  {words}" for words in report.new)] if report.new else ["nothing new since then"]
@@ -78,16 +79,6 @@ def found_sentence(report: SetupReport) -> str:
         late = datetime.now(UTC).date().isoformat() > when
         sentence += f"; {first.title} deletes the first {'as soon as it starts' if late else f'on {when}'}"
     return sentence
-
-
-def source_line(row: SourceFound) -> str:
-    """One source: how many, how big, how many are new, what its tool deletes and when."""
-    words = f"{row.title}: {count(row.conversations, 'conversation')}, {size(row.bytes)}, {row.new + row.grown} new"
-    if row.expires_days:
-        words += f"; deleted {row.expires_days} days after their last change"
-        if row.expiring_unharvested:
-            words += f", {row.expiring_unharvested} of them within a week and not harvested"
-    return words
 
 
 def _connect_question(tools: Sequence[Standing]) -> str:

@@ -6,13 +6,13 @@ from core.base.markdown import sanitise_line
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import change_all
-from core.commands.statements import placed_refs
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.alike import Alike as Alike
 from core.knowledge.alike import Placed as Placed
 from core.knowledge.alike import Superseding as Superseding
 from core.knowledge.alike import alike, offered, placed, superseding
 from core.knowledge.answers import silenced
+from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORIES, read_category
 from core.knowledge.edit import Edited
 from core.knowledge.ledger import seen_ledger
@@ -53,7 +53,9 @@ def replace_old(
 ) -> Edited:
     """The same for any two statements: all lines that say the old one, in one write."""
     words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
-    return change_all(workspace, act, placed_refs(old), words, keep_secrets=True, seen=seen, run=run, now=now)
+    lines = (old.bullet, *old.statement.others)
+    refs = [BulletRef(old.file, row.line, row.raw) for row in lines]
+    return change_all(workspace, act, refs, words, keep_secrets=True, seen=seen, run=run, now=now)
 
 
 def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:

@@ -20,7 +20,7 @@ from core.commands.history.missing import missing_list
 from core.commands.project import find_project
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
 from core.commands.review.alike import proposals, similar, unstruck
-from core.commands.statements import Found
+from core.commands.statements import Found, all_lines
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
@@ -29,7 +29,7 @@ from core.give import still
 from core.knowledge.alike import Placed, Superseding
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.answers import silenced
-from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note_files, read_text
+from core.knowledge.categories import CATEGORY_FILES
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.projects import (
     NOWHERE,
@@ -359,10 +359,5 @@ def _removed(look: Look) -> Removed:
 
 def _lines(look: Look) -> Iterator[Found]:
     """Every line of the category files and the notes, also those that say what was removed."""
-    paths = look.workspace.paths
     with disk_errors("unreadable", "the bullets cannot be read"):
-        for row in CATEGORY.values():
-            places = [row.file] if row.file else [f"files/{note.name}" for note in note_files(paths)]
-            for place in places:
-                bullets = bullets_in(read_text(paths.knowledge / place), row.name)
-                yield from (Found(row.name, place, bullet) for bullet in bullets)
+        yield from all_lines(look.workspace.paths)
