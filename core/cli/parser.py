@@ -13,7 +13,7 @@ from typing import NoReturn
 from core import __version__
 from core.base.result import KnowledgeError
 from core.cli.words import command_word, completed, not_taken
-from core.commands.row import OURS, Argument, Command, single
+from core.commands.row import OURS, Argument, Command, top
 from core.commands.table import SUMMARY, command, commands
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
@@ -154,9 +154,8 @@ def completion(shell: str) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "completion",
-        SUMMARY["completion"],
         "bash > ~/.local/share/bash-completion/completions/knowledge",
         completion,
         str,

@@ -22,9 +22,19 @@ from core.base.markdown import Bullet, parse_bullets, sanitise_line
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.daily.connect import Ask, nobody
 from core.commands.project import find_project
-from core.commands.row import CATEGORY_WORD, MATCH, OF_BULLET, SECRETS, Argument, flag, needed, option, optional, single
+from core.commands.row import (
+    CATEGORY_WORD,
+    MATCH,
+    OF_BULLET,
+    SECRETS,
+    Argument,
+    flag,
+    needed,
+    option,
+    optional,
+    top,
+)
 from core.commands.statements import Found, Match, Said, bullets_of, change_lines, finished, resolve_bullet, said
-from core.commands.table import SUMMARY
 from core.commands.text import change_text
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.knowledge import edit as edits
@@ -433,9 +443,8 @@ _TEXT = needed("text", "one line")
 
 
 COMMANDS = (
-    single(
+    top(
         "list",
-        SUMMARY["list"],
         "tasks",
         listing,
         list_text,
@@ -447,17 +456,15 @@ COMMANDS = (
         option("--project", "a project's folder, or 'all' (default: the project around this folder)", "DIR"),
         flag("--done", "the tasks that are done, instead"),
     ),
-    single(
+    top(
         "notes",
-        SUMMARY["notes"],
         "src/app.py",
         _notes_command,
         notes_text,
         optional("path", "a source file (default: all that have notes)"),
     ),
-    single(
+    top(
         "add",
-        SUMMARY["add"],
         'decisions "SQLite, because there is one writer"',
         add,
         change_text,
@@ -466,18 +473,10 @@ COMMANDS = (
         option("--file", "the source file that a note is about", "PATH"),
         SECRETS,
     ),
-    single("done", SUMMARY["done"], '"release notes"', done, partial(moved_text, "Done"), MATCH),
-    single(
-        "reopen",
-        SUMMARY["reopen"],
-        '"release notes"',
-        reopen,
-        partial(moved_text, "Open"),
-        MATCH,
-    ),
-    single(
+    top("done", '"release notes"', done, partial(moved_text, "Done"), MATCH),
+    top("reopen", '"release notes"', reopen, partial(moved_text, "Open"), MATCH),
+    top(
         "edit",
-        SUMMARY["edit"],
         'facts "port 8080" "The server listens on port 8081"',
         edit,
         change_text,
@@ -486,9 +485,8 @@ COMMANDS = (
         needed("text", "the new text"),
         SECRETS,
     ),
-    single(
+    top(
         "rm",
-        SUMMARY["rm"],
         'facts "port 8080" --strike',
         remove,
         removed_text,
@@ -499,13 +497,5 @@ COMMANDS = (
         flag("--yes", "do not ask (with --forever)"),
         asks=True,
     ),
-    single(
-        "retract",
-        SUMMARY["retract"],
-        '"port 8080"',
-        retract,
-        change_text,
-        OF_BULLET,
-        MATCH,
-    ),
+    top("retract", '"port 8080"', retract, change_text, OF_BULLET, MATCH),
 )

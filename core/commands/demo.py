@@ -23,9 +23,8 @@ from core.base.result import KnowledgeError, disk_errors
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.harvest_report import harvest_text
-from core.commands.row import flag, option, single
+from core.commands.row import flag, option, top
 from core.commands.status import Status, status, status_text
-from core.commands.table import SUMMARY
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport, Report
 
@@ -171,9 +170,8 @@ def open_panel(demo: Demo, err: IO[str]) -> None:
 
 
 COMMANDS = (
-    single(
+    top(
         "demo",
-        SUMMARY["demo"],
         "",
         demo,
         demo_text,

@@ -28,10 +28,9 @@ from core.commands.library.documents import check_library
 from core.commands.moment.hints import check_hints
 from core.commands.moment.worked import check_experience
 from core.commands.project import project_problem
-from core.commands.row import flag, single
+from core.commands.row import flag, top
 from core.commands.search import check_embedder
 from core.commands.sources import set_sources
-from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import reunite
@@ -462,9 +461,8 @@ def doctor_text(report: DoctorReport) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "doctor",
-        SUMMARY["doctor"],
         "--repair",
         doctor,
         doctor_text,

@@ -21,9 +21,8 @@ from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt, disk_errors
 from core.commands.bullets import change_all
 from core.commands.daily.connect import Ask, nobody
 from core.commands.purge import CANNOT, Purged, complete
-from core.commands.row import flag, needed, single
+from core.commands.row import flag, needed, top
 from core.commands.statements import Found, all_lines
-from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience import record
@@ -336,9 +335,8 @@ def forgotten_text(found: Forgotten) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "forget",
-        SUMMARY["forget"],
         "dead-links --yes",
         forget,
         forgotten_text,

@@ -30,10 +30,9 @@ from core.commands.harvest_report import harvest_text, without_new_lines
 from core.commands.library.cluster import on_cluster
 from core.commands.moment.worked import UsageReader
 from core.commands.purge import complete
-from core.commands.row import NAMED, Argument, flag, listed, repeated, single, whole_number
+from core.commands.row import NAMED, Argument, flag, listed, repeated, top, whole_number
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.statements import bullets_of
-from core.commands.table import SUMMARY
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.classify import fate_of
 from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
@@ -407,9 +406,8 @@ def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]
 
 
 COMMANDS = (
-    single(
+    top(
         "harvest",
-        SUMMARY["harvest"],
         "--apply --limit 10",
         harvest_command,
         harvest_text,

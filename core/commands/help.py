@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.base.result import KnowledgeError
-from core.commands.row import OURS, optional, single
-from core.commands.table import SUMMARY
+from core.commands.row import OURS, optional, top
 
 
 @dataclass(frozen=True)
@@ -50,14 +49,5 @@ def help_text(found: Help) -> str:
 
 
 COMMANDS = (
-    single(
-        "help",
-        SUMMARY["help"],
-        "sources",
-        show_help,
-        help_text,
-        optional("topic", "the page to print"),
-        words=OURS,
-        anywhere=True,
-    ),
+    top("help", "sources", show_help, help_text, optional("topic", "the page to print"), words=OURS, anywhere=True),
 )

@@ -19,9 +19,19 @@ from core.base.result import ErrorInfo, KnowledgeError
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.history.runs import settled, undone_elsewhere
 from core.commands.project import find_project, may_read, places, project_problem
-from core.commands.row import PROJECT_OPTION, SECRETS, group, needed, option, optional, repeated, single, whole_number
+from core.commands.row import (
+    PROJECT_OPTION,
+    SECRETS,
+    group,
+    needed,
+    option,
+    optional,
+    repeated,
+    single,
+    top,
+    whole_number,
+)
 from core.commands.statements import record_follows
-from core.commands.table import SUMMARY
 from core.commands.text import change_text
 from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
 from core.knowledge.edit import Edited, change_file
@@ -438,9 +448,8 @@ _WHICH = needed("which", "a memory's id, project:ID or global:ID where both have
 
 
 COMMANDS = (
-    single(
+    top(
         "save",
-        SUMMARY["save"],
         '"Prefers tabs in Makefiles" --tag preference',
         save,
         display_text,
@@ -454,9 +463,8 @@ COMMANDS = (
         option("--project", "save it for this project alone", "DIR"),
         SECRETS,
     ),
-    single(
+    top(
         "recall",
-        SUMMARY["recall"],
         '"makefile tabs"',
         recall_command,
         display_text,
@@ -466,7 +474,7 @@ COMMANDS = (
     ),
     group(
         "memories",
-        SUMMARY["memories"],
+        "",
         "archive 3",
         single("list", "all memories of the home and of the project", "", memories_list, display_text, PROJECT_OPTION),
         single(

@@ -28,8 +28,7 @@ from core.base.result import KnowledgeError, Ok, Result, attempt, disk_errors
 from core.commands.conversations import BuildReport
 from core.commands.entry_sources import search_sources
 from core.commands.project import find_project, lines_of, project_warnings
-from core.commands.row import NAMED, Argument, flag, listed, option, repeated, single, whole_number
-from core.commands.table import SUMMARY
+from core.commands.row import NAMED, Argument, flag, listed, option, repeated, top, whole_number
 from core.commands.text import count, one_line, size
 from core.commands.transcript_text import LINES, SPEAKERS
 from core.commands.workspace import Workspace, embedder_name, embedder_of
@@ -540,9 +539,8 @@ def _built(built: BuildReport) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "search",
-        SUMMARY["search"],
         "flaky login test --kind conversation --since 2026-05",
         search_everything,
         search_text,
@@ -559,9 +557,8 @@ COMMANDS = (
         long=True,
         words=NAMED,
     ),
-    single(
+    top(
         "vectors",
-        SUMMARY["vectors"],
         "",
         build_vectors,
         vectors_text,

@@ -20,7 +20,6 @@ from core.base.result import KnowledgeError, attempt, disk_errors
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
 from core.commands.row import group, needed, optional, single
-from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
 from core.knowledge.projects import here_in, known_projects
@@ -392,7 +391,7 @@ _KEY = "a setting's name, such as digest_enabled"
 COMMANDS = (
     group(
         "config",
-        SUMMARY["config"],
+        "",
         "set provider ollama",
         single(
             "show",
@@ -414,7 +413,7 @@ COMMANDS = (
     ),
     group(
         "trust",
-        SUMMARY["trust"],
+        "",
         "allow",
         single("list", "what waits here for your word, and what you have allowed", "", trust_list, trust_text),
         single(

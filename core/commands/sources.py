@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, attempt
-from core.commands.row import optional, single
-from core.commands.table import SUMMARY
+from core.commands.row import optional, top
 from core.commands.text import count, one_line, size
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
@@ -388,13 +387,4 @@ def expiry_text(row: SourceFound) -> str:
     return f"{habit}: {count(row.expiring, 'conversation')} within {count(SOON_DAYS, 'day')}{lost}"
 
 
-COMMANDS = (
-    single(
-        "sources",
-        SUMMARY["sources"],
-        "--json",
-        sources,
-        sources_text,
-        optional("name", "only this source, with its places"),
-    ),
-)
+COMMANDS = (top("sources", "--json", sources, sources_text, optional("name", "only this source, with its places")),)

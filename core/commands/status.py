@@ -19,9 +19,8 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.history.archive import archive_figures, coming
 from core.commands.project import find_project, may_read, places, project_warnings
 from core.commands.review.waiting import counted
-from core.commands.row import single
+from core.commands.row import top
 from core.commands.sources import NOT_LOOKED_AT, set_sources
-from core.commands.table import SUMMARY
 from core.commands.text import age, count, size
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
@@ -361,4 +360,4 @@ def _autopilot_rows(last: Autopilot) -> list[str]:
     return rows
 
 
-COMMANDS = (single("status", SUMMARY["status"], "", status, status_text),)
+COMMANDS = (top("status", "", status, status_text),)

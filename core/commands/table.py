@@ -93,7 +93,7 @@ def _module(name: str) -> ModuleType:
 def command(name: str) -> Command:
     """The row of one command. Raises KeyError for a name that there is not."""
     rows: tuple[Command, ...] = _module(MODULE[name]).COMMANDS
-    return next(row for row in rows if row.name == name)
+    return next(row for row in rows if row.name == name)._replace(summary=SUMMARY[name])
 
 
 def commands() -> tuple[Command, ...]:

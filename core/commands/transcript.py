@@ -15,8 +15,7 @@ from core.base import files
 from core.base.choices import SPOKEN_ROLES
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
-from core.commands.row import NAMED, flag, listed, needed, option, single, whole_number
-from core.commands.table import SUMMARY
+from core.commands.row import NAMED, flag, listed, needed, option, top, whole_number
 from core.commands.text import count
 from core.commands.transcript_text import NO_LONGER, markdown, readable
 from core.commands.workspace import Workspace
@@ -509,9 +508,8 @@ def show_text(shown: Shown) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "show",
-        SUMMARY["show"],
         "claude_code/0f3c9a52:41",
         show,
         show_text,

@@ -28,8 +28,7 @@ from core.agents.tools import AGENT, AGENTS, HINTS, SERVER, START, Program, agen
 from core.agents.tools import PARTS as PARTS
 from core.base.paths import choose_home
 from core.base.result import ErrorInfo, KnowledgeError
-from core.commands.row import _DRY_RUN, _YES, Argument, flag, single
-from core.commands.table import SUMMARY
+from core.commands.row import _DRY_RUN, _YES, Argument, flag, top
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
@@ -336,9 +335,8 @@ def connect_text(report: ConnectReport) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "connect",
-        SUMMARY["connect"],
         "claude_code codex --dry-run",
         connect,
         connect_text,

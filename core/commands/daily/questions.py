@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from core.base.figures import size
 from core.commands.daily.connect import NO_OR_YES, Ask, nobody
 from core.commands.daily.setup import SetupReport, apply_answers, default_model, survey, wanted
-from core.commands.row import flag, single
+from core.commands.row import flag, top
 from core.commands.sources import expiry_text, table_rows
-from core.commands.table import SUMMARY
 from core.commands.workspace import Clock, Workspace, utc_now
 
 if TYPE_CHECKING:
@@ -137,9 +136,8 @@ def report_text(report: SetupReport) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "setup",
-        SUMMARY["setup"],
         "",
         setup,
         report_text,

@@ -13,8 +13,7 @@ from core.agents.timers import Timer, is_on, tell_system
 from core.base import files
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.daily.connect import Ask, ChangeReport, nobody, program_for
-from core.commands.row import _DRY_RUN, _YES, flag, single
-from core.commands.table import SUMMARY
+from core.commands.row import _DRY_RUN, _YES, flag, top
 from core.commands.text import one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
@@ -143,9 +142,8 @@ def schedule_text(report: ScheduleReport) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "schedule",
-        SUMMARY["schedule"],
         "--dry-run",
         schedule,
         schedule_text,

@@ -19,7 +19,6 @@ from core.commands.daily.connect import Ask, agreed, nobody
 from core.commands.harvest_options import archiving
 from core.commands.row import flag, group, needed, option, optional, single
 from core.commands.sources import deleted_by_tools
-from core.commands.table import SUMMARY
 from core.commands.text import count, one_line, size
 from core.commands.transcript import Shown, known_entries, read, show_text
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -302,7 +301,7 @@ _WHICH = needed("which", "its name or a part of it, the beginning of its hash, a
 COMMANDS = (
     group(
         "archive",
-        SUMMARY["archive"],
+        "",
         "export claude_code/0f3c9a52",
         single(
             "list",

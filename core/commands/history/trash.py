@@ -13,7 +13,6 @@ from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.history.archive import archive_export
 from core.commands.row import NAMED, flag, group, needed, single
-from core.commands.table import SUMMARY
 from core.commands.text import KEY_CHARACTERS, count, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Proofs
@@ -295,17 +294,11 @@ _SHA = needed("which", "the beginning of its hash, as 'knowledge trash' lists it
 COMMANDS = (
     group(
         "trash",
-        SUMMARY["trash"],
+        "",
         "restore 3fa9",
         single("list", "what lies in the trash, and until when", "", trash_list, trash_text, words=NAMED),
         single(
-            "restore",
-            "put a conversation back where it was",
-            "3fa9",
-            trash_restore,
-            restored_text,
-            _SHA,
-            words=NAMED,
+            "restore", "put a conversation back where it was", "3fa9", trash_restore, restored_text, _SHA, words=NAMED
         ),
         single(
             "purge",
