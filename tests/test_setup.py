@@ -18,8 +18,7 @@ from pytest_httpserver import HTTPServer
 
 from core.base.answer import price
 from core.cli.main import main
-from core.commands.daily.questions import found_sentence, setup
-from core.commands.daily.setup import apply_answers, default_model, survey
+from core.commands.daily.setup import apply_answers, default_model, found_sentence, setup, survey
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.sources import sources
