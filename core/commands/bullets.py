@@ -37,6 +37,7 @@ from core.commands.row import (
 from core.commands.statements import Found, Match, Said, bullets_of, change_lines, finished, resolve_bullet, said
 from core.commands.text import change_text
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
+from core.harvest.named_paths import allowed_path
 from core.knowledge import edit as edits
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
@@ -208,6 +209,8 @@ class Notes:
     path: str
     note: str
     bullets: tuple[Found, ...]
+    outside: bool = False
+    """Whether the file lies in none of `file_roots`: then only a conversation that worked there leaves notes on it."""
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge notes --json`."""
@@ -230,7 +233,8 @@ def notes(workspace: Workspace, path: str) -> Notes:
     about = facts_about(facts, current, _projects(workspace), workspace.environment)
     named = [Found("facts", CATEGORY["facts"].file, row) for row in about]
     if note is None:
-        return Notes(current, "", tuple(named))
+        roots = [os.path.expanduser(root) for root in workspace.config.file_roots]
+        return Notes(current, "", tuple(named), allowed_path(os.path.expanduser(current), roots) is None)
     file = f"files/{note.name}"
     return Notes(current, str(note), (*(Found("files", file, row) for row in parse_bullets(text)), *named))
 
@@ -393,7 +397,8 @@ def notes_text(notes: Notes | list[NotedFile]) -> str:
     if notes.note:
         rows.append(f"({notes.note})")
     if facts:
-        rows += ["conversations told of it (facts.md):", *facts]
+        why = " that worked elsewhere; it lies outside file_roots" if notes.outside else ""
+        rows += [f"told of it by conversations{why} (facts.md):", *facts]
     return "\n".join(rows) + "\n"
 
 

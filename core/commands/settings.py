@@ -183,17 +183,15 @@ def trust_allow(workspace: Workspace, file: str = "", *, seen: str | None = None
 def trust_forget(workspace: Workspace, file: str = "") -> TrustReport:
     """Take back what was allowed here, or one file or project."""
     known = read_trust(workspace.environment)
+    around = [row.path for row in here(workspace)]
     if file:
         path = place_of(Path(os.path.abspath(workspace.cwd / os.path.expanduser(file))))
-        inside = {str(path), str(path / "config.toml"), str(path / PROJECT_FOLDER), str(path / ".git")}
-        gone = [name for name in known.rows if name in inside or name.startswith(f"{path}{os.sep}{PROJECT_FOLDER}")]
-        gone += [name for name in known.rows if path.name == PROJECT_FOLDER and name.startswith(f"{path}{os.sep}")]
-    else:
-        around = {row.path for row in here(workspace)}
-        gone = [name for name in known.rows if any(name == row or name.startswith(row + os.sep) for row in around)]
+        around = [str(path / "config.toml"), str(path / PROJECT_FOLDER), str(path / ".git")]
+        around += [str(path)] if not path.is_dir() or path.name in (PROJECT_FOLDER, ".git") else []
+    gone = [name for name in known.rows if any(name == row or name.startswith(row + os.sep) for row in around)]
     if not gone and file:
         raise KnowledgeError("no-file", "that was never allowed", file, "'knowledge trust' lists what was")
-    rows = tuple(_record_row(name, known.rows[name]) for name in dict.fromkeys(gone))
+    rows = tuple(_record_row(name, known.rows[name]) for name in gone)
     forget(workspace.environment, gone)
     return _report(reopened(workspace), "forget", rows)
 

@@ -256,14 +256,14 @@ def _count(
 ) -> None:
     row.conversations, row.bytes = len(seen), sum(item.size for item in seen)
     row.newest = _iso(max((item.mtime_ns for item in seen), default=0) / 1e9)
-    row.days = dict(Counter(day for item in seen if (day := _day(item.mtime_ns)) is not None))
+    row.days = dict(Counter(day for item in seen if (day := day_of(item.mtime_ns)) is not None))
     row.harvested = sum(_is_harvested(item, known) for item in seen)
     row.grown = sum(_key(item) in known for item in seen) - row.harvested
     row.too_large = sum(item.size > limit and _key(item) in refused for item in seen if _key(item) not in known)
     row.new = row.conversations - row.harvested - row.grown - row.too_large
 
 
-def _day(nanoseconds: int) -> date | None:
+def day_of(nanoseconds: int) -> date | None:
     """The day of the user's calendar, None for a time that is none: some stand in a tool's own database."""
     try:
         return date.fromtimestamp(nanoseconds / 1e9) if nanoseconds > 0 else None
