@@ -159,11 +159,11 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
             errors.append(_unusable(file, error))
             continue
         row = known.get(str(file))
-        outdated = _outdated(file, row, entries)
-        stands = row is not None and not outdated and all(has(entry, current) for entry in entries if entry.part)
-        data = current if stands else _without_ours(current, file, row, record, outdated)
+        stands = row is not None and not _outdated(file, row, entries)
+        stands = stands and all(has(entry, current) for entry in entries if entry.part)
+        data = current if stands else _without_ours(current, file, row, record)
         for entry in entries:
-            if (stands or outdated) and has(entry, data):
+            if stands and has(entry, data):
                 continue
             new = attempt(put, entry, data)
             if isinstance(new, KnowledgeError):
@@ -220,15 +220,10 @@ def _outdated(file: Path, row: Mapping[str, Any] | None, wanted: Sequence[Entry]
     return [entry for entry in of_row(file, row or {}) if entry.part and entry not in wanted]
 
 
-def _without_ours(
-    data: bytes | None, file: Path, row: Mapping[str, Any] | None, record: Record, those: Sequence[Entry] = ()
-) -> bytes | None:
-    """The file without what an earlier connection put there, so that it can be put there as it is wanted now; of a file
-    that was changed since only without `those`, if any are named."""
+def _without_ours(data: bytes | None, file: Path, row: Mapping[str, Any] | None, record: Record) -> bytes | None:
+    """The file without what an earlier connection put there, so that it can be put there as it is wanted now."""
     if row is None or data is None:
         return data
-    if those:
-        row = {**row, "entries": [as_row(entry) for entry in those]}
     taken = attempt(_taken_back, data, file, row, record)
     return taken.value if isinstance(taken, Ok) else data
 

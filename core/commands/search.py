@@ -209,17 +209,10 @@ def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | Non
     """Why no entry was found: nothing is known yet, of the project or at all, or what is known does not say it."""
 
     where = f" of {project}" if project else " here" if keep is not None else ""
-    if keep is not None:
-        rows = index.database.execute(f"SELECT {COLUMNS} FROM entries")
-        if any(keep(Row(*row).entry()) for row in rows):
-            return f"what is known{where} was searched, and nothing says this"
     condition, values = Filters(project=project).sql()
-    sql = f"SELECT count(*) FROM entries e WHERE 1{condition}"
-    number = index.database.execute(sql, values).fetchone()[0] if keep is None else 0
-    if number == 1:
-        return f"the one entry{where} was searched, and does not say this"
-    if number:
-        return f"{number:,} entries{where} were searched, and none says this"
+    rows = index.database.execute(f"SELECT {COLUMNS} FROM entries e WHERE 1{condition}", values)
+    if any(keep is None or keep(Row(*row).entry()) for row in rows):
+        return f"what is known{where} was searched, and nothing says this"
     return f"nothing is known{where} yet, so this does not tell that nothing was said"
 
 
@@ -490,14 +483,18 @@ def search_text(report: FoundReport) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _entry(number: int, hit: Any) -> Iterator[str]:
-
-    entry = hit.entry
-    lines = split_lines(entry.text) or [""]
-    yield f"{number}. {lines[0]} {entry.provenance}".rstrip()
-    yield from (f"   {line}" for line in lines[1:LINES])
+def _first_lines(text: str, indent: str) -> Iterator[str]:
+    lines = [line for line in split_lines(text) if line.strip()]
+    yield from (f"{indent}{line}" for line in lines[:LINES])
     if len(lines) > LINES:
-        yield f"   … {count(len(lines) - LINES, 'line')} more"
+        yield f"{indent}… {count(len(lines) - LINES, 'line')} more"
+
+
+def _entry(number: int, hit: Any) -> Iterator[str]:
+    entry = hit.entry
+    first, _, rest = entry.text.partition("\n")
+    yield f"{number}. {first} {entry.provenance}".rstrip()
+    yield from _first_lines(rest, "   ")
     about = [f"{entry.kind} {one_line(entry.key)}"]
     about += [one_line(entry.title)] if entry.kind == "note" and entry.title else []
     about += [one_line(", ".join(entry.tags))] if entry.tags and entry.kind != "note" else []
@@ -507,18 +504,14 @@ def _entry(number: int, hit: Any) -> Iterator[str]:
 
 def _conversation(number: int, hit: Any) -> Iterator[str]:
     """Its title and day, what was said in its best turn, and what it is."""
-
     yield f"{number}. {one_line(hit.title) or '(no title)'} [{hit.day}]"
     if hit.text:
-        lines = [line.strip() for line in split_lines(hit.text) if line.strip()]
-        yield f"   {SPEAKERS.get(hit.role, hit.role)}, turn {hit.turn}: {lines[0] if lines else ''}"
-        yield from (f"     {line}" for line in lines[1:LINES])
-        if len(lines) > LINES:
-            yield f"     … {count(len(lines) - LINES, 'line')} more"
+        first, _, rest = hit.text.strip().partition("\n")
+        yield f"   {SPEAKERS.get(hit.role, hit.role)}, turn {hit.turn}: {first}"
+        yield from _first_lines(rest, "     ")
     about = [f"conversation {one_line(hit.name)}", hit.tool, hit.folder, hit.branch, count(hit.turns, "turn")]
     about += [f"{len(hit.places)} of them match"] if len(hit.places) > 1 else []
-    about += ["in the trash"] if hit.in_trash else []
-    about += [", ".join(hit.why)]
+    about += ["in the trash"] * hit.in_trash + [", ".join(hit.why)]
     yield f"   ({'; '.join(one_line(one) for one in about if one)})"
     if hit.end:
         yield f"   as it was left: {one_line(hit.end)}"
