@@ -225,7 +225,7 @@ def remarks(query: str, hits: Sequence[Hit | ConversationHit], nothing: Sequence
 def opened_search(workspace: Workspace, project: Path | None) -> Index:
 
     with disk_errors("unreadable", "the store cannot be listed"):
-        return open_index(search_folder(workspace, project), search_sources(workspace, project))
+        return open_index(search_folder(workspace, project), partial(search_sources, workspace, project))
 
 
 def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...]:
