@@ -209,7 +209,7 @@ def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | Non
     """Why no entry was found: nothing is known yet, of the project or at all, or what is known does not say it."""
 
     where = f" of {project}" if project else " here" if keep is not None else ""
-    condition, values = Filters(project=project).sql()
+    condition, values = Filters(project="" if keep is not None else project).sql()
     rows = index.database.execute(f"SELECT {COLUMNS} FROM entries e WHERE 1{condition}", values)
     if any(keep is None or keep(Row(*row).entry()) for row in rows):
         return f"what is known{where} was searched, and nothing says this"
