@@ -78,7 +78,7 @@ def _judged(
     hashes = {**hash_artifacts(wanted, cache), **hashes}
     # Without entries nothing can be proven yet; a large ledger is not read where nothing asks for it.
     entries = entries if classified and entries else {}
-    is_proven = _proofs(paths) if entries else _never
+    is_proven = Proofs(paths).is_proven if entries else lambda sha256, entry: False
     judged = plan_steps(
         classified,
         hashes,
@@ -92,7 +92,8 @@ def _judged(
     plan = replace(judged, writing=writing) if writing else judged
     notes = (
         *_never_read(plan.classified),
-        *skipped_notes(plan, str(paths.conversations), options.limits.max_source_bytes),
+        *_unknown_names(plan, str(paths.conversations)),
+        *_too_large(plan, options.limits.max_source_bytes),
         *_waiting(plan),
     )
     return replace(plan, notes=notes) if notes else plan
@@ -138,25 +139,10 @@ def _waiting(plan: HarvestPlan) -> list[str]:
     ]
 
 
-def _never(_sha256: str, _entry: Mapping[str, Any]) -> bool:
-    return False
-
-
-def _proofs(paths: Paths) -> Callable[[str, Mapping[str, Any]], bool]:
-
-    return Proofs(paths).is_proven
-
-
 # --- what a plan leaves out, in sentences -----------------------------------------------------------------------------
 
 NAMED = 4
 """This many are named; of more only the number."""
-
-
-def skipped_notes(plan: HarvestPlan, folder: str, limit: int) -> tuple[str, ...]:
-    """The sentences about a plan, one for each reason that there is. `folder` is that of the conversations, `limit` the
-    setting `max_harvest_source_bytes`."""
-    return (*_unknown_names(plan, folder), *_too_large(plan, limit))
 
 
 def _unknown_names(plan: HarvestPlan, folder: str) -> list[str]:
