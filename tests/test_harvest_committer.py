@@ -351,7 +351,7 @@ def test_a_batch_is_one_append_and_one_exchange(world: World) -> None:
     assert Counter(written) == {"decisions.md": 1, "tasks.md": 1, "changes.jsonl": 1}
 
 
-def test_a_batch_is_full_at_a_quarter_of_what_it_touches_or_after_seconds(world: World) -> None:
+def test_a_batch_is_full_at_a_quarter_of_what_it_touches_or_of_the_run(world: World) -> None:
     """Or a large store is rewritten for a few lines, or a slow model's answers are in no file for the whole run."""
     now = [0.0]
     world.knowledge("facts.md", "- x\n" * 10_000)
@@ -376,6 +376,16 @@ def test_a_batch_is_full_at_a_quarter_of_what_it_touches_or_after_seconds(world:
     assert not waiting.is_full()
     now[0] += batch.SETTLED_SECONDS
     assert waiting.is_full() and waiting.take()
+    now[0] = 120.0
+    add("y")
+    now[0] = 140.0
+    assert not waiting.is_full() and waiting.seconds_left() == pytest.approx(15.0)
+    now[0] = 160.0
+    assert waiting.is_full() and waiting.seconds_left() == 0.0 and waiting.take()
+    now[0] = 36_000.0
+    add("y")
+    now[0] += batch.LONGEST_SECONDS
+    assert waiting.is_full()
 
 
 # --- nobody is held up -----------------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 What a batch costs grows with the files that it touches, so it may wait until it brings a quarter of their size: then a
 store is written a bounded number of times while it grows, however large it is. Where the model is slow it is written
-before that, after seconds. Every plan stands in the journal before it waits (group commit, as databases do it).
+before that: at once or after seconds when a run begins, then when it has waited for a quarter of the run so far, or
+for two minutes. So a slow machine does not write a file again for every few conversations. Every plan stands in the
+journal before it waits (group commit, as databases do it).
 """
 
 from __future__ import annotations
@@ -28,15 +30,17 @@ if TYPE_CHECKING:
     from core.harvest.distil import Harvest
 
 PART = 4
-"""A batch is full when its lines are this part (a quarter) of the files that it touches."""
+"""A batch is full when its lines are this part (a quarter) of the files that it touches, or when it has waited for this
+part of the time that the run has taken."""
 CONVERSATIONS = 32
 """This many conversations are worth waiting for in any store: they share three waits for the disk."""
 MAX_CONVERSATIONS, MAX_BYTES = 4096, 2 << 20
 """A batch is full with this many conversations, or bytes of lines: what waits is kept in memory."""
 BYTES_A_SECOND = 1 << 18
-"""While no answer comes, a batch waits so long that rewriting its files stays below this."""
-SETTLED_SECONDS = 10.0
-"""Nothing waits longer, whatever the store: who reads the files while a slow model works sees what it found."""
+"""When a run begins and no answer comes, a batch waits so long that rewriting its files stays below this."""
+SETTLED_SECONDS, LONGEST_SECONDS = 10.0, 120.0
+"""Nothing waits longer than the first, or than its part of the run so far, whatever the store; and never longer than
+the second: who reads the files while a slow model works sees what it found."""
 
 
 Planned = tuple[str, FrozenPlan]
@@ -82,6 +86,9 @@ class Batch:
     _talks: set[str] = field(default_factory=set)
     _since: float = 0.0
 
+    def __post_init__(self) -> None:
+        self._begun = self.clock()
+
     def add(self, row: Staged) -> None:
         if not self.rows:
             self._since = self.clock()
@@ -110,7 +117,7 @@ class Batch:
         number = len(self.rows)
         if number >= MAX_CONVERSATIONS or self._bytes >= MAX_BYTES:
             return True
-        if number and self.clock() - self._since >= SETTLED_SECONDS:
+        if number and not self._left(SETTLED_SECONDS):
             return True
         return number >= CONVERSATIONS and self._bytes * PART >= self._cost
 
@@ -118,7 +125,12 @@ class Batch:
         """How long it may still wait while nothing comes, 0 for no longer, None when nothing waits."""
         if not self.rows:
             return None
-        return max(0.0, min(SETTLED_SECONDS, self._cost / BYTES_A_SECOND) - (self.clock() - self._since))
+        return self._left(min(SETTLED_SECONDS, self._cost / BYTES_A_SECOND))
+
+    def _left(self, seconds: float) -> float:
+        """What is left of this many seconds, or of its part of the run where that is longer."""
+        now = self.clock()
+        return max(0.0, max(seconds, min((now - self._begun) / PART, LONGEST_SECONDS)) - (now - self._since))
 
 
 def size_of(path: str | Path) -> int:
