@@ -302,8 +302,8 @@ def discard_holding(folder: Path, holds: Callable[[str], bool]) -> list[str]:
 
 
 def is_holding(path: Path, holds: Callable[[str], bool]) -> bool:
-    """Whether a file has it. A database is asked for its texts; of any other file, and of one that is damaged, the bytes
-    are read as text, of a copy of the store those that were packed."""
+    """Whether a file has it. A database is asked for its texts; of any other file, and of a damaged one, the bytes are
+    read as text, of a copy of the store those that were packed."""
     address = f"{path.as_uri()}?mode=ro"
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(address, uri=True)) as database:
         names = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
