@@ -28,8 +28,6 @@ from core.search.words import Stems
 
 SETTLED_NS = 2_000_000_000
 """A file written less than this before it was read may be written again within one tick of its clock: look again."""
-
-
 UNREADABLE = "unreadable"
 """What stands for the sha256 of a file that cannot be read."""
 
@@ -171,7 +169,7 @@ def _bring_in(database: sqlite3.Connection, changes: Sequence[Change]) -> None:
         problem = str(read.error) if isinstance(read, KnowledgeError) else seen.problem
         number = known.id if known is not None else next(free)
         store.put_source(database, store.Held(number, source.name, seen.state, seen.sha256, problem))
-        store.add(database, number, _replace(database, number, rows))
+        store.add(database, number, rows if known is None else _replace(database, number, rows))
     store.count(database)
 
 
