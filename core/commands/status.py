@@ -272,7 +272,7 @@ def _stands(workspace: Workspace, problem: str, errors: list[ErrorInfo]) -> tupl
     text, once = None, False
     try:
         text, once = digest_seen(paths)
-        made = current_digest(paths, config.digest_max_bytes, workspace.cache, secrets=config.redact)
+        made = current_digest(paths, config.digest_max_bytes, secrets=config.redact)
         would = made.text if made is not None else None
     except OSError:  # it is reported where the file that cannot be read is shown; nothing is said to differ from it
         would = text
@@ -325,7 +325,7 @@ def status_text(state: Status) -> str:
         rows.append(f"memories: {state.memories}")
     rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
     waiting = state.pending
-    rows.append(f"pending: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}")
+    rows.append(f"not read yet: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}")
     if waiting.get("writing"):
         rows[-1] += f"; {waiting['writing']} more perhaps still being written"
     if waiting.get("undone"):
