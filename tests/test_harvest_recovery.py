@@ -570,7 +570,7 @@ def test_a_struck_line_is_not_written_beside_itself_after_an_undo(world: World, 
     """Undo leaves it, for the user has changed it; the next harvest reads the conversation again."""
     world.converse("a")
     first = world.run(says(**{category: ["one", "two"]}))
-    assert isinstance(attempt(bullets.strike, opened(world), category, "one"), Ok)
+    assert isinstance(attempt(bullets.remove, opened(world), category, "one", strike=True), Ok)
     undone = attempt(undo, opened(world), first.run)
     assert isinstance(undone, Ok) and list(undone.value.stayed_why.values()) == ["struck through since"]
     struck = [line for line in world.text(file).split("\n") if line.startswith("- ")]
