@@ -99,9 +99,8 @@ def test_a_store_of_a_later_format_is_refused_in_a_sentence(world: World, text: 
     assert isinstance(found, KnowledgeError) == refused
     if isinstance(found, KnowledgeError):
         assert found.error.code == "newer-store" and f"format {FORMAT + 1}" in found.error.message and found.error.hint
-        edited = attempt(
-            bullets.strike, workspace, "facts", "one"
-        )  # opened before another program carried the store over
+        # Opened before another program carried the store over.
+        edited = attempt(bullets.remove, workspace, "facts", "one", strike=True)
         assert isinstance(edited, KnowledgeError) and f"format {FORMAT + 1}" in edited.error.message
         ran = attempt(world.try_run, FakeModel())
         assert isinstance(ran, KnowledgeError) and f"format {FORMAT + 1}" in ran.error.message
