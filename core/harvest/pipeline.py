@@ -366,7 +366,7 @@ def _distilled(
                     yield reader.read(opened, step)
                 else:
                     reader.expect(step)
-                    waits.append(pool.submit(reader.read, opened, step, is_first=is_first))
+                    waits.append(pool.submit(partial(reader.read, opened, step, is_first=is_first)))
                     is_first = False
                     while not cancelled() and (len(waits) >= jobs * AHEAD or any(one.done() for one in waits)):
                         yield from answers()
