@@ -213,8 +213,8 @@ def conversation_page(view: ConversationView) -> Page:
     given = tuple(given_row(at, row) for at, row in enumerate(view.given))
     parts = (Part("Bullets", given, "Nothing was kept from it." if harvested else "It was not harvested."),)
     return Page(
-        picture, color, view.title or short_name(view.name), short_folder(view.path), "", conversation_facts(view),
-        frozenset(name for name, on in can.items() if on), parts,
+        picture, color, str(view.entry.get("title") or "") or short_name(view.name), short_folder(view.path), "",
+        conversation_facts(view), frozenset(name for name, on in can.items() if on), parts,
         str(view.problem) if view.problem is not None else warning, view,
         copy=view.key.removeprefix("path:"), copied="Copy path" if view.key.startswith("path:") else "Copy hash",
         reading=Reading(view.key),
@@ -236,9 +236,9 @@ def conversation_facts(view: ConversationView) -> tuple[str, ...]:
         items_words(entry, len(view.given)),
         joined(*read),
     ]
-    if view.bytes:
-        begun = f"the first {count(len(view.turns), 'turn')}" if view.cut else count(len(view.turns), "turn")
-        facts.append(joined(size(view.bytes), begun, f"sha {view.key[:10]}…"))
+    long, turns = (number if isinstance(number := entry.get(name), int) else 0 for name in ("bytes", "turns"))
+    if long:
+        facts.append(joined(size(long), count(turns, "turn") if turns else "", f"sha {view.key[:10]}…"))
     return tuple(line for line in facts if line)
 
 
