@@ -37,9 +37,8 @@ from core.harvest.quotes import NO_SOURCE
 from core.harvest.recovery import recover
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import HarvestOptions, Step
-from core.knowledge.ledger_index import newest_by_path
 from core.sources.artifact import Artifact
-from core.sources.incremental import Earlier, counts_at
+from core.sources.incremental import Earlier, earlier_by_path
 from core.sources.remembered import remembered
 
 SOURCE = "import"
@@ -138,7 +137,7 @@ def plan_import(paths: Paths, path: Path, entries: Mapping[str, Mapping[str, Any
         hint = "name a file, or a folder with CLAUDE.md, MEMORY.md, memory-bank/, .serena/memories/ or knowledge/ in it"
         raise KnowledgeError("nothing-to-import", "no memories are there", path, hint)
     report = ImportReport(False, [], notes=notes)
-    before, seen = newest_by_path(entries, counts_at), set[str]()
+    before, seen = earlier_by_path(entries), set[str]()
     for file, root in found:
         row = _row(file, root, entries, before, secrets)
         if row.sha256 in seen:
@@ -250,7 +249,7 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
             done = HarvestReport(applied=True, run=new_run(now()))
             committer = Committer(paths, unquoted, recovered, done, now)
             try:
-                before = newest_by_path(recovered.entries, counts_at)
+                before = earlier_by_path(recovered.entries)
                 for row in report.rows:
                     if row.status in (NEW, CHANGED) and committer.trusted:
                         _stage(row, before, committer)

@@ -41,12 +41,15 @@ class Earlier(NamedTuple):
     whole: bool = True
 
 
-def counts_at(entry: Mapping[str, Any]) -> tuple[str, str] | None:
-    """What `known_as` says of a conversation and when it was harvested, also where that was undone or forgotten; None
-    where it never was."""
-    if entry.get("status") not in ("harvested", "undone", "forgotten"):
-        return None
-    return known_as(str(entry.get("path", "")), str(entry.get("source", ""))), str(entry.get("at", ""))
+def earlier_by_path(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """What `known_as` says of a conversation -> hash of its newest harvest, also of one undone or forgotten."""
+    newest: dict[str, tuple[str, str]] = {}
+    for sha256, entry in entries.items():
+        if entry.get("status") in ("harvested", "undone", "forgotten"):
+            path, at = known_as(str(entry.get("path", "")), str(entry.get("source", ""))), str(entry.get("at", ""))
+            if at >= newest.get(path, ("", ""))[0]:
+                newest[path] = (at, sha256)
+    return {path: sha256 for path, (_, sha256) in newest.items()}
 
 
 def earlier_of(sha256: str, entry: Mapping[str, Any], *, whole: bool) -> Earlier:
