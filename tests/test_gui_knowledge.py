@@ -190,7 +190,7 @@ def test_a_file_that_changes_all_the_time_does_not_keep_a_person_from_saving(
                 file.write(f"- line of a harvest {looks[0]}\n")
         return found
 
-    monkeypatch.setattr(knowledge, "category_view", looked)
+    monkeypatch.setattr(editing, "category_view", looked)
     session = stand.view.session
     session.choose("again")
     session.choose("again")

@@ -126,9 +126,10 @@ def _parts(text: str, styles: Sequence[Style]) -> list[Style]:
     parts: list[Style] = []
     at = 0
     for begin, end, style in (*styles, (len(text), len(text), "")):
+        begin, end = min(max(begin, at), len(text)), min(end, len(text))
         parts += [(at, begin, "")] if at < begin else []
         parts += [(begin, end, style)] if begin < end else []
-        at = end
+        at = max(begin, end)
     return parts
 
 
