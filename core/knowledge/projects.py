@@ -111,7 +111,9 @@ def is_persons(text: str) -> bool:
     system."""
     if names_place(text):
         return False
-    return bool(_PREFERS.match(text) or (_SYSTEM.search(text) and _TOOL.search(text)))
+    # What compares systems is no word about the one that they work on.
+    on = {found.casefold() for found in _SYSTEM.findall(text)}
+    return bool(_PREFERS.match(text) or (len(on) == 1 and _TOOL.search(text)))
 
 
 def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:

@@ -139,7 +139,7 @@ def dossier_rows(one: Dossier, said: str = "") -> list[FlowRow]:
         profile = plain(one.source.functional_profile or "") or f"{named(one.source.source_type)}, nothing learned yet"
         told.append((f"Source: {one.source.domain}", profile))
     told += [("Beware", plain(caution)) for caution in one.beside]
-    told += [("Advice", plain(one.advice or "")), ("Why it was found", why_words(one.why))]
+    told.append(("Why it was found", why_words(one.why)))
     told.append(("You said", said) if said or one.tally else ("How it was used", "Never yet: W, P, M or L says how."))
     told += [(f"How it was used for {named(task)}", outcome_words(numbers)) for task, numbers in one.tally.items()]
     told += [
