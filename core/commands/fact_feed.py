@@ -18,7 +18,7 @@ import contextlib
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -33,6 +33,7 @@ from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.fact_follow import bullets_of_store, change_bullets
 from core.commands.history.runs import UNDO_RUN
+from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import held, index
 from core.factindex.bootstrap import FILE_NOTE
@@ -41,6 +42,7 @@ from core.factindex.facts import (
     DISK_FAILED,
     FACT_CHARACTERS,
     FOLDERS,
+    Problem,
     as_fact,
     fact_places,
     is_domain,
@@ -294,18 +296,23 @@ def after_harvest(workspace: Workspace, now: Clock) -> tuple[dict[str, int] | No
         report = sync_facts(workspace, now=now, too_long=too_long)
     except KnowledgeError as failed:
         return None, [], failed.error
-    notes = list(report.notes)
-    broken = dict.fromkeys(problem.file for problem in report.problems if problem.code in DAMAGE)
-    if broken:
-        names = ", ".join(list(broken)[:3]) + (f" and {len(broken) - 3} more" if len(broken) > 3 else "")
-        notes.append(f"YAML files of facts were left out: {names} ('knowledge facts validate' tells why)")
-    number = len([problem for problem in report.problems if problem.code not in DAMAGE])
-    if number:
-        which = "one thing keeps an item" if number == 1 else f"{number} things keep items"
-        notes.append(f"{which} of the YAML files out of the fact index ('knowledge facts validate' lists them)")
+    notes = [*report.notes, *left_out(report.problems)]
     counts = {"new": report.new, "confirmed": report.confirmed, "total": report.total, "too_long": len(too_long)}
     trouble = next((problem.error for problem in report.problems if problem.code == DISK_FAILED), None)
     return counts, notes, trouble
+
+
+def left_out(problems: Iterable[Problem]) -> list[str]:
+    """Sentences about what is no fact although it stands in a YAML file."""
+    notes = []
+    broken = list(dict.fromkeys(problem.file for problem in problems if problem.code in DAMAGE))
+    if broken:
+        names = ", ".join(broken[:3]) + (f" and {len(broken) - 3} more" if len(broken) > 3 else "")
+        notes.append(f"YAML files of facts were left out: {names} ('knowledge facts validate' tells why)")
+    number = len({(problem.file, problem.line) for problem in problems if problem.code not in DAMAGE})
+    if number:
+        notes.append(f"{count(number, 'item')} left out as not valid ('knowledge facts validate' tells why)")
+    return notes
 
 
 def after_undo(workspace: Workspace, run: str, now: Clock) -> list[str] | ErrorInfo:

@@ -209,7 +209,13 @@ def library_record(
             raise KnowledgeError(
                 "usage", "--undo takes a record back and writes none", hint="run the command again without it"
             )
-        return with_library(workspace, lambda library: _withdrawn(library, undo), told=_told(scope))
+
+        def withdrawn(library: Library) -> Recorded:
+            from core.library.use.usage import withdraw
+
+            return Recorded((withdraw(library, undo),), withdrawn=True)
+
+        return with_library(workspace, withdrawn, told=_told(scope))
     if conversation:
         return with_library(workspace, lambda library: _inferred(workspace, library, conversation))
     if not outcome:
@@ -231,12 +237,6 @@ def library_record(
         return Recorded((made,), warnings=warnings)
 
     return with_library(workspace, work, told=_told(scope))
-
-
-def _withdrawn(library: Library, which: str) -> Recorded:
-    from core.library.use.usage import withdraw
-
-    return Recorded((withdraw(library, which),), withdrawn=True)
 
 
 def _inferred(workspace: Workspace, library: Library, names: Sequence[str]) -> Recorded:
