@@ -140,11 +140,11 @@ MAX_LINES_NAMED = 5
 def check_facts(workspace: Workspace) -> Iterator[Finding]:
     """A sync that was cut, items that are not valid, an index that differs from its files. Writes nothing."""
     paths = workspace.paths
-    place = paths.knowledge / index.NAME
+    place, mend = paths.knowledge / index.NAME, partial(_sync, workspace)
     try:
         if cut_off(paths.state):
             message = "a sync of the fact index was interrupted; the next one finishes it"
-            yield Finding("facts-unfinished", message, str(paths.log), _mend(workspace))
+            yield Finding("facts-unfinished", message, str(paths.log), mend)
         facts, found, _ = project(paths.knowledge, paths.state, utc_now())
     except OSError as error:
         yield Finding("facts-unreadable", f"the facts cannot be read: {error.strerror}", str(error.filename or ""))
@@ -160,16 +160,10 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
     read = attempt(index.read_index, paths.knowledge)
     if isinstance(read, KnowledgeError):
         if facts or read.error.code != "no-index":
-            yield Finding(
-                read.error.code, read.error.message, str(place), _mend(workspace), note=not files.exists(place)
-            )
+            yield Finding(read.error.code, read.error.message, str(place), mend, note=not files.exists(place))
     elif read.value != sorted(facts, key=sort_key):
         message = "the fact index is older than its YAML files ('knowledge facts sync' writes it again)"
-        yield Finding("facts-stale", message, str(place), _mend(workspace), note=True)  # an edit by hand does that
-
-
-def _mend(workspace: Workspace) -> Callable[[], object]:
-    return partial(_sync, workspace)
+        yield Finding("facts-stale", message, str(place), mend, note=True)  # an edit by hand does that
 
 
 def _sync(workspace: Workspace) -> None:
@@ -400,17 +394,14 @@ def taught_by(
     rows: dict[str, Any] = about if isinstance(about, dict) else {}
     place = known.places_of(plan, entry)
     usual = OFFLINE if entry.get("provider") == "offline" else UNQUOTED
-    lessons = []
+    lessons: list[Lesson] = []
     for planned in plan.files:
         category = _CATEGORY_OF_FILE.get(planned.name)
         for line in planned.lines if category else ():
             text = split_provenance(line[2:])[0]
             row = rows.get(mark_of_text(text))
-            lesson = _lesson(category or "", text, row if isinstance(row, dict) else {}, place, usual, secrets)
-            if lesson is not None:
-                lessons.append(lesson)
-            elif is_too_long(text):
-                too_long.append(text)
+            said = row if isinstance(row, dict) else {}
+            lessons += _lesson(category or "", text, said, place, usual, secrets, too_long)
     day = str(entry.get("date") or entry.get("at") or "")[:10] or f"{run[:4]}-{run[4:6]}-{run[6:8]}"
     return Taught(sha, run, str(entry.get("path") or state.path), day, tuple(lessons))
 
@@ -434,12 +425,9 @@ def taught_by_hand(
             if item.category not in OF_CATEGORY or (CATEGORY[item.category].file, words) not in let_in:
                 continue
             place = known.named(bullet.provenance.source if bullet.provenance is not None else "")
-            lesson = _lesson(item.category, item.text, {}, place, QUOTED, secrets)
-            if lesson is not None:
-                sha = hashlib.sha256(bullet.raw.encode("utf-8", "replace")).hexdigest()
-                found.append(Taught(sha, row.run, "", row.when[:10], (lesson,)))
-            elif is_too_long(item.text):
-                too_long.append(item.text)
+            sha = hashlib.sha256(bullet.raw.encode("utf-8", "replace")).hexdigest()
+            lessons = _lesson(item.category, item.text, {}, place, QUOTED, secrets, too_long)
+            found += [Taught(sha, row.run, "", row.when[:10], (lesson,)) for lesson in lessons]
     return found
 
 
@@ -459,20 +447,21 @@ def lines_too_long(paths: Paths) -> list[str]:
     return found
 
 
-def _lesson(category: str, text: str, row: dict[str, Any], place: Places, usual: float, secrets: bool) -> Lesson | None:
+def _lesson(
+    category: str, text: str, row: dict[str, Any], place: Places, usual: float, secrets: bool, too_long: list[str]
+) -> list[Lesson]:
+    """The lesson of one line, none where it says nothing or is too long."""
     plain = sanitise_line(as_fact(redact(text).text if secrets else text), None)
+    if len(plain) > FACT_CHARACTERS:
+        too_long.append(text)
     if not statement_key(plain) or len(plain) > FACT_CHARACTERS:
-        return None
+        return []
     confidence = row.get("confidence")
     about = str(row.get("about") or "")
     domain = place.of(str(row.get("domain") or ""), about)
     if row.get("by_tool") and domain == GLOBAL:
         domain = UNPLACED  # a tool's word of a project that nobody knows is not told in all of them
     tags = tuple(tag for tag in row.get("tags") or () if isinstance(tag, str))
-    return Lesson(
-        plain,
-        kind_of(category, plain, str(row.get("kind") or "")),
-        domain,
-        float(confidence) if isinstance(confidence, (int, float)) and 0 <= confidence <= 1 else usual,
-        (*tags, FILE_NOTE) if about and FILE_NOTE not in tags else tags,
-    )
+    sure = float(confidence) if isinstance(confidence, (int, float)) and 0 <= confidence <= 1 else usual
+    tags = (*tags, FILE_NOTE) if about and FILE_NOTE not in tags else tags
+    return [Lesson(plain, kind_of(category, plain, str(row.get("kind") or "")), domain, sure, tags)]
