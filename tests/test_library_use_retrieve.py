@@ -163,7 +163,7 @@ def plain_search(shelf: Shelf, folder: Path) -> Callable[[str], list[str]]:
             entries.append(Entry("document", key, row.heading, row.content, day, thread=row.document_id,
                                        position=row.position))  # fmt: skip
     (folder / "source").write_text("x", encoding="ascii")
-    index = open_index(folder / "cache", [SearchSource("all", folder / "source", lambda _: entries)])
+    index = open_index(folder / "cache", lambda: [SearchSource("all", folder / "source", lambda _: entries)])
     return lambda query: [by_key[hit.entry.key] for hit in search(index, query, limit=100)]
 
 
