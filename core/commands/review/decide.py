@@ -1,5 +1,5 @@
-"""`knowledge review`: what waits, answered one by one, by ids or by kind. What a yes, a no or a later does is carried out
-by the command that always did it; the rows of the command stand at the end.
+"""`knowledge review`: what waits, answered one by one, by ids or by kind. What a yes, a no or a later does is carried
+out by the command that always did it; the rows of the command stand at the end.
 """
 
 from __future__ import annotations
