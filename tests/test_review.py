@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.commands.review.decide import Decided
-from core.commands.review.table import CHOICES, Queue, review, review_text
+from core.commands.review.decide import CHOICES, Decided, Queue, review, review_text
 from core.commands.workspace import Workspace, open_workspace
 
 HELD = "# Quarantine\n\n" + "".join(f"- [no-quote] facts: item {at} [from: a, 2026-01-01]\n" for at in range(1, 5))
