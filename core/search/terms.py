@@ -30,7 +30,6 @@ SHORT, ENDING = 2, 4
 
 _QUOTED = re.compile(r'"([^"]+)"')
 _TIGHT = re.compile(r"\w[^\w\s]+\w|\w[+#]+|[.@#$/~-]+\w|_")
-_NAME = re.compile(r"[^\W_][._/\\:+#@~$-]+[^\W_]|[^\W_][+#]+\Z|\A[.@#$/\\~-]+[^\W_]|_")
 _SPLIT = re.compile(r'[\s"]')
 
 
@@ -114,7 +113,9 @@ def query_of(text: str, places_of: Places, stems: Stems) -> Query:
     words = tuple(words_of(text)[: TERMS * 4])
     telling = [word for word in words if word not in STOP_WORDS and word not in FOREIGN_STOP_WORDS] or list(words)
     moments = moments_of(text)
-    name = _is_name(text, words) and not moments
+    tight = bool(_TIGHT.search(text))
+    # What is written without spaces is no name: each character of it is a word.
+    name = bool(tight and words) and not (_SPLIT.search(text) or moments) and spaced(text) == text
     telling = _without_fragments(text, telling, moments, name=name)[:TERMS]
     changing = forms()
     known = stems.learn((*words, *(other for word in telling for other in changing.get(word, ()))))
@@ -137,16 +138,11 @@ def query_of(text: str, places_of: Places, stems: Stems) -> Query:
         phrases_in(text),
         words,
         tuple(terms),
-        bool(_TIGHT.search(text)) or not text.isascii() or not words,
+        tight or not text.isascii() or not words,
         entries,
         moments,
         name,
     )
-
-
-def _is_name(text: str, words: Sequence[str]) -> bool:
-    """What is written without spaces is none, each character of it is a word."""
-    return bool(_NAME.search(text) and not _SPLIT.search(text) and words and spaced(text) == text)
 
 
 def _without_fragments(text: str, words: Sequence[str], moments: Sequence[Moment], *, name: bool) -> list[str]:
