@@ -136,6 +136,15 @@ def entry_at(file: BinaryIO, begin: int) -> tuple[str, Entry]:
     return key, entry
 
 
+def read_entry(ledger: Path, state: list[int], begin: int) -> tuple[str, Entry]:
+    """Key and entry of what begins there. Raises OSError, and ValueError or RecursionError where the file is another
+    one by now."""
+    with os.fdopen(files.open_regular(ledger), "rb") as file:
+        if state_of(os.fstat(file.fileno())) != state:
+            raise ValueError("the ledger has changed")
+        return entry_at(file, begin)
+
+
 def _of_both_sides(data: bytes) -> Entries | None:
     """The entries of both sides of a merge; None when one of them cannot be read."""
     sides = both_sides(data.decode("utf-8", "replace"))
