@@ -130,12 +130,12 @@ def _unsent(session: Session) -> Iterator[Found]:
     offered = last.endswith(("?", "？")) and _OF_COMMIT.search(last) is not None
     if closing and closing.at_end and _SENT.search(closing.turn.text):
         return  # the closing message says that it was, by a way that no event shows
-    small = not offered and len(end.files) < LEAST_FILES and len(session.exchanges) < LEAST_FILES  # nothing but a try
-    if end.files and session.paired and not small and not any(at >= session.last_change for at, _ in commits):
+    several = len(end.files) >= LEAST_FILES  # of a single one `git status` tells enough
+    if several and session.paired and not any(at >= session.last_change for at, _ in commits):
         if (dirty or _OF_COMMIT.search(wanted) or offered) and not _NOT_TO.search(wanted):
             shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
             text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"
-            yield _open(text, session.last_change, detail=_of(session), score=57)
+            yield _open(text, session.last_change, score=57)
     elif end.commit and not end.pushed and not pushes and _OF_PUSH.search(wanted) and not _NOT_TO.search(wanted):
         turn, commit = commits[-1]
         text = (
@@ -147,10 +147,6 @@ def _unsent(session: Session) -> Iterator[Found]:
 def opened_since(session: Session, turn: int) -> bool:
     """Whether a pull request was opened after a turn."""
     return any(at > turn and isinstance(row, PullRequest) for at, row in session.events)
-
-
-def _of(session: Session) -> str:
-    return f"of “{session.subject}”" if session.subject else ""
 
 
 def _wanted_of_git(session: Session) -> str:

@@ -1,175 +1,142 @@
-"""What a unit of a session looks like to the fitted selection: its words, and where and by whom it was said.
+"""What a unit of a session looks like to the fitted selection: how it is made, and its place in the arc of the session.
 
-Every feature is a short string (`w:because`, `place:closing`) that has its weight in `assets/worth.tsv`. They are
-read off the unit and its session alone, in time linear in the text; the tables of words hold in several languages, the
-single words only in the one that they are of.
+Every feature is a short string (`names>=3`, `last_exchange`) that has its weight in `assets/worth.tsv`. They are read
+off the line that a unit makes and off its session alone, in time linear in the text. Some fifty do better on
+repositories left out than the two thousand of before, single words among them.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from itertools import pairwise
 
-from core.conversations.events import Commit
-from core.rules import words
-from core.rules.prose import by_person, looks_like_code
-from core.rules.sentence import lost, named, names_in
+from core.rules.prose import by_person
+from core.rules.sentence import alike, names_in
 from core.rules.session import Session
-from core.rules.units import LEANS, Unit
+from core.rules.units import Unit
 
-_CUES = {
-    "why": r"\b(?:because|since|so that|otherwise|due to|caused?|causes|reason|which (?:is why|means)|therefore|"
-    r"hence)\b",
-    "root": r"\b(?:root cause|culprit|turns? out|turned out|actual(?:ly)? (?:cause|problem|issue))\b",
-    "rule": r"\b(?:must|never|always|only|should not|shouldn't|don't|do not|cannot|can't|required?|needs? to|has to)\b",
-    "limit": r"\b(?:unless|until|silently|by default|defaults? to|no longer|not supported|does(?:n't| not)|won't|"
-    r"limits?)\b",
-    "contrast": r"\b(?:instead|rather than|not just|but|however|although|whereas|except|without)\b",
-    "open": r"\b(?:not yet|still|remain\w*|pending|todo|later|follow[- ]?up|deferred|left|untested|unverified|"
-    r"blocked|uncommitted|next steps?)\b",
-    "fails": r"\b(?:fail\w*|errors?|crash\w*|broke\w*|breaks?|bug|wrong|missing|stale|leak\w*|race|hang\w*|"
-    r"exception)\b",
-    "fix": r"\b(?:fix\w*|solution|solve\w*|resolve\w*|workaround|cure|mitigat\w*)\b",
-    "guess": r"\b(?:might|maybe|perhaps|probably|possibly|likely|seems?|appears?|could|I think|not sure)\b",
-    "me": r"\b(?:I|I'm|I've|I'll|I'd|me|my|let's|let me)\b",
-    "you": r"\b(?:you|your|you're|you'll)\b",
-    "we": r"\b(?:we|our|us)\b",
-    "please": r"\b(?:please|can you|could you|would you)\b",
-    "test": r"\b(?:tests?|suite|passe?[sd]?|passing|green|build|lint\w*|typecheck)\b",
-    "git": r"\b(?:commit\w*|push\w*|branch|merge\w*|PR|rebase\w*|staged)\b",
-    "praise": r"\b(?:clean\w*|robust|elegant|comprehensive|well|good|great|nice|solid|excellent|correct(?:ly)?|"
-    r"safe)\b|✅",
-    "now": r"\b(?:now|already|currently|just)\b",
-    "line": r"\blines? \d+|:\d+\b",
-    "choice": r"\b(?:chose|chosen|decided?|decision|prefer\w*|approach|trade-?off|design|convention)\b",
-    "how": r"\b(?:run|use|set|install|export|pass|call|add)\b",
+GATES = {
+    "hedge": r"\b(?:likely|might|may(?: be| have| not)?|maybe|perhaps|probably|appears?(?: to)?|seems?|possibly|"
+    r"presumably|suggests?|suspect\w*|could(?! not)|I think|not sure|apparently|potentially|hopefully|"
+    r"typically|usually|generally|"
+    r"should(?:n['’]t be| (?:now|resolve|fix|work|be (?:fixed|resolved|working|able|good)|no longer|see|prevent|also|"
+    r"help|import|correctly))|must be that|if you(?:'d| want| like| need| prefer)?|"
+    r"let me know|feel free)\b",
+    "opens": r"^(?:looking (?:at|more)|the user\b|based on|I (?:see|notice|found|can|understand|need|apologi)|"
+    r"I['’](?:ll|m)|I['’]ve (?:made|now|added the|updated the|successfully|identified)|let me|to test|try\b|give it|"
+    r"committed|created (?:comprehensive|a (?:comprehensive|new))|verified|confirmed|grepped|checking|check\b|reading|"
+    r"ran\b|I ran|tested|all (?:changes|tests|the)|the fix(?:es)? (?:is|are) (?:now |minimal)|everything|status|task\b|"
+    r"todo|action needed|wait\b|actually\b|hmm|interesting|ah\b|oh\b|good (?:news|catch|point|question)|you['’]re|"
+    r"you (?:are|have|can|should|might|need)|now\b|next\b|first\b|once\b|after (?:re)?build|here|please|in this|"
+    r"as (?:you|I)|so\b|would you|do you|want me|sorry|thanks|yes\b|quick|manual\b|current(?:ly)?\b|expected|done\b|"
+    r"summary|see\b|implemented points|I (?:reviewed|did not|do not|checked)|already up to date|"
+    r"(?:common|possible|potential) causes|the (?:main )?issues? (?:is|are)\b|"
+    r"the error is coming)",
+    "moment": r"\b(?:right now|at the moment|currently(?! viewing)|current |today|yesterday|so far|earlier|"
+    r"previous(?:ly)? (?:session|attempt|run)|this (?:session|time|conversation|turn)|just now|"
+    r"as (?:of now|before|above|requested)|you asked|your (?:request|question|message|screenshot)|"
+    r"the screenshot|the (?:first|second|last|next) (?:focused )?(?:run|step|issue|attempt)|still (?:in|need|un)|"
+    r"in progress|already (?:fixed|done|there|made)|surfaced|the conversation|the (?:file|editor|tab) you (?:have|had)|"
+    r"(?:this|these) (?:fix(?:es)?|changes?|approach|updates?|errors?|files?|issues?|bugs?|problem|script|command|"
+    r"function|method|tests?|message|page|component|solution|implementation)|"
+    r"the (?:changes?|fix(?:es)?|updates?|new (?:approach|structure)|edits?|commands?|script)(?=\s+(?:is|are|was|were|"
+    r"will|would|should|has|have|replaces?|ensures?|maintains?|itself|add|now)))\b|\bwith the new approach\b",
+    "seen": r"\b(?:tests? (?:now )?pass\w*|all (?:\w+ )?tests|\d+ (?:passed|tests)|passes|successfully|succeeded|"
+    r"verified|confirm\w*|all clear|no errors?|compil(?:es|ed) (?:clean|fine|without)|"
+    r"works? (?:now|correctly|as expected|fine)|is (?:now )?(?:running|live|complete|ready|fixed|resolved|working)|"
+    r"ready for|are (?:now )?(?:running|healthy|live)|no \w+(?: \w+)? (?:remain|left|found)\w*|no matches|"
+    r"(?:is|are|looks?) (?:internally )?(?:consistent|correct)|wired correctly|up to date|"
+    r"good \w+)\b|🎉|🚀|✅|🎯|"
+    r"^(?:(?:created|updated|added)\b.*)?\b(?:documentation|changelog|readme)\b",
+    "order": r"^(?:add|update|create|implement|ensure|use|replace|introduce|enhance|establish|design|rework|recreate|"
+    r"author|document|run|fix|check|make|set|move|remove|merge|refactor|rename|test|open|press|click|close|re-?run|"
+    r"start|restart|install|deploy|execute|verify|monitor|consider|keep|pass|align|investigate|increase|strengthen|"
+    r"simplify|convert|embed|ask|find|include|extract|display|show|separate|apply|re-?generate|generate|configure|"
+    r"write|build|call|select|enable|commit|push|publish|review|avoid|stop|try|put|change)\b"
+    r"(?! \w+ (?:is|are|was|were|matters?|must|needs?|has|have|does|can|goes|go)\b)",
+    "empty": r"``(?!`)",
 }
-_TABLES = {
-    "cause": words.CAUSE, "needs": words.LIMIT, "left": words.LEFT,
-    "done": words.DONE, "monologue": words.MONOLOGUE, "offer": words.OFFER, "hedge": words.HEDGE,
-    "must": words.RULE, "strong": words.STRONG,
-} | {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _CUES.items()}  # fmt: skip
-_TOKEN = re.compile(r"`[^`\n]*`|[A-Za-z][A-Za-z']+|\d[\d.,:]*|[^\sA-Za-z\d`]+")
-_NAME = re.compile(r"[A-Za-z_][\w.-]{3,}")
-_SUFFIX = re.compile(r"(?:ing|ed|es|s|ly|e)$")
-_MARKS = ":;?!—→✅❌⚠("
-_PATH = re.compile(r"\w/\w|\b\w+\.[a-z]{1,5}\b")
-_PAST = re.compile(r"^(?:I |I've |We |We've )?(?:also |now )?[A-Za-z]+ed\b")
-_THANKS = re.compile(r"\b(?:thanks?|thank you|great|perfect|nice|awesome|works|worked|good job|excellent|lgtm)\b", re.I)
-_GO_ON = re.compile(
-    r"^\W*(?:yes|ok(?:ay)?|sure|go ahead|do it|continue|proceed|commit|push|next|now|sounds good)\b", re.I
+"""What a line is none by, whatever else it has: a guess, an opening phrase, what holds at the moment alone, what was
+seen to pass, what somebody is told to do, and code that was lost."""
+_GATES = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in GATES.items()}
+
+_LOOKS = {
+    "present": re.compile(
+        r"\b(?:is|are|uses?|reads?|returns?|takes?|runs?|sends?|needs?|requires?|treats?|loads?|does(?:n['’]t)?|"
+        r"do(?:n['’]t)?|can(?:not|['’]t)?|only|never|always|supports?|expects?|writes?|keeps?|lives?|holds?|contains?|"
+        r"means?|exists?|wraps?|defaults?|has|have|stays?|goes|calls?|accepts?|ignores?|inherits?|covers?|gets?|"
+        r"handles?|points?)\b"
+    ),
+    "reason": re.compile(
+        r"\b(?:because|since|so (?:that|the|it|they|a|no|we|you)|otherwise|due to|"
+        r"which (?:is why|means|would|caused|breaks|fails)|caused|instead of|rather than|"
+        r"to (?:avoid|prevent|keep|ensure|make sure)|hence|therefore|unless|without|not)\b|—",
+        re.IGNORECASE,
+    ),
+    "limit": re.compile(
+        r"\b(?:only|not|never|no|cannot|can['’]t|doesn['’]t|does not|won['’]t|must|required?|requires|unless|until|"
+        r"by default|silently|ignores?|without|fails?|breaks?|limit\w*|at most|at least|unaffected|unsupported|"
+        r"harmless|safe to ignore)\b",
+        re.IGNORECASE,
+    ),
+    "with_cure": re.compile(r"(?<=.)\bFix: "),
+}
+_PAST = re.compile(
+    r"(?:`[^`]+`(?:,? (?:and )?`[^`]+`)*\s*[:—–-]+\s*)?(?:(?:also|now) )?(?:added|removed|renamed|replaced|changed|"
+    r"updated|moved|fixed|excluded|downgraded|upgraded|wrapped|reduced|increased|introduced|reordered|consolidated|"
+    r"converted|switched|set|made|stopped|kept|left|restored|extracted|inlined|disabled|enabled|pinned|bumped|dropped|"
+    r"split|merged|wired|gated|scoped|guarded|hardened|rewrote|reworked|adjusted|edited)\b",
+    re.IGNORECASE,
 )
-LONGEST_LOOKED_AT, LONGEST_SAID = 20_000, 400
-"""Characters of a tool's output, and of what the user says next, that are looked at."""
+LONGEST_ASKED = 400
+"""Characters of two messages of the user that are compared."""
 
 
 class Scene:
     """What is asked of a session for each of its units, gathered once."""
 
     def __init__(self, session: Session, units: Sequence[Unit]) -> None:
-        turns = session.conversation.turns
-        self.turns = len(turns)
-        self.with_events = bool(session.events)
-        self.closings = {row.number: row for row in session.closings}
-        self.said = [(at, turn.text.strip()[:LONGEST_SAID]) for at, turn in enumerate(turns) if by_person(turn)]
-        self.shown: set[str] = set()
-        for turn in turns:
-            if turn.role == "tool":
-                self.shown.update(_NAME.findall(turn.text[:LONGEST_LOOKED_AT].lower()))
-        self.last_commit = max(
-            (at for at, row in session.events if isinstance(row, Commit) and row.succeeded is not False), default=-1
-        )
-        self.last_change = session.last_change
-        self.in_message: dict[tuple[int, str], int] = {}
-        self.last_named: dict[str, int] = {}
-        for unit in units:
-            key = unit.turn, unit.place
-            self.in_message[key] = self.in_message.get(key, 0) + 1
-            self.last_named.update(dict.fromkeys(names_in(unit.text), unit.turn))
+        self.said = [(at, turn.text) for at, turn in enumerate(session.conversation.turns) if by_person(turn)]
+        self.in_message = Counter((unit.turn, unit.place) for unit in units)
+        self.asked_again = {
+            at
+            for (at, one), (_, other) in pairwise(self.said)
+            if alike(one[:LONGEST_ASKED], other[:LONGEST_ASKED], 0.9)
+        }
 
 
-def features(unit: Unit, scene: Scene) -> set[str]:
-    """The features of one unit."""
-    return {*_of_words(unit), *_of_place(unit, scene)}
+def gates(text: str) -> set[str]:
+    """The gates that a line does not pass."""
+    return {name for name, gate in _GATES.items() if gate.search(text)}
 
 
-def _bucket(number: float, edges: Sequence[float]) -> int:
-    return sum(number >= edge for edge in edges)
+def asked_again(unit: Unit, scene: Scene) -> bool:
+    """Whether the user asked for the same again after a message: what it said did not help."""
+    return max((at for at, _ in scene.said if at < unit.turn), default=-1) in scene.asked_again
 
 
-@lru_cache(maxsize=1024)
-def _tokens(text: str) -> tuple[str, ...]:
-    """The words of a text without their endings; code, numbers and marks by their kind."""
-    found = []
-    for token in _TOKEN.findall(text):
-        if token[0] == "`":
-            found.append("<code>")
-        elif token[0].isdigit():
-            found.append("<n>")
-        elif token[0].isalpha():
-            low = token.lower()
-            found.append(_SUFFIX.sub("", low) if len(low) > 4 else low)
-        else:
-            found += [mark for mark in _MARKS if mark in token][:1]
-    return tuple(found)
+def features(unit: Unit, text: str, scene: Scene) -> Iterator[str]:
+    """The features of the line `text` that a unit makes."""
+    yield from (f"gate:{name}" for name in gates(text))
+    names = len(names_in(text))
+    yield from _steps("long", len(text), (60, 90, 130, 180, 260, 360))
+    yield from _steps("names", names, (1, 2, 3, 4, 6))
+    yield from _steps("code", text.count("`") // 2, (1, 2, 3, 5))
+    looks = {name for name, look in _LOOKS.items() if look.search(text)}
+    yield from looks
+    if looks >= {"limit", "present"}:
+        yield "limit+present"
+    if _PAST.match(text):
+        yield "past"
+        yield from _steps("past+names", names, (2,))
+        yield "past+reason" if "reason" in looks else "past_alone"
+    yield f"place:{unit.place}"
+    yield from _steps("units", scene.in_message[unit.turn, unit.place], (2, 4, 8, 16, 32))
+    later = sum(at > unit.turn for at, _ in scene.said)
+    yield from _steps("exchanges_after", later, (1, 2, 3)) if later else ("last_exchange",)
 
 
-def _of_words(unit: Unit) -> Iterator[str]:
-    text, side = unit.text, "u" if unit.place == "user" else "a"
-    tokens = _tokens(text)
-    yield from (f"w:{token}" for token in tokens)
-    yield f"first:{side}:{tokens[0] if tokens else ''}"
-    length = _bucket(len(text), (40, 80, 120, 180, 260, 360))
-    yield from (f"long:{length}", f"long:{side}:{length}")
-    number = len(words.ANCHOR.findall(text))
-    yield from (f"names:{min(number, 4)}", f"code:{min(text.count('`') // 2, 4)}")
-    told = {
-        "path": _PATH.search(text),
-        "number": any(map(str.isdigit, text)),
-        "program": looks_like_code(text),
-        "dangles": words.DANGLING.match(text),
-        "leans": LEANS.match(text),
-        "lost": lost(text),
-        "unnamed": not named(text),
-        "past": _PAST.match(text),
-        f"order:{side}": words.ORDER.match(text),
-    }
-    yield from (name for name, is_so in told.items() if is_so)
-    for name, pattern in _TABLES.items():
-        if pattern.search(text):
-            yield from (f"cue:{name}", f"cue:{name}:{unit.place}")
-            if number:
-                yield f"cue:{name}:named"
-
-
-def _of_place(unit: Unit, scene: Scene) -> Iterator[str]:
-    place = unit.place
-    yield from (f"place:{place}", f"kind:{unit.kind}", f"kind:{unit.kind}:{place}")
-    yield f"down:{_bucket(unit.share, (0.01, 0.25, 0.5, 0.75, 0.9))}"
-    yield f"units:{_bucket(scene.in_message[unit.turn, place], (2, 4, 8, 16, 32))}:{place}"
-    yield f"left:{_bucket((scene.turns - 1 - unit.turn) / max(1, scene.turns), (0.001, 0.1, 0.3, 0.6, 0.9))}"
-    closing = scene.closings.get(unit.turn)
-    said = next((text for at, text in scene.said if at > unit.turn), "")
-    told = {
-        f"items:{place}": unit.items > 1,
-        "headed": unit.heading,
-        "at_end": closing and closing.at_end,
-        "changed": closing and closing.changed,
-        "doubted": closing and (closing.refuted or closing.doubted),
-        "overtaken": closing and closing.overtaken,
-        f"then:thanks:{place}": _THANKS.search(said),
-        f"then:go_on:{place}": _GO_ON.match(said),
-        f"then:trouble:{place}": words.TROUBLE.search(said),
-        f"then:wrong:{place}": words.CORRECTION.match(said),
-        f"work_after:{place}": scene.last_change > unit.turn,
-        f"commit_after:{place}": scene.last_commit > unit.turn,
-        f"no_events:{place}": not scene.with_events,
-        f"one_request:{place}": len(scene.said) == 1,
-    }
-    yield from (name for name, is_so in told.items() if is_so)
-    if names := names_in(unit.text):
-        shown = sum(any(part in scene.shown for part in _NAME.findall(name)) for name in names)
-        again = sum(scene.last_named.get(name, -1) > unit.turn for name in names)
-        yield f"shown:{_bucket(shown / len(names), (0.01, 0.5, 0.99))}"
-        yield f"again:{_bucket(again / len(names), (0.01, 0.5, 0.99))}"
+def _steps(name: str, number: float, edges: Sequence[float]) -> Iterator[str]:
+    yield from (f"{name}>={edge:g}" for edge in edges if number >= edge)

@@ -9,12 +9,17 @@ from typing import Any
 
 from core.conversations.events import Commit
 from core.rules import words
+from core.rules.features import gates
 from core.rules.sentence import Found, found, lost, named
 from core.rules.session import Session
 from core.rules.units import LEANS, Unit, cut
 from core.rules.worth import completed, stands
 
 MAX_LEFT, LEAST_WORDS = 3, 4
+LATE, SHORT = 0.5, 5
+"""From this share of the last message on its end begins; all of a message of so few units is one."""
+ORDERS = {"order", "opens"}
+"""The gates that what is open need not pass: an order is how it is told."""
 _ADVICE = re.compile(
     r"^(?:(?:note|tip|consider|optional\w*|maybe|you (?:can|may|might|could)|feel free|if you)\b|none\b|"
     r"no \w+ (?:found|left)|(?:the|this) (?:fix|change)\w*|fixed)\b|"
@@ -29,10 +34,10 @@ def find_left(session: Session) -> Iterator[Found]:
     if closing is None or not closing.at_end:
         return
     units = list(cut(closing.turn.text, closing.number, "closing"))
-    left = [at for at, unit in enumerate(units) if _is_left(unit)]
+    left = [at for at, unit in enumerate(units) if _is_left(unit) and (unit.share >= LATE or len(units) < SHORT)]
     for at in left[-MAX_LEFT:]:
         text = completed(units, at)
-        if text and (named(text) or words.LEFT_HEADING.match(units[at].heading)):
+        if text and named(text) and not gates(text) - ORDERS:
             yield found("tasks_open", text, closing.number, quote=units[at].quote, score=58)
 
 

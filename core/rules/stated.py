@@ -28,7 +28,7 @@ _FILLER = re.compile(
     re.IGNORECASE,
 )
 _OF_MOMENT = re.compile(
-    r"\b(?:right now|for now|at the moment|today|this time|again|you (?:always|never)|it (?:always|never)|why|"
+    r"\b(?:right now|for now|at the moment|this time|again|you (?:always|never)|it (?:always|never)|why|"
     r"sub-?agents?|your (?:answer|response|report))\b",
     re.IGNORECASE,
 )
@@ -39,8 +39,19 @@ _SPEAKER = re.compile(
 _WISH = re.compile(
     r"we (?:don'?t|do not|no longer|only|always) (?:want|need|use|support|ship|run|host)\b", re.IGNORECASE
 )
+_REASON = re.compile(r"\b(?:because|so (?:that|they|it|we|there)|to ensure|otherwise)\b", re.IGNORECASE)
+_WANTED = re.compile(
+    r"\b(?:make sure|(?:we|I) (?:do not|don'?t|want|need|prefer)|must|should|(?:has|have) to|do not|don'?t)\b",
+    re.IGNORECASE,
+)
+_IN_CAPITALS = re.compile(r"\b(?:ONLY|NEVER|ALWAYS|MUST)\b")
+_YOU = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
+MOST_YOU = 5
+"""A message that says "you" so often is a prompt for any assistant."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
-_UNSAID = re.compile(r"(?:it|this|that|they|I (?:never|always))\b|[A-Z_]+:", re.IGNORECASE)
+_UNSAID = re.compile(
+    r"(?:it|this|that|they|I (?:never|always)|(?:can|could|would) you|why|I'?m not sure)\b|[A-Z_]+:", re.IGNORECASE
+)
 """How a sentence begins that says nothing by itself, or only of who speaks."""
 _REVERSES = re.compile(
     r"\b(?:no longer|revert\w*|undo|forget|discard\w*|never ?mind|scratch that|instead|actually|doch nicht|"
@@ -61,6 +72,8 @@ def find_stated(session: Session) -> Iterator[Found]:
 
 
 def _stated(row: Exchange, units: Sequence[Unit]) -> Iterator[Found]:
+    if len(_YOU.findall(row.text)) >= MOST_YOU:
+        return
     tells = _only_tells(row, units)
     for unit in units:
         whole = _trimmed(unit.text)
@@ -95,10 +108,13 @@ def _only_tells(row: Exchange, units: Sequence[Unit]) -> bool:
 
 
 def _is_rule(text: str) -> bool:
-    """Whether a text says how things have to be for good, with a name or enough words to stand alone."""
+    """Whether a text says how things have to be for good, with a name or enough words to stand alone: never, always,
+    or with a reason."""
     if not is_latin(text) or not words.ENGLISH.search(text):
-        return words.RULE.search(text) is not None and (named(text) or words.STRONG.search(text) is not None)
-    return words.STRONG.search(text) is not None or (_WISH.match(text) is not None and named(text))
+        return words.STRONG.search(text) is not None and words.TROUBLE.search(text) is None
+    if words.STRONG.search(text) or _IN_CAPITALS.search(text) or (_WISH.match(text) and named(text)):
+        return True
+    return words.RULE.search(text) is not None and _REASON.search(text) is not None and _WANTED.search(text) is not None
 
 
 def _trimmed(text: str) -> str:
@@ -116,7 +132,7 @@ def _stands(text: str) -> bool:
         return False
     if any(gate.search(text) for gate in (words.BOILERPLATE, _OF_MOMENT, words.LINE_NUMBERS)):
         return False
-    if words.POINTING.match(text) or _UNSAID.match(text):
+    if words.POINTING.match(text) or _UNSAID.match(text) or text.startswith(('"', "“")):
         return False
     return len(text.split()) >= LEAST_WORDS or not is_latin(text)
 

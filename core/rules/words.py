@@ -216,7 +216,8 @@ LEFT = one_of({
     ),
 })  # fmt: skip
 LINE_NUMBERS = re.compile(
-    r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*|(?: (?:on|at|in|from))? ?\(?\blines? \d+(?:[-–]\d+)?\)?"
+    r"(?:(?<=\.[a-z])|(?<=\.[a-z]{2})|(?<=\.[a-z]{3})|(?<=\.[a-z]{4})):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*(?![\d/])|"
+    r"(?: (?:on|at|in|from))? ?\(?\blines? \d+(?:[-–]\d+)?\)?"
 )
 ORDER = re.compile(
     r"^(?:add|run|set|create|update|write|fix|deploy|push|merge|commit|test|verify|migrate|configure|implement|remove|"
@@ -474,7 +475,11 @@ POINTING = re.compile(
     re.IGNORECASE,
 )
 CODE = re.compile(r"`[^`\n]*`")
-ENGLISH = re.compile(r"\b(?:the|and|is|are|to|of|in|that|it|for|with|should|must|use|we|not|do)\b", re.IGNORECASE)
+ENGLISH = re.compile(
+    r"\b(?:the|and|is|are|to|of|that|it|its|for|with|should|must|use|not|from|by|was|were|when|this|which|we|can|so|into|"
+    r"only|an|has|have|be|been|does|if|will|now|all|because|but|without|every)\b",
+    re.IGNORECASE,
+)
 # What a program or a template says in the user's role, and what only the moment needs.
 TEMPLATE = re.compile(
     r"\[[A-Za-z][^\]\n]{2,60}\](?!\()|<[a-z][\w -]{2,40}>|\{\{?\w+\}?\}|\bTBD\b|\$ARGUMENTS|lorem ipsum", re.IGNORECASE

@@ -1,8 +1,8 @@
 """Which units of a session are worth a line, by a fitted linear model: a sum of weights, one a feature.
 
-The weights stand in `assets/worth.tsv`, a feature a line with what it adds to "worth a line" and to "how it has to be"
-(log-odds). `python -m tests.quality.fit` makes them again from labels. They are read when a session
-is first harvested by rules, never when the program starts.
+The weights stand in `assets/worth.tsv`, a feature a line with what it adds to "worth a line" (log-odds).
+`python -m tests.quality.fit` makes them again from labels. They are read when a session is first harvested by rules,
+never when the program starts.
 """
 
 from __future__ import annotations
@@ -12,67 +12,65 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from core.rules import words
-from core.rules.features import Scene, features
+from core.rules.features import Scene, asked_again, features, gates
 from core.rules.prose import begun
-from core.rules.sentence import Found, alike, found, lost, stems, whole_quotes
+from core.rules.sentence import Found, alike, found, lost, named, stems, whole_quotes
 from core.rules.session import Session
-from core.rules.stated import taken_back
 from core.rules.units import LEANS, LONGEST, Unit, units_of
 
 WEIGHTS = Path(__file__).resolve().parents[2] / "assets" / "worth.tsv"
-LEAST, EVEN = 0.15, 0.5
-"""From this probability on a unit is worth a line (readers find few to be so), and is what else is asked of it."""
-MAX_LINES = 3
+LEAST = 0.3
+"""From this probability on a unit is worth a line."""
+MAX_LINES = 4
 """Lines of one session at most."""
+PLACES = ("closing", "commit")
+"""Where such units stand: what is said in the middle of work is often refuted before its end, and what the user wants
+for good they say in explicit words."""
+SHORTEST_LINE, LEAST_ENGLISH = 60, 2
 SAME_STEMS, LEAST_STEMS = 0.5, 4
 BIAS = "bias"
 
 
-class Weights(NamedTuple):
-    """What a feature adds to the log-odds of both answers."""
-
-    worth: float = 0.0
-    rule: float = 0.0
-
-
 @cache
-def weights() -> dict[str, Weights]:
+def weights() -> dict[str, float]:
     """The weights by their features."""
     rows = (line.split("\t") for line in WEIGHTS.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
-    return {name: Weights(*map(float, numbers)) for name, *numbers in rows}
+    return {name: float(weight) for name, weight in rows}
 
 
-def judged(of: Iterable[str]) -> Weights:
-    """The probabilities that a unit of these features is worth a line, and a rule."""
-    known = weights()
-    rows = [known[name] for name in (BIAS, *sorted(of)) if name in known]
-    return Weights(*(1 / (1 + math.exp(-max(-30.0, min(30.0, math.fsum(part))))) for part in zip(*rows, strict=True)))
+def probability(of: Iterable[str], by: dict[str, float]) -> float:
+    """How likely a unit of these features is worth a line, by these weights."""
+    total = by.get(BIAS, 0.0) + math.fsum(by.get(name, 0.0) for name in of)
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
 def find_worth(session: Session) -> Iterator[Found]:
     """The units of a session that are worth a line, the better one of two that say the same."""
     units = units_of(session)
     scene = Scene(session, units)
-    rated = [(judged(features(unit, scene)), at) for at, unit in enumerate(units) if stands(unit)]
-    chosen: list[tuple[Weights, Unit, str]] = []
-    for rate, at in sorted(rated, key=lambda row: (-row[0].worth, -row[1])):
-        if rate.worth < LEAST or len(chosen) == MAX_LINES:
+    lines = [
+        (unit, line) for at, unit in enumerate(units) if (line := line_of(units, at)) and passes(unit, line, scene)
+    ]
+    rated = [(probability(features(unit, line, scene), weights()), unit, line) for unit, line in lines]
+    for rate, unit, line in sorted(best(rated), key=lambda row: (row[1].turn, row[1].at)):
+        category = "decisions" if _CHOICE.search(line) else "facts"
+        yield found(category, line, unit.turn, quote=unit.quote, score=round(100 * rate))
+
+
+def best(rated: Iterable[tuple[float, Unit, str]], least: float = LEAST) -> list[tuple[float, Unit, str]]:
+    """The best lines of a session, none that says what a better one says; of two as good the later one."""
+    chosen: list[tuple[float, Unit, str]] = []
+    for row in sorted(rated, key=lambda row: (-row[0], -row[1].turn, -row[1].at)):
+        if row[0] < least or len(chosen) == MAX_LINES:
             break
-        text = completed(units, at)
-        if units[at].place == "user" and taken_back(session, units[at].text, units[at].turn):
-            continue
-        if text and not any(says_same(text, other) for _, _, other in chosen):
-            chosen.append((rate, units[at], text))
-    for rate, unit, text in sorted(chosen, key=lambda row: (row[1].turn, row[1].at)):
-        yield found(_category(rate, unit), text, unit.turn, quote=unit.quote, score=round(100 * rate.worth))
+        if not any(says_same(row[2], line) for _, _, line in chosen):
+            chosen.append(row)
+    return chosen
 
 
-def _category(rate: Weights, unit: Unit) -> str:
-    wish = unit.place == "user" and (words.RULE.search(unit.text) or words.ORDER.match(unit.text))
-    return "decisions" if wish or rate.rule >= EVEN else "facts"
+_CHOICE = re.compile(r"\b(?:instead of|rather than|chose|chosen|decided|on purpose|deliberate(?:ly)?)\b", re.IGNORECASE)
 
 
 # --- what can be a line ---
@@ -84,13 +82,6 @@ _LOG = re.compile(
     re.IGNORECASE,
 )
 """What was seen on the day, and what may as well be left."""
-_PASTED = re.compile(
-    r"^\W*(?:[A-Z]\w*)?\w*(?:error|exception|warning)\b.*?:|^Uncaught\b|\bTODO\(|\blines? \d|[%$#>] ?$", re.IGNORECASE
-)
-"""What a program printed and the user only handed on."""
-_REQUEST = re.compile(
-    r"^(?:https?://|help me|can you|could you|I (?:need|want) (?:you|to)\b)|\bhelp me\b", re.IGNORECASE
-)
 _REASON = re.compile(r"\b(?:because|since|otherwise|must|never|only|fails?|cannot|can't|until|not)\b", re.IGNORECASE)
 
 
@@ -101,13 +92,21 @@ def stands(unit: Unit) -> bool:
         return False
     if words.OFFER.search(text) or words.TEMPLATE.search(words.CODE.sub("", text)):
         return False
-    if unit.place == "user" and any(gate.search(text) for gate in (_PASTED, words.POINTING, _REQUEST)):
-        return False
-    if unit.place == "user" and words.TROUBLE.search(text) and not words.STRONG.search(text):
-        return False
-    if not (words.ENGLISH.search(text) or words.CAUSE.search(text)):  # the weights know English alone
-        return False
     return _LOG.search(text) is None or (_REASON.search(text) is not None and _LOG.match(text) is None)
+
+
+def line_of(units: Sequence[Unit], at: int) -> str:
+    """The line that a unit makes, "" where it makes none."""
+    return completed(units, at) if stands(units[at]) else ""
+
+
+def passes(unit: Unit, line: str, scene: Scene) -> bool:
+    """Whether a line says a thing of its own, and passes every gate (which are written for English alone)."""
+    if unit.place not in PLACES or len(line) < SHORTEST_LINE or not named(line):
+        return False
+    if len({word.casefold() for word in words.ENGLISH.findall(line)}) < LEAST_ENGLISH:
+        return False
+    return not gates(line) and not asked_again(unit, scene)
 
 
 def says_same(one: str, other: str) -> bool:

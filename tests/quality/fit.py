@@ -1,14 +1,16 @@
 """Makes the weights with which a harvest by rules selects: `python -m tests.quality.fit [--left-out] [FOLDER ...]`.
 
-Reads the labels in `worth.jsonl`: for each session the units that readers looked at, by their hashes, each with the
-mean of what they said (1 worth a line, 0.5 perhaps, 0 not) and the kind of those that are worth it; no text. Finds the
-units in the corpus (and in sessions below the given folders), and writes `assets/worth.tsv`.
+Reads the labels in `worth.jsonl`: for each session the units that readers looked at, by their hashes, each with a
+letter (`VALUES`); no text. Strict sessions were read as a judge reads what a harvest gave: is the line right, is it
+worth keeping; the others by three readers who said which units are worth a line. Finds the units in the corpus (and in
+sessions below the given folders), and writes `assets/worth.tsv`.
 
-`--left-out` fits once without each repository and prints what the weights of the others would have selected of it: the
-only figures that say something of sessions that nobody labelled.
+`--left-out` fits once without each owner's repositories and prints what the weights of the others would have selected
+of them: the only figures of the weights that say something of sessions that nobody labelled. The gates of
+`core/rules/features.py` were written with all of them in sight.
 
 Logistic regression with an L1 and an L2 penalty, by coordinates in a fixed order: the same labels give the same
-weights. A unit of a repository with many counts less (by the root), so that no project rules.
+weights. A unit of an owner with many counts less (by the root), so that no project rules.
 """
 
 from __future__ import annotations
@@ -25,69 +27,76 @@ from typing import NamedTuple
 from core.conversations.read import read_conversation
 from core.rules.features import Scene, features
 from core.rules.session import read_session
-from core.rules.units import units_of
-from core.rules.worth import BIAS, LEAST, MAX_LINES, WEIGHTS, says_same, stands
+from core.rules.units import Unit, units_of
+from core.rules.worth import BIAS, LEAST, WEIGHTS, best, line_of, passes, probability
 from tests.corpus import CORPUS
 from tests.quality.sheets import unit_hash
 
 LABELS = Path(__file__).with_name("worth.jsonl")
-LEAST_UNITS, LEAST_REPOSITORIES = 4, 2
-"""A feature counts from so many units of so many repositories on."""
-LASSO, RIDGE, RIDGE_OF_KINDS, ROUNDS, CLOSE = 1.0, 33.0, 6.0, 40, 0.004
-RULES = ("decision", "preference")
+VALUES = {"y": 1.0, "s": 0.75, "m": 0.35, "r": 0.15, "w": 0.0, "x": 0.0}
+"""What a label counts: worth it (yes; in part, or some readers), perhaps, right but not worth it, weak, wrong."""
+OF_LENIENT = 0.6
+"""What a unit counts of a session that was not read strictly."""
+LEAST_UNITS, LEAST_OWNERS = 6, 3
+"""A feature counts from so many units of so many owners on."""
+LASSO, RIDGE, ROUNDS, CLOSE = 1.0, 15.0, 60, 0.004
 
 
 class Row(NamedTuple):
-    """A labelled unit: its repository and file, how much it is worth (0 to 1), its kind, features and text."""
+    """A labelled unit: whose it is, its file, whether it was read strictly, its label and features, whether it passes
+    the gates, and the line that it makes."""
 
-    repository: str
+    owner: str
     file: str
-    worth: float
-    kind: str
+    strict: bool
+    label: str
     features: frozenset[str]
-    text: str
+    passes: bool
+    unit: Unit
+    line: str
 
 
 def labelled(folders: Sequence[Path]) -> Iterator[Row]:
     """The labelled units of the sessions that are here, those that can be no line left out."""
-    for line in LABELS.read_text(encoding="utf-8").splitlines():
-        label = json.loads(line)
+    for said in LABELS.read_text(encoding="utf-8").splitlines():
+        label = json.loads(said)
         path = next((path for folder in folders if (path := folder / label["file"]).is_file()), None)
         if path is None:
             continue
         session = read_session(read_conversation(path.name, path.read_bytes()))
         units = units_of(session)
         scene = Scene(session, units)
-        for unit in units:
-            name = unit_hash(unit)
-            if name in label["units"] and stands(unit):
-                worth, kind = label["units"][name], label["kinds"].get(name, "")
-                found = frozenset(features(unit, scene))
-                yield Row(label["repository"], label["file"], worth, kind, found, unit.text)
+        for at, unit in enumerate(units):
+            letter = label["units"].get(unit_hash(unit), "")
+            if letter and (line := line_of(units, at)):
+                owner = label["repository"].partition("__")[0]
+                found = frozenset(features(unit, line, scene))
+                yield Row(owner, label["file"], label["strict"], letter, found, passes(unit, line, scene), unit, line)
 
 
-def fit(rows: Sequence[Row], answers: Sequence[float], most_ridge: float = RIDGE) -> dict[str, float]:
-    """The weights that make `answers` (0 to 1) most likely; none of them but the bias is free."""
+def fit(rows: Sequence[Row]) -> dict[str, float]:
+    """The weights that make the labels most likely; none of them but the bias is free."""
     units: Counter[str] = Counter()
     where: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         units.update(row.features)
         for name in row.features:
-            where[name].add(row.repository)
-    known = sorted(name for name in units if units[name] >= LEAST_UNITS and len(where[name]) >= LEAST_REPOSITORIES)
+            where[name].add(row.owner)
+    known = sorted(name for name in units if units[name] >= LEAST_UNITS and len(where[name]) >= LEAST_OWNERS)
     columns: dict[str, list[int]] = {name: [] for name in known}
     for at, row in enumerate(rows):
         for name in row.features & columns.keys():
             columns[name].append(at)
     columns = {BIAS: list(range(len(rows))), **columns}
-    sizes = Counter(row.repository for row in rows)
-    scale = len(rows) / sum(1 / math.sqrt(sizes[row.repository]) for row in rows)
-    counts = [scale / math.sqrt(sizes[row.repository]) for row in rows]
+    answers = [VALUES[row.label] for row in rows]
+    sizes = Counter(row.owner for row in rows)
+    scale = len(rows) / sum(1 / math.sqrt(sizes[row.owner]) for row in rows)
+    counts = [scale / math.sqrt(sizes[row.owner]) * (1 if row.strict else OF_LENIENT) for row in rows]
     weights, sums = dict.fromkeys(columns, 0.0), [0.0] * len(rows)
     for _ in range(ROUNDS):
         moved = 0.0
         for name, column in columns.items():
-            lasso, ridge = (0.0, 0.0) if name == BIAS else (LASSO, most_ridge)
+            lasso, ridge = (0.0, 0.0) if name == BIAS else (LASSO, RIDGE)
             slope, curve = ridge * weights[name], ridge + 1e-6
             for at in column:
                 likely = 1 / (1 + math.exp(-sums[at]))
@@ -106,44 +115,49 @@ def fit(rows: Sequence[Row], answers: Sequence[float], most_ridge: float = RIDGE
     return {name: weight for name, weight in weights.items() if abs(weight) >= 0.0005}
 
 
-def probability(weights: dict[str, float], row: Row) -> float:
-    """How likely these weights hold a unit to be worth a line."""
-    total = weights.get(BIAS, 0.0) + math.fsum(weights.get(name, 0.0) for name in row.features)
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
-
-
 def left_out(rows: Sequence[Row]) -> Iterator[str]:
-    """What each repository would have got from weights that the others made, by thresholds."""
+    """What each owner's sessions would have got from weights that the others made, by thresholds."""
     rated: list[tuple[float, Row]] = []
-    for name in sorted({row.repository for row in rows}):
-        others = [row for row in rows if row.repository != name]
-        weights = fit(others, [row.worth for row in others])
-        rated += [(probability(weights, row), row) for row in rows if row.repository == name]
-    kept = Counter(row.repository for row in rows if row.kind)
-    for least in sorted({0.1, 0.15, 0.2, 0.25, 0.3, 0.4, LEAST}):
-        chosen = list(_chosen(rated, least))
-        good, by = (Counter(row.repository for row in part) for part in ([row for row in chosen if row.kind], chosen))
-        perhaps = sum(row.worth > 0 for row in chosen)
-        recall = sum(good[name] / count for name, count in kept.items()) / max(1, len(kept))
-        yield (
-            f"from {least}: {len(chosen)} lines of {len(by)} repositories; worth it by some reader "
-            f"{sum(good.values()) / max(1, len(chosen)):.0%}, with perhaps {perhaps / max(1, len(chosen)):.0%}; "
-            f"found of what is worth it, mean of {len(kept)} repositories {recall:.0%}"
-        )
+    for owner in sorted({row.owner for row in rows}):
+        weights = fit([row for row in rows if row.owner != owner])
+        rated += [(probability(row.features, weights), row) for row in rows if row.owner == owner and row.passes]
+    for strict in (True, False):
+        kept = Counter(row.owner for row in rows if row.strict == strict and row.label == "y")
+        for least in sorted({0.2, 0.25, 0.35, 0.4, LEAST}):
+            chosen = list(_chosen([one for one in rated if one[1].strict == strict], least))
+            yield _told(chosen, kept, f"{'strictly read' if strict else 'others'}, from {least}")
 
 
 def _chosen(rated: Sequence[tuple[float, Row]], least: float) -> Iterator[Row]:
     """What a harvest would take: the best of each session, nothing twice."""
-    taken: dict[str, list[Row]] = defaultdict(list)
-    for rate, row in sorted(rated, key=lambda one: -one[0]):
-        mine = taken[row.file]
-        if rate >= least and len(mine) < MAX_LINES and not any(says_same(row.text, other.text) for other in mine):
-            mine.append(row)
-            yield row
+    files: dict[str, list[tuple[float, Row]]] = defaultdict(list)
+    for rate, row in rated:
+        files[row.file].append((rate, row))
+    for mine in files.values():
+        rows = {id(row.unit): row for _, row in mine}
+        for _, unit, _ in best(((rate, row.unit, row.line) for rate, row in mine), least):
+            yield rows[id(unit)]
+
+
+def _told(chosen: Sequence[Row], kept: Counter[str], head: str) -> str:
+    labels = Counter(row.label for row in chosen)
+    found = Counter(row.owner for row in chosen if row.label == "y")
+    number = max(1, len(chosen))
+    shares = {
+        "worth": sum(labels[letter] for letter in "ys"),
+        "with perhaps": sum(labels[letter] for letter in "ysm"),
+        "right": sum(labels[letter] for letter in "ysmr"),
+        "wrong": labels["x"],
+    }
+    told = ", ".join(f"{name} {count / number:.0%}" for name, count in shares.items())
+    recall = sum(found[name] / count for name, count in kept.items()) / max(1, len(kept))
+    return (
+        f"{head}: {len(chosen)} lines of {len({row.owner for row in chosen})} owners; {told}; of the yeses {recall:.0%}"
+    )
 
 
 def main() -> None:
-    """Write the weights, or print what repositories would have got that were left out."""
+    """Write the weights, or print what owners would have got that were left out."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality.fit", description=main.__doc__)
     parser.add_argument("--left-out", action="store_true")
     parser.add_argument("folders", nargs="*", type=Path)
@@ -153,16 +167,11 @@ def main() -> None:
         for line in left_out(rows):
             print(line, flush=True)
         return
-    kept = [row for row in rows if row.kind]
-    parts = (
-        fit(rows, [row.worth for row in rows]),
-        fit(kept, [float(row.kind in RULES) for row in kept], RIDGE_OF_KINDS),
-    )
-    names = sorted({name for part in parts for name in part})
-    lines = ["# feature, worth a line, a rule: log-odds, made by `python -m tests.quality.fit`"]
-    lines += ["\t".join((name, *(f"{part.get(name, 0.0):.3f}" for part in parts))) for name in names]
+    weights = fit(rows)
+    lines = ["# feature, worth a line: log-odds, made by `python -m tests.quality.fit`"]
+    lines += [f"{name}\t{weights[name]:.3f}" for name in sorted(weights)]
     WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    sys.stdout.write(f"{len(names)} features of {len(rows)} units, {len(kept)} worth a line\n")
+    sys.stdout.write(f"{len(weights)} features of {len(rows)} units\n")
 
 
 if __name__ == "__main__":
