@@ -113,16 +113,12 @@ class _Session:
     def conversation(self, name: str) -> Conversation:
         """The conversation, each utterance once."""
         reading = Reading(skipped=self.skipped)
-        for row, role in self.spoken():
+        for row, role in self._spoken():
             _say(row, role, reading)
-        return reading.conversation(name, "codex", **self.facts())
-
-    def facts(self) -> dict[str, str]:
-        """What the records tell about the session."""
         keys = ("id", "folder", "started", "model", "branch", "repository")
-        return {key: getattr(self, key) for key in keys}
+        return reading.conversation(name, "codex", **{key: getattr(self, key) for key in keys})
 
-    def spoken(self) -> Iterator[tuple[_Entry, str]]:
+    def _spoken(self) -> Iterator[tuple[_Entry, str]]:
         """The entries that are read, each with its role (or "summary", or "call")."""
         events = Counter(_key(row) for row in self.entries if row.source == "event")
         asked = any(row.source == "event" and row.role == "user" for row in self.entries)
@@ -136,7 +132,7 @@ class _Session:
                 events[_key(row)] -= 1  # said once more by the event
             elif row.role != "user":
                 yield row, row.role
-            elif self.delegated or (row.source == "item" and (asked or _is_put_in(row.said))):
+            elif self.delegated or (row.source == "item" and (asked or row.said.lstrip().startswith(_PUT_IN))):
                 yield row, "system"
             else:
                 yield row, "user"
@@ -206,11 +202,6 @@ def _say(row: _Entry, role: str, reading: Reading) -> None:
         context, mark, request = row.said.rpartition(_REQUEST)
         reading.say("system", context if mark else "")
         reading.person(request)
-
-
-def _is_put_in(said: Any) -> bool:
-    """Whether a text begins like those of the tool."""
-    return isinstance(said, str) and said.lstrip().startswith(_PUT_IN)
 
 
 def _key(row: _Entry) -> tuple[str, int]:
