@@ -193,13 +193,20 @@ _MOVE_AWAY = "move it away, then the next 'knowledge harvest --apply' rebuilds i
 
 def read_ledger(paths: Paths) -> Entries:
     """The ledger on disk. No file at all is a new store, unless runs are archived: then it is rebuilt from them."""
-    try:
-        data = files.read_file(paths.ledger).data
-    except FileNotFoundError:
+    read = _content(paths)
+    if read is None:
         return rebuild(paths)
+    return parse_ledger(read.data, paths.ledger)
+
+
+def _content(paths: Paths) -> files.FileRead | None:
+    """The ledger's file, None where there is none."""
+    try:
+        return files.read_file(paths.ledger)
+    except FileNotFoundError:
+        return None
     except OSError as error:
         raise _unreadable(paths, error) from error
-    return parse_ledger(data, paths.ledger)
 
 
 def _unreadable(paths: Paths, error: OSError) -> KnowledgeError:
@@ -287,33 +294,64 @@ class _Values(ValuesView[Entry]):
         return (entry for _, _, entry in self._mapping.walk())
 
 
-_seen: tuple[tuple[str, list[int]], Mapping[str, Entry]] = (("", []), {})
-"""The ledger that was read last: its path with the state of its file, and what it holds."""
+_seen: tuple[str, str, Mapping[str, Entry], tuple[int, ...]] = ("", "", {}, ())
+"""The ledger that was read last, its hash, what it holds, and which file that was where its times say for certain that
+it is still the same (else empty). One value, since several threads look."""
 _looking = threading.RLock()
 """Two threads of a window that look at once would each parse the whole, and each keep one of their own."""
+_SETTLED_NS = 2_000_000_000
+"""A file that was changed longer ago than this shows every further change in its times."""
 
 
 def seen_ledger(paths: Paths) -> Mapping[str, Entry]:
-    """The same for whoever only looks: a file that is as it was is not read again, and all who look share one copy; of
-    a large one a `LargeLedger`. Never change what it returns."""
-    global _seen
+    """The same for whoever only looks: a file with the content of last time is not parsed again, and all who look
+    share one copy; of a large one a `LargeLedger`. Never change what it returns."""
     with _looking:
-        try:
-            file = str(paths.ledger), state_of(paths.ledger.lstat())
-        except OSError:
-            return read_ledger(paths)
-        if _seen[0] != file:
-            _seen = file, _large(paths) or read_ledger(paths)
-        return _seen[1]
+        return _looked(paths)
 
 
-def _large(paths: Paths) -> LargeLedger | None:
-    """None for a ledger that is not large, or not in our layout."""
+def _looked(paths: Paths) -> Mapping[str, Entry]:
+    global _seen
+    path, digest, entries, seen_file = _seen
+    file = _file_of(paths)
+    if file and (path, seen_file) == (str(paths.ledger), file):
+        return entries
+    read = _large(paths, digest if path == str(paths.ledger) else "")
+    if read is None:
+        whole = _content(paths)
+        if whole is None:
+            return rebuild(paths)
+        known = (path, digest) == (str(paths.ledger), whole.sha256)
+        entries = entries if known else parse_ledger(whole.data, paths.ledger)
+        read = whole.sha256, None
+    settled = file and file == _file_of(paths) and time.time_ns() - max(file[-2:]) > _SETTLED_NS
+    digest, entries = read[0], entries if read[1] is None else read[1]
+    _seen = (str(paths.ledger), digest, entries, file if settled else ())
+    return entries
+
+
+def _large(paths: Paths, known: str) -> tuple[str, LargeLedger | None] | None:
+    """Hash of a large ledger and itself (None where it is the `known` one); None for another one, and where it is not
+    in our layout."""
     try:
         with os.fdopen(files.open_regular(paths.ledger), "rb") as file:
-            return LargeLedger(paths, file) if os.fstat(file.fileno()).st_size > LARGE_BYTES else None
+            if os.fstat(file.fileno()).st_size <= LARGE_BYTES:
+                return None
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest == known:
+                return digest, None
+            file.seek(0)
+            return digest, LargeLedger(paths, file)
     except (OSError, ValueError, RecursionError):
         return None
+
+
+def _file_of(paths: Paths) -> tuple[int, ...]:
+    """Which file the ledger is, the times of its last change at the end; empty where there is none."""
+    try:
+        return tuple(state_of(paths.ledger.lstat()))
+    except OSError:
+        return ()
 
 
 def format_ledger(entries: Entries) -> bytes:
