@@ -8,10 +8,12 @@ others (`provider`, `model`, `input_tokens`, `output_tokens`, `prompt`, `run`, `
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import re
 import threading
+import time
 from array import array
 from bisect import bisect_left
 from collections import Counter
