@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 BATCH_SECONDS, BATCH_BYTES = 3.0, 64 << 20
 """After so long, or so much that was read, what was added is committed."""
-WHOLE_BYTES = 48 << 20
-"""A larger file is read line by line where its format lets it; else it is not searched, and a note says so."""
+MAX_BYTES = 1 << 30
+"""A larger file is not searched, and a note says so: to read one takes twice its size of memory."""
 EDGE_BYTES = 4096
 APPENDED = {"claude_code": (b'"queue-operation"', b'"queued_command"', b'"summary"', b"-title"), "codex": ()}
 """Formats whose files only grow at their end, one record a line, and in which a turn is in its own records; a file
@@ -376,8 +376,8 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> _Read:
     from core.conversations.read import TEXTS, read_conversation, why_unread
 
     secrets = Secrets()
-    if item.kind != "session" and item.size > WHOLE_BYTES:
-        return _streamed(item, row, secrets)
+    if item.kind != "session" and item.size > MAX_BYTES:
+        raise ValueError(f"it is larger than {MAX_BYTES >> 20} MB")
     data = stores.content(item) if item.kind == "session" else files.read_file(item.path).data
     found = read_conversation(item.name, data)
     problem = why_unread(data, found)
@@ -394,33 +394,6 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> _Read:
         secrets,
         ran_in(found.turns, 0, secrets.clear),
     )
-
-
-def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> _Read:
-    """A very long transcript, line by line: its turns are shortened and forgotten one by one."""
-    from core.conversations.read import stream_turns
-
-    pieces: list[index.Piece] = []
-    kept: list[Turn] = []
-    commands: list[Ran] = []
-    count = 0
-
-    def take(turn: Turn) -> None:
-        nonlocal count
-        said = searched(turn, count, partial(secrets.said, turn.role))
-        if said is not None:
-            pieces.append(index.Piece(said.turn, said.role, _day(said.time), said.text))
-        if turn.role == "user" and not kept:
-            kept.append(turn)
-        commands.extend(ran_in((turn,), count, secrets.clear))
-        count += 1
-
-    found = stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), take)
-    if found is None:
-        raise ValueError(f"it is larger than {WHOLE_BYTES >> 20} MB, and its format must be read as a whole")
-    day = _day_of(found.conversation, item)
-    pieces = [piece if piece.date else piece._replace(date=day) for piece in pieces]
-    return _with_heading(_described(row, found.conversation, kept, count, secrets, item), pieces, secrets, commands)
 
 
 def _read_on(item: Artifact, old: index.Held | None, row: index.Held, database: Database) -> _Read | None:

@@ -202,14 +202,6 @@ def test_an_export_that_breaks_off_gives_the_messages_before() -> None:
     assert said(check_records(data[:-60], "opencode", skipped=1), "user") == ["one"]
 
 
-def test_a_message_of_the_first_versions_holds_its_parts() -> None:
-    call = {"type": "tool-invocation", "toolInvocation": {"toolName": "bash", "args": {"command": "ls"}, "result": "a"}}
-    parts, about = [text("I look."), call], {"sessionID": "ses_9"}
-    value = {"id": "msg_1", "role": "assistant", "parts": parts, "metadata": about}
-    conversation = check_records(document(value), "opencode")
-    assert (conversation.id, roles(conversation)) == ("ses_9", ["assistant", "tool"])
-
-
 # --- opencode files: OpenCode's storage before its database: without it, the sessions of everybody who has not
 # updated are lost, and with another form of it they are paid for twice after the update.
 

@@ -320,7 +320,11 @@ def test_an_answer_in_pieces_is_one_turn_and_a_person_who_speaks_twice_is_two() 
     reading = Reading()
     for role, text in (("user", "a"), ("user", "b"), ("assistant", "c"), ("assistant", "d"), ("tool", " ")):
         reading.say(role, text)
-    assert [f"{turn.role}: {turn.text}" for turn in reading.turns()] == ["user: a", "user: b", "assistant: c\n\nd"]
+    assert [f"{turn.role}: {turn.text}" for turn in reading.conversation("a", "b").turns] == [
+        "user: a",
+        "user: b",
+        "assistant: c\n\nd",
+    ]
 
 
 def test_several_conversations_as_one_lose_nothing() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from core.commands.panel.ledger_rows import LedgerRows
 from core.knowledge import ledger as ledger_module
-from core.knowledge import ledger_index
 from core.knowledge.ledger import write_ledger
 from gui import gather
 from gui.toolkit.keys import moved_to
@@ -222,7 +221,6 @@ def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
     desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever keeps a hundred thousand conversations would look at an empty window for seconds, or at wrong counts."""
-    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
     monkeypatch.setattr(ledger_module, "LARGE_BYTES", 0)
     _, read_on = held(monkeypatch, gather, "overview")
     workspace = workspace_at(at_home, demo=False)
@@ -255,7 +253,7 @@ def test_what_is_wished_while_a_large_ledger_is_arranged_is_there_afterwards(
     desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The chip would be lit beside rows that it does not stand for, until somebody presses another one."""
-    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
+    monkeypatch.setattr(ledger_module, "LARGE_BYTES", 0)
     monkeypatch.setattr(ledger_view, "AT_ONCE", 10)
     begun, go_on = held(monkeypatch, ledger_view, "arrange")
     workspace = workspace_at(at_home, demo=False)
@@ -279,7 +277,6 @@ def test_no_entry_of_a_large_ledger_is_read_to_find_a_selected_row(
     """Each is read from the file when it is asked for: while a hundred thousand of them are looked through for a row of
     another home, or of a file that was exchanged, the window stands still for seconds. Nor is one chosen that has gone.
     """
-    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 20_000)
     monkeypatch.setattr(ledger_module, "LARGE_BYTES", 20_000)
     asked, row_at = list[int](), LedgerRows.__getitem__
 

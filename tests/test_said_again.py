@@ -17,7 +17,7 @@ from core.base import disk
 from core.base.markdown import parse_bullets
 from core.harvest.confirming import make_confirmed
 from core.knowledge.confirmed import SOURCES, read_confirmed
-from core.knowledge.digest import project_digest, read_served
+from core.knowledge.digest import project_digest
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.projects import here_in, projects_of
 from tests.cli_call import call
@@ -114,7 +114,6 @@ def test_the_list_is_made_again_from_the_plans(world: World) -> None:
             place.write_bytes(damaged)
         knowledge(world, "doctor", "--repair")
         assert place.read_bytes() == whole
-    assert read_served(world.paths) == {"Some words": 2}, "an earlier version kept what served under that name"
 
 
 def test_of_many_conversations_the_newest_are_named_and_all_are_counted(world: World) -> None:

@@ -102,9 +102,9 @@ def opened(path: Path) -> Iterator[int]:
         try:
             if new:
                 files.sync_folder(path.parent)
-            with locks.file_lock(fd):
-                if files.is_same_file(fd, path):  # else it was taken away while we waited for our turn
-                    yield fd
-                    return
+            locks.wait_for_turn(fd)
+            if files.is_same_file(fd, path):  # else it was taken away while we waited for our turn
+                yield fd
+                return
         finally:
             os.close(fd)

@@ -106,7 +106,7 @@ def folder_lock(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
         yield
         return
     try:
-        _wait_for_turn(fd, seconds)
+        wait_for_turn(fd, seconds)
         held.add(name)
         yield
     finally:
@@ -114,16 +114,11 @@ def folder_lock(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
         os.close(fd)
 
 
-@contextlib.contextmanager
-def file_lock(fd: int, seconds: float = TURN_SECONDS) -> Iterator[None]:
-    """One writer of ours at a time on an open file, until its descriptor is closed; with the reservations of
-    `folder_lock`."""
-    if sys.platform != "win32":
-        _wait_for_turn(fd, seconds)
-    yield
-
-
-def _wait_for_turn(fd: int, seconds: float) -> None:
+def wait_for_turn(fd: int, seconds: float = TURN_SECONDS) -> None:
+    """One writer of ours at a time on an open file or folder, until its descriptor is closed; with the reservations of
+    `folder_lock`. Windows knows no such turn."""
+    if sys.platform == "win32":
+        return
     until = time.monotonic() + seconds
     while True:
         try:

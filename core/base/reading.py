@@ -79,12 +79,6 @@ def identity_of(fd: int) -> Identity:
 
 def read_descriptor(fd: int, limit: int | None = None) -> bytes:
     """All bytes from the start of `fd`; OSError(EFBIG) when there are more than `limit`."""
-    size = os.fstat(fd).st_size
-    if size < BUFFER_BYTES and (limit is None or size < limit):
-        os.lseek(fd, 0, os.SEEK_SET)
-        data = disk.read(fd, size + 1)
-        if len(data) <= size:  # one read had room for more: that is all
-            return data
     chunks, total = [], 0
     for chunk in _chunks(fd):
         total += len(chunk)

@@ -70,12 +70,8 @@ def why_damaged(data: bytes) -> str:
     records = list(json_lines(data))
     if records and records[-1].value is None:
         records.pop()  # a last line that is torn is still being written, or was when the power went
-    return many_damaged(sum(record.value is None for record in records), len(records))
-
-
-def many_damaged(damaged: int, records: int) -> str:
-    """The words for so many damaged records, "" when they are few."""
-    return f"has {damaged:,} damaged records among {records:,}" if damaged > spared(records) else ""
+    damaged = sum(record.value is None for record in records)
+    return f"has {damaged:,} damaged records among {len(records):,}" if damaged > spared(len(records)) else ""
 
 
 def _one_a_line(data: bytes) -> bool:

@@ -1,18 +1,16 @@
-"""Reads one conversation of any known format; a very long transcript turn by turn, so that its size on disk is not what
-it needs of memory."""
+"""Reads one conversation of any known format."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import BinaryIO, NamedTuple
 
 from core.base.paths import ASKED_LINE
 from core.base.result import ErrorInfo
 from core.conversations import archived, plain
 from core.conversations.collections import stores
-from core.conversations.conversation import Conversation, Turn
-from core.conversations.damage import as_utf8, json_values, many_damaged, why_damaged, why_no_text
+from core.conversations.conversation import Conversation
+from core.conversations.damage import as_utf8, json_values, why_damaged, why_no_text
 from core.conversations.formats import (
     aider,
     amp,
@@ -42,7 +40,6 @@ from core.conversations.formats import (
 )
 from core.conversations.lines import BOM
 from core.conversations.packed import OverpackedError, is_packed, most_unpacked, unpack
-from core.conversations.records import LineSource
 
 HEAD_BYTES = 4096
 OPENINGS = (
@@ -210,37 +207,3 @@ def why_not_read(head: bytes) -> str:
     if kind == plain.UNKNOWN_JSON or (kind == "plain" and json_values(text)):
         return "JSON of no known kind"
     return "no text" if kind in TEXTS and why_no_text(text, cut) else ""
-
-
-# --- turn by turn ----------------------------------------------------------------------------------------------------
-
-
-class Streamed(NamedTuple):
-    """A conversation without its turns, the sha256 (hex) and size of the file as it was read, and why that reading must
-    not count, "" when it may."""
-
-    conversation: Conversation
-    sha256: str
-    size: int
-    damage: str = ""
-
-
-def stream_turns(name: str, opened: Callable[[], BinaryIO], sink: Callable[[Turn], None]) -> Streamed | None:
-    """Hand each turn of a file to `sink`, in order, as soon as it is whole. `opened` gives the file from its beginning.
-    None, with nothing handed on, for a format that must be read as a whole: all but those of one record a line in which
-    a turn can be told without what comes much later, Claude Code's in one pass, Codex's in two. Raises OSError."""
-    with opened() as file:
-        head = file.read(HEAD_BYTES)
-    if as_utf8(head, cut=True) is not head:
-        return None
-    kind = format_of(head)
-    if kind not in ("claude_code", "codex"):
-        return None
-    with opened() as file:
-        lines = LineSource(file)
-        if kind == "claude_code":
-            found = claude_code.stream(name, lines, sink)
-        else:
-            with opened() as again:
-                found = codex.stream(name, lines, LineSource(again), sink)
-        return Streamed(found, lines.sha256, lines.size, many_damaged(lines.damaged, lines.records))

@@ -6,12 +6,11 @@ too early, because it is still being written or was cut, gives what stands befor
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from core.conversations.lines import BOM
 
@@ -72,39 +71,8 @@ def object_keys(head: str) -> frozenset[str]:
     return keys_in(head) if head.lstrip().startswith("{") else frozenset()
 
 
-class LineSource:
-    """The lines of a stream of bytes, one at a time, hashed on the way. May be gone through once. `records` and
-    `damaged` count what `json_lines` made of them; a last line that is torn is neither."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._digest = hashlib.sha256()
-        self.size = self.records = self.damaged = 0
-
-    def __iter__(self) -> Iterator[tuple[bytes, int, int]]:
-        """Each line with its line end, and where it begins and ends."""
-        for line in self._stream:
-            start, self.size = self.size, self.size + len(line)
-            self._digest.update(line)
-            yield line, start, self.size
-
-    @property
-    def sha256(self) -> str:
-        """The hash (hex) of what was gone through."""
-        return self._digest.hexdigest()
-
-
-def json_lines(data: bytes | LineSource) -> Iterator[Record]:
+def json_lines(data: bytes) -> Iterator[Record]:
     """One record a line; blank lines are passed over. The last line may be torn: it then comes as None."""
-    if isinstance(data, LineSource):
-        for line, start, end in data:
-            raw = line.removeprefix(BOM).strip() if start == 0 else line.strip()
-            if raw:
-                found = parse_object(raw)
-                whole = found is not None or line.endswith(b"\n")
-                data.records, data.damaged = data.records + whole, data.damaged + (whole and found is None)
-                yield Record(found, start, end)
-        return
     start = len(BOM) if data.startswith(BOM) else 0
     while start < len(data):
         cut = data.find(b"\n", start)

@@ -27,7 +27,7 @@ from core.conversations.events import (
     settled,
     shortened,
 )
-from core.conversations.lines import INJECTED, TITLE_TURNS, Line, block_ends, first_line
+from core.conversations.lines import INJECTED, Line, block_ends, first_line
 from core.conversations.records import Document, Record
 
 # Of a longer output, or of longer context, the beginning and the end are kept: nothing durable is in the middle of a
@@ -41,8 +41,6 @@ EDIT_VALUE = 1200
 EDIT_CHARACTERS = 3000
 """Of an edit more is kept than of other calls: it is what was done."""
 COMMAND_CHARACTERS = 2000
-MAX_TURNS_HELD = 200
-"""At most this many turns of a long transcript wait for the result of a call."""
 
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _KEY_HEAD = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY")
@@ -165,7 +163,6 @@ class _Entry:
     end: int
     events: list[Event] = field(default_factory=list)
     agent: str = ""
-    waiting: int = 0
     doubtful: bool = False
 
 
@@ -175,8 +172,7 @@ class Reading:
 
     `injected` names the tags around text that was not said by whom it stands with; see `lines.INJECTED`. `model` is the
     language model that answered last and `branch` what was checked out, as far as the records told; `agent` is the
-    sub-agent that speaks. In a `delegated` session an assistant wrote what stands as the user's words. With a `sink`
-    each turn is handed on as soon as it is whole and then forgotten, so that a long conversation needs no memory.
+    sub-agent that speaks. In a `delegated` session an assistant wrote what stands as the user's words.
 
     `place` is where that stands which is read next: its time (ISO 8601 or ""), its first and last byte; see `at`.
     """
@@ -184,15 +180,12 @@ class Reading:
     injected: Mapping[str, str] = field(default_factory=lambda: INJECTED)
     skipped: int = 0
     entries: list[_Entry] = field(default_factory=list)
-    sink: Callable[[Turn], None] | None = None
     place: tuple[str, int, int] = ("", 0, 0)
     agent: str = ""
     delegated: bool = False
     model: str = ""
     branch: str = ""
     _begun: bool = False
-    _first: list[Turn] = field(default_factory=list)
-    _times: list[str] = field(default_factory=list)
     _waiting: dict[str, tuple[_Entry, int]] = field(default_factory=dict)
     _early: list[Event] = field(default_factory=list)
 
@@ -219,27 +212,8 @@ class Reading:
             last.texts.append(text)
             last.start, last.end = min(last.start, start), max(last.end, end)
         else:
-            if self.sink is not None:
-                self._hand_on(self.sink, keep=MAX_TURNS_HELD)
             self.entries.append(_Entry(role, [text], time, start, end, self._early, self.agent))
             self._early = []
-
-    def _hand_on(self, sink: Callable[[Turn], None], keep: int = 0) -> None:
-        """Give the turns that are whole away; what a title and the times are made of stays. A turn that still waits for
-        what a call gave back is kept, with those behind it, while these are at most `keep`."""
-        whole = next((at for at, row in enumerate(self.entries) if row.waiting), len(self.entries))
-        whole = max(whole, len(self.entries) - keep)
-        for row in self.entries[:whole]:
-            turn = _turn(row)
-            sink(turn)
-            asked = sum(row.role == "user" for row in self._first)
-            if (asked < TITLE_TURNS and turn.role == "user") or (
-                turn.role == "assistant" and self._first and self._first[-1].role == "user"
-            ):
-                self._first.append(turn)
-            if turn.time:
-                self._times = [*self._times[:1], turn.time]
-        del self.entries[:whole]
 
     def note(self, event: Event, id: str = "") -> None:
         """An event of the turn that was said last. A call with an `id` waits for its result."""
@@ -250,7 +224,6 @@ class Reading:
         row.events.append(event)
         if isinstance(event, Call) and id:
             self._waiting[id] = (row, len(row.events) - 1)
-            row.waiting += 1
 
     def result(
         self,
@@ -280,7 +253,6 @@ class Reading:
         row, at = self._waiting.pop(id, (None, 0))
         if row is None:
             return
-        row.waiting -= 1
         event = row.events[at]
         assert isinstance(event, Call)
         row.events[at] = change(settled(event, clean(text), self.place[1], failed, status, refused))
@@ -366,10 +338,6 @@ class Reading:
             rows.append(f"{key}: {cut(shown, *room)}" if key else cut(shown, *room))
         self.say("tool", cut("\n".join(rows), length - 300, 300))
 
-    def turns(self) -> tuple[Turn, ...]:
-        """The turns so far."""
-        return tuple(map(_turn, self.entries))
-
     def conversation(
         self,
         name: str,
@@ -385,15 +353,13 @@ class Reading:
         branch: Any = "",
     ) -> Conversation:
         """The conversation that was read. Without a title the user's first line is it, without times the turns'."""
-        if self.sink is not None:
-            self._hand_on(self.sink)
-        turns = self.turns()
-        times = [*self._times, *(turn.time for turn in turns if turn.time)]
+        turns = tuple(map(_turn, self.entries))
+        times = [turn.time for turn in turns if turn.time]
         return Conversation(
             word(id, 200) or name,
             kind,
             turns,
-            word(title, 300) or first_line([*self._first, *turns]),
+            word(title, 300) or first_line(turns),
             word(folder, 4096),
             iso_time(started) or (times[0] if times else ""),
             iso_time(ended) or (times[-1] if times else ""),

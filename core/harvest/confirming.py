@@ -10,7 +10,6 @@ from core.base.markdown import split_provenance
 from core.base.paths import Paths
 from core.harvest.landed import Standing
 from core.knowledge.confirmed import CONFIRMED, Confirmations, read_confirmed, with_more, write_confirmed
-from core.knowledge.digest import read_served, write_served
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import FORGOTTEN, seen_ledger
 from core.knowledge.lines import key_of
@@ -24,7 +23,7 @@ def tell_confirmed(paths: Paths, plans: Iterable[FrozenPlan]) -> None:
 
 def mend_confirmed(paths: Paths) -> str:
     """Make the list from the archived plans where it is missing, damaged or cannot be read; a sentence about the last,
-    "" for nothing. An older version kept another list under that name (`read_served`). Raises OSError."""
+    "" for nothing. Raises OSError."""
     note = ""
     if not paths.plans.is_dir():
         return note
@@ -34,7 +33,6 @@ def mend_confirmed(paths: Paths) -> str:
     except OSError as error:
         note = f"who said what again cannot be read ({error.strerror}); it was made again from the plans"
         files.remove_file(paths.state / CONFIRMED)
-    write_served(paths, read_served(paths))
     make_confirmed(paths)
     return note
 

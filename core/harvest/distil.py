@@ -32,12 +32,12 @@ from core.base.answer import Generate
 from core.base.project import normal_remote, project_at, project_root, repository_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.base.secrets.redact import redact
-from core.base.secrets.repeats import Secrets, clear_title
-from core.conversations.conversation import Conversation, Turn
+from core.base.secrets.repeats import Secrets
+from core.conversations.conversation import Conversation
 from core.conversations.days import day_of
 from core.conversations.events import Edit, FileRead, with_text
 from core.conversations.ran import read_end
-from core.conversations.read import Streamed, read_conversation, stream_turns, why_unread
+from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import transcript
 from core.conversations.searched import title_of
 from core.harvest.answer import Item, Offer, given, items_from, needs_source
@@ -66,7 +66,7 @@ from core.rules.sentence import alike
 from core.rules.session import read_session
 from core.sources.archive import content, original_sha256
 from core.sources.artifact import Artifact
-from core.sources.incremental import REWRITTEN, SAME, Earlier, Tail, TailSink, facts_of, tail_of
+from core.sources.incremental import REWRITTEN, SAME, Tail, facts_of, tail_of
 from core.sources.sessions import StoreCache
 from core.sources.walk import folder_at
 
@@ -93,9 +93,6 @@ class Harvest:
 
 CHANGED = "changed"
 """The code of the error that says: it is being written at this moment."""
-STREAM_BYTES = 8 << 20
-"""A transcript above this is read line by line, if its format lets it."""
-END_CHARACTERS = 400
 _CODE = re.compile(r"`([^`\n]+)`")
 MEASURED_BYTES = 64 << 20
 """A file above this counts with its size: to measure what is sent of it would take too long."""
@@ -163,9 +160,6 @@ def _by_rules(
 def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, context: bool) -> _Read:
     """`context` says that a model reads. Raises OSError."""
     item = step.artifact
-    streamed = _streamed(step, options, context=context)
-    if streamed is not None:
-        return streamed
     if item.kind == "session":
         data = opened.content(item)
         sha256 = original_sha256(data) if item.kept else hashlib.sha256(data).hexdigest()
@@ -404,62 +398,6 @@ class ShownSizes:
             if self._file is not None:
                 files.write_cache(self._file, json.dumps(self._known).encode())
         return self._known[sha256]
-
-
-def _with_clear_title(tail: Tail, turns: Iterable[Turn]) -> Tail:
-    """A title is often cut from the first request, and what is new of a conversation may not have it."""
-    title = clear_title(tail.conversation.title, (turn.text for turn in turns))
-    return tail._replace(conversation=replace(tail.conversation, title=title))
-
-
-def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> _Read | None:
-    """What is to be read of a very long transcript, read line by line. None where it is read as a whole,
-    Raises damaged-conversation for one with much damage.
-
-    `context` says that a model reads: then every word is kept. The rules take nothing out of what tools said but
-    whether it went well, so that of a long one its two ends will do.
-    """
-    item, earlier, limit = step.artifact, step.earlier, options.limits.max_source_bytes
-    if item.kind == "session" or item.size < STREAM_BYTES:
-        return None
-
-    asked: list[Turn] = []
-
-    def look(earlier: Earlier | None) -> tuple[Streamed | None, TailSink]:
-        sink = TailSink(earlier) if context else TailSink(earlier, _brief, context=False)
-
-        def take(turn: Turn) -> None:
-            if not asked and turn.role == "user":
-                asked.append(turn)
-            sink(turn)
-
-        return stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), take), sink
-
-    base = None if earlier is None or earlier.whole else earlier
-    found, sink = look(base)
-    if found is None or not len(sink):
-        return None
-    if found.damage:
-        raise KnowledgeError(
-            "damaged-conversation", f"the file {found.damage}", item.path, "look whether the file is whole"
-        )
-    tail = sink.tail(found.conversation)
-    if base is not None and tail.kind == REWRITTEN and item.size <= limit:
-        found, sink = look(None)
-        if found is None:
-            return None
-        tail = sink.tail(found.conversation)._replace(kind=REWRITTEN)
-    elif base is None:
-        tail = tail._replace(kind="" if earlier is None else REWRITTEN)
-    if options.distil.redact:
-        tail = _with_clear_title(tail, (*asked, *tail.conversation.turns))
-    return _Read(tail, found.sha256, sink.facts())
-
-
-def _brief(turn: Turn) -> Turn:
-    if turn.role in ("user", "assistant") or len(turn.text) <= 2 * END_CHARACTERS:
-        return turn
-    return replace(turn, text=f"{turn.text[:END_CHARACTERS]}\n…\n{turn.text[-END_CHARACTERS:]}")
 
 
 # --- checks that wait for a second session of their project ----------------------------------------------------------

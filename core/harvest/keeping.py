@@ -24,10 +24,10 @@ from core.base.paths import Paths
 from core.base.project import project_root
 from core.base.result import ErrorInfo
 from core.conversations import archived
-from core.conversations.conversation import Conversation, Turn
-from core.conversations.read import read_conversation, stream_turns
+from core.conversations.conversation import Conversation
+from core.conversations.read import read_conversation
 from core.harvest.committer import Committer
-from core.harvest.distil import STREAM_BYTES, redacted_conversation
+from core.harvest.distil import redacted_conversation
 from core.harvest.report import Progress, Report
 from core.harvest.steps import FORGOTTEN_BY_YOU, Archiving, HarvestOptions, HarvestPlan, expires
 from core.knowledge.ledger import FORGOTTEN, Entries, Entry
@@ -162,11 +162,6 @@ def _keep_one(committer: Committer, item: Artifact, opened: StoreCache, settings
 
 def _read(item: Artifact, opened: StoreCache) -> _Read:
     """Raises OSError."""
-    turns = list[Turn]()
-    if item.kind != "session" and item.size > STREAM_BYTES:
-        found = stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), turns.append)
-        if found is not None:
-            return _Read(Conversation(**{**vars(found.conversation), "turns": tuple(turns)}), found.sha256)
     data = opened.content(item) if item.kind == "session" else files.read_file(item.path).data
     return _Read(read_conversation(item.name, data), hashlib.sha256(data).hexdigest())
 

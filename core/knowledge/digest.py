@@ -20,7 +20,7 @@ from core.base.markdown import Bullet
 from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY, read_category
-from core.knowledge.confirmed import CONFIRMED, read_confirmed
+from core.knowledge.confirmed import read_confirmed
 from core.knowledge.removed import read_hidden
 from core.knowledge.same import Statement, statements
 
@@ -319,17 +319,13 @@ def write_served(paths: Paths, counts: Mapping[str, int]) -> None:
 
 
 def read_served(paths: Paths) -> dict[str, int]:
-    """Bullet text -> confirmations; {} where there is no list, or none that makes sense. An older version kept it as
-    `confirmed.json`, which is carried over before that name is used. Raises OSError."""
-    place = paths.state / SERVED
-    data = files.read_or_empty(place if files.exists(place) else paths.state / CONFIRMED)
+    """Bullet text -> confirmations; {} where there is no list, or none that makes sense. Raises OSError."""
     try:
-        found = json.loads(data or b"{}")
+        found = json.loads(files.read_or_empty(paths.state / SERVED) or b"{}")
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict) or isinstance(found.get("files"), dict):  # the newer list of that name
-        return {}
-    return {text: number for text, number in found.items() if isinstance(number, int) and number > 0}
+    rows = found.items() if isinstance(found, dict) else ()
+    return {text: number for text, number in rows if isinstance(number, int) and number > 0}
 
 
 def served_first(paths: Paths, rank: Callable[[Statement], int] = lambda _statement: 0) -> Callable[[Statement], int]:

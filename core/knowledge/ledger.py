@@ -18,7 +18,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from io import BytesIO
 from itertools import zip_longest
@@ -67,9 +67,11 @@ def parse_ledger(data: bytes, path: Path) -> Entries:
         united = _of_both_sides(data)
         if united is not None:
             return united
+    if len(data) > PART_BYTES:  # in steps between which other threads work; of another layout at once
+        with suppress(ValueError, RecursionError):
+            return {key: entry for _, key, entry in entries_of(BytesIO(data))}
     try:
-        parts = _in_parts(BytesIO(data)) if len(data) > PART_BYTES else None
-        loaded = json.loads(data.decode("utf-8")) if parts is None else {"entries": parts}
+        loaded = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise KnowledgeError("ledger-corrupt", f"the ledger is not readable JSON: {error}", path, _REPAIR) from error
     entries = loaded.get("entries") if isinstance(loaded, dict) else None
@@ -78,19 +80,9 @@ def parse_ledger(data: bytes, path: Path) -> Entries:
     return entries
 
 
-def _in_parts(file: BinaryIO) -> Entries | None:
-    """The entries of a file, in steps between which other threads work, and without holding all of its bytes; None for
-    one that is not in our own layout. A cut at a wrong place leaves a brace open, so that part is no JSON, and the
-    whole file is read at once instead."""
-    try:
-        return {key: entry for _, key, entry in entries_of(file)}
-    except (ValueError, RecursionError):
-        return None
-
-
 def _rows_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Some entries at a time, cut where one ends, behind the place of the quote before the first of their keys. Raises
-    ValueError for another layout."""
+    ValueError for another layout. A cut at a wrong place leaves a brace open, so that part is no JSON."""
     held, begin = file.read(PART_BYTES), len(HEAD) - 1
     if not held.startswith(HEAD):
         raise ValueError("not our layout")
@@ -134,6 +126,15 @@ def entry_at(file: BinaryIO, begin: int) -> tuple[str, Entry]:
     if not isinstance(entry, dict):
         raise ValueError("this is no entry")
     return key, entry
+
+
+def read_entry(ledger: Path, state: list[int], begin: int) -> tuple[str, Entry]:
+    """Key and entry of what begins there. Raises OSError, and ValueError or RecursionError where the file is another
+    one by now."""
+    with os.fdopen(files.open_regular(ledger), "rb") as file:
+        if state_of(os.fstat(file.fileno())) != state:
+            raise ValueError("the ledger has changed")
+        return entry_at(file, begin)
 
 
 def _of_both_sides(data: bytes) -> Entries | None:
@@ -282,21 +283,17 @@ class LargeLedger(Mapping[str, Entry]):
 
 
 class _Items(ItemsView[str, Entry]):
-    def __init__(self, ledger: LargeLedger) -> None:
-        super().__init__(ledger)
-        self._ledger = ledger
+    _mapping: LargeLedger
 
     def __iter__(self) -> Iterator[tuple[str, Entry]]:
-        return ((key, entry) for _, key, entry in self._ledger.walk())
+        return ((key, entry) for _, key, entry in self._mapping.walk())
 
 
 class _Values(ValuesView[Entry]):
-    def __init__(self, ledger: LargeLedger) -> None:
-        super().__init__(ledger)
-        self._ledger = ledger
+    _mapping: LargeLedger
 
     def __iter__(self) -> Iterator[Entry]:
-        return (entry for _, _, entry in self._ledger.walk())
+        return (entry for _, _, entry in self._mapping.walk())
 
 
 _seen: tuple[str, str, Mapping[str, Entry], tuple[int, ...]] = ("", "", {}, ())

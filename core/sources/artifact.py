@@ -6,15 +6,16 @@ Hashes are remembered between runs: a file whose stat did not change is not read
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-import struct
+import re
 import time
-import zlib
 from typing import NamedTuple
 
 from core.base import files
 
 HOME = "home"
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 
 class Artifact(NamedTuple):
@@ -46,18 +47,15 @@ class Artifact(NamedTuple):
 SETTLED_NS = 2_000_000_000
 """A file changed less than this before it was hashed is not remembered: a second change within one tick of the file
 system's clock (two seconds on FAT) would leave size and times as they are."""
-_HEAD_BYTES = 28
-_KEY = struct.Struct("<QQQqq")
-_ROW_BYTES = _KEY.size + 32
 
 
 class HashCache:
     """The state of a file (device, inode, size, mtime, ctime) -> the sha256 of its content. A projection: losing it
-    costs time only. A run of fixed rows of bytes: with very many conversations, JSON would be a tenth of a dry run."""
+    costs time only."""
 
-    def __init__(self, rows: dict[bytes, bytes] | None = None) -> None:
+    def __init__(self, rows: dict[str, str] | None = None) -> None:
         self._rows = rows or {}
-        self._kept: dict[bytes, bytes] = {}
+        self._kept: dict[str, str] = {}
         self._added = False
 
     @property
@@ -68,47 +66,39 @@ class HashCache:
     @staticmethod
     def from_bytes(data: bytes) -> HashCache:
         """What is no cache of ours, or was damaged, is an empty one."""
-        rows = data[_HEAD_BYTES:]
-        if data[:_HEAD_BYTES] != _head(rows) or len(rows) % _ROW_BYTES:
+        try:
+            rows = json.loads(data)
+        except (ValueError, RecursionError):
             return HashCache()
-        starts = range(0, len(rows), _ROW_BYTES)
-        return HashCache({rows[at : at + _KEY.size]: rows[at + _KEY.size : at + _ROW_BYTES] for at in starts})
+        whole = isinstance(rows, dict) and all(isinstance(sha, str) and _SHA256.match(sha) for sha in rows.values())
+        return HashCache(rows if whole else None)
 
     def to_bytes(self) -> bytes:
         """Without files that nobody asked for any more: they are gone."""
-        rows = b"".join([key + sha256 for key, sha256 in self._kept.items()])
-        return _head(rows) + rows
+        return json.dumps(self._kept, separators=(",", ":")).encode()
 
     def known(self, artifacts: list[Artifact]) -> tuple[dict[str, str], list[Artifact]]:
         """The hashes, by path, of the files that are as they were, and the files that must be read."""
         hashes: dict[str, str] = {}
         others: list[Artifact] = []
-        rows, kept, pack = self._rows, self._kept, _KEY.pack
         for item in artifacts:
-            path, _, _, size, mtime_ns, ctime_ns, ino, dev, *_ = item
-            try:
-                key = pack(dev, ino, size, mtime_ns, ctime_ns)
-                kept[key] = sha256 = rows[key]
-            except (KeyError, struct.error):
-                others.append(item)
+            key = _state_of(item)
+            if sha256 := self._rows.get(key):
+                hashes[item.path] = self._kept[key] = sha256
             else:
-                hashes[path] = sha256.hex()
+                others.append(item)
         return hashes, others
 
     def put(self, item: Artifact, sha256: str, hashed_ns: int) -> None:
         """Remember a hash; `hashed_ns` is the time before the file was read, nanoseconds since 1970."""
-        if hashed_ns - max(item.mtime_ns, item.ctime_ns) <= SETTLED_NS:
-            return
-        try:
-            key = _KEY.pack(item.dev, item.ino, item.size, item.mtime_ns, item.ctime_ns)
-        except struct.error:  # a file system with longer numbers: its files are read each time
-            return
-        self._rows[key] = self._kept[key] = bytes.fromhex(sha256)
-        self._added = True
+        if hashed_ns - max(item.mtime_ns, item.ctime_ns) > SETTLED_NS:
+            key = _state_of(item)
+            self._rows[key] = self._kept[key] = sha256
+            self._added = True
 
 
-def _head(rows: bytes) -> bytes:
-    return b"knowledge hashes 1 %08x\n" % zlib.crc32(rows)
+def _state_of(item: Artifact) -> str:
+    return f"{item.dev} {item.ino} {item.size} {item.mtime_ns} {item.ctime_ns}"
 
 
 def hash_artifacts(artifacts: list[Artifact], cache: HashCache) -> dict[str, str]:

@@ -10,7 +10,7 @@ them back.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,7 +64,22 @@ def earlier_of(sha256: str, entry: Mapping[str, Any], *, whole: bool) -> Earlier
 
 def facts_of(turns: Sequence[Turn]) -> dict[str, Any]:
     """What a harvest leaves in its entry."""
-    return _sunk(turns, None).facts()
+    if not turns:
+        return {}
+    *_, but_last, whole = _hashes(turns)
+    return {"turns": len(turns), "turns_sha256": but_last, "words_sha256": whole}
+
+
+def _hashes(turns: Iterable[Turn]) -> list[str]:
+    """The hash over the first n turns, for each n from 0 on."""
+    digest = hashlib.sha256()
+    found = [digest.hexdigest()]
+    for turn in turns:
+        words = turn.text.encode("utf-8", "replace")
+        digest.update(b"%s %d\n" % (turn.role.encode(), len(words)))
+        digest.update(words)
+        found.append(digest.hexdigest())
+    return found
 
 
 class Tail(NamedTuple):
@@ -83,70 +98,14 @@ def tail_of(conversation: Conversation, earlier: Earlier | None, *, context: boo
         return Tail(conversation)
     if earlier.whole:
         return Tail(conversation, REWRITTEN)
-    found = _sunk(conversation.turns, earlier, context=context).tail(replace(conversation, turns=()))
-    return found._replace(conversation=conversation) if found.kind == REWRITTEN else found
-
-
-def _sunk(turns: Iterable[Turn], earlier: Earlier | None, *, context: bool = True) -> TailSink:
-    sink = TailSink(earlier, context=context)
-    for turn in turns:
-        sink(turn)
-    return sink
-
-
-class TailSink:
-    """Takes the turns of a conversation one by one, and keeps those that `tail_of` gives: all of them, where `earlier`
-    is None. What is kept of a turn, `keep` says."""
-
-    def __init__(
-        self, earlier: Earlier | None, keep: Callable[[Turn], Turn] = lambda turn: turn, *, context: bool = True
-    ) -> None:
-        self._earlier = earlier or Earlier("")
-        self._keep, self._context = keep, context
-        self._digest = hashlib.sha256()
-        self._before: list[Turn] = []
-        self._new: list[Turn] = []
-        self._hashes = ["", self._digest.hexdigest()]  # over all turns but the last, and over all
-        self._count = 0
-        self.rewritten = False
-
-    def __call__(self, turn: Turn) -> None:
-        known = self._earlier.turns
-        if self._count == known - 1 and self._hashes[1] != self._earlier.turns_sha256:
-            self.rewritten = True
-        words = turn.text.encode("utf-8", "replace")
-        self._digest.update(b"%s %d\n" % (turn.role.encode(), len(words)))
-        self._digest.update(words)
-        self._hashes = [self._hashes[1], self._digest.hexdigest()]
-        self._count += 1
-        same_last = self._count == known and self._hashes[1] == self._earlier.words_sha256
-        if self.rewritten:
-            return
-        if self._count < known or same_last:
-            self._before.append(self._keep(turn))
-            if self._context:
-                del self._before[: -CONTEXT_TURNS - 1]
-        else:
-            self._new.append(self._keep(turn))
-
-    def __len__(self) -> int:
-        return self._count
-
-    def facts(self) -> dict[str, Any]:
-        """What the harvest leaves in its entry, as `facts_of` gives it."""
-        if not self._count:
-            return {}
-        return {"turns": self._count, "turns_sha256": self._hashes[0], "words_sha256": self._hashes[1]}
-
-    def tail(self, conversation: Conversation) -> Tail:
-        """The same as `tail_of` gives for the whole conversation (here without its turns); of a rewritten one none."""
-        if self.rewritten or self._count < self._earlier.turns:
-            return Tail(conversation, REWRITTEN)
-        first = self._count - len(self._new)
-        if not self._new:
-            return Tail(conversation, SAME, first)
-        before = _context(self._before) if self._context else self._before
-        return Tail(replace(conversation, turns=(*before, *self._new)), GROWN, first)
+    turns, known, hashes = conversation.turns, earlier.turns, _hashes(conversation.turns)
+    if len(turns) < known or hashes[known - 1] != earlier.turns_sha256:
+        return Tail(conversation, REWRITTEN)
+    first = known if hashes[known] == earlier.words_sha256 else known - 1
+    if first == len(turns):
+        return Tail(replace(conversation, turns=()), SAME, first)
+    before = _context(turns[:first]) if context else turns[:first]
+    return Tail(replace(conversation, turns=(*before, *turns[first:])), GROWN, first)
 
 
 def _context(turns: Sequence[Turn]) -> tuple[Turn, ...]:

@@ -8,7 +8,6 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
-from io import BytesIO
 from pathlib import Path
 
 from core.base.frontmatter import parse_frontmatter
@@ -17,7 +16,7 @@ from core.context_files import join_context, read_context
 from core.conversations.collections.export_file import OpenExport, export_kind
 from core.conversations.collections.store_file import StoreError
 from core.conversations.collections.stores import OpenStore
-from core.conversations.read import read_conversation, stream_turns
+from core.conversations.read import read_conversation
 from core.factindex.index import validate_index
 from core.factindex.places import read_one
 from core.harvest.answer import items_from
@@ -26,7 +25,6 @@ from core.memory_file import read_memory, render_memory
 from core.sources.remembered import remembered
 from tests.export_makers import chat, claude_chat, zipped
 from tests.store_makers import MAKERS
-from tests.test_conversations_read import SAMPLES, data_of
 
 CONTEXT_BYTES = 20_480
 SCRATCH = Path(tempfile.mkdtemp(prefix="fuzz-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
@@ -104,14 +102,6 @@ def database(data: bytes) -> None:
         assert error.strerror or error.args, error
 
 
-def stream(data: bytes) -> None:
-    """What is read line by line is what is read as a whole."""
-    turns: list[tuple[str, str]] = []
-    found = stream_turns("a-name", lambda: BytesIO(data), lambda turn: turns.append((turn.role, turn.text)))
-    if found is not None:
-        assert turns == [(turn.role, turn.text) for turn in read_conversation("a-name", data).turns]
-
-
 # --- seeds -----------------------------------------------------------------------------------------------------------
 
 FRONT = (
@@ -136,8 +126,6 @@ def seeds_of(target: str) -> list[bytes] | None:
         if target == "export-json":
             return [text.encode() for text in texts]
         return [zipped(SCRATCH / "seed.zip", {"conversations.json": text}).read_bytes() for text in texts]
-    if target == "stream":
-        return [data_of(SAMPLES[kind]) for kind in ("claude_code", "codex")]
     front = {"frontmatter": FRONT, "context-file": FRONT[:1] + FRONT[2:], "memory": FRONT[1:2]}
     known = {**front, "facts-yaml": FACTS, "fact-index": INDEX}
     return list(known[target]) if target in known else None
@@ -182,5 +170,4 @@ MEMORY_FILES: Mapping[str, Callable[[bytes], None]] = {
     "export-json": partial(export, "conversations.json"),
     "export-zip": partial(export, "export.zip"),
     "database": database,
-    "stream": stream,
 }

@@ -14,13 +14,12 @@ from typing import Any, overload
 
 from core.base.markdown import sanitise_name
 from core.base.ready import state_of
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.history.ledger import LedgerRow, ledger
 from core.commands.panel.conversations import name_of
 from core.commands.panel.titles import PLAIN_NAME, UNCALLED, Called, called
 from core.commands.workspace import Workspace
-from core.knowledge.ledger import Entry, LargeLedger, seen_ledger
-from core.knowledge.ledger_index import glance, read_entry
+from core.knowledge.ledger import Entry, LargeLedger, read_entry, seen_ledger
 
 REMEMBERED = 4000
 """So many conversations that were asked for by name are remembered."""
@@ -149,8 +148,10 @@ def rows_of(rows: Sequence[LedgerRow]) -> LedgerRows:
 
 
 def counts_at_once(workspace: Workspace) -> dict[str, int] | None:
-    """How many entries of each status a large ledger has; None where reading it is quick, or the only way."""
-    return glance(workspace.paths)
+    """How many entries of each status a large ledger has; None where reading it is quick, or cannot be read."""
+    found = attempt(seen_ledger, workspace.paths)
+    entries = found.value if isinstance(found, Ok) else None
+    return dict(entries.counts) if isinstance(entries, LargeLedger) else None
 
 
 def ledger_rows(workspace: Workspace) -> LedgerRows:

@@ -10,15 +10,14 @@ is "user" there. The maker does not document the format; this follows public ses
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from core.conversations.conversation import Conversation, Turn
+from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Hook, Plan, PullRequest, Reminder, Todos, shortened
 from core.conversations.lines import INJECTED
 from core.conversations.messages import answered
-from core.conversations.records import LineSource, Record, json_lines, object_keys
+from core.conversations.records import Record, json_lines, object_keys
 from core.conversations.turns import Reading, clean, kind_of, list_of, table_of, text_of, word
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
@@ -67,14 +66,6 @@ def read(name: str, data: bytes) -> Conversation:
     """Read one session."""
     reading, facts = Reading(_INJECTED), _Facts()
     for record in json_lines(data):
-        _read_record(record, reading, facts)
-    return facts.conversation(name, reading)
-
-
-def stream(name: str, lines: LineSource, sink: Callable[[Turn], None]) -> Conversation:
-    """Read one session line by line, handing each turn to `sink`; what comes back has no turns."""
-    reading, facts = Reading(_INJECTED, sink=sink), _Facts()
-    for record in json_lines(lines):
         _read_record(record, reading, facts)
     return facts.conversation(name, reading)
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from core.conversations.conversation import Conversation, Turn
+from core.conversations.conversation import Conversation
 from core.conversations.messages import arguments
-from core.conversations.records import LineSource, Record, json_lines, object_keys, parse_object
+from core.conversations.records import Record, json_lines, object_keys, parse_object
 from core.conversations.turns import Reading, clean, iso_time, kind_of, table_of, text_of
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
@@ -51,7 +51,6 @@ class _Entry(NamedTuple):
     time: str
     start: int
     end: int
-    number: int
     call: str = ""
 
 
@@ -74,32 +73,11 @@ def read(name: str, data: bytes) -> Conversation:
     return session.conversation(name)
 
 
-def stream(name: str, first: LineSource, again: LineSource, sink: Callable[[Turn], None]) -> Conversation:
-    """Read one rollout line by line, handing each turn to `sink`; what comes back has no turns.
-
-    `first` and `again` are the same file twice: only at its end is known which of two records is read, and what was
-    rolled back, so the first pass keeps a hash of each utterance, and the second one says it.
-    """
-    planned = _Session(brief=True)
-    for record in json_lines(first):
-        planned.note(record)
-    roles = dict(planned.spoken())
-    telling = _Telling(roles, Reading(skipped=planned.skipped, sink=sink))
-    for record in json_lines(again):
-        telling.note(record)
-    return telling.reading.conversation(name, "codex", **planned.facts())
-
-
 class _Session:
-    """The entries of a rollout; whose words a user item holds is known only when all events were seen.
+    """The entries of a rollout; whose words a user item holds is known only when all events were seen."""
 
-    `brief`: an entry holds a number in place of its words, twice their hash, odd where the tool has put them in.
-    """
-
-    def __init__(self, brief: bool = False) -> None:
+    def __init__(self) -> None:
         self.entries: list[_Entry] = []
-        self.brief = brief
-        self._count = 0
         self.skipped = 0
         self.id = self.folder = self.started = self.model = self.branch = self.repository = ""
         self.delegated = False
@@ -135,45 +113,32 @@ class _Session:
     def conversation(self, name: str) -> Conversation:
         """The conversation, each utterance once."""
         reading = Reading(skipped=self.skipped)
-        roles = dict(self.spoken())
-        for row in self.entries:
-            if row.number in roles:
-                _say(row, roles[row.number], reading)
-        return reading.conversation(name, "codex", **self.facts())
-
-    def facts(self) -> dict[str, str]:
-        """What the records tell about the session."""
+        for row, role in self._spoken():
+            _say(row, role, reading)
         keys = ("id", "folder", "started", "model", "branch", "repository")
-        return {key: getattr(self, key) for key in keys}
+        return reading.conversation(name, "codex", **{key: getattr(self, key) for key in keys})
 
-    def spoken(self) -> Iterator[tuple[int, str]]:
-        """The numbers of the entries that are read, each with its role (or "summary", or "call")."""
+    def _spoken(self) -> Iterator[tuple[_Entry, str]]:
+        """The entries that are read, each with its role (or "summary", or "call")."""
         events = Counter(_key(row) for row in self.entries if row.source == "event")
         asked = any(row.source == "event" and row.role == "user" for row in self.entries)
         items = Counter(_key(row) for row in self.entries if row.source == "item" and row.role == "assistant")
         for row in self.entries:
             if row.source == "call":
-                yield row.number, "call"
+                yield row, "call"
             elif row.source == "event" and row.role == "assistant" and items[_key(row)] > 0:
                 items[_key(row)] -= 1  # said once more by the item
             elif row.source == "item" and row.role == "user" and events[_key(row)] > 0:
                 events[_key(row)] -= 1  # said once more by the event
             elif row.role != "user":
-                yield row.number, row.role
-            elif self.delegated or (row.source == "item" and (asked or _is_put_in(row.said))):
-                yield row.number, "system"
+                yield row, row.role
+            elif self.delegated or (row.source == "item" and (asked or row.said.lstrip().startswith(_PUT_IN))):
+                yield row, "system"
             else:
-                yield row.number, "user"
+                yield row, "user"
 
     def _add(self, source: str, role: str, said: Any, time: str, record: Record, call: str = "") -> None:
-        number, self._count = self._count, self._count + 1
-        if not self.brief:
-            self.entries.append(_Entry(source, role, said, time, record.start, record.end, number, call))
-        elif source == "call":
-            self.entries.append(_Entry(source, role, 0, "", 0, 0, number))
-        else:
-            mark = hash(clean(said).strip()) * 2 + _is_put_in(said)
-            self.entries.append(_Entry(source, role, mark, "", 0, 0, number))
+        self.entries.append(_Entry(source, role, said, time, record.start, record.end, call))
 
     def _about(self, meta: dict[str, Any]) -> None:
         if not self.id:
@@ -222,21 +187,6 @@ class _Session:
             self.skipped += 1
 
 
-class _Telling(_Session):
-    """The second pass: an entry that is read is said at once, and none is kept."""
-
-    def __init__(self, roles: Mapping[int, str], reading: Reading) -> None:
-        super().__init__()
-        self.reading = reading
-        self._roles = roles
-
-    def _add(self, source: str, role: str, said: Any, time: str, record: Record, call: str = "") -> None:
-        number, self._count = self._count, self._count + 1
-        if number in self._roles:
-            entry = _Entry(source, role, said, time, record.start, record.end, number, call)
-            _say(entry, self._roles[number], self.reading)
-
-
 def _say(row: _Entry, role: str, reading: Reading) -> None:
     reading.place = (row.time, row.start, row.end)
     if role == "call":
@@ -254,15 +204,8 @@ def _say(row: _Entry, role: str, reading: Reading) -> None:
         reading.person(request)
 
 
-def _is_put_in(said: Any) -> bool:
-    """Whether a text begins like those of the tool; a number tells it by being odd."""
-    return said.lstrip().startswith(_PUT_IN) if isinstance(said, str) else said % 2 == 1
-
-
 def _key(row: _Entry) -> tuple[str, int]:
     """The same for an item and its event; texts are compared by hash so that long ones are not held twice."""
-    if isinstance(row.said, int):
-        return row.role, row.said // 2
     return row.role, hash(clean(row.said).strip()) if isinstance(row.said, str) else 0
 
 

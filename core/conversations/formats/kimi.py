@@ -1,10 +1,10 @@
-"""Kimi's sessions: `wire.jsonl` of Kimi CLI and of Kimi Code, and `context.jsonl`.
+"""Kimi's sessions: `wire.jsonl` of Kimi CLI and of Kimi Code.
 
 Kimi CLI logs `{timestamp, message: {type, payload}}` (TurnBegin, ContentPart, ToolCall, ToolResult …), Kimi Code
-`{type: turn.prompt | context.append_loop_event | config.update …, time}`; `context.jsonl` is what the model is sent,
-with records of the tool's own whose role begins with a line (`_checkpoint`, `_usage`). After `docs/en/configuration/
+`{type: turn.prompt | context.append_loop_event | config.update …, time}`. After `docs/en/configuration/
 data-locations.md` and the wire protocol of MoonshotAI/kimi-cli; the newer log follows public readers of others
-(agentsview). Events inside `SubagentEvent` are a sub-agent's.
+(agentsview). Events inside `SubagentEvent` are a sub-agent's. `context.jsonl` beside it, what the model is sent, tells
+the same session and is not read.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ _SILENT_EVENTS = frozenset({"step.begin", "step.end", "step.interrupted", "step.
 
 
 def sniff(head: str) -> bool:
-    """A wire log's first records, or the tool's own roles in a context."""
+    """A wire log's first records."""
     keys = object_keys(head)
     first = head.lstrip().split("\n", 1)[0]
     return (
         ({"type", "protocol_version"} <= keys and '"metadata"' in first)
         or ({"timestamp", "message"} <= keys and {".type", ".payload"} <= keys)
         or ({"type", "input"} <= keys and ('"turn.prompt"' in head or '"turn.steer"' in head))
-        or ("role" in keys and any(f'"{role}"' in head for role in ("_system_prompt", "_checkpoint", "_usage")))
     )
 
 
@@ -54,8 +53,6 @@ def read(name: str, data: bytes) -> Conversation:
         message = value.get("message")
         if isinstance(message, dict) and isinstance(message.get("type"), str):
             _read_wire(message, reading)
-        elif isinstance(value.get("role"), str):
-            _read_context(value, reading)
         else:
             _read_newer(value, reading, facts)
     return reading.conversation(name, "kimi", folder=facts.get("folder"))
@@ -91,21 +88,6 @@ def _read_result(back: dict[str, Any], key: str, reading: Reading) -> None:
     output, message = text_of(back.get("output")), text_of(back.get("message"))
     refused = message.startswith("The tool call is rejected by the user")
     reading.result("\n".join(row for row in (output, message) if row), id=key, failed=failed, refused=refused)
-
-
-def _read_context(value: dict[str, Any], reading: Reading) -> None:
-    role = str(value["role"])
-    if role == "user":
-        reading.person(text_of(value.get("content")))
-    elif role == "assistant":
-        reading.say("assistant", text_of(value.get("content")))
-        read_calls(value.get("tool_calls"), reading)
-    elif role == "tool":
-        reading.result(text_of(value.get("content")), id=text_of(value.get("tool_call_id")))
-    elif role == "_system_prompt":
-        reading.say("system", text_of(value.get("content")))
-    elif not role.startswith("_"):
-        reading.skipped += 1
 
 
 def _read_newer(value: dict[str, Any], reading: Reading, facts: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""OpenCode's sessions as `opencode export` writes them, and a lone message of the older storage.
+"""OpenCode's sessions as `opencode export` writes them.
 
 An export is `{info, messages: [{info, parts}]}`. The storage before the database has one file a session, message and
 part (`opencode_files`); the first versions kept the parts inside the message. The shapes follow
@@ -24,23 +24,17 @@ _FEEDBACK = "feedback: "
 
 
 def sniff(head: str) -> bool:
-    """An export begins with `info`; a lone message of the storage names its session and its role."""
+    """An export begins with `info`."""
     keys = object_keys(head)
-    return (
-        ("info" in keys and bool({".projectID", ".directory", ".slug", ".parentID"} & keys))
-        or ({"id", "sessionID"} <= keys and bool({"role", "messageID"} & keys))
-        or ({"id", "role", "parts", "metadata"} <= keys)
-    )
+    return "info" in keys and bool({".projectID", ".directory", ".slug", ".parentID"} & keys)
 
 
 def read(name: str, data: bytes) -> Conversation:
-    """Read an export, or one message of the older storage."""
+    """Read an export."""
     found = json_document(data, ("messages",))
     reading = Reading(skipped=int(found.torn))
     info = table_of(found.members.get("info"))
-    if "messages" not in found.members:
-        read_message(Record(found.members, 0, len(data)), reading)
-        info = {"id": found.members.get("sessionID") or table_of(found.members.get("metadata")).get("sessionID")}
+    reading.skipped += "messages" not in found.members
     reading.delegated = bool(info.get("parentID"))
     for record in found.records("messages"):
         read_message(record, reading)

@@ -1,8 +1,7 @@
-"""A glance at a large ledger says what the whole of it says, or says nothing."""
+"""The rows of a large ledger are those of the whole, and its figures are there at once."""
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,7 @@ from core.commands.panel.conversations import name_of
 from core.commands.panel.ledger_rows import counts_at_once, ledger_rows
 from core.commands.panel.titles import called
 from core.knowledge import ledger as ledger_module
-from core.knowledge import ledger_index
-from core.knowledge.ledger import HEAD, TAIL, counts_by_status, write_ledger
-from core.knowledge.ledger_index import glance
+from core.knowledge.ledger import counts_by_status, write_ledger
 from tests.panel_desk import workspace_at
 
 
@@ -39,19 +36,6 @@ def entries(count: int, seed: int = 1) -> dict[str, dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("part", [120, 700, 5000, 1 << 20])
-def test_the_figures_of_a_glance_are_those_of_the_whole_ledger(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
-) -> None:
-    """Else the window shows a count that is not so."""
-    monkeypatch.setattr(ledger_index, "GLANCE_BYTES", part)
-    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
-    workspace, made = workspace_at(tmp_path, demo=False), entries(300)
-    write_ledger(workspace.paths, made)
-    known = counts_by_status(made)
-    assert {name: number for name, number in known.items() if number} == counts_at_once(workspace)
-
-
 @pytest.mark.parametrize("large", [0, 1 << 30])
 def test_rows_and_their_columns_are_those_of_the_ledger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
@@ -64,6 +48,8 @@ def test_rows_and_their_columns_are_those_of_the_ledger(
         entry |= {"project_root": f"/p/{number % 7}", "quarantined": number % 2} if number % 5 else {}
     write_ledger(workspace.paths, made)
     found, whole = ledger_rows(workspace), ledger(workspace)
+    counts = counts_by_status(made) if not large else None
+    assert counts_at_once(workspace) == (counts and {name: number for name, number in counts.items() if number})
     assert list(found) == whole and found[-3:] == whole[-3:] and found[-1] == whole[-1]
     assert found.statuses == [row.entry["status"] for row in whole]
     known = [called(row.entry) for row in whole]
@@ -80,51 +66,6 @@ def test_rows_and_their_columns_are_those_of_the_ledger(
     both = found.behind(waiting)
     assert list(both) == waiting + whole and both.place_of(whole[7].key) == 8 and both.projects[0] == "/p/9"
     assert both.by_day["2026-02-03"] == found.by_day["2026-02-03"] + 1 and both.newest == found.newest
-
-
-def test_a_ledger_in_another_layout_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody edited or merged it: what is guessed then would be wrong."""
-    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
-    paths, made = workspace_at(tmp_path, demo=False).paths, entries(20)
-    assert glance(paths) is None  # there is none
-    write_ledger(paths, made)
-    good = paths.ledger.read_bytes()
-    late = good.replace(b'\n      "status"', b'\n       "status"', 1)
-    lines = good.splitlines(keepends=True)
-    merged = b"".join([*lines[:4], b"<<<<<<< one\n", *lines[4:9], b"=======\n", b">>>>>>> other\n", *lines[9:]])
-    for text in (
-        json.dumps({"entries": made}).encode(),
-        late,
-        merged,
-        good[:-3],
-        b"",
-        good.replace(b'\n      "status"', b'\n      "day"', 1),
-    ):
-        paths.ledger.write_bytes(text)
-        assert glance(paths) is None, text[:200]
-    paths.ledger.write_bytes(good)
-    assert glance(paths) is not None
-    monkeypatch.setattr(ledger_index, "LEAST_BYTES", len(good) + 1)
-    assert glance(paths) is None  # small: not worth a glance
-
-
-def test_a_ledger_without_an_end_of_an_entry_is_given_up_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sixty damaged megabytes kept the window waiting for twenty seconds, twice as many for a minute more."""
-    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
-    monkeypatch.setattr(ledger_index, "GLANCE_BYTES", 100)
-    monkeypatch.setattr(ledger_index, "_LONGEST", 5000)
-    paths = workspace_at(tmp_path, demo=False).paths
-    paths.knowledge.mkdir(parents=True, exist_ok=True)
-    paths.ledger.write_bytes(HEAD + b"x" * 100_000 + TAIL)
-    with paths.ledger.open("rb") as file:
-        assert ledger_index._counted(file) is None
-        assert file.tell() < 50_000
-    one = {
-        "a" * 64: {"at": "2026", "status": "harvested", "title": "long " * 900},
-        "b" * 64: {"at": "2025", "status": "x"},
-    }
-    write_ledger(paths, one)
-    assert glance(paths) == {"harvested": 1, "x": 1}
 
 
 def test_a_ledger_that_is_exchanged_meanwhile_gives_no_row_of_the_other(
