@@ -80,6 +80,19 @@ def test_a_sub_agents_prompt_was_written_by_an_assistant_and_its_file_is_a_sessi
     assert conversation.id == "s-1/a7"
 
 
+def test_the_index_of_prompts_gives_a_conversation_for_each_session() -> None:
+    data = lines(
+        {"display": "one", "pastedContents": {}, "timestamp": 1760000000000, "project": "/a", "sessionId": "x"},
+        {"display": "two", "pastedContents": {}, "timestamp": 1760000001000, "project": "/b", "sessionId": "y"},
+        {"display": "three", "pastedContents": {}, "timestamp": 1760000002000, "project": "/a", "sessionId": "x"},
+    )
+    first, second = read_all("history.jsonl", data)
+    assert (first.id, first.folder, said(first, "user")) == ("x", "/a", ["one", "three"])
+    assert second.started == "2025-10-09T08:53:21Z"
+    whole = read_conversation("history.jsonl", data)
+    assert said(whole, "user") == ["one", "three", "two"]
+
+
 def test_a_long_tool_output_is_cut_in_the_middle_and_says_so() -> None:
     listing = "\n".join(f"line {number}" for number in range(60_000))
     conversation = check_records(lines(line("user", "go"), line("user", result(listing))), "claude_code")
@@ -133,6 +146,13 @@ def test_an_old_rollout_without_the_envelope_is_read() -> None:
     )
     conversation = check_records(data, "codex")
     assert (conversation.id, roles(conversation)) == ("old", ["user", "assistant"])
+
+
+def test_the_index_of_prompts_gives_a_conversation_for_each_session_codex() -> None:
+    data = lines(
+        {"session_id": "a", "ts": 1757998091, "text": "one"}, {"session_id": "b", "ts": 1757998092, "text": "2"}
+    )
+    assert [(row.id, said(row, "user")) for row in read_all("history.jsonl", data)] == [("a", ["one"]), ("b", ["2"])]
 
 
 def test_unknown_records_and_a_torn_end_are_counted() -> None:
@@ -305,6 +325,15 @@ def test_an_older_session_is_one_document(indent: int | None) -> None:
 def test_going_back_to_a_message_that_is_not_there_does_not_wipe_the_session() -> None:
     data = lines(HEAD, message("1", "user", "still here"), {"$rewindTo": "9"})
     assert said(check_records(data, "gemini_cli", skipped=1), "user") == ["still here"]
+
+
+def test_the_index_of_prompts_gives_a_conversation_for_each_session_gemini_cli() -> None:
+    rows = [
+        {"sessionId": key, "messageId": n, "type": "user", "message": f"p{n}", "timestamp": "2026-01-01T00:00:00Z"}
+        for n, key in enumerate("aab")
+    ]
+    assert [said(row, "user") for row in read_all("logs.json", document(rows))] == [["p0", "p1"], ["p2"]]
+    check_records(document([*rows, 7]), "gemini_cli", skipped=1)
 
 
 def test_a_session_cut_in_the_middle_gives_what_stands_before() -> None:

@@ -68,10 +68,10 @@ class Reader:
 READERS: tuple[Reader, ...] = (
     Reader("archive", archived.sniff, archived.read),
     Reader("store", stores.sniff, stores.read),
-    Reader("gemini_cli", gemini_cli.sniff, gemini_cli.read),
-    Reader("codex", codex.sniff, codex.read),
+    Reader("gemini_cli", gemini_cli.sniff, gemini_cli.read, gemini_cli.read_all),
+    Reader("codex", codex.sniff, codex.read, codex.read_all),
     Reader("qwen", qwen.sniff, qwen.read),
-    Reader("claude_code", claude_code.sniff, claude_code.read),
+    Reader("claude_code", claude_code.sniff, claude_code.read, claude_code.read_all),
     Reader("copilot_cli", copilot.sniff, copilot.read),
     Reader("vscode", copilot.sniff_chat, copilot.read_chat),
     Reader("pi", pi.sniff, pi.read),

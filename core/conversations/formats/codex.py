@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from core.conversations.conversation import Conversation
 from core.conversations.messages import arguments
 from core.conversations.records import Record, json_lines, object_keys, parse_object
-from core.conversations.turns import Reading, clean, iso_time, kind_of, table_of, text_of
+from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, table_of, text_of
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _SILENT_ITEMS = frozenset({
@@ -55,22 +55,38 @@ class _Entry(NamedTuple):
 
 
 def sniff(head: str) -> bool:
-    """The envelope around a known type, or a bare session of an old version."""
+    """The envelope around a known type, a bare session of an old version, or the index of prompts."""
     keys = object_keys(head)
     return (
         {"timestamp", "type", "payload"} <= keys
         or ({"type", "payload"} <= keys and any(f'"{kind}"' in head for kind in _TYPES))
+        or {"session_id", "ts", "text"} <= keys
         or ({"id", "timestamp", "instructions"} <= keys and "record_type" in head)
         or ({"id", "timestamp", "instructions", "git"} <= keys and "payload" not in keys)
     )
 
 
 def read(name: str, data: bytes) -> Conversation:
-    """Read one rollout."""
+    """Read one rollout, or the index of prompts `history.jsonl` as a whole."""
+    return joined(name, "codex", read_all(name, data))
+
+
+def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
+    """One conversation a rollout; of `history.jsonl` (session_id, ts in seconds, text) one for each session."""
+    prompts: dict[str, Reading] = {}
     session = _Session()
     for record in json_lines(data):
-        session.note(record)
-    return session.conversation(name)
+        value = record.value
+        if value is not None and {"session_id", "ts", "text"} <= value.keys():
+            prompt = prompts.setdefault(str(value["session_id"]), Reading())
+            prompt.at(record, value["ts"])
+            prompt.person(text_of(value["text"]))
+        else:
+            session.note(record)
+    found = [row.conversation(name, "codex", id=key) for key, row in prompts.items()]
+    if session.entries or session.skipped or not found:
+        found.append(session.conversation(name))
+    return tuple(found)
 
 
 class _Session:

@@ -1,4 +1,4 @@
-"""Gemini CLI's sessions: `chats/session-*.json`, newer `.jsonl`.
+"""Gemini CLI's sessions: `chats/session-*.json`, newer `.jsonl`, and the index of prompts `logs.json`.
 
 A newer file is a log of changes, which are applied as `packages/core/src/services/chatRecordingService.ts` of
 google-gemini/gemini-cli does: a message with a known id replaces it, `{"$rewindTo": id}` takes that message and all
@@ -25,8 +25,8 @@ from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Plan, exit_status
 from core.conversations.lines import INJECTED
 from core.conversations.messages import answered
-from core.conversations.records import Record, json_document, json_lines, keys_in, parse_object
-from core.conversations.turns import Reading, kind_of, list_of, table_of, text_of
+from core.conversations.records import Document, Record, json_document, json_lines, keys_in, parse_object
+from core.conversations.turns import Reading, joined, kind_of, list_of, table_of, text_of, word
 
 INJECTED_HERE = INJECTED | {
     "session-context": "system",
@@ -44,28 +44,43 @@ FILES = "--- Content from referenced files ---"
 
 
 def sniff(head: str) -> bool:
-    """A session's header, or a saved history."""
+    """A session's header, prompts with a running number, or a saved history."""
     keys = keys_in(head)
+    prompts = head.lstrip().startswith("[") and {"sessionId", "messageId", "type", "message"} <= keys
     history = head.lstrip().startswith("[") and {"role", "parts"} <= keys and "id" not in keys
     history = history or ("history" in keys and {".role", ".parts"} <= keys)
     # A session without the line about itself.
     bare = "messages" in keys and {".type", ".content"} <= keys and _SPOKEN.search(head) and ".role" not in keys
-    return {"sessionId", "projectHash"} <= keys or bool(history or bare)
+    return prompts or {"sessionId", "projectHash"} <= keys or bool(history or bare)
 
 
 def read(name: str, data: bytes) -> Conversation:
-    """Read one session, or one history."""
+    """Read one session, or `logs.json` as a whole."""
+    return joined(name, "gemini_cli", read_all(name, data))
+
+
+def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
+    """One conversation a session file; of `logs.json` one for each session in it."""
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+        found = json_document(data)
+        if not any("parts" in (row.value or {}) for row in found.records()):
+            return _read_prompts(name, found)
+        session = _Session()
+        session.skipped += found.torn
+        for record in found.records():
+            session.put(record)
+        return (session.conversation(name),)
     session = _Session()
     if _is_document(data):
         found = json_document(data, ("messages", "history"))
         session.skipped += found.torn
-        session.facts.update({key: value for key, value in found.members.items() if key not in ("", "messages")})
-        for record in found.records() or found.records("messages") or found.records("history"):
+        session.facts.update({key: value for key, value in found.members.items() if key != "messages"})
+        for record in found.records("messages") or found.records("history"):
             session.put(record)
     else:
         for record in json_lines(data):
             session.note(record)
-    return session.conversation(name)
+    return (session.conversation(name),)
 
 
 def _is_document(data: bytes) -> bool:
@@ -267,3 +282,21 @@ def response(answer: dict[str, Any]) -> str:
     if not isinstance(inside, dict):
         return text_of(inside)
     return "\n".join(row for key in ("output", "error", "content") if (row := text_of(inside.get(key))))
+
+
+def _read_prompts(name: str, found: Document) -> tuple[Conversation, ...]:
+    sessions: dict[str, Reading] = {}
+    skipped = int(found.torn)
+    for record in found.records():
+        value = record.value
+        if value is None or value.get("type") != "user" or not isinstance(value.get("message"), str):
+            skipped += 1
+            continue
+        reading = sessions.setdefault(word(value.get("sessionId")), Reading(INJECTED_HERE))
+        reading.at(record, value.get("timestamp"))
+        reading.person(value["message"])
+    if not sessions:
+        return (Reading(skipped=skipped).conversation(name, "gemini_cli"),)
+    rows = list(sessions.items())
+    rows[0][1].skipped += skipped
+    return tuple(row.conversation(name, "gemini_cli", id=key) for key, row in rows)
