@@ -100,7 +100,7 @@ def edits(text: str, setting: Setting, value: object) -> Iterator[str]:
         line = f"{path[-1]} = {literal}"
         yield f"{head}{line}{line_end}{rest}" if header[1] else f"{head}{line_end}{line}"
     gap = "" if not text else line_end if text.endswith("\n") else line_end * 2
-    yield f"{text}{gap}[{setting.table}]{line_end}{path[-1]} = {literal}{line_end}"
+    yield text + gap + _new_table(path, value).replace("\n", line_end)
     with suppress(TOMLKitError):  # inside what is written on one line, or with dots: no header opens that again
         document = tomlkit.parse(text)
         table: Any = document
@@ -108,6 +108,16 @@ def edits(text: str, setting: Setting, value: object) -> Iterator[str]:
             table = table.setdefault(part, {}) if isinstance(table, MutableMapping) else {}
         table[path[-1]] = value
         yield tomlkit.dumps(document)
+
+
+def _new_table(path: list[str], value: object) -> str:
+    """A table of its own with one value in it."""
+    import tomli_w
+
+    table: dict[str, Any] = {path[-1]: value}
+    for name in reversed(path[:-1]):
+        table = {name: table}
+    return tomli_w.dumps(table)
 
 
 def value_span(text: str, path: list[str]) -> tuple[int, int] | None:
