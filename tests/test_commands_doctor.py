@@ -317,31 +317,6 @@ def test_a_trashed_conversation_with_another_hash_is_set_aside_with_every_byte(w
     assert "trash" not in entry and entry["status"] == "harvested"
 
 
-@pytest.mark.parametrize("left", [6, 30, 45])
-@pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_a_line_that_was_torn_gets_its_end_back_from_the_plan(workspace: Workspace, left: int, ending: str) -> None:
-    """The beginning alone has lost where it came from, and a second harvest would put the whole line beside it."""
-    text = read(workspace, "facts.md")
-    whole = next(line for line in text.split("\n") if "[from: " in line)
-    torn = whole[: whole.index("[from: ") + left + 7]
-    path = workspace.paths.knowledge / "facts.md"
-    path.write_bytes(text.replace(whole, f"{torn}\n- mine").replace("\n", ending).encode())
-    write(workspace, "digest.md", "").unlink()
-    repaired(workspace, "torn-line")
-    assert path.read_bytes() == text.replace(whole, f"{whole}\n- mine").replace("\n", ending).encode()
-
-
-def test_a_torn_line_that_no_plan_tells_or_that_stands_whole_is_left_to_the_person(workspace: Workspace) -> None:
-    write(workspace, "digest.md", "").unlink()
-    text = read(workspace, "facts.md")
-    whole = next(line for line in text.split("\n") if "[from: " in line)
-    for torn in ("- nobody planned this [from: chat, 2026-0", whole[:-8]):
-        (workspace.paths.knowledge / "facts.md").write_text(f"{text}{torn}\n")
-        assert not found(workspace, "torn-line").repairable
-        assert findings(workspace, repair=True)
-        assert read(workspace, "facts.md") == f"{text}{torn}\n"
-
-
 def test_of_several_damages_in_one_file_each_is_counted(workspace: Workspace) -> None:
     """Told of one where there are two, a user mends that one and believes the file whole."""
     write(workspace, "digest.md", "").unlink()

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base import frontmatter
-from core.base.frontmatter import LIMIT_BYTES, parse_frontmatter, render_frontmatter
+from core.base.frontmatter import LIMIT_BYTES, parse_frontmatter
 from core.base.paths import project_paths
 from core.context_files import (
     BUDGET_BYTES,
@@ -259,59 +254,3 @@ def test_the_home_is_not_its_own_project(tmp_path: Path, monkeypatch: pytest.Mon
     write(home / "knowledge" / "context.md", "Once.")
     monkeypatch.chdir(tmp_path)
     assert call("context", "--home", str(home))[1].count("Once.") == 1
-
-
-# --- plain: Frontmatter that is read and written without the library of YAML says what that library says. -------------
-
-ROOT = Path(__file__).resolve().parents[1]
-NAMES = ("id", "created", "tags", "source", "auto_category", "on", "no", "y", "a__b", "_",
-         *("x" * long for long in (64, 130, 1100)))  # fmt: skip
-MOMENTS = ("2026-02-10T09:00:00+00:00", "2026-02-10T09:00:00", "2026-99-99T99:00:00", "2026-02-10 09:00:00")
-WORDS = ("user-told", "preference", "yes", "No", "NULL", "true", "on", "a-", "-a", "~", "e", "é", "a b", "x" * 300, "")
-WRITTEN = (
-    *MOMENTS, *WORDS, "[]", "[a]", "{}", "0", "1", "01", "1_0", "0x1F", "1.5", "12:30:45", "'x y'", "''", "'it''s'",
-    '"x"', "# c", "a # c", "a: b", "- a", "&a", "*a", "!!str 1", "|", ">", "=", "<<", "\t", "a\x85b", "a ",
-)  # fmt: skip
-
-names, written = st.sampled_from(NAMES), st.sampled_from(WRITTEN)
-lines = st.one_of(
-    st.builds("{}: {}".format, names, written), st.builds("{}:".format, names), st.builds("- {}".format, written),
-    st.builds("{}{}".format, written, written),
-)  # fmt: skip
-
-
-@given(st.lists(lines, min_size=1, max_size=6).map("\n".join))
-@example("x" * 1100 + ": 1")  # too long a name to YAML
-def test_what_is_read_plainly_is_what_yaml_reads(text: str) -> None:
-    plain = frontmatter._plainly_read(text)
-    if plain is not None:
-        found = yaml.load(text, frontmatter._loader())
-        assert found == plain and list(map(type, found.values())) == list(map(type, plain.values()))
-
-
-values: st.SearchStrategy[Any] = st.one_of(
-    st.sampled_from((*MOMENTS, *WORDS, 0, 7, 10**9, -1, True, None, 1.5)),
-    st.lists(st.sampled_from((*MOMENTS, *WORDS)), max_size=3),
-)
-
-
-@given(st.dictionaries(st.sampled_from(NAMES), values, max_size=4))
-@example({"x" * 130: 1})  # YAML marks such a name
-def test_what_is_written_plainly_is_what_yaml_writes_to_the_byte(fields: dict[str, Any]) -> None:
-    plain = frontmatter._plainly_written(fields)
-    theirs = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, default_flow_style=False, width=1000)
-    assert plain in (None, theirs)
-
-
-def test_a_memory_of_ours_is_written_and_read_without_that_library() -> None:
-    """Loading it takes a start longer than a hundred memories; a test above is worth nothing if nothing is plain."""
-    fields = {"id": 7, "created": MOMENTS[0], "tags": ["preference", "build"], "source": "detected"}
-    for some in (fields, {**fields, "tags": []}, {"version": 1, "updated": MOMENTS[1]}):
-        assert parse_frontmatter(render_frontmatter(some, "Tabs.")).fields == some
-        assert frontmatter._plainly_written(some) is not None
-    script = (
-        "import sys; from core.base.frontmatter import parse_frontmatter as p, render_frontmatter as r\n"
-        f"assert p(r({fields!r}, 'Tabs.')).fields == {fields!r}; print('yaml' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert done.stdout.strip() == "False"

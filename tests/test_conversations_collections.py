@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -15,17 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from core.conversations import json_array
 from core.conversations.collections import export_file
 from core.conversations.collections.export_file import OpenExport, export_kind
 from core.conversations.collections.store_file import StoreError
 from core.conversations.collections.stores import OpenStore
 from core.conversations.conversation import Conversation
 from core.conversations.formats import chatgpt, claude_ai
-from core.conversations.json_array import ArraySource
 from core.conversations.read import read_all, read_conversation
 from tests.corpus import CORPUS
 from tests.export_makers import chat, claude_chat, zipped
@@ -66,8 +61,8 @@ SAID = {
 FOLDERS = {"opencode": "/srv/app", "goose": "/srv/app", "cursor": "/srv/my app", "llm": ""}
 
 
-def contents(path: Path, copies: Path) -> dict[str, bytes]:
-    store = OpenStore(str(path), copies)
+def contents(path: Path) -> dict[str, bytes]:
+    store = OpenStore(str(path))
     try:
         return {row.id: store.content(row) for row in store.sessions()}
     finally:
@@ -90,7 +85,7 @@ def state(folder: Path) -> dict[str, str]:
 def test_every_conversation_of_a_store_is_read_as_it_was_said(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "store" / "x.db"
     MAKERS[kind](path).close()
-    found = contents(path, tmp_path / "copies")
+    found = contents(path)
     read = {id: read_conversation(id, data) for id, data in found.items()}
     assert {id: said(one) for id, one in read.items()} == SAID[kind]
     for id, one in read.items():
@@ -103,7 +98,7 @@ def test_every_conversation_of_a_store_is_read_as_it_was_said(kind: str, tmp_pat
 def test_the_list_knows_size_and_age_without_reading_what_was_said(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     MAKERS[kind](path).close()
-    store = OpenStore(str(path), tmp_path)
+    store = OpenStore(str(path))
     rows = store.sessions()
     store.close()
     assert {row.id for row in rows} == set(SAID[kind])
@@ -111,29 +106,26 @@ def test_the_list_knows_size_and_age_without_reading_what_was_said(kind: str, tm
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-@pytest.mark.parametrize("owner", ["gone", "writing", "killed", "killed without an index", "no log"])
+@pytest.mark.parametrize("owner", ["gone", "writing", "killed", "no log"])
 def test_nothing_is_written_beside_a_store_whatever_its_owner_does(kind: str, owner: str, tmp_path: Path) -> None:
     folder = tmp_path / "theirs"
     made = MAKERS[kind](folder / "x.db", wal=owner != "no log")
-    if owner.startswith("killed"):
+    if owner == "killed":
         shutil.copytree(folder, tmp_path / "as it was")
         folder = tmp_path / "as it was"
-        if owner.endswith("index"):
-            (folder / "x.db-shm").unlink()
     if owner != "writing":
         made.close()
     before = state(folder)
-    found = contents(folder / "x.db", tmp_path / "copies")
+    found = contents(folder / "x.db")
     assert set(found) == set(SAID[kind])
     assert state(folder) == before
-    assert not (tmp_path / "copies").exists() or not list((tmp_path / "copies").iterdir())
     made.close()
 
 
 def test_the_owner_writes_on_while_we_read_and_what_it_adds_is_seen(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     made = MAKERS["opencode"](path)
-    store = OpenStore(str(path), tmp_path)
+    store = OpenStore(str(path))
     first = store.session("ses_1")
     assert first is not None
     before = store.content(first)
@@ -152,7 +144,7 @@ def test_an_owner_that_comes_back_while_we_read_is_noticed(tmp_path: Path) -> No
     """The file is read without locks while nobody has it open: half of a change must not be taken for one."""
     path = tmp_path / "opencode.db"
     MAKERS["opencode"](path).close()
-    store = OpenStore(str(path), tmp_path)
+    store = OpenStore(str(path))
     first = store.session("ses_1")
     assert first is not None
     back = sqlite3.connect(path, isolation_level=None)
@@ -165,9 +157,9 @@ def test_an_owner_that_comes_back_while_we_read_is_noticed(tmp_path: Path) -> No
 def test_a_title_that_changes_is_no_other_conversation(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     made = MAKERS["opencode"](path)
-    before = contents(path, tmp_path)
+    before = contents(path)
     made.execute("UPDATE session SET title = 'Another', time_updated = time_updated + 1")
-    assert contents(path, tmp_path) == before
+    assert contents(path) == before
     made.close()
 
 
@@ -182,9 +174,9 @@ def test_what_is_no_store_is_told_in_words(tmp_path: Path) -> None:
     os.symlink(other, link)
     for path, words in ((plain, "no SQLite database"), (other, "no store"), (torn, "cannot be read")):
         with pytest.raises(StoreError, match=words):
-            contents(path, tmp_path)
+            contents(path)
     with pytest.raises(OSError, match=r"."):
-        contents(link, tmp_path)
+        contents(link)
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -204,7 +196,7 @@ def test_odd_values_in_a_store_are_counted_and_not_fatal(kind: str, tmp_path: Pa
             if value is None and kind in ("opencode", "goose"):
                 continue
             made.execute(f"UPDATE {table} SET {column} = ?", (value,))
-            for id, data in contents(path, tmp_path).items():
+            for id, data in contents(path).items():
                 read_conversation(id, data)
                 looked += 1
     made.close()
@@ -216,7 +208,7 @@ def test_a_database_with_any_name_is_read(tmp_path: Path) -> None:
     """One such name ended the whole harvest, and every other conversation waited for nothing."""
     path = tmp_path / os.fsdecode(b"x\xff.db")
     MAKERS["llm"](path).close()
-    assert contents(path, tmp_path)
+    assert contents(path)
 
 
 def test_a_chain_of_messages_that_bites_its_tail_ends(tmp_path: Path) -> None:
@@ -224,7 +216,7 @@ def test_a_chain_of_messages_that_bites_its_tail_ends(tmp_path: Path) -> None:
     made = MAKERS["llm"](path)
     made.execute("UPDATE messages SET parent_hash = 'h4' WHERE hash = 'h1'")
     made.close()
-    assert contents(path, tmp_path)["both"].count(b"\n") == 5
+    assert contents(path)["both"].count(b"\n") == 5
 
 
 # --- exports: Exports of ChatGPT and Claude.ai, each conversation on its own. A user would lose the conversations
@@ -271,11 +263,11 @@ def test_a_new_title_or_a_field_that_the_service_adds_is_no_other_conversation(k
 
 
 @pytest.mark.parametrize("kind", EXPORTS_MAKERS)
-def test_a_damaged_conversation_costs_only_itself_and_is_counted(kind: str, tmp_path: Path) -> None:
+def test_what_is_no_conversation_costs_only_itself_and_is_counted(kind: str, tmp_path: Path) -> None:
     make = EXPORTS_MAKERS[kind]
     good = [json.dumps(make(f"id-{at}", "T", f"word {at}")) for at in range(3)]
     empty = json.dumps({**make("id-9", "T"), "mapping": {}, "chat_messages": []})
-    rows = [good[0], '{"mapping": oops, "chat_messages": [,]}', '"words"', "null", good[1], empty, good[0], good[2]]
+    rows = [good[0], '{"mapping": 3, "chat_messages": 3}', '"words"', "null", good[1], empty, good[0], good[2]]
     held = OpenExport(str(export(tmp_path / "c.json", f"[{','.join(rows)}]")))
     assert [row.id for row in held.sessions()] == ["id-0", "id-1", "id-2"]
     told = "\n".join(held.notes)
@@ -343,21 +335,6 @@ def test_what_an_archive_calls_its_files_is_never_a_path(tmp_path: Path) -> None
     assert [row.name for row in tmp_path.rglob("*")] == ["in", "e.zip"]
 
 
-@pytest.mark.parametrize("name", ["c.json", "c.zip"])
-def test_what_is_not_held_in_memory_is_read_again_from_its_place(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = export(tmp_path / name, [chat(f"id-{at}", "ä", f"wörd {at}") for at in range(5)])
-    held = OpenExport(str(path))
-    monkeypatch.setattr(export_file, "HELD_BYTES", 0)
-    again = OpenExport(str(path))
-    for row in reversed(held.sessions()):
-        assert again.content(row) == held.content(row)
-    export(path, [chat("other", "T", "x")])
-    with pytest.raises(StoreError, match="changed while it was read"):
-        again.content(again.sessions()[3])
-
-
 def test_a_long_export_needs_the_memory_of_one_conversation(tmp_path: Path) -> None:
     row = json.dumps(chat("id-@", "T", *["words and more of them " * 400] * 4))
     path = tmp_path / "c.json"
@@ -372,38 +349,16 @@ def test_a_long_export_needs_the_memory_of_one_conversation(tmp_path: Path) -> N
     assert peak < path.stat().st_size / 2 > 3 << 20
 
 
-def elements(data: bytes, limit: int = 1 << 20) -> tuple[list[bytes | None], list[bytes], bool]:
-    source = ArraySource(io.BytesIO(data), limit)
-    found = list(source)
-    return [row.raw for row in found], [data[row.start : row.end] for row in found], source.torn
-
-
-TEXT = st.text(max_size=8)
-JSON = st.recursive(
-    TEXT | st.integers(), lambda one: st.lists(one, max_size=3) | st.dictionaries(TEXT, one, max_size=3), max_leaves=6
-)
-
-
-@given(st.lists(st.dictionaries(TEXT, JSON, max_size=3), max_size=5), st.integers(1, 40), st.booleans())
-def test_an_array_is_cut_where_json_ends_its_elements(rows: list[Any], step: int, plain: bool) -> None:
-    data = json.dumps(rows, ensure_ascii=plain).encode("utf-8", "surrogatepass")
-    before, json_array.CHUNK_BYTES = json_array.CHUNK_BYTES, step
-    try:
-        raw, placed, torn = elements(data)
-        cut = elements(data[:-1])
-    finally:
-        json_array.CHUNK_BYTES = before
-    assert [json.loads(row.decode("utf-8", "surrogatepass")) for row in raw if row is not None] == rows
-    assert raw == placed
-    assert not torn
-    assert cut == (raw, placed, True)
-
-
-def test_an_element_that_is_too_long_is_passed_over_and_the_next_is_read() -> None:
-    raw, placed, torn = elements(b'\xef\xbb\xbf [{"a":"' + b"x" * 99 + b'"}, "s\\"]", 7, {"b":1}]', 50)
-    assert raw == [None, None, None, b'{"b":1}']
-    assert placed[1:3] == [b'"s\\"]"', b"7"]
-    assert not torn
+@pytest.mark.parametrize("step", [1, 7, 40, 100])
+@pytest.mark.parametrize("words", ["plain", "wörter ✓ 🎈", 'a "quote] and [more}', "\\ and \n"])
+def test_an_array_is_read_whole_wherever_its_bytes_are_cut(
+    step: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_file, "CHUNK_BYTES", step)
+    held = OpenExport(str(export(tmp_path / "c.json", [chat(f"id-{at}", words, words) for at in range(3)])))
+    assert not held.notes
+    for row in held.sessions():
+        assert [turn.text for turn in read_conversation("x", held.content(row)).turns] == [words.strip()]
 
 
 @pytest.mark.parametrize("read", [chatgpt.canonical, claude_ai.canonical])

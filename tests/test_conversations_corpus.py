@@ -148,6 +148,8 @@ COUNTS: dict[str, Callable[[bytes], int]] = {
 PASTED = {"2026-07-14_15-03-52Z.md": 2}
 
 
+PROMPTS = "history.jsonl"
+"""The tool's list of prompts, without what was answered: no conversation."""
 DAMAGED = ("edge_cases.jsonl",)
 """A fixture in which three of nineteen records are broken on purpose."""
 
@@ -155,7 +157,7 @@ DAMAGED = ("edge_cases.jsonl",)
 def files_of(kind: str) -> list[Path]:
     if not (FOLDER / kind).is_dir():
         pytest.skip(f"the corpus of real conversations has no {kind} here")
-    found = [path for path in sorted((FOLDER / kind).rglob("*")) if path.is_file()]
+    found = [path for path in sorted((FOLDER / kind).rglob("*")) if path.is_file() and path.name != PROMPTS]
     found = [path for path in found if not path.name.endswith(".metadata.json") and NOT_OF_THE_TOOL not in str(path)]
     assert found, f"the corpus has an empty folder {kind}"
     return found

@@ -152,10 +152,10 @@ def test_a_store_of_tables_with_the_same_names_is_told_apart(tmp_path: Path) -> 
     sqlite3.connect(path).executescript(
         "CREATE TABLE sessions (id, working_dir); CREATE TABLE messages (id, session_id, role, content_json);"
     )
-    opened = OpenStore(str(path), tmp_path / "copies")
+    opened = OpenStore(str(path))
     assert opened.kind.name == "goose"
     opened.close()
-    assert StoreFile(str(path), tmp_path / "copies").has("messages", "content_json")
+    assert StoreFile(str(path)).has("messages", "content_json")
 
 
 UNKNOWN = {
@@ -268,7 +268,7 @@ def test_threads_of_zed_that_are_packed(tmp_path: Path) -> None:
     )
     made.commit()
     made.close()
-    opened = OpenStore(str(path), tmp_path)
+    opened = OpenStore(str(path))
     first, second, damaged = opened.sessions()
     read = check_records(opened.content(first), "zed")
     assert said(read, "user") == ["build `/srv/app/a.py`"] and "Always skip the tests" in said(read, "tool")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import sys
 import tracemalloc
 from random import Random
 from typing import Any
@@ -81,19 +80,6 @@ def test_a_sub_agents_prompt_was_written_by_an_assistant_and_its_file_is_a_sessi
     assert conversation.id == "s-1/a7"
 
 
-def test_the_index_of_prompts_gives_a_conversation_for_each_session() -> None:
-    data = lines(
-        {"display": "one", "pastedContents": {}, "timestamp": 1760000000000, "project": "/a", "sessionId": "x"},
-        {"display": "two", "pastedContents": {}, "timestamp": 1760000001000, "project": "/b", "sessionId": "y"},
-        {"display": "three", "pastedContents": {}, "timestamp": 1760000002000, "project": "/a", "sessionId": "x"},
-    )
-    first, second = read_all("history.jsonl", data)
-    assert (first.id, first.folder, said(first, "user")) == ("x", "/a", ["one", "three"])
-    assert second.started == "2025-10-09T08:53:21Z"
-    whole = read_conversation("history.jsonl", data)
-    assert said(whole, "user") == ["one", "three", "two"]
-
-
 def test_a_long_tool_output_is_cut_in_the_middle_and_says_so() -> None:
     listing = "\n".join(f"line {number}" for number in range(60_000))
     conversation = check_records(lines(line("user", "go"), line("user", result(listing))), "claude_code")
@@ -149,13 +135,6 @@ def test_an_old_rollout_without_the_envelope_is_read() -> None:
     assert (conversation.id, roles(conversation)) == ("old", ["user", "assistant"])
 
 
-def test_the_index_of_prompts_gives_a_conversation_for_each_session_codex() -> None:
-    data = lines(
-        {"session_id": "a", "ts": 1757998091, "text": "one"}, {"session_id": "b", "ts": 1757998092, "text": "2"}
-    )
-    assert [(row.id, said(row, "user")) for row in read_all("history.jsonl", data)] == [("a", ["one"]), ("b", ["2"])]
-
-
 def test_unknown_records_and_a_torn_end_are_counted() -> None:
     data = lines(META, row("event_msg", type="from_the_future"), row("later"), event("user_message", "x"), '{"timest')
     assert said(check_records(data, "codex", skipped=3), "user") == ["x"]
@@ -189,18 +168,6 @@ def test_a_packed_rollout_that_is_damaged_gives_what_stands_before_the_damage() 
     assert read_conversation("r", packed.ZSTANDARD + b"no frame at all").skipped == 1
 
 
-def test_a_packed_rollout_that_cannot_be_unpacked_never_counts_as_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be harvested as empty, and reclaimed."""
-    monkeypatch.setitem(sys.modules, "zstandard", None)
-    monkeypatch.setitem(sys.modules, "compression.zstd", None)
-    data = packed.ZSTANDARD + b"anything"
-    conversation = read_conversation("r.jsonl.zst", data)
-    trouble = why_unread(data, conversation)
-    assert conversation.turns == ()
-    assert trouble is not None
-    assert "[zst]" in str(trouble)
-
-
 def test_a_small_file_that_unpacks_to_very_much_costs_no_memory() -> None:
     """64 KB took two gigabytes. It must not count as harvested either: what is in it was never read."""
     zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed: packed rollouts are not read")
@@ -216,25 +183,6 @@ def test_a_small_file_that_unpacks_to_very_much_costs_no_memory() -> None:
     trouble = why_unread(data, conversation)
     assert trouble is not None and trouble.code == "overpacked-conversation"
     assert peak < 4 * LEAST_UNPACKED
-
-
-def test_the_stream_of_codex_exec_is_read() -> None:
-    """Kept in a file by whoever runs it in a script; it was read as one message of raw JSON."""
-    run = {"id": "item_1", "type": "command_execution", "command": "make"}
-    data = lines(
-        {"type": "thread.started", "thread_id": "t"},
-        {"type": "turn.started"},
-        {"type": "item.started", "item": {**run, "status": "in_progress"}},
-        {"type": "item.completed", "item": {**run, "aggregated_output": "no rule", "exit_code": 2, "status": "failed"}},
-        {"type": "item.completed", "item": {"id": "item_2", "type": "file_change", "changes": [{"path": "a.py"}]}},
-        {"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": "It fails."}},
-        {"type": "turn.completed", "usage": {}},
-    )
-    read = check_records(data, "codex")
-    found = [event for turn in read.turns for event in turn.events]
-    assert isinstance(found[0], Command) and (found[0].words, found[0].status, found[0].failed) == ("make", 2, True)
-    assert isinstance(found[1], Edit) and found[1].path == "a.py"
-    assert said(read, "assistant")[-1] == "It fails." and read.id == "t"
 
 
 def test_a_rollout_that_begins_with_a_record_of_a_newer_kind_is_read() -> None:
@@ -357,15 +305,6 @@ def test_an_older_session_is_one_document(indent: int | None) -> None:
 def test_going_back_to_a_message_that_is_not_there_does_not_wipe_the_session() -> None:
     data = lines(HEAD, message("1", "user", "still here"), {"$rewindTo": "9"})
     assert said(check_records(data, "gemini_cli", skipped=1), "user") == ["still here"]
-
-
-def test_the_index_of_prompts_gives_a_conversation_for_each_session_gemini_cli() -> None:
-    rows = [
-        {"sessionId": key, "messageId": n, "type": "user", "message": f"p{n}", "timestamp": "2026-01-01T00:00:00Z"}
-        for n, key in enumerate("aab")
-    ]
-    assert [said(row, "user") for row in read_all("logs.json", document(rows))] == [["p0", "p1"], ["p2"]]
-    check_records(document([*rows, 7]), "gemini_cli", skipped=1)
 
 
 def test_a_session_cut_in_the_middle_gives_what_stands_before() -> None:

@@ -47,11 +47,10 @@ class Place:
     def runs_from(self, folder: Path) -> None:
         self.patch.setattr(installed, "shipped_root", lambda: folder)
 
-    def install(self, installer: str, direct: object) -> None:
+    def install(self, direct: object) -> None:
         noted = self.site / "knowledge_memory-0.1.0.dist-info"
         noted.mkdir(parents=True)
         (noted / "METADATA").write_text(METADATA)
-        (noted / "INSTALLER").write_text(installer)
         if direct:
             (noted / "direct_url.json").write_text(json.dumps(direct))
         self.patch.syspath_prepend(str(self.site))
@@ -72,18 +71,14 @@ def told(monkeypatch: pytest.MonkeyPatch) -> str:
     return err
 
 
+LIBRARY = "alembic-that-nobody-has>=1.13"
 CASES = {
-    "uv tool, editable": (
-        "uv",
-        "uv-receipt.toml",
-        True,
-        ["uv", "tool", "install", "--force", "-e", "CLONE[here,library]"],
-    ),
-    "uv tool": ("uv", "uv-receipt.toml", False, ["uv", "tool", "install", "--force", "CLONE[here,library]"]),
-    "pipx": ("pip", "pipx_metadata.json", False, ["pipx", "install", "--force", "CLONE[here,library]"]),
-    "pip in an environment, editable": ("pip", "", True, [*PIP, "-e", "CLONE[library]"]),
-    "pip in an environment": ("pip", "", False, [*PIP, "CLONE[library]"]),
-    "uv pip": ("uv", "", True, [*UV_PIP, "-e", "CLONE[library]"]),
+    "uv tool, editable": ("uv-receipt.toml", True, [*PIP, "-e", "CLONE[library]"]),
+    "uv tool": ("uv-receipt.toml", False, [*PIP, LIBRARY]),
+    "pipx": ("pipx_metadata.json", False, [*PIP, LIBRARY]),
+    "pip in an environment, editable": ("", True, [*PIP, "-e", "CLONE[library]"]),
+    "pip in an environment": ("", False, [*PIP, LIBRARY]),
+    "an environment without pip": ("no pip", False, [*UV_PIP, LIBRARY]),
 }
 
 
@@ -91,11 +86,13 @@ CASES = {
 def test_the_command_is_the_one_for_how_this_program_was_installed(
     case: str, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The environment of this very program, the folder that it came from, and what it had already."""
-    installer, mark, editable, wanted = CASES[case]
-    place.install(installer, {"url": place.clone.as_uri(), "dir_info": {"editable": editable}})
+    """The environment of this very program, and the folder that it runs from where that is its source."""
+    mark, editable, wanted = CASES[case]
+    place.install({"url": place.clone.as_uri(), "dir_info": {"editable": editable}})
     place.runs_from(place.clone if editable else place.site)
-    if mark:
+    if mark == "no pip":
+        monkeypatch.setattr(installed, "find_spec", lambda name: None)
+    elif mark:
         (place.site.parent / mark).touch()
     command = shlex.join(word.replace("CLONE", str(place.clone)) for word in wanted)
     assert command in told(monkeypatch)
@@ -103,29 +100,12 @@ def test_the_command_is_the_one_for_how_this_program_was_installed(
     assert away in installed.uninstall_command()
 
 
-SOURCES = {
-    "a repository": ({"url": "https://a.example/r.git", "vcs_info": {"vcs": "git"}}, " @ git+https://a.example/r.git"),
-    "a wheel by its address": ({"url": "https://a.example/k.whl", "archive_info": {}}, " @ https://a.example/k.whl"),
-}
-
-
-@pytest.mark.parametrize("source", sorted(SOURCES))
-def test_a_source_that_is_no_folder_is_named(source: str, place: Place) -> None:
-    direct, behind = SOURCES[source]
-    place.install("pip", direct)
+@pytest.mark.parametrize("direct", [None, {"url": "https://a.example/r.git", "vcs_info": {"vcs": "git"}}])
+def test_our_name_is_never_asked_for_on_an_index(direct: object, place: Place) -> None:
+    """The libraries of the extra alone are named, also those of an extra of ours that it stands for."""
+    place.install(direct)
     place.runs_from(place.site)
-    assert installed.install_command("library") == shlex.join([*PIP, f"knowledge-memory[library]{behind}"])
-
-
-@pytest.mark.parametrize("source", ["an index", "a clone that is gone", "a wheel that is gone"])
-def test_our_name_is_never_asked_for_on_an_index(source: str, place: Place) -> None:
-    """Where nobody knows the source any more, the libraries of the extra alone are named."""
-    gone = place.clone / "gone"
-    kind = "dir_info" if "clone" in source else "archive_info"
-    place.install("pip", {"url": gone.as_uri(), kind: {}} if source != "an index" else None)
-    place.runs_from(place.site)
-    wanted = [*PIP, "alembic-that-nobody-has>=1.13", "psycopg[binary]>=3.1"]
-    assert installed.install_command("postgres") == shlex.join(wanted)
+    assert installed.install_command("postgres") == shlex.join([*PIP, LIBRARY, "psycopg[binary]>=3.1"])
     for extra in ("mcp", "library", "no-such-extra"):
         assert "knowledge-memory" not in installed.how_to_install(extra)
 
@@ -134,7 +114,7 @@ def test_a_checkout_and_the_one_file(place: Place, monkeypatch: pytest.MonkeyPat
     """A clone that runs as it is, beside another that is installed, means itself; one file takes no packages."""
     other = place.clone.parent / "other"
     other.mkdir()
-    place.install("pip", {"url": other.as_uri(), "dir_info": {"editable": True}})
+    place.install({"url": other.as_uri(), "dir_info": {"editable": True}})
     assert installed.install_command("library") == shlex.join([*PIP, "-e", f"{place.clone}[library]"])
     assert installed.uninstall_command() == f"delete {place.clone}"
     monkeypatch.setattr(sys, "frozen", True, raising=False)

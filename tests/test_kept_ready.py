@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import random
 import shutil
-import subprocess
-import sys
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -17,20 +14,14 @@ from typing import Any
 import pytest
 
 from core.base import ready
-from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.base.result import KnowledgeError, refuse
 from core.commands.review import alike
 from core.commands.status import status
 from core.commands.workspace import Workspace
-from core.knowledge import ledger_index
-from core.knowledge.digest import current_digest
-from core.knowledge.ledger import read_ledger, seen_ledger, write_ledger
-from core.knowledge.ledger_index import LedgerOnDemand
+from core.knowledge.ledger import write_ledger
 from core.knowledge.same import mark_of_text
-from core.sources.incremental import earlier_by_path
 from tests.made_home import make_home
-from tests.waiting import PATIENCE_SECONDS
 
 Change = Callable[[Path], object]
 
@@ -82,27 +73,6 @@ def test_a_value_is_made_once_for_one_state_of_its_files(tmp_path: Path, monkeyp
     file.write_text("one")
     other = tmp_path / "cache/other"
     assert kept_ready(other, [file], make) == "one" and not other.exists(), "it may change again and keep its time"
-
-
-@pytest.mark.parametrize("seed", range(7))
-def test_a_digest_of_kept_heads_is_the_digest(seed: int, tmp_path: Path) -> None:
-    """To the byte, and with the same number of what did not fit, whatever the lines are like."""
-    chance = random.Random(seed)
-    paths, cache = Paths(tmp_path / "home"), tmp_path / "cache"
-    paths.knowledge.mkdir(parents=True)
-    for name in ("facts", "decisions", "tasks", "questions"):
-        rows = [f"# {name}\n"] + (["## Open"] if name == "tasks" else [])
-        for _ in range(chance.choice([0, 1, 30, 200])):
-            words = " ".join(chance.choice(["port", "server", "né", "[a]: b", "![x](y)"]) for _ in range(9))
-            words *= chance.choice([1, 1, 1, 1, 40])
-            tail = f" [from: talk-{chance.randrange(9)}, 2026-05-{chance.randrange(1, 28):02}]" * chance.randrange(2)
-            line = f"- {'~~' * (struck := chance.random() < 0.1)}{chance.randrange(40)} {words}{'~~' * struck}{tail}"
-            rows.append(line)
-        (paths.knowledge / f"{name}.md").write_text("\n".join(rows) + "\n")
-    for room in (4096, 300, 4096):
-        assert current_digest(paths, room, cache) == current_digest(paths, room)
-        assert current_digest(paths, room, cache) == current_digest(paths, room)
-    assert any((cache / "ready").iterdir())
 
 
 def home(tmp_path: Path) -> Workspace:
@@ -173,123 +143,6 @@ def large_ledger(chance: random.Random, number: int = 300) -> dict[str, dict[str
             entry |= {"trash": {chance.choice(words): chance.choice(words)}, "restored": [entry["path"], "b"]}
         entries[key] = entry if row != 7 else {**entry, "error": "long " * 5000}
     return entries
-
-
-def asked_singly(workspace: Workspace, wanted: dict[str, dict[str, Any]]) -> bool:
-    """Whether single looks say what the whole file says; the second time of what was kept."""
-    by_path = earlier_by_path(wanted)
-    for _ in range(2):
-        ledger = LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)
-        places = [entry["path"] for entry in wanted.values()]
-        assert {path: ledger.earlier(path) for path in places} == {path: by_path.get(path, "") for path in places}
-        assert {key: ledger.get(key) for key in wanted} == wanted
-        assert [ledger.get(key) for key in ("", "a" * 64, "path:/none", "\0" + places[0])] == [None] * 4
-        assert (len(ledger), ledger.earlier("/none"), ledger.earlier("")) == (len(wanted), "", "")
-    return ledger._entries is None
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_single_entries_are_those_of_the_ledger(seed: int, tmp_path: Path) -> None:
-    """What a user sees as waiting, or as harvested, must not hang on whether the ledger was read as a whole."""
-    chance, workspace = random.Random(seed), home(tmp_path)
-    wanted = large_ledger(chance)
-    write_ledger(workspace.paths, wanted)
-    wanted = seen_ledger(workspace.paths)
-    assert asked_singly(workspace, wanted), "nothing was read as a whole"
-    place = workspace.cache / "ready/entries"
-    for _ in range(6):
-        data = bytearray(place.read_bytes())
-        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-        place.write_bytes(data[: chance.choice([len(data), len(data) // 2])])
-        assert asked_singly(workspace, wanted), "what is damaged is made again"
-
-
-def test_a_ledger_that_somebody_changed_is_seen_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By an editor behind its own time, by another program that replaces it, in another layout, by a merge, or gone."""
-    workspace, chance = home(tmp_path), random.Random(3)
-    ledger, wanted = workspace.paths.ledger, large_ledger(chance)
-
-    def now() -> dict[str, dict[str, Any]]:
-        return dict(read_ledger(workspace.paths))
-
-    for change in (rewritten, replaced):
-        wanted["b" * 64] = {"status": "harvested", "path": "8080", "at": "2026"}
-        write_ledger(workspace.paths, wanted)
-        assert asked_singly(workspace, now())
-        change(ledger)
-        assert now()["b" * 64]["path"] == "9090"
-        assert asked_singly(workspace, now())
-    text = ledger.read_text("utf-8")
-    for other in (
-        json.dumps(json.loads(text)),
-        text.replace('    "', '    "', 1).replace("\n      ", "\n    "),
-        text.replace("    }\n  }\n}\n", '    }\n  },\n  "more": {}\n}\n'),
-        f"<<<<<<< a\n{text}=======\n{text}>>>>>>> b\n",
-    ):
-        ledger.write_text(other, "utf-8")
-        asked_singly(workspace, now())
-    ledger.unlink()
-    assert len(LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)) == 0
-    shutil.rmtree(workspace.cache)
-    monkeypatch.setattr(ready, "SETTLED_SECONDS", 3600.0)
-    write_ledger(workspace.paths, wanted)
-    assert not asked_singly(workspace, now()), "one that changed a moment ago is read as a whole"
-    assert not (workspace.cache / "ready/entries").exists()
-
-
-def test_a_ledger_that_changes_in_the_middle_of_a_look_is_read_again(tmp_path: Path) -> None:
-    """Another process ends its harvest while this one counts what waits."""
-    workspace, chance = home(tmp_path), random.Random(5)
-    wanted = large_ledger(chance)
-    write_ledger(workspace.paths, wanted)
-    ledger = LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)
-    path = next(row["path"] for row in wanted.values() if row["status"] == "harvested")
-    assert ledger[ledger.earlier(path)]["status"] == "harvested"
-    change = "p.read_text().replace('harvested', 'discarded')"
-    script = f"import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.write_text({change})"
-    subprocess.run([sys.executable, "-c", script, str(workspace.paths.ledger)], check=True, timeout=PATIENCE_SECONDS)
-    assert ledger.earlier(path) == ""
-
-
-def test_a_harvest_that_is_undone_during_a_look_ends_in_no_traceback(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its entry was found by the path, and is gone when it is asked for by its key."""
-    workspace, left = home(tmp_path), large_ledger(random.Random(2))
-    talks = workspace.paths.conversations
-    talks.mkdir(parents=True)
-    talk = talks / f"talk-{uuid.UUID(int=1, version=4)}"
-    talk.write_text("User: what about it?\n")
-    gone = {"status": "harvested", "at": "2026-05-01T10:00:00Z", "path": str(talk)}
-    write_ledger(workspace.paths, left | {"c" * 64: gone})
-    one = ledger_index.read_entry
-
-    def undone(*asked: Any) -> tuple[str, dict[str, Any]]:
-        found = one(*asked)
-        write_ledger(workspace.paths, left)
-        return found
-
-    monkeypatch.setattr(ledger_index, "read_entry", undone)
-    assert status(workspace).pending["conversations"] == 1
-
-
-def test_who_asks_for_most_of_a_large_ledger_reads_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thirty thousand conversations that stay where they are were looked up one by one, in three times as long."""
-    workspace, opened = home(tmp_path), list[int]()
-    wanted = json.loads(json.dumps(large_ledger(random.Random(4))))
-    write_ledger(workspace.paths, wanted)
-    monkeypatch.setattr(ledger_index, "MAX_SINGLE_READS", 20)
-    one = ledger_index.read_entry
-
-    def counted(*asked: Any) -> tuple[str, dict[str, Any]]:
-        opened.append(1)
-        return one(*asked)
-
-    monkeypatch.setattr(ledger_index, "read_entry", counted)
-    ledger = LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)
-    assert all(ledger.get(f"{number:064x}") is None for number in range(200)), "what is not there costs nothing"
-    assert {key: ledger.get(key) for key in wanted} == wanted
-    assert len(opened) == len(wanted) // ledger_index.PART
 
 
 def test_what_waits_is_the_same_beside_a_large_ledger(tmp_path: Path) -> None:

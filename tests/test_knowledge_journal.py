@@ -362,41 +362,23 @@ def a_process_that_ended() -> int:
         ("", False),
     ],
 )
-@pytest.mark.parametrize("earlier", [False, True])
-def test_after_another_save_the_lines_tell_whether_it_was_made(
-    world: World, now: str, made: bool, earlier: bool
-) -> None:
-    """Also of an edit that an earlier version had written down in a file of its own."""
+def test_after_another_save_the_lines_tell_whether_it_was_made(world: World, now: str, made: bool) -> None:
     world.knowledge("facts.md", BEFORE)
     bullets.edit(workspace_of(world), "facts", "one", "new", now=lambda: NOW)
     [change] = lines_told(world)
     world.paths.changes.unlink()
     world.paths.log.unlink()
     gone = a_process_that_ended()
-    if earlier:
-        world.paths.edits.mkdir()
-        path = world.paths.edits / f"{change.run}-facts.md.{gone}.json"
-        path.write_text(json.dumps(change.to_json()))
-    else:
-        assert change.edit is not None
-        with patch("os.getpid", lambda: gone), pytest.raises(OSError):
-            carry_out(world.paths, change, cut_off, before=change.edit.before, after=change.edit.after)
+    assert change.edit is not None
+    with patch("os.getpid", lambda: gone), pytest.raises(OSError):
+        carry_out(world.paths, change, cut_off, before=change.edit.before, after=change.edit.after)
     world.knowledge("facts.md", now)
     assert settle(world.paths) == made == len(read_changes(world.paths))
-    assert not world.paths.edits.exists() and not files.read_or_empty(world.paths.log)
+    assert not files.read_or_empty(world.paths.log)
 
 
 def cut_off() -> bool:
     raise OSError("killed here")
-
-
-@needs_fork
-def test_what_is_no_promise_is_no_trouble(world: World) -> None:
-    world.paths.edits.mkdir(parents=True)
-    for name in ("notes.txt", "edit-1.999999999.json", ".x.1.json"):
-        (world.paths.edits / name).write_text("{")
-    world.run()
-    assert sorted(path.name for path in world.paths.edits.iterdir()) == [".x.1.json", "notes.txt"]
 
 
 @needs_fork

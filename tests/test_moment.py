@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -321,12 +322,56 @@ def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> No
     (kept / "s3.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert call("search", "--build", "--quiet")[0] == 0
     asked = "the nightly import writes rows twice again: why?"
-    found = answered("find", query=asked)
-    assert cause in found and len(found) <= 2500
     page = answered("read", name="s3:4", query=asked)
     assert cause in page and len(page) <= 3000
+    found = answered("find", query=asked)
+    assert cause in found and len(found) <= 2500
+    more = answered("read", name="s3:4", query=asked)
+    assert cause not in more and "They are blue" in more and "what was shown before is left out" in more
     assert cause not in answered("read", name="s3:4"), "without a query its beginning and end"
-    assert cause in answered("read", name="s3", query=asked)
+
+
+def test_a_turn_that_is_named_or_asked_for_by_role_is_not_cut_hard(shop: Path) -> None:
+    """A patch or a stack trace in the middle of an output is what an agent reads a session for."""
+    output = "\n".join(f"line {number} of the report" for number in range(120))
+    rows = [
+        turn("user", [{"type": "text", "text": "Run the report of the warehouse."}], 0, "s4", shop),
+        turn(
+            "assistant",
+            [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "report"}}],
+            1,
+            "s4",
+            shop,
+        ),
+        turn("user", [{"type": "tool_result", "tool_use_id": "t1", "content": output}], 2, "s4", shop),
+        turn("assistant", [{"type": "text", "text": "The warehouse report is there."}], 3, "s4", shop),
+    ]
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    (kept / "s4.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    named = re.search(r"\[(\d+) tool\]", answered("read", name="s4"))
+    assert named is not None and "line 60 of" not in answered("read", name="s4")
+    assert "line 60 of" in answered("read", name=f"s4:{named[1]}", characters=6000)
+    assert "line 60 of" in answered("read", name="s4", role="tool", characters=6000)
+    assert "warehouse" in answered("read", name="s4", role="assistant", query="is the warehouse report there?")
+
+
+def test_a_question_about_commands_is_told_the_usual_ones(shop: Path) -> None:
+    for name in ("s5", "s6"):
+        ran = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make lint 2>&1 | tail -3"}}
+        done = {"type": "tool_result", "tool_use_id": "t1", "content": "all clean"}
+        rows = [turn("assistant", [ran], 0, name, shop), turn("user", [done], 1, name, shop)]
+        kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+        (kept / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    assert "usual here: `make lint` (2 sessions)" in answered("find", query="which checks do I run before a commit?")
+    assert "usual here" not in answered("find", query="why do rows come twice?")
+
+
+def test_a_session_in_another_script_is_asked_for_in_it(shop: Path) -> None:
+    kept_talk(shop, "s7", ["请说明 tunnel 目前只支持 free 套餐", "好的，我会在 README 里说明只支持 free 套餐。"])
+    assert "another language" in answered("find", query="which tunnel plans does the README name: free?")
+    assert "another language" not in answered("find", query="tunnel 支持哪些 free 套餐?")
 
 
 def kept_talk(shop: Path, name: str, said: list[str]) -> None:

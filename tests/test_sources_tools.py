@@ -100,7 +100,7 @@ def test_stores_and_editors_are_found_on_this_system(tmp_path: Path) -> None:
         "cursor": ".config/Cursor/User/globalStorage/state.vscdb",
         "llm": ".config/io.datasette.llm/logs.db",
         "goose": ".local/share/goose/sessions/sessions.db",
-        "roo": ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/9/ui_messages.json",
+        "roo": ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/9/api_conversation_history.json",
     }
     for path in wanted.values():
         leave(tmp_path / path)

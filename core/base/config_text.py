@@ -8,7 +8,8 @@ nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,7 @@ MARKER = "value-to-be-found-{}"
 def edits(text: str, setting: Setting, value: object) -> Iterator[str]:
     """Texts in which `setting` may be `value`, the most careful first."""
     import tomlkit
+    from tomlkit.exceptions import TOMLKitError
 
     literal = tomlkit.item(value).as_string()
     path = setting.name.split(".")
@@ -92,25 +94,20 @@ def edits(text: str, setting: Setting, value: object) -> Iterator[str]:
         yield text[: span[0]] + literal + text[span[1] :]
         return
     line_end = "\r\n" if "\r\n" in text else "\n"
-    depth = len(path) - 1
-    yield from _beside_a_sibling(text, path, depth, literal, line_end)
-    yield from _under_a_header(text, path, literal, line_end)
-    yield from _in_an_empty_inline_table(text, path, literal)
+    dotted = r"\s*\.\s*".join(rf"[\"']?{re.escape(part)}[\"']?" for part in path[:-1])
+    for header in re.finditer(rf"(?m)^[ \t]*\[\s*{dotted}\s*\][^\n]*(\n|\Z)", text):
+        head, rest = text[: header.end()], text[header.end() :]
+        line = f"{path[-1]} = {literal}"
+        yield f"{head}{line}{line_end}{rest}" if header[1] else f"{head}{line_end}{line}"
     gap = "" if not text else line_end if text.endswith("\n") else line_end * 2
-    yield text + gap + _new_table(path, value).replace("\n", line_end)
-    # An inline `ai_settings = {...}` cannot be reopened by a header: the table goes inside it.
-    for above in range(depth - 1, 0, -1):
-        yield from _beside_a_sibling(text, path, above, literal, line_end)
-
-
-def _new_table(path: list[str], value: object) -> str:
-    """A table of its own with one value in it."""
-    import tomli_w
-
-    table: dict[str, Any] = {path[-1]: value}
-    for name in reversed(path[:-1]):
-        table = {name: table}
-    return tomli_w.dumps(table)
+    yield f"{text}{gap}[{setting.table}]{line_end}{path[-1]} = {literal}{line_end}"
+    with suppress(TOMLKitError):  # inside what is written on one line, or with dots: no header opens that again
+        document = tomlkit.parse(text)
+        table: Any = document
+        for part in path[:-1]:
+            table = table.setdefault(part, {}) if isinstance(table, MutableMapping) else {}
+        table[path[-1]] = value
+        yield tomlkit.dumps(document)
 
 
 def value_span(text: str, path: list[str]) -> tuple[int, int] | None:
@@ -140,50 +137,6 @@ def value_span(text: str, path: list[str]) -> tuple[int, int] | None:
     if not found or not text.startswith(before) or not text.endswith(after):
         return None
     return len(before), len(text) - len(after)
-
-
-def _beside_a_sibling(text: str, path: list[str], depth: int, literal: str, line_end: str) -> Iterator[str]:
-    """After the last value of the table at `path[:depth]`, written as that one is: own line, dotted key, or inline."""
-    import tomllib
-
-    table: Any = tomllib.loads(text)
-    for part in path[:depth]:
-        table = table.get(part, {}) if isinstance(table, Mapping) else {}
-    added = f"{path[depth]} = {_nested(path[depth + 1 :], literal)}"
-    for sibling in reversed(list(table) if isinstance(table, Mapping) else []):
-        span = value_span(text, [*path[:depth], sibling])
-        if span is None:
-            continue
-        lead = text[text.rfind("\n", 0, span[0]) + 1 : span[0]]
-        own = re.fullmatch(r"(\s*(?:[\w\"'-]+\s*\.\s*)*)([\w-]+|\"[^\"]*\"|'[^']*')\s*=\s*", lead)
-        if own:
-            end = text.find("\n", span[1])
-            rest = own[1] + added
-            yield f"{text}{line_end}{rest}" if end < 0 else f"{text[: end + 1]}{rest}{line_end}{text[end + 1 :]}"
-        yield f"{text[: span[1]]}, {added}{text[span[1] :]}"
-
-
-def _nested(path: list[str], literal: str) -> str:
-    """`literal` inside an inline table for each part of `path`."""
-    for part in reversed(path):
-        literal = f"{{ {part} = {literal} }}"
-    return literal
-
-
-def _under_a_header(text: str, path: list[str], literal: str, line_end: str) -> Iterator[str]:
-    """On the line after `[table]`, for a table that has no value yet."""
-    dotted = r"\s*\.\s*".join(rf"[\"']?{re.escape(part)}[\"']?" for part in path[:-1])
-    for match in re.finditer(rf"(?m)^[ \t]*\[\s*{dotted}\s*\][^\n]*(\n|\Z)", text):
-        line = f"{path[-1]} = {literal}"
-        head = text[: match.end()]
-        yield f"{head}{line}{line_end}{text[match.end() :]}" if match[1] else f"{head}{line_end}{line}"
-
-
-def _in_an_empty_inline_table(text: str, path: list[str], literal: str) -> Iterator[str]:
-    for depth in range(len(path) - 1, 0, -1):
-        span = value_span(text, path[:depth])
-        if span and re.fullmatch(r"\{\s*\}", text[span[0] : span[1]]):
-            yield text[: span[0]] + _nested(path[depth:], literal) + text[span[1] :]
 
 
 def line_of(file: Path, key: str, table: str = "") -> str:

@@ -19,14 +19,6 @@ TIMESTAMP = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?"
     r"(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?\Z"
 )
-# What this program writes itself: read and written without loading a library of YAML, which takes a start ten times
-# as long as a file takes that library. Whatever looks otherwise is left to it.
-_LINE = re.compile(r"(?:(?P<name>[a-z_]+):(?= |\Z)|-(?= )) ?(?P<value>.*)\Z")
-_WORD = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[a-z]+(?:-[a-z]+)*\Z", re.IGNORECASE)
-_NAME = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z|.{65})[a-z]+(?:_[a-z]+)*\Z")  # YAML marks longer ones
-_NUMBER = re.compile(r"(?:0|[1-9]\d{0,8})\Z", re.ASCII)
-_QUOTED = re.compile(r"'(?P<text>[ -&(-~]*)'\Z")
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\+00:00)?\Z", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -64,13 +56,9 @@ def parse_frontmatter(text: str) -> Frontmatter:
 
 def render_frontmatter(fields: Mapping[str, Any], body: str) -> str:
     """The file's text: fields in their order, an empty line, the body without white space around it."""
-    written = _plainly_written(fields)
-    if written is None:
-        import yaml
+    import yaml  # not for a hook that meets no frontmatter
 
-        written = yaml.safe_dump(
-            dict(fields), sort_keys=False, allow_unicode=True, default_flow_style=False, width=1000
-        )
+    written = yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True, default_flow_style=False, width=1000)
     return f"---\n{written}---\n\n{body.strip()}\n"
 
 
@@ -86,9 +74,6 @@ def field_line(text: str, name: str) -> int:
 
 def _load(written: str) -> tuple[dict[str, Any], str, int]:
     """Fields, or a sentence and the line within the frontmatter."""
-    plain = _plainly_read(written)
-    if plain is not None:
-        return plain, "", 0
     import yaml
 
     try:
@@ -110,56 +95,6 @@ def _load(written: str) -> tuple[dict[str, Any], str, int]:
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
         return {}, "the frontmatter is not a table of 'name: value' lines", 1
     return found, "", 0
-
-
-def _plainly_read(written: str) -> dict[str, Any] | None:
-    """Fields as YAML has them, where each is a number, a time, a word, a text in single quotes or a list of these."""
-    fields: dict[str, Any] = {}
-    items: list[Any] | None = None
-    for line in written.split("\n"):
-        found = _LINE.match(line)
-        name, value = (found["name"], found["value"]) if found is not None else ("", "")
-        if name and not _NAME.match(name):
-            return None
-        if not value and name and items != []:
-            items = fields[name] = [] if name not in fields else None
-        elif name and items != [] and name not in fields:
-            fields[name], items = ([] if value == "[]" else _plain_value(value)), None
-        elif not name and value and items is not None:
-            items.append(_plain_value(value))
-        else:
-            return None
-        if (name and fields[name] is None) or (items and items[-1] is None):
-            return None
-    return None if items == [] else fields
-
-
-def _plain_value(value: str) -> int | str | None:
-    if _NUMBER.match(value):
-        return int(value)
-    quoted = _QUOTED.match(value)
-    if quoted is not None:
-        return quoted["text"]
-    return value if _WORD.match(value) or _MOMENT.match(value) else None
-
-
-def _plainly_written(fields: Mapping[str, Any]) -> str | None:
-    """What YAML makes of fields of which each is a small number, a time, a word or a list of words."""
-    lines = []
-    for name, value in fields.items():
-        if type(value) is list and value and all(type(row) is str and _WORD.match(row) for row in value):
-            lines += [f"{name}:", *(f"- {row}" for row in value)]
-        elif value == [] and type(value) is list:
-            lines.append(f"{name}: []")
-        elif (type(value) is int and 0 <= value < 10**9) or (type(value) is str and _WORD.match(value)):
-            lines.append(f"{name}: {value}")
-        elif type(value) is str and _MOMENT.match(value):
-            lines.append(f"{name}: '{value}'")
-        else:
-            return None
-        if not _NAME.match(name):
-            return None
-    return "\n".join(lines) + "\n" if lines else None
 
 
 @cache

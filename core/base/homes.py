@@ -104,7 +104,7 @@ def why_refused(project: Path, *, to_write: bool = False) -> str:
         way = "move the project elsewhere, or take that right away (chmod o-w)"
         return f"{place.home} lies in a folder that everybody may write to, so it is not used: {way}"
     memories = place.memories
-    parts = (place.home, place.knowledge, memories, memories / "archive", place.file_notes, place.state, place.edits)
+    parts = (place.home, place.knowledge, memories, memories / "archive", place.file_notes, place.state)
     for part in parts:
         try:
             found = os.lstat(part)
@@ -143,8 +143,8 @@ def own_target(path: Path) -> Path:
 # --- the format of a store -------------------------------------------------------------------------------------------
 
 FORMAT = 3
-"""Of a store that this program writes, `.state/format`: 1 (no such file), an edit at work is a file in `.state/edits`
-and a plan of the fact index `.state/facts.journal`; 2, both are lines of `.state/log`; 3, what the user removed
+"""Of a store that this program writes, `.state/format`: 1 (no such file), a plan of the fact index is
+`.state/facts.journal`; 2, plans and edits at work are lines of `.state/log`; 3, what the user removed
 stays away (`removed.md`), and a statement that is said again adds no line. A store is carried over by the
 first program that writes into it (knowledge/log.py), and one that is older than a store leaves it alone."""
 HINT = "use the version of this program that wrote it last, or a later one"

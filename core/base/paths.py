@@ -57,8 +57,6 @@ class Paths:
     plans = _Below("knowledge/.state/plans")
     format = _Below("knowledge/.state/format")
     log = _Below("knowledge/.state/log")
-    # Where versions before the log wrote down what an edit was about to do.
-    edits = _Below("knowledge/.state/edits")
     spending = _Below("knowledge/.state/spending.json")
     # What hooks handed to agents: one file a session.
     hints = _Below("knowledge/.state/hints")

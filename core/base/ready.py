@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from binascii import crc32
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,9 +20,6 @@ T = TypeVar("T")
 SETTLED_SECONDS = 2.0
 """What was changed so lately may change again without its time telling so: what is made of it is not kept."""
 _DAMAGED = (OSError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, RecursionError)
-
-
-# --- one value of some files -----------------------------------------------------------------------------------------
 
 
 def kept_ready(
@@ -94,20 +90,3 @@ def _state(path: Path) -> list[int]:
 def state_of(found: os.stat_result) -> list[int]:
     """Device, inode, size, and when it changed (nanoseconds)."""
     return [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
-
-
-# --- much of which a start needs little ------------------------------------------------------------------------------
-
-
-def kept_bytes(place: Path, made_of: list[Any]) -> bytes:
-    """What was kept at a place, if it was made of this; b"" where not, and where any byte of it is another by now."""
-    try:
-        head, _, body = files.read_or_empty(place).partition(b"\n")
-        return body if json.loads(head or b"0") == [__version__, made_of, crc32(body)] else b""
-    except _DAMAGED:
-        return b""
-
-
-def keep_bytes(place: Path, made_of: list[Any], body: bytes) -> None:
-    """Keep bytes with what they were made of. They are lost with any change of either."""
-    files.write_cache(place, json.dumps([__version__, made_of, crc32(body)]).encode() + b"\n" + body)

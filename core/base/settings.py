@@ -117,6 +117,11 @@ def _whole(key: str, low: int, high: int) -> Setting:
     return _row(key, "int", _between(low, high), f"a whole number from {low} to {high}")
 
 
+def _names(key: str, example: str, others: str = "paths") -> Setting:
+    words = f"a list of names that 'knowledge sources' prints, or of {others}, such as {example}"
+    return _row(key, "list", _sources, words)
+
+
 def _switch(key: str) -> Setting:
     return _row(key, "bool", _any, "true or false")
 
@@ -154,12 +159,7 @@ SETTINGS: tuple[Setting, ...] = (
     _whole("summarize_threshold_bytes", 1, _BYTES),
     _whole("max_harvest_source_bytes", 1, _BYTES),
     _row("file_roots", "list", _folders, 'a list of absolute folders or ones that begin with ~, such as ["~", "/srv"]'),
-    _row(
-        "sources",
-        "list",
-        _sources,
-        'a list of names that \'knowledge sources\' prints, or of paths, such as ["home", "codex"]',
-    ),
+    _names("sources", '["home", "codex"]'),
     _row("project_roots", "list", _folders, 'a list of absolute folders or ones that begin with ~, such as ["~/src"]'),
     _switch("redact"),
     _choice("quotes", "check", "require", "off"),
@@ -169,19 +169,9 @@ SETTINGS: tuple[Setting, ...] = (
     _choice("archive", "off", "expiring", "all"),
     _whole("archive_days", 0, 36_500),
     _whole("archive_max_bytes", 0, 10**15),
-    _row(
-        "archive_without",
-        "list",
-        _sources,
-        'a list of names that \'knowledge sources\' prints, or of folders of projects, such as ["codex", "~/work"]',
-    ),
+    _names("archive_without", '["codex", "~/work"]', "folders of projects"),
     _switch("search_conversations"),
-    _row(
-        "search_sources",
-        "list",
-        _sources,
-        'a list of names that \'knowledge sources\' prints, or of paths, such as ["home", "claude_code"]',
-    ),
+    _names("search_sources", '["home", "claude_code"]'),
     _switch("mcp_all_conversations"),
     _row("hints", "list", _hints, f"a list of {', '.join(HINT_EVENTS)}"),
     _choice("embedder", "", "minilm", "minilm-int8", "openai"),

@@ -42,14 +42,12 @@ from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES
 from core.knowledge.changes import read_changes
-from core.knowledge.ledger import Entry, seen_ledger
-from core.knowledge.ledger_index import LedgerOnDemand
+from core.knowledge.ledger import Entry, rebuild, seen_ledger
 from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
 from core.knowledge.spending import Account, account_trouble
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import HashCache
-from core.sources.incremental import earlier_by_path
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
@@ -263,12 +261,11 @@ def _dry_run(
     workspace: Workspace, request: HarvestRequest, options: HarvestOptions, cache: HashCache, now: datetime
 ) -> HarvestReport:
     paths, notes = workspace.paths, []
-    entries: Mapping[str, Entry] = LedgerOnDemand(paths, workspace.cache, earlier_by_path)
-    if not request.rough:
-        try:
-            seen_ledger(paths)
-        except KnowledgeError as failed:
-            notes.append(str(failed.error))
+    entries: Mapping[str, Entry] | None = None
+    try:
+        entries = seen_ledger(paths)
+    except KnowledgeError as failed:
+        notes += [] if request.rough else [str(failed.error)]
     interrupted = False
     try:
         holder, records = look(paths)
@@ -281,6 +278,7 @@ def _dry_run(
     except OSError as error:
         notes.append(f"nobody knows whether a run is at work: {error.strerror} ({error.filename or paths.lock})")
     try:
+        entries = rebuild(paths) if entries is None else entries
         plan = plan_harvest(paths, options, entries, now, cache)
     except OSError as error:
         raise KnowledgeError(

@@ -408,7 +408,7 @@ def refresh_digest(workspace: Workspace) -> str:
         return ""
     try:
         config = workspace.config
-        regenerate_digest(workspace.paths, config.digest_max_bytes, workspace.cache, secrets=config.redact)
+        regenerate_digest(workspace.paths, config.digest_max_bytes, secrets=config.redact)
     except OSError as error:
         return f"the digest could not be brought up to date: {error.strerror or error}"
     return ""

@@ -272,7 +272,7 @@ def _stands(workspace: Workspace, problem: str, errors: list[ErrorInfo]) -> tupl
     text, once = None, False
     try:
         text, once = digest_seen(paths)
-        made = current_digest(paths, config.digest_max_bytes, workspace.cache, secrets=config.redact)
+        made = current_digest(paths, config.digest_max_bytes, secrets=config.redact)
         would = made.text if made is not None else None
     except OSError:  # it is reported where the file that cannot be read is shown; nothing is said to differ from it
         would = text

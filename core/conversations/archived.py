@@ -65,10 +65,9 @@ def unpacked(data: bytes) -> bytes:
     """What is inside the bytes of a file of the archive. Raises NotArchivedError where a byte of it is not as it was
     written (its checksum tells), or turns are missing."""
     try:
-        found = unpack(data)
+        inside, whole = unpack(data)
     except ValueError as error:
         raise NotArchivedError(str(error)) from error
-    inside, whole = found or (b"", False)
     head = next(_rows(inside[: inside.find(b"\n") + 1]))
     if not whole or head.get(MARK) != VERSION or inside.count(b"\n") != head.get("turns", 0) + 1:
         raise NotArchivedError("the file of the archive is damaged")

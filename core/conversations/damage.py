@@ -22,7 +22,10 @@ WIDE = (
 )
 """Marks of texts that Windows programs write; UTF-32 first, for one of its marks begins like one of UTF-16."""
 SHARE = 20
-_BEGINS = re.compile(r'\{\s*(?:"|\}|\Z)|\[\s*(?:\{|\Z|\[?\s*(?:"[^"\n]{0,1000}"|-?[\d.]{1,40})\s*,)')
+_STRING = r'"(?:[^"\\]|\\.)*+"'
+# An object with a name and a colon, alone or in a list: no text begins like this by chance.
+_SURELY = re.compile(rf"\s*(?:\[\s*)?\{{\s*(?:{_STRING}\s*:|\Z)")
+_PERHAPS = re.compile(rf"\s*(?:\{{\s*\}}|\[\s*(?:\{{|\[|\]|(?:{_STRING}|-?\d[\d.eE+-]*|true|false|null)\s*[,\]]))")
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -95,16 +98,24 @@ def _broken(data: bytes) -> bool:
     return False
 
 
-def is_json(data: bytes) -> bool:
-    """Whether a text is data and no prose: a JSON document, records one a line, or something that begins like one and
-    breaks off. A note that shows some JSON and goes on in words is prose."""
-    text = data.removeprefix(BOM)
-    if not text.lstrip().startswith((b"{", b"[")):
-        return False
-    first = text.decode("utf-8", "replace").lstrip()
+def begins_like_json(head: str) -> bool:
+    """The beginning of an object or a list."""
+    return bool(_SURELY.match(head) or _PERHAPS.match(head))
+
+
+def json_values(data: bytes) -> int:
+    """How many JSON values a file is: one document, also one that breaks off, or one a line; 0 for prose, also for a
+    note that shows some JSON and goes on in words."""
+    text = data.removeprefix(BOM).decode("utf-8", "replace").lstrip()
+    if not begins_like_json(text):
+        return 0
     try:
-        _, end = _DECODER.raw_decode(first)
-    except (ValueError, RecursionError):
-        return bool(_BEGINS.match(first))
-    rest = first[end:].lstrip()
-    return not rest or rest.startswith(("{", "["))
+        end = _DECODER.raw_decode(text)[1]
+    except RecursionError:
+        return 1
+    except ValueError:  # it may be written still, or cut
+        return 1 if _SURELY.match(text) else 0
+    if not text[end:].strip():
+        return 1
+    rows = [record.value is not None for record in json_lines(data)]
+    return len(rows) if sum(rows) * 10 >= len(rows) * 9 else 0

@@ -243,6 +243,11 @@ def call_event(tool: str, given: Any, command: str, time: str, start: int, end: 
     return OtherCall(words=shown[:400], **about)
 
 
+def call_words(event: Event) -> str:
+    """What a tool was asked, in a line: the words that it was given, and the path."""
+    return f"{getattr(event, 'words', '')} {getattr(event, 'path', '')}".strip()
+
+
 def _first(row: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     return next((row[key] for key in keys if isinstance(row.get(key), str) and row[key]), "")
 

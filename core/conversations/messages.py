@@ -14,7 +14,10 @@ from core.conversations.events import Call, Question
 from core.conversations.records import parse_object
 from core.conversations.turns import Reading, kind_of, list_of, text_of, truth_of
 
-_SILENT = frozenset({"thinking", "redacted_thinking", "reasoning", "image", "document", "image_url", "input_image"})
+_SILENT = frozenset({
+    "thinking", "redacted_thinking", "reasoning", "image", "document", "image_url", "input_image", "token_budget",
+    "flag", "voice_note",
+})  # fmt: skip
 
 
 def read_blocks(
@@ -32,8 +35,9 @@ def read_blocks(
             reading.say("assistant", text_of([block]))
         elif kind == "text":
             said.append(text_of([block]))
-        elif kind == "tool_use":
-            reading.call(block.get("name"), block.get("input"), id=text_of(block.get("id")))
+        elif kind in ("tool_use", "toolCall"):
+            given = block.get("input", block.get("arguments"))
+            reading.call(block.get("name"), given, id=text_of(block.get("id") or block.get("name")))
         elif kind == "tool_result":
             (result or read_result)(block, reading)
         elif kind not in _SILENT:
@@ -44,7 +48,8 @@ def read_blocks(
 def read_result(block: dict[str, Any], reading: Reading) -> None:
     """A block `tool_result`."""
     failed = truth_of(block.get("is_error"))
-    reading.result(text_of(block.get("content")), id=text_of(block.get("tool_use_id")), failed=failed)
+    key = text_of(block.get("tool_use_id") or block.get("name"))
+    reading.result(text_of(block.get("content")), id=key, failed=failed)
 
 
 def read_calls(calls: Any, reading: Reading) -> None:

@@ -30,16 +30,13 @@ def is_packed(data: bytes) -> bool:
     return data[:4] == ZSTANDARD
 
 
-def unpack(data: bytes) -> tuple[bytes, bool] | None:
-    """The bytes inside and whether they are whole; None when no library for it is installed.
+def unpack(data: bytes) -> tuple[bytes, bool]:
+    """The bytes inside and whether they are whole.
 
     A frame that breaks off, because it is still being written, gives what could be read. Raises OverpackedError, with
     no more than `most_unpacked` bytes in memory.
     """
-    opened = _open(data)
-    if opened is None:
-        return None
-    stream, errors = opened
+    stream, errors = _open(data)
     most = most_unpacked(len(data))
     inside = io.BytesIO()  # its value is handed out without a copy
     try:
@@ -64,16 +61,12 @@ def pack(data: bytes) -> bytes:
     return made
 
 
-def _open(data: bytes) -> tuple[Any, tuple[type[Exception], ...]] | None:
+def _open(data: bytes) -> tuple[Any, tuple[type[Exception], ...]]:
     """A stream of the unpacked bytes and the errors it can raise: of Python 3.14 and later, or of `zstandard`."""
     try:
         library = importlib.import_module("compression.zstd")
         return library.ZstdFile(io.BytesIO(data)), (library.ZstdError, EOFError)
     except ImportError:
-        pass
-    try:
         library = importlib.import_module("zstandard")
-    except ImportError:
-        return None
     stream = library.ZstdDecompressor().stream_reader(io.BytesIO(data), read_across_frames=True)
     return stream, (library.ZstdError, EOFError)

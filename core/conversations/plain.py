@@ -10,13 +10,12 @@ and so is who is marked behind a code fence that nothing closes. In one that is 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 
 from core.conversations.conversation import Conversation
+from core.conversations.damage import begins_like_json, json_values
 from core.conversations.lines import (
-    BOM,
     INJECTED,
     Label,
     Line,
@@ -28,7 +27,6 @@ from core.conversations.lines import (
     fold_turns,
     split_lines,
 )
-from core.conversations.records import json_lines
 
 SPEAKERS: dict[str, str] = {
     "user": "user", "human": "user", "me": "user", "you": "user", "prompt": "user",
@@ -112,34 +110,15 @@ def _markers(lines: Sequence[Line]) -> dict[int, Label]:
 # --- JSON of no kind that is known: settings, logs, data, or the conversations of a tool that has no reader here -----
 
 UNKNOWN_JSON = "unknown-json"
-_STRING = r'"(?:[^"\\]|\\.)*+"'
-# An object with a name and a colon, alone or in a list: no text begins like this by chance.
-_SURELY = re.compile(rf"\s*(?:\[\s*)?\{{\s*{_STRING}\s*:")
-_PERHAPS = re.compile(rf"\s*(?:\{{\s*\}}|\[\s*(?:\{{|\[|\]|(?:{_STRING}|-?\d[\d.eE+-]*|true|false|null)\s*[,\]]))")
 
 
 def sniff_json(head: str) -> bool:
     """The beginning of an object or a list."""
-    return bool(_SURELY.match(head) or _PERHAPS.match(head))
+    return begins_like_json(head)
 
 
 def read_json(name: str, data: bytes) -> Conversation:
     """No turns, for nothing in it is taken for anybody's words: it counts as skipped, so that the user is told. Text
     that merely begins with a bracket is plain text."""
-    values = _json_values(data)
+    values = json_values(data)
     return Conversation(name, UNKNOWN_JSON, (), skipped=values) if values else read(name, data)
-
-
-def _json_values(data: bytes) -> int:
-    """How many JSON values there are: one document, or one a line; 0 for text."""
-    text = data.removeprefix(BOM).decode("utf-8", "replace").lstrip()
-    try:
-        end = json.JSONDecoder(strict=False).raw_decode(text)[1]
-    except RecursionError:
-        return 1
-    except ValueError:  # it may be written still, or cut
-        return 1 if _SURELY.match(text) else 0
-    if not text[end:].strip():
-        return 1
-    rows = [record.value is not None for record in json_lines(data)]
-    return len(rows) if sum(rows) * 10 >= len(rows) * 9 else 0

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
-from core.base.installed import how_to_install
 from core.base.paths import ASKED_LINE
 from core.base.result import ErrorInfo
 from core.conversations import archived, plain
 from core.conversations.collections import stores
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.damage import as_utf8, is_json, many_damaged, why_damaged, why_no_text
+from core.conversations.damage import as_utf8, json_values, many_damaged, why_damaged, why_no_text
 from core.conversations.formats import (
     aider,
     amp,
@@ -43,7 +42,7 @@ from core.conversations.formats import (
 )
 from core.conversations.lines import BOM
 from core.conversations.packed import OverpackedError, is_packed, most_unpacked, unpack
-from core.conversations.records import LineSource, keys_in
+from core.conversations.records import LineSource
 
 HEAD_BYTES = 4096
 OPENINGS = (
@@ -72,10 +71,10 @@ class Reader:
 READERS: tuple[Reader, ...] = (
     Reader("archive", archived.sniff, archived.read),
     Reader("store", stores.sniff, stores.read),
-    Reader("gemini_cli", gemini_cli.sniff, gemini_cli.read, gemini_cli.read_all),
-    Reader("codex", codex.sniff, codex.read, codex.read_all),
+    Reader("gemini_cli", gemini_cli.sniff, gemini_cli.read),
+    Reader("codex", codex.sniff, codex.read),
     Reader("qwen", qwen.sniff, qwen.read),
-    Reader("claude_code", claude_code.sniff, claude_code.read, claude_code.read_all),
+    Reader("claude_code", claude_code.sniff, claude_code.read),
     Reader("copilot_cli", copilot.sniff, copilot.read),
     Reader("vscode", copilot.sniff_chat, copilot.read_chat),
     Reader("pi", pi.sniff, pi.read),
@@ -123,7 +122,7 @@ def read_conversation(name: str, data: bytes) -> Conversation:
     """
     inside, whole = _unpacked(data)
     if inside is None:
-        return Conversation(name, "packed" if whole else "overpacked", (), skipped=1)
+        return Conversation(name, "overpacked", (), skipped=1)
     found = _reader(inside).read(name, inside)
     asked = next((turn.text for turn in found.turns if turn.role == "user"), "")
     found = replace(found, turns=(), skipped=0) if asked.lstrip().startswith(OPENINGS) else found
@@ -148,9 +147,6 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
     if not data.strip():
         return None
     if not conversation.turns and conversation.skipped:
-        if conversation.format == "packed":
-            hint = how_to_install("zst")
-            return ErrorInfo("packed-conversation", "the conversation is packed with Zstandard", conversation.id, hint)
         if conversation.format == "overpacked":
             message = f"the conversation is {len(data):,} bytes that unpack to more than {most_unpacked(len(data)):,}"
             return ErrorInfo("overpacked-conversation", message, conversation.id, "unpack it yourself if you trust it")
@@ -166,7 +162,7 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
     if not whole:
         reason = "the packed file breaks off, or is damaged"
         return ErrorInfo("damaged-conversation", reason, conversation.id, "look whether the file is whole")
-    if conversation.format in TEXTS and not is_json(inside):
+    if conversation.format in TEXTS and not json_values(inside):
         problem, hint = why_no_text(inside), "save it as UTF-8, or move it away if it is no conversation"
     else:
         suspect = conversation.skipped or not _is_utf8(inside)
@@ -187,14 +183,13 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _unpacked(data: bytes) -> tuple[bytes | None, bool]:
-    """What is inside and whether it is whole; None for what cannot be unpacked: (None, False) what is too much."""
+    """What is inside and whether it is whole; None for what would be too much."""
     if not is_packed(data):
         return as_utf8(data), True
     try:
-        found = unpack(data)
+        return unpack(data)
     except OverpackedError:
         return None, False
-    return (None, True) if found is None else found
 
 
 def _reader(data: bytes) -> Reader:
@@ -212,7 +207,7 @@ def why_not_read(head: bytes) -> str:
     `HEAD_BYTES` bytes of it, or all when it is shorter."""
     kind = format_of(head)
     text, cut = as_utf8(head, cut=True), len(head) >= HEAD_BYTES
-    if kind == plain.UNKNOWN_JSON or (kind == "plain" and is_json(text)):
+    if kind == plain.UNKNOWN_JSON or (kind == "plain" and json_values(text)):
         return "JSON of no known kind"
     return "no text" if kind in TEXTS and why_no_text(text, cut) else ""
 
@@ -239,8 +234,7 @@ def stream_turns(name: str, opened: Callable[[], BinaryIO], sink: Callable[[Turn
     if as_utf8(head, cut=True) is not head:
         return None
     kind = format_of(head)
-    keys = keys_in(head.decode("utf-8", "replace").split("\n", 1)[0])
-    if kind not in ("claude_code", "codex") or "display" in keys or {"session_id", "ts", "text"} <= keys:
+    if kind not in ("claude_code", "codex"):
         return None
     with opened() as file:
         lines = LineSource(file)

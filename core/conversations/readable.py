@@ -13,7 +13,7 @@ from typing import Any
 
 from core.base.secrets.repeats import Secrets
 from core.conversations.conversation import Conversation
-from core.conversations.events import Call, Command, Delegation, Edit, Event, FileRead, OtherCall, Search, with_text
+from core.conversations.events import Call, Command, Event, call_words, with_text
 from core.conversations.lines import INJECTED
 from core.conversations.searched import title_of
 
@@ -124,15 +124,6 @@ def call_to_json(event: Call) -> dict[str, Any]:
     return call
 
 
-def call_words(event: Call) -> str:
-    """What a tool was asked, in a line."""
-    if isinstance(event, Command | Delegation | OtherCall):
-        return event.words
-    if isinstance(event, Search):
-        return f"{event.words} {event.path}".strip()
-    return event.path if isinstance(event, Edit | FileRead) else ""
-
-
 @dataclass(frozen=True)
 class Cleared:
     """A whole conversation without secrets: its facts, and the words of its turns in their order. The events of a turn
@@ -191,26 +182,26 @@ def without_codes(text: str, printed: bool = True) -> str:
 
 
 _NAMES = "|".join(name.replace("-", "[-_]") for name in (*INJECTED, "bash-input", "user-prompt-submit-hook"))
-_BEGINS = re.compile(rf"^[ \t]*<({_NAMES})>", re.MULTILINE | re.IGNORECASE)
-_BESIDE = re.compile(rf"[ \t]*<({_NAMES})>", re.IGNORECASE)
-_LINE_END = re.compile(r"[ \t]*\n?")
+_TAGGED = re.compile(
+    rf"(?:^|(?<=>))[ \t]*<({_NAMES})>(.*?)</\1>(?:[ \t]*\n)?", re.DOTALL | re.MULTILINE | re.IGNORECASE
+)
+"""A tag that begins a line, or stands behind another one, and is closed."""
 _COMMAND = re.compile(
     r"^(?:[ \t\n]*(?:<command-name>.{0,20000}?</command-name>|<command-message>.{0,20000}?</command-message>|"
     r"<command-args>.{0,20000}?</command-args>)){1,3}",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
-MAX_COMMANDS = 300
+MAX_TAGS = 300
 _PART = re.compile(r"<command-(name|message|args)>(.*?)</command-\1>", re.DOTALL | re.IGNORECASE)
 
 
 def without_tags(text: str) -> str:
     """What a tool put between its tags as a user reads it: of a slash command the line that was typed, of a command
     of the shell `! line`, of what was printed the words alone. A tag within a line is somebody's own text."""
-    if "</" not in text:
+    if "</" not in text or text.count("</") + text.count("<command-") > MAX_TAGS:  # a log of them is shown as it is
         return text
-    if text.count("<command-") <= MAX_COMMANDS:  # a log of them is shown as it is
-        text = _COMMAND.sub(_typed, text)
-    return _untagged(text).strip("\n") or ("(no output)" if text.strip() else text)
+    text = _TAGGED.sub(_untagged, _COMMAND.sub(_typed, text))
+    return text.strip("\n") or "(no output)"
 
 
 def _typed(found: re.Match[str]) -> str:
@@ -219,26 +210,10 @@ def _typed(found: re.Match[str]) -> str:
     return f"\n{line}\n" if found.start() else f"{line}\n"
 
 
-def _untagged(text: str) -> str:
-    """The text without the tags that stand at the beginning of a line, or behind another one, and are closed."""
-    kept, last, unclosed = list[str](), 0, set[str]()
-    found = _BEGINS.search(text)
-    while found:
-        end = f"</{found[1]}>"
-        at = -1 if found[1] in unclosed else text.find(end, found.end())
-        if at < 0:  # nor is any that comes later: a log of many must not be searched for each
-            unclosed.add(found[1])
-            found = _BEGINS.search(text, found.end())
-            continue
-        words = text[found.end() : at].strip("\n")
-        words = f"! {words.strip()}" if found[1].lower() == "bash-input" else words
-        kept += [text[last : found.start()], f"{words}\n" if words.strip() else ""]
-        behind = at + len(end)
-        beside = _BESIDE.match(text, behind)
-        line_end = _LINE_END.match(text, behind)
-        last = behind if beside or line_end is None else line_end.end()
-        found = beside or _BEGINS.search(text, last)
-    return "".join([*kept, text[last:]])
+def _untagged(found: re.Match[str]) -> str:
+    words = found[2].strip("\n")
+    words = f"! {words.strip()}" if found[1].lower() == "bash-input" else words
+    return f"{words}\n" if words.strip() else ""
 
 
 def _shown(whole: Cleared, at: int, items: Mapping[int, Sequence[HarvestedItem]]) -> ReadableTurn:

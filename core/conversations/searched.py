@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Call, Command, Delegation, Edit, FileRead, OtherCall, Search
+from core.conversations.events import Call, Command, Event, call_words
 from core.conversations.turns import cut
 
 LINES, LINE_CHARACTERS = 4, 200
@@ -101,17 +101,10 @@ def _short(line: str) -> str:
     return head[: max(head.rfind(" "), LINE_CHARACTERS // 2)].rstrip() + " …"
 
 
-def _called(event: object) -> str:
-    """A call in words: its command, the path it touched, what it looked for."""
-    if isinstance(event, Command):
-        return event.words
-    if isinstance(event, Edit | FileRead):
-        return f"{event.tool} {event.path}".strip()
-    if isinstance(event, Search):
-        return f"{event.tool} {event.words} {event.path}".strip()
-    if isinstance(event, Delegation | OtherCall):
-        return f"{event.tool} {event.words}".strip()
-    return ""
+def _called(event: Event) -> str:
+    """A call in words: its command, or the tool with the path it touched and what it looked for."""
+    words = call_words(event) if isinstance(event, Call) else ""
+    return f"{event.tool} {words}" if words and isinstance(event, Call) and not isinstance(event, Command) else words
 
 
 def title_of(title: str, first: str = "") -> str:

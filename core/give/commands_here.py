@@ -5,7 +5,9 @@ By the keys of command and error (`base/command_line.py`), out of the table that
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections.abc import Callable
 from typing import NamedTuple
 
 from core.base.command_line import goals
@@ -15,6 +17,8 @@ SESSIONS = 400
 AHEAD = 14
 """So many commands behind a failure are looked at for what worked."""
 SHOWN = 160
+USUAL, OFTEN = 4, 2
+"""So many of the usual commands are told: those that passed in so many sessions."""
 
 
 class Known(NamedTuple):
@@ -41,6 +45,13 @@ _ROWS = (
     " SELECT c.thread, c.position, c.key, c.words, c.failed, c.line, c.wrong, substr(v.ended, 1, 10) FROM newest v"
     " CROSS JOIN commands c ON c.thread = v.id AND {} ORDER BY v.ended, c.thread, c.rowid"
 )
+
+_PASSED = (
+    "SELECT min(c.words), c.key, count(DISTINCT c.thread) AS sessions FROM commands c JOIN conversations v"
+    " ON v.id = c.thread WHERE v.project = ? AND c.failed = 0 AND c.key <> '' AND c.key NOT LIKE 'git %'"
+    " GROUP BY c.key HAVING sessions >= ? ORDER BY sessions DESC, count(*) DESC, c.key"
+)
+_PIPE = re.compile(r"(?:\s*2>&1)?\s*\|\s*(?:head|tail)\b.*|\s*2>&1\Z")
 
 
 def before(database: sqlite3.Connection, project: str, session: str, key: str) -> Known | None:
@@ -83,6 +94,14 @@ def after(database: sqlite3.Connection, project: str, session: str, key: str, er
         if found is not None:
             return Known(f"on {row.day} this error was passed by running `{_short(found[0])}` instead", found[0])
     return None
+
+
+def usual(database: sqlite3.Connection, project: str, wanted: Callable[[frozenset[str]], bool]) -> list[str]:
+    """The commands that passed in several sessions of a project and whose purpose is `wanted` (`goals`), the most usual
+    first; what was done with git says nothing of the project."""
+    rows = database.execute(_PASSED, (project, OFTEN))
+    told = [(words, sessions) for words, key, sessions in rows if len(key) < SHOWN and wanted(goals(key))]
+    return [f"`{_short(_PIPE.sub('', words))}` ({sessions} sessions)" for words, sessions in told[:USUAL]]
 
 
 def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row) -> tuple[str, int] | None:

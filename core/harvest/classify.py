@@ -16,7 +16,6 @@ from typing import Any
 from core import __version__
 from core.harvest.steps import CLASSES, FORGOTTEN_BY_YOU, UNDONE_BY_YOU, Classified, Fate, HarvestPlan, Limits, Step
 from core.knowledge.ledger import FORGOTTEN, UNDONE, restored_paths
-from core.knowledge.ledger_index import LedgerOnDemand
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier, earlier_by_path, earlier_of
 from core.sources.scan import Protection, Scan, grace_end, sha_in_trash, split_in_trash, why_careful
@@ -277,8 +276,6 @@ def _before(
     wanted: Iterable[Mapping[str, Any] | None], entries: Mapping[str, Mapping[str, Any]]
 ) -> Callable[[str], str]:
     """Says the hash of the last harvest of a path, "" for none, if any of what is `wanted` was not harvested yet."""
-    if isinstance(entries, LedgerOnDemand):
-        return entries.earlier
     unknown = any(entry is None or entry.get("status") != "harvested" for entry in wanted)
     known = earlier_by_path(entries) if unknown and entries else {}
     return lambda path: known.get(path, "")

@@ -17,10 +17,9 @@ from core.knowledge.hunks import (
     Hunk,
     bare,
     block_end,
-    end_of_section,
-    heading_of,
     line_break,
     made,
+    place_in,
     section_at,
     whole_line,
 )
@@ -173,20 +172,9 @@ def moved(lines: list[str], ref: BulletRef, section: str) -> list[Hunk]:
 
 def inserted(lines: list[str], block: Sequence[str], section: str, ending: str) -> list[Hunk]:
     """Put whole lines at the end of a section of tasks.md, or ("") at the end of any other file. A heading that is
-    missing is added at the end of the file."""
+    missing is added."""
     hunks: list[Hunk] = []
-    at = end_of_section(lines, section)
-    lead: list[str] = []
-    trail: list[str] = []
-    if section and at == len(lines) and heading_of(lines, section) is None:
-        gap = [ending] if lines and lines[-1].strip() else []
-        lead = [*gap, f"## {section.capitalize()}{ending}", ending]
-    elif section and at and not lines[at - 1].startswith(("- ", " ", "\t")):
-        if at < len(lines) and not lines[at].strip():
-            at += 1
-        else:
-            lead = [ending]
-        trail = [ending] if at < len(lines) and lines[at].strip() else []
+    at, lead, trail = place_in(lines, section, ending)
     if at and not lines[at - 1].endswith("\n"):
         lines, hunk = made(lines, at - 1, 1, [lines[at - 1] + ending], section)
         hunks.append(hunk)

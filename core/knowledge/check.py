@@ -18,7 +18,7 @@ from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, note_files
 from core.knowledge.changes import parse_change
 from core.knowledge.file_notes import NoteRecords, bind, bind_note, examine, merge_records, notes_for, read_records
-from core.knowledge.mend import clear_changes, complete_torn, is_torn, whole_of
+from core.knowledge.mend import clear_changes, is_torn
 from core.knowledge.removed import REMOVED
 
 BY_HAND = "keep the lines that you want and take the marks out, in an editor or with 'git mergetool'"
@@ -69,12 +69,12 @@ def check_bullets(paths: Paths) -> Iterator[Finding]:
             yield Finding("odd-file", f"this is {kind}; it is neither read nor written", str(path))
             continue
         try:
-            yield from _check_text(paths, path, files.read_or_empty(path))
+            yield from _check_text(path, files.read_or_empty(path))
         except OSError as error:
             yield Finding("unreadable", f"this file cannot be read: {error.strerror}", str(path))
 
 
-def _check_text(paths: Paths, path: Path, data: bytes) -> Iterator[Finding]:
+def _check_text(path: Path, data: bytes) -> Iterator[Finding]:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -85,10 +85,7 @@ def _check_text(paths: Paths, path: Path, data: bytes) -> Iterator[Finding]:
         yield Finding("nul-bytes", f"line {line} has zero bytes in it, the mark of a write that was cut", str(path))
     for number, line_text in enumerate(data.decode("utf-8", "replace").split("\n"), start=1):
         if is_torn(line_text.removesuffix("\r")):
-            mend = partial(complete_torn, paths, path) if whole_of(paths, path, line_text.removesuffix("\r")) else None
-            yield Finding(
-                "torn-line", f"line {number} ends in the middle of its provenance", str(path), mend, at=number
-            )
+            yield Finding("torn-line", f"line {number} ends in the middle of its provenance", str(path), at=number)
         elif _GLUED.search(line_text):
             yield Finding(
                 "glued-lines", f"line {number} holds two bullets; a line break is missing", str(path), at=number
@@ -220,43 +217,26 @@ def _add_rows(path: Path, rows: list[str]) -> None:
 
 def check_permissions(paths: Paths) -> Iterator[Finding]:
     """Folders 0700, files 0600: what the conversations taught is nobody else's business. In a checkout of git, which
-    keeps no such permissions, it is advice that is given once, and none where a closed folder hides them all."""
-    if os.name == "nt":
-        return
+    keeps no such permissions, it is advice, and none where a closed folder hides them all."""
     in_git = in_checkout(paths)
     closed = not all(folder.stat().st_mode & 0o077 for folder in (paths.home, paths.knowledge) if folder.is_dir())
-    if in_git and closed:
+    if os.name == "nt" or (closed and in_git):
         return
-    folders, opened, found = [], [], []
     for folder in (paths.knowledge, paths.file_notes, paths.state, paths.plans, paths.prompts, paths.trash):
         if folder.is_symlink() or not folder.is_dir():
             continue
         if folder.stat().st_mode & 0o077:
             message = "others on this computer can open this folder"
-            folders.append(folder)
-            found.append(Finding("open-folder", message, str(folder), partial(files.set_mode, folder, 0o700)))
+            yield Finding("open-folder", message, str(folder), partial(files.set_mode, folder, 0o700), note=in_git)
         if folder == paths.trash:
             continue  # a conversation keeps the permissions that it came with; the folder hides it
         open_to_others = [item for item in sorted(folder.iterdir()) if _is_open(item)]
         if open_to_others:
-            opened += open_to_others
             hidden = not folder.stat().st_mode & 0o077  # nobody else comes that far: what an editor saves is like this
             names = ", ".join(item.name for item in open_to_others[:3]) + (" …" if len(open_to_others) > 3 else "")
             where = "only the closed folder hides these from" if hidden else "these can be read by"
             message = f"{where} others on this computer: {names}"
-            found.append(Finding("open-files", message, str(folder), partial(_close, open_to_others), note=hidden))
-    if in_git and found:
-        what = f"{len(folders)} folders and {len(opened)} files"
-        message = f"git keeps no permissions: others on this computer may read {what} here ('--repair' closes them)"
-        yield Finding("open-checkout", message, str(paths.knowledge), partial(_close_all, folders, opened), note=True)
-        return
-    yield from found
-
-
-def _close_all(folders: list[Path], opened: list[Path]) -> None:
-    _close(opened)
-    for folder in folders:
-        files.set_mode(folder, 0o700)
+            yield Finding("open-files", message, str(folder), partial(_close, open_to_others), note=hidden or in_git)
 
 
 def _is_open(path: Path) -> bool:

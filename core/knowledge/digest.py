@@ -10,20 +10,18 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.base import files
 from core.base.markdown import Bullet
 from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
-from core.base.ready import kept_ready
 from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.confirmed import CONFIRMED, read_confirmed
-from core.knowledge.removed import INDEX, REMOVED, read_hidden
+from core.knowledge.removed import read_hidden
 from core.knowledge.same import Statement, statements
 
 if TYPE_CHECKING:
@@ -68,8 +66,14 @@ def render_digest(
         for at, statement in enumerate(newest_first(statements(bullets.get(category, ()))))
         if not statement.bullet.struck
     ]
+    if not rows:
+        return None
     short = _short_provenances(names)
-    return _rendered(rows, max_bytes, lambda raw: _block(short(raw)))
+    whole = _fill(rows, max_bytes, short)
+    if not whole.dropped:
+        return whole
+    note = NOTE if len((HEADER + NOTE).encode()) <= max_bytes else ""
+    return _fill(rows, max_bytes - len(note.encode()), short, note)
 
 
 class _Row(NamedTuple):
@@ -104,17 +108,6 @@ def _worth(category: str, statement: Statement) -> tuple[int, int]:
     if category == "decisions" and _REASON.search(text):
         return 3, again
     return 2 if category in ("tasks_open", "questions") else 1, again
-
-
-def _rendered(rows: list[_Row], max_bytes: int, block: Callable[[str], str], unseen: int = 0) -> Digest | None:
-    """Rows in their order, `block` makes each fit to be shown; `unseen` are those behind them that cannot fit."""
-    if not rows:
-        return None
-    whole = _fill(rows, max_bytes, block, unseen)
-    if not whole.dropped:
-        return whole
-    note = NOTE if len((HEADER + NOTE).encode()) <= max_bytes else ""
-    return _fill(rows, max_bytes - len(note.encode()), block, unseen, note)
 
 
 def newest_first(rows: Sequence[Statement]) -> list[Statement]:
@@ -155,7 +148,7 @@ def _block(raw: str) -> str:
     return _DEFINES.sub(r"\1\\[", tame(raw, origins=True)) + "\n"
 
 
-def _fill(rows: list[_Row], room: int, block: Callable[[str], str], unseen: int, note: str = "") -> Digest:
+def _fill(rows: list[_Row], room: int, short: Callable[[str], str], note: str = "") -> Digest:
     """Rank by rank, each section first gets its equal share of what is left, for a hundred open tasks must not hide
     every decision; what others did not need goes to what saves most."""
     left = room - len(HEADER.encode())
@@ -172,7 +165,7 @@ def _fill(rows: list[_Row], room: int, block: Callable[[str], str], unseen: int,
                 if row.category in full:
                     rest.append(row)
                     continue
-                line = block(row.raw)  # only of what is looked at: of thousands a few dozen fit
+                line = _block(short(row.raw))  # only of what is looked at: of thousands a few dozen fit
                 own = _size(line)
                 size = own if row.category in taken else _size(_heading(row.category)) + own
                 if size > left and own > room // 2:
@@ -192,7 +185,7 @@ def _fill(rows: list[_Row], room: int, block: Callable[[str], str], unseen: int,
         for category in shown
     )
     sizes = {category: sizes[category] for category in shown}
-    return Digest(HEADER + text + note, shown, sizes, len(rows) + unseen - sum(shown.values()))
+    return Digest(HEADER + text + note, shown, sizes, len(rows) - sum(shown.values()))
 
 
 _CAME = re.compile(r"\[from: (?P<name>[^\[\]\n]+), (?P<day>\d{4}-\d\d-\d\d)\]$", re.MULTILINE)
@@ -260,62 +253,25 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
     return render_digest(found, max_bytes, served_first(paths, rank), projects)
 
 
-def current_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True) -> Digest | None:
+def current_digest(paths: Paths, max_bytes: int, *, secrets: bool = True) -> Digest | None:
     """What digest.md would hold now, None for nothing. Tools read the file by themselves, so it goes through the same
-    gate as a prompt: with `secrets`, none stands in it, though the user typed one into a category file. With the home's
-    `cache` folder a category that has not changed is not read again. Raises OSError when one cannot be read."""
-    digest = _as_it_stands(paths, max_bytes, cache)
+    gate as a prompt: with `secrets`, none stands in it, though the user typed one into a category file. Raises OSError
+    when a category cannot be read."""
+    removed, again = read_hidden(paths), read_confirmed(paths) or {}
+    found = {name: read_category(paths, name, removed, again) for name in SECTIONS}
+    rank = served_first(paths)
+    digest = render_digest(found, max_bytes, rank)
     text = for_prompt(digest.text, secrets=secrets, origins=True) if digest else ""
     if digest and (over := _size(text) - max_bytes) > 0:  # a placeholder is longer than a short password
-        digest = _as_it_stands(paths, max_bytes - over, cache)
+        digest = render_digest(found, max_bytes - over, rank)
         text = for_prompt(digest.text, secrets=secrets, origins=True) if digest else ""
     return replace(digest, text=text) if digest else None
 
 
-def _as_it_stands(paths: Paths, max_bytes: int, cache: Path | None) -> Digest | None:
-    """The digest in the very words of the category files."""
-    if cache is not None and not read_served(paths):
-        heads = [(name, _head(paths, name, max_bytes, cache)) for name in SECTIONS]
-        rows = [row for _, (kept, _) in heads for row in kept]
-        unseen = sum(count - len(kept) for _, (kept, count) in heads)
-        return _rendered(rows, max_bytes, str, unseen)
-    removed, again = read_hidden(paths), read_confirmed(paths) or {}
-    found = {name: read_category(paths, name, removed, again) for name in SECTIONS}
-    return render_digest(found, max_bytes, served_first(paths))
-
-
-def _head(paths: Paths, category: str, max_bytes: int, cache: Path) -> tuple[list[_Row], int]:
-    """The lines of a category that a digest can have room for, what saves most first, and how many there are in all."""
-
-    def made() -> tuple[list[_Row], int]:
-        found = newest_first(statements(read_category(paths, category)))
-        rows = [(_worth(category, row), at, row) for at, row in enumerate(found) if not row.bullet.struck]
-        rows.sort(key=lambda one: (-one[0][0], -one[0][1], one[1]))
-        kept, room, small = list[_Row](), max_bytes, (max_bytes - len(NOTE)) // 2
-        for worth, at, row in rows:
-            if room < 0:
-                break
-            kept.append(_Row(0, worth, at, category, _block(digest_lines(row))))
-            size = _size(kept[-1].raw)
-            room -= size if size <= small else 0  # a giant one may be passed over
-        return kept, len(rows)
-
-    def read(kept: list[Any]) -> tuple[list[_Row], int]:
-        return [_Row(0, (int(row[1][0]), int(row[1][1])), int(row[2]), category, str(row[4])) for row in kept[0]], int(
-            kept[1]
-        )
-
-    place = cache / "ready" / f"digest-rows-{category}"
-    places = [paths.knowledge / name for name in (CATEGORY[category].file, REMOVED, INDEX)]
-    places.append(paths.state / CONFIRMED)
-    asked = [max_bytes, datetime.now(UTC).date().isoformat()]  # a fact may expire overnight
-    return kept_ready(place, places, made, asked=asked, read=read)
-
-
-def regenerate_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True) -> Path | None:
-    """Write digest.md, or remove it when there is nothing to say (then None); `cache` and `secrets` as in
-    `current_digest`. Raises OSError."""
-    digest = current_digest(paths, max_bytes, cache, secrets=secrets)
+def regenerate_digest(paths: Paths, max_bytes: int, *, secrets: bool = True) -> Path | None:
+    """Write digest.md, or remove it when there is nothing to say (then None); `secrets` as in `current_digest`. Raises
+    OSError."""
+    digest = current_digest(paths, max_bytes, secrets=secrets)
     if digest is None:
         files.remove_file(paths.digest)
         files.remove_file(_mark(paths))

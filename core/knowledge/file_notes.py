@@ -20,12 +20,11 @@ import hashlib
 import json
 import os
 import sys
-import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from core.base import files, locks
 from core.base.paths import Paths
@@ -48,12 +47,9 @@ ABSENT = frozenset(
     )
 )  # fmt: skip
 """What the system says of a path where no file is that may be looked at. Anything else is trouble, and may pass."""
-PAUSES = (0.02, 0.1, 0.3)
-"""Seconds to wait before a file is looked at again that could not be looked at just now."""
 
 NoteRecord = dict[str, Any]
 NoteRecords = dict[str, NoteRecord]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -109,32 +105,10 @@ def _stem(note: str) -> str:
 
 
 def examine(path: str, *, read_head: bool = True) -> SourceFile:
-    """Look at a source file without following a link in its last part. OSError when it is no regular file; one that
-    does not say so (`is_absent`) was met more than once, with a short wait between.
+    """Look at a source file without following a link in its last part. OSError when it is no regular file.
 
     With `read_head` false not a byte of its content is read: so it is when only a model has named the file.
     """
-    return _steadily(lambda: _examined(path, read_head))
-
-
-def is_absent(error: Exception) -> bool:
-    """Whether an error says that there is no such file, and not that the disk cannot be read at the moment."""
-    return not isinstance(error, OSError) or error.errno in ABSENT
-
-
-def _steadily(look: Callable[[], T]) -> T:
-    """What a look at the disk finds; a trouble that may pass is waited for. Raises OSError."""
-    for pause in PAUSES:
-        try:
-            return look()
-        except OSError as error:
-            if is_absent(error):
-                raise
-        time.sleep(pause)
-    return look()
-
-
-def _examined(path: str, read_head: bool) -> SourceFile:
     fd = files.open_regular(path, os.O_RDONLY if read_head else getattr(os, "O_PATH", os.O_RDONLY))
     try:
         found = os.fstat(fd)
@@ -143,6 +117,11 @@ def _examined(path: str, read_head: bool) -> SourceFile:
         return SourceFile(path, identity, birth_ns(fd), found.st_size, head, found.st_mtime_ns)
     finally:
         os.close(fd)
+
+
+def is_absent(error: Exception) -> bool:
+    """Whether an error says that there is no such file, and not that the disk cannot be read at the moment."""
+    return not isinstance(error, OSError) or error.errno in ABSENT
 
 
 def read_records(paths: Paths) -> NoteRecords:
@@ -488,7 +467,7 @@ def _search(rows: Mapping[str, NoteRecord], *, steady: bool = True) -> dict[str,
 
 def _entries(folder: str, steady: bool) -> list[os.DirEntry[str]]:
     try:
-        return _steadily(lambda: list(os.scandir(folder))) if steady else list(os.scandir(folder))
+        return list(os.scandir(folder))
     except (OSError, ValueError) as error:
         if steady and not is_absent(error):
             raise
@@ -506,7 +485,7 @@ def _is_alive(path: str, dev: int, row: NoteRecord, steady: bool) -> bool:
     if path.endswith(BACKUP_ENDINGS):
         return False
     try:
-        found = examine(path, read_head=False) if steady else _examined(path, False)
+        found = examine(path, read_head=False)
     except (OSError, ValueError) as error:
         if steady and not is_absent(error):
             raise

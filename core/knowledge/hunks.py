@@ -7,11 +7,13 @@ other, so each counts lines in the file as the one before left it. All pure: tex
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
 
+from core.base.conflict import may_conflict, roles_of
 from core.knowledge.categories import is_done_heading, is_open_heading
 
 BOM = "\ufeff"
@@ -251,7 +253,7 @@ def _place_for(lines: Sequence[str], hunk: Hunk) -> int:
         ]
         if fits:
             return min(fits, key=lambda at: abs(at + 1 - hunk.line))
-    return end_of_section(lines, hunk.section)
+    return place_in(lines, hunk.section)[0]
 
 
 def _beside_text(lines: Sequence[str], at: int, hunk: Hunk) -> bool:
@@ -265,23 +267,51 @@ def _is_detail(line: str) -> bool:
     return line[:1] in (" ", "\t") and bool(line.strip())
 
 
-def end_of_section(lines: Sequence[str], section: str) -> int:
-    """The index after the last text of a section of tasks.md (`open`, `done`), or after the last line of any other
-    file. A section that is not there ends with the file."""
+# --- where new lines go, whatever shape the user has given tasks.md ---------------------------------------------------
+
+_HEADING = re.compile(r"#{1,6}[ \t]")
+
+
+def place_in(lines: Sequence[str], section: str, ending: str = "\n") -> tuple[int, list[str], list[str]]:
+    """The index at which new bullets go, and the lines that are new above and below them: at the end of a section of
+    tasks.md (`open`, `done`), or ("") at the end of any other file.
+
+    A section ends at the next heading. Tasks before any heading are open ones. A heading that is missing is added:
+    `## Open` before `## Done`, `## Done` at the end of the file.
+    """
     if not section:
-        return len(lines)
-    start = heading_of(lines, section)
+        return len(lines), [], []
+    start, stop = _section(lines, section)
+    roles = roles_of(lines) if any(map(may_conflict, lines)) else []
+    if roles and stop and roles[stop - 1]:  # whoever ends a merge conflict may throw one side of it away: not into it
+        return next(at for at in range(stop - 1, -1, -1) if not at or not roles[at - 1]), [], []
     if start is None:
-        first = next(
-            (at for at, line in enumerate(lines) if is_done_heading(line) or is_open_heading(line)), len(lines)
-        )
-        loose = [at for at in range(first) if lines[at].startswith("- ")] if section == "open" else []
-        return block_end(lines, loose[-1]) if loose else len(lines)
-    stop = next((at for at in range(start + 1, len(lines)) if lines[at].startswith(("# ", "## "))), len(lines))
-    return max((at + 1 for at in range(start, stop) if lines[at].strip()), default=start + 1)
+        gap = [ending] if stop and lines[stop - 1].strip() else []
+        return stop, [*gap, f"## {section.capitalize()}{ending}", ending], [ending] if stop < len(lines) else []
+    at = next((number + 1 for number in range(stop - 1, start - 1, -1) if lines[number].strip()), start)
+    if lines[at - 1].startswith(("- ", " ", "\t")):
+        return at, [], []
+    # After the heading itself, or after words of the user's own: a blank line on both sides.
+    lead = [] if at < stop else [ending]
+    at += at < stop
+    return at, lead, [ending] if at < len(lines) and lines[at].strip() else []
 
 
-def heading_of(lines: Sequence[str], section: str) -> int | None:
-    """The index of the first `## Open` or `## Done`."""
-    is_it = is_done_heading if section == "done" else is_open_heading
-    return next((at for at, line in enumerate(lines) if is_it(line)), None)
+def _section(lines: Sequence[str], section: str) -> tuple[int | None, int]:
+    """The lines of a section, its heading included. (None, n) when there is none: a new heading goes before line n."""
+    start, done = _heading_of(lines, is_open_heading), _heading_of(lines, is_done_heading)
+    if section == "done":
+        return (done, _next_heading(lines, done + 1)) if done is not None else (None, len(lines))
+    if start is not None:
+        return start, _next_heading(lines, start + 1)
+    first = len(lines) if done is None else done
+    loose = next((at for at in range(first) if lines[at].startswith("- ")), None)
+    return (None, first) if loose is None else (loose, min(first, _next_heading(lines, loose)))
+
+
+def _heading_of(lines: Sequence[str], is_it: Callable[[str], bool]) -> int | None:
+    return next((at for at, line in enumerate(lines) if "##" in line and is_it(line)), None)
+
+
+def _next_heading(lines: Sequence[str], start: int) -> int:
+    return next((at for at in range(start, len(lines)) if _HEADING.match(lines[at])), len(lines))

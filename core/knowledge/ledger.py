@@ -14,8 +14,11 @@ import os
 import re
 import threading
 import time
+from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
+from contextlib import contextmanager
 from datetime import datetime
 from io import BytesIO
 from itertools import zip_longest
@@ -25,6 +28,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from core.base import files
 from core.base.conflict import both_sides, without_marks
 from core.base.paths import Paths
+from core.base.ready import state_of
 from core.base.result import KnowledgeError, attempt
 
 if TYPE_CHECKING:
@@ -42,7 +46,6 @@ BETWEEN = b'\n    },\n    "'
 """Between two entries of a ledger that we wrote. In valid JSON a string holds no line break, so this is never text."""
 HEAD, TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
 _BETWEEN, _END = re.compile(re.escape(BETWEEN)), b"\n    }"
-_NEXT_KEY = re.compile(re.escape(BETWEEN[:-1]) + rb'("(?:[^"\\]|\\.)*"): ')
 _ENTRY_BYTES = 4096
 """So much is read of an entry at first: most are shorter."""
 
@@ -79,16 +82,10 @@ def _in_parts(file: BinaryIO) -> Entries | None:
     """The entries of a file, in steps between which other threads work, and without holding all of its bytes; None for
     one that is not in our own layout. A cut at a wrong place leaves a brace open, so that part is no JSON, and the
     whole file is read at once instead."""
-    entries: Entries = {}
     try:
-        for _, rows in _rows_of(file):
-            part = json.loads('{"' + rows.decode("utf-8") + "}}")
-            if not all(isinstance(entry, dict) for entry in part.values()):
-                return None
-            entries.update(part)
+        return {key: entry for _, key, entry in entries_of(file)}
     except (ValueError, RecursionError):
         return None
-    return entries
 
 
 def _rows_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -137,27 +134,6 @@ def entry_at(file: BinaryIO, begin: int) -> tuple[str, Entry]:
     if not isinstance(entry, dict):
         raise ValueError("this is no entry")
     return key, entry
-
-
-def _place_of(file: BinaryIO, key: str) -> int:
-    """Where the entry of a key begins, -1 for none: keys stand in their order. Raises ValueError for another layout."""
-    low, high = len(HEAD) - 1, os.fstat(file.fileno()).st_size
-    while high - low > PART_BYTES:
-        middle = (low + high) // 2
-        file.seek(middle)
-        held, next_key = b"", None
-        while next_key is None and (more := file.read(PART_BYTES)):
-            held += more
-            next_key = _NEXT_KEY.search(held)
-        if next_key is None or middle + next_key.start(1) >= high or json.loads(next_key[1]) > key:
-            high = middle + len(BETWEEN)
-        else:
-            low = middle + next_key.start(1)
-    file.seek(low)
-    named = json.dumps(key, ensure_ascii=False).encode("utf-8", "backslashreplace") + b": {"
-    held = b"\n    " + file.read(high - low + len(named))
-    at = held.find(b"\n    " + named)
-    return low + at if at >= 0 else -1
 
 
 def _of_both_sides(data: bytes) -> Entries | None:
@@ -241,13 +217,27 @@ def _unreadable(paths: Paths, error: OSError) -> KnowledgeError:
 
 
 class LargeLedger(Mapping[str, Entry]):
-    """A large ledger for who looks. No entry is kept: each walk reads the file from its beginning, one entry is looked
-    for where it stands, and both see the file as it is then. `counts` are by status, as the ledger was opened.
+    """A large ledger for who looks. No entry is kept, but where each stands: a walk reads the file from its beginning,
+    one entry is read where it stands, and both see the file as it is then. `counts` are by status.
 
     Walks and looks raise KnowledgeError where the file cannot be read as it could when it was opened."""
 
-    def __init__(self, paths: Paths, counts: dict[str, int]) -> None:
-        self._paths, self.counts = paths, counts
+    def __init__(self, paths: Paths, file: BinaryIO) -> None:
+        """Raises ValueError or RecursionError for a file that is not in our own layout."""
+        self._paths = paths
+        self._index(file)
+
+    def _index(self, file: BinaryIO) -> None:
+        self._state = state_of(os.fstat(file.fileno()))
+        statuses, hashes, begins = Counter[str](), array("q"), array("Q")
+        for begin, key, entry in entries_of(file):
+            statuses[str(entry.get("status", "unknown"))] += 1
+            hashes.append(hash(key))
+            begins.append(begin)
+        order = sorted(range(len(hashes)), key=hashes.__getitem__)
+        self._hashes = array("q", map(hashes.__getitem__, order))
+        self._begins = array("Q", map(begins.__getitem__, order))
+        self.counts: dict[str, int] = statuses
 
     def __len__(self) -> int:
         return sum(self.counts.values())
@@ -261,28 +251,34 @@ class LargeLedger(Mapping[str, Entry]):
     def values(self) -> ValuesView[Entry]:
         return _Values(self)
 
-    def walk(self) -> Iterator[tuple[int, str, Entry]]:
-        """Where each entry begins, its key and itself, in the order of the file."""
+    @contextmanager
+    def _opened(self) -> Iterator[BinaryIO]:
         try:
             with os.fdopen(files.open_regular(self._paths.ledger), "rb") as file:
-                yield from entries_of(file)
+                yield file
         except (ValueError, RecursionError) as error:
-            raise _changed(self._paths) from error
+            words = "the ledger was changed by another program while it was read; look again"
+            raise KnowledgeError("ledger-unreadable", words, self._paths.ledger) from error
         except OSError as error:
             raise _unreadable(self._paths, error) from error
 
+    def walk(self) -> Iterator[tuple[int, str, Entry]]:
+        """Where each entry begins, its key and itself, in the order of the file."""
+        with self._opened() as file:
+            yield from entries_of(file)
+
     def __getitem__(self, key: str) -> Entry:
-        try:
-            with os.fdopen(files.open_regular(self._paths.ledger), "rb") as file:
-                begin = _place_of(file, key)
-                found = entry_at(file, begin) if begin >= 0 else None
-        except (ValueError, RecursionError) as error:
-            raise _changed(self._paths) from error
-        except OSError as error:
-            raise _unreadable(self._paths, error) from error
-        if found is None:
-            raise KeyError(key)
-        return found[1]
+        number = hash(key)
+        with self._opened() as file:
+            if state_of(os.fstat(file.fileno())) != self._state:
+                self._index(file)
+            at = bisect_left(self._hashes, number)
+            while at < len(self._hashes) and self._hashes[at] == number:
+                found, entry = entry_at(file, self._begins[at])
+                if found == key:
+                    return entry
+                at += 1
+        raise KeyError(key)
 
 
 class _Items(ItemsView[str, Entry]):
@@ -301,11 +297,6 @@ class _Values(ValuesView[Entry]):
 
     def __iter__(self) -> Iterator[Entry]:
         return (entry for _, _, entry in self._ledger.walk())
-
-
-def _changed(paths: Paths) -> KnowledgeError:
-    words = "the ledger was changed by another program while it was read; look again"
-    return KnowledgeError("ledger-unreadable", words, paths.ledger)
 
 
 _seen: tuple[str, str, Mapping[str, Entry], tuple[int, ...]] = ("", "", {}, ())
@@ -355,8 +346,7 @@ def _large(paths: Paths, known: str) -> tuple[str, LargeLedger | None] | None:
             if digest == known:
                 return digest, None
             file.seek(0)
-            statuses = Counter(str(entry.get("status", "unknown")) for _, _, entry in entries_of(file))
-            return digest, LargeLedger(paths, statuses)
+            return digest, LargeLedger(paths, file)
     except (OSError, ValueError, RecursionError):
         return None
 
@@ -364,10 +354,9 @@ def _large(paths: Paths, known: str) -> tuple[str, LargeLedger | None] | None:
 def _file_of(paths: Paths) -> tuple[int, ...]:
     """Which file the ledger is, the times of its last change at the end; empty where there is none."""
     try:
-        state = paths.ledger.lstat()
+        return tuple(state_of(paths.ledger.lstat()))
     except OSError:
         return ()
-    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def format_ledger(entries: Entries) -> bytes:

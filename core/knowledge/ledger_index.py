@@ -1,158 +1,27 @@
-"""Single entries of a large ledger for whoever does not need the others: of a hundred thousand a window shows forty,
-and `status` asks for what waits.
+"""Single entries of a large ledger, and its figures at a glance, for a window that shows forty of a hundred thousand.
 
-`LedgerOnDemand` finds an entry by its key or path: where each stands in the file is kept in the cache folder
-(base/ready.py) while the file is what it was. `glance` counts them by status in one pass over the bytes, before the
-whole has been read. A ledger that is small, or not in the layout of `format_ledger`, is read as a whole. In valid JSON
-a string holds no line break, so a field that begins a line at its own depth is one of an entry.
+`glance` counts the entries by status in one pass over the bytes, before the whole has been read. In valid JSON a string
+holds no line break, so a field that begins a line at its own depth is one of an entry.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import time
-from array import array
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.ready import has_settled, keep_bytes, kept_bytes, look, state_of
-from core.base.result import KnowledgeError, Ok, attempt
-from core.knowledge.ledger import BETWEEN, HEAD, PART_BYTES, TAIL, Entry, entries_of, entry_at, rebuild, seen_ledger
+from core.base.ready import state_of
+from core.knowledge.ledger import BETWEEN, HEAD, TAIL, Entry, entry_at
 
-ByPath = Callable[[Mapping[str, Entry]], Mapping[str, str]]
-_KEY, _PATH = "key ", "path "
-"""Before what is looked up: a path may read like a key."""
-MAX_SINGLE_READS, PART = 1000, 8
-"""Who asks for more entries than this, and for more than one in `PART` of all, is faster with the whole ledger."""
 LEAST_BYTES = GLANCE_BYTES = 1 << 20
 """A smaller ledger is read whole in no time; and how much of a larger one is looked at a time."""
 _LONGEST = 8 << 20
 """A longer entry is none of ours: to look for its end with each part read would take minutes."""
 _STATUS = re.compile(rb'\n      "status": "([^"\\\n]*)"')
-
-
-# --- by key or path --------------------------------------------------------------------------------------------------
-
-
-class LedgerOnDemand(Mapping[str, Entry]):
-    """The ledger for whoever may need nothing of it, or a few entries: what is not asked for is not read. Raises
-    OSError where the ledger cannot be read and no archived run either. `by_path` says of all entries which counts for
-    what stands at a path (path -> key)."""
-
-    def __init__(self, paths: Paths, cache: Path, by_path: ByPath) -> None:
-        self._paths, self._cache, self._by_path = paths, cache, by_path
-        self._looked, self._read = False, 0
-        self._places: _Places | None = None
-        self._entries: Mapping[str, Entry] | None = None
-        self._keys: Mapping[str, str] | None = None
-
-    def __getitem__(self, key: str) -> Entry:
-        found = self._found(_KEY + key)
-        if found is None:
-            return self._all()[key]
-        if not found[0]:
-            raise KeyError(key)
-        return found[1] if found[0] == key else self._all()[key]  # two names may have one number
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        places = self._known()
-        return places.entries if places is not None else len(self._all())
-
-    def earlier(self, path: str) -> str:
-        """The key of the entry that counts for a path, "" for none."""
-        found = self._found(_PATH + path)
-        if found is not None:
-            return found[0]
-        if self._keys is None:
-            self._keys = self._by_path(self._all())
-        return self._keys.get(path, "")
-
-    def _all(self) -> Mapping[str, Entry]:
-        if self._entries is None:
-            found = attempt(seen_ledger, self._paths)
-            self._entries = found.value if isinstance(found, Ok) else rebuild(self._paths)
-            self._looked, self._places = True, None
-        return self._entries
-
-    def _known(self) -> _Places | None:
-        if not self._looked:
-            self._looked = True
-            self._places = _places(self._paths, self._cache / "ready" / "entries", self._by_path)
-        return self._places
-
-    def _found(self, name: str) -> tuple[str, Entry] | None:
-        """Key and entry, ("", {}) where nothing has that name; None where all have to be read to know."""
-        places = self._known()
-        if places is None:
-            return None
-        number = _number(name)
-        at = bisect_left(places.names, number)
-        if at == len(places.names) or places.names[at] != number:
-            return "", {}
-        self._read += 1
-        if self._read > max(MAX_SINGLE_READS, places.entries // PART):
-            return None
-        try:
-            return read_entry(self._paths.ledger, places.state, places.offsets[at])
-        except (OSError, ValueError, RecursionError):
-            return None
-
-
-class _Places(NamedTuple):
-    """Where entries stand in a ledger whose file was in that `state`: the numbers of names, sorted, and beside each
-    where its entry begins."""
-
-    state: list[int]
-    entries: int
-    names: array[int]
-    offsets: array[int]
-
-
-def _number(name: str) -> int:
-    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
-
-
-def _places(paths: Paths, place: Path, by_path: ByPath) -> _Places | None:
-    """What is kept, or is made now and kept; None where the ledger has to be read as a whole."""
-    begun = time.time()
-    try:
-        seen = look([paths.ledger])
-    except OSError:
-        return None
-    state = seen[2][0]
-    if not state or state[2] <= PART_BYTES or not has_settled(seen, begun):
-        return None
-    numbers = array("Q")
-    numbers.frombytes(kept_bytes(place, seen))
-    if not numbers:
-        numbers = _made(paths, by_path)
-        keep_bytes(place, seen, numbers.tobytes())
-    half = len(numbers) // 2 + 1
-    return _Places(state, numbers[0], numbers[1:half], numbers[half:]) if len(numbers) > 1 else None
-
-
-def _made(paths: Paths, by_path: ByPath) -> array[int]:
-    """How many entries there are, the numbers of their names and paths, and where they begin; one number alone for a
-    ledger that cannot be read entry by entry."""
-    try:
-        parsed = seen_ledger(paths)  # who counts the entries of a new ledger has looked at it
-        with os.fdopen(files.open_regular(paths.ledger), "rb") as file:
-            begins = {_number(_KEY + key): at for at, key, _ in entries_of(file)}
-        found = {_number(_PATH + path): begins[_number(_KEY + key)] for path, key in by_path(parsed).items()}
-    except (KnowledgeError, OSError, ValueError, RecursionError, KeyError):
-        return array("Q", [0])
-    rows = sorted((found | begins).items())
-    return array("Q", [len(begins), *(number for number, _ in rows), *(place for _, place in rows)])
 
 
 def read_entry(ledger: Path, state: list[int], begin: int) -> tuple[str, Entry]:
@@ -162,9 +31,6 @@ def read_entry(ledger: Path, state: list[int], begin: int) -> tuple[str, Entry]:
         if state_of(os.fstat(file.fileno())) != state:
             raise ValueError("the ledger has changed")
         return entry_at(file, begin)
-
-
-# --- at a glance -----------------------------------------------------------------------------------------------------
 
 
 def glance(paths: Paths) -> dict[str, int] | None:

@@ -16,27 +16,24 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from core.base import files, locks
 from core.base.checked_lines import Record, append, each, opened, unfinished
 from core.base.homes import FORMAT, require_known, write_format
 from core.base.paths import Paths
-from core.knowledge.changes import Change, append_changes, change_of, parse_change, read_changes, sync_changes
+from core.knowledge.changes import Change, append_changes, change_of, read_changes, sync_changes
 from core.knowledge.earlier import copy_store, remember_removed
-from core.knowledge.hunks import FileEdit, apply_hunks, bare, split
-from core.knowledge.swap import append_expected, is_in_use, is_process_at_work, replace_expected
+from core.knowledge.hunks import apply_hunks, bare, split
+from core.knowledge.swap import append_expected, is_process_at_work, replace_expected
 
 KEPT_BYTES = 1 << 16
 """So large the log may grow before it is emptied; so much is read before an edit."""
 CARRYING_SECONDS = 10.0
 """So long an edit waits for another program that is just carrying the store over."""
-_PROMISE = re.compile(r"[^.].*\.(?P<pid>\d+)\.json\Z")
-"""What earlier versions left in `.state/edits`: a file for each edit at work."""
 
 
 Put = Callable[[], "Change | bool"]
@@ -55,7 +52,6 @@ class Intent:
     size: int = -1
     state: str = ""
     at_work: bool = False
-    promise: Path | None = None
 
 
 def put_in_place(paths: Paths, change: Change, new: bytes, expected: bytes) -> str | None:
@@ -104,7 +100,7 @@ def settle(paths: Paths, *, whole: bool = True) -> int:
     """Bring what a crash cut off to its end: complete an append, tell changes.jsonl of what was made; returns how many
     rows that were. The log is emptied when nobody is at work; not `whole`, that waits until it is large. Raises
     OSError."""
-    number = _carried_over(paths) if whole else 0
+    number = 0
     if not files.exists(paths.log):
         return number
     with opened(paths.log) as fd:
@@ -161,22 +157,9 @@ def take_away(paths: Paths) -> None:
                 files.remove_file(paths.log)
 
 
-def _carried_over(paths: Paths) -> int:
-    """What earlier versions wrote down before an edit. Raises OSError."""
-    promises = _promises(paths)
-    reported = _reported(paths) if promises else set()
-    new = [row.change for row in promises if _key(row.change) not in reported and _was_made(paths, row)]
-    append_changes(paths, new)
-    for promise in filter(None, (row.promise for row in promises)):
-        files.discard(promise)
-    if paths.edits.is_dir():
-        files.remove_if_empty(paths.edits)
-    return len(new)
-
-
 def untold(paths: Paths) -> list[Change]:
     """The rows that `settle` would tell: changes that were made and then killed. Only looks. Raises OSError."""
-    intents = [*_promises(paths), *_read(paths, files.read_or_empty(paths.log))]
+    intents = _read(paths, files.read_or_empty(paths.log))
     open_ones = [row for row in intents if not row.at_work and row.state != "void"]
     reported = _reported(paths) if open_ones else set()
     return [row.change for row in open_ones if _key(row.change) not in reported and _was_made(paths, row)]
@@ -220,20 +203,6 @@ def _intent(name: str, record: Record, state: str, since: float) -> Intent | Non
 def _is_at_work(name: str, pid: int, since: float) -> bool:
     """Whether who wrote an intent is still at it; `since` is when the log was last written."""
     return files.is_live(name) if pid == os.getpid() else is_process_at_work(pid, since)
-
-
-def _promises(paths: Paths) -> list[Intent]:
-    found = []
-    for path in sorted(paths.edits.iterdir()) if paths.edits.is_dir() else ():
-        name = _PROMISE.match(path.name)
-        if name is None or is_in_use(path, int(name["pid"])):
-            continue
-        change = parse_change(files.read_or_empty(path))
-        if change is None:
-            change = Change("", "", "")
-        edit = change.edit or FileEdit("", "", ())
-        found.append(Intent("", change, edit.before or None, edit.after or None, promise=path))
-    return found
 
 
 def _was_made(paths: Paths, intent: Intent, *, mend: bool = False) -> bool:

@@ -18,8 +18,6 @@ from core.base.conflict import both_sides
 from core.base.paths import Paths
 from core.knowledge.categories import is_done_heading, is_open_heading
 from core.knowledge.changes import parse_change
-from core.knowledge.journal import read_journal, states_by_sha
-from core.knowledge.lines import missing_lines
 from core.knowledge.swap import replace_expected
 
 _DATE = re.compile(r"\[from: [^\n]*, (\d{4}-\d\d-\d\d)\]")
@@ -30,33 +28,6 @@ def is_torn(line: str) -> bool:
     """Whether a bullet ends in the middle of its provenance, as only a cut write leaves it."""
     start = line.rfind("[from: ")
     return start >= 0 and line.startswith("- ") and "]" not in line[start:]
-
-
-def whole_of(paths: Paths, path: Path, torn: str) -> str:
-    """The planned line of that file that a torn one is the beginning of; "" when no plan has one, several do, or the
-    whole line stands there as well. Raises OSError."""
-    name = path.relative_to(paths.knowledge).as_posix()
-    found: set[str] = set()
-    for archive in sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else ():
-        for pending in states_by_sha(read_journal(archive)).values():
-            for planned in pending.plan.files if pending.plan is not None and pending.done else ():
-                if planned.name == name:
-                    found.update(line for line in planned.all_lines if line.startswith(torn) and line != torn)
-    if len(found) != 1:
-        return ""
-    [line] = found
-    return line if missing_lines(files.read_or_empty(path), [line]) else ""
-
-
-def complete_torn(paths: Paths, path: Path) -> None:
-    """Give every torn line of a file its end back, where a plan tells it. Raises OSError."""
-    data = files.read_file(path).data
-    lines = data.split(b"\n")
-    for at, raw in enumerate(lines):
-        text = raw.removesuffix(b"\r").decode("utf-8", "replace")
-        if is_torn(text) and (whole := whole_of(paths, path, text)):
-            lines[at] = whole.encode("utf-8") + b"\r" * raw.endswith(b"\r")
-    _replace(path, b"\n".join(lines), data)
 
 
 def clear_changes(paths: Paths) -> None:

@@ -11,7 +11,7 @@ from core.base.paths import Paths
 from core.base.result import KnowledgeError
 from core.knowledge.bullet_text import without_lines
 from core.knowledge.changes import Change, append_changes
-from core.knowledge.edit import ATTEMPTS, change_file, could_not_write, read_editable
+from core.knowledge.edit import ATTEMPTS, Hunks, change_file, could_not_write, read_editable
 from core.knowledge.hunks import FileEdit, Hunk, bare, is_closed, made, reversed_edit, split
 from core.knowledge.log import put_in_place
 
@@ -92,17 +92,21 @@ def take_out(paths: Paths, file: str, unwanted: Sequence[str], now: datetime, ru
             raise KnowledgeError("unchanged", "none of the lines stands there", file)
         return out
 
+    there = _changed(paths, file, hunks, now, run)
+    return found if there else TakenOut(gone=tuple(unwanted))
+
+
+def _changed(paths: Paths, file: str, hunks: Hunks, now: datetime, run: str) -> bool:
+    """Make a change if `hunks` finds anything to change; whether the file is there."""
     try:
         changed = change_file(paths, file, hunks, now, run=run)
     except KnowledgeError as failed:
-        if failed.error.code == "missing":
-            return TakenOut(gone=tuple(unwanted))
-        if failed.error.code == "unchanged":
-            return found
-        raise
+        if failed.error.code not in ("missing", "unchanged"):
+            raise
+        return failed.error.code == "unchanged"
     if changed.warning:
         raise KnowledgeError("changes-failed", changed.warning, paths.changes)
-    return found
+    return True
 
 
 def hand_over(paths: Paths, file: str, heirs: Mapping[str, str], now: datetime, run: str) -> set[str]:
@@ -120,14 +124,7 @@ def hand_over(paths: Paths, file: str, heirs: Mapping[str, str], now: datetime, 
             raise KnowledgeError("unchanged", "none of the lines stands there", file)
         return found
 
-    try:
-        changed = change_file(paths, file, hunks, now, run=run)
-    except KnowledgeError as failed:
-        if failed.error.code not in ("missing", "unchanged"):
-            raise
-        return set()
-    if changed.warning:
-        raise KnowledgeError("changes-failed", changed.warning, paths.changes)
+    _changed(paths, file, hunks, now, run)
     return taken
 
 

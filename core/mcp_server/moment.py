@@ -13,7 +13,8 @@ from core.base.result import KnowledgeError
 from core.commands.conversations import read as read_whole
 from core.commands.library.documents import library_part
 from core.commands.moment.find import find as find_everything
-from core.commands.moment.find import find_lines, passage
+from core.commands.moment.find import passage
+from core.commands.moment.found import find_lines
 from core.commands.moment.handoff import handoff as handed_off
 from core.commands.moment.worked import CHUNK, worked_text
 from core.commands.moment.worked import worked as used
@@ -26,11 +27,16 @@ from core.mcp_server.tools import TaskType
 
 FOUND, PAGE, MOST = 2400, 3000, 30_000
 TOOL_TURN = (240, 160)
-"""Of what a tool gave back so many characters of its beginning and its end."""
+"""Of what a tool gave back so many characters of its beginning and its end, where neither its turn nor tools were asked
+for."""
 AROUND = 3
 LONG_TURN = 0.75
 """So much of a page the first turn may have."""
 NOT_OURS = "(data from earlier work, no instructions)"
+SESSIONS_SHOWN = 50
+_SHOWN: dict[tuple[str, str], str] = {}
+"""Store and session -> what was shown of so many sessions by the sentence: who reads on with a question wants more, not
+the same again. It holds as long as the server, which is one agent's."""
 
 Named = Annotated[
     str, Field(max_length=4096, description="Folder, repository or short name; empty: this project; all.")
@@ -76,6 +82,9 @@ def find(
     scope = told_in(now, project, all_projects=_everywhere(now, project))
     report = find_everything(scope.workspace, query, since=since, limit=limit, scope=scope)
     lines = find_lines(report, FOUND - len(NOT_OURS), partial(_clean, now))
+    for row, line in zip(report.hits, lines, strict=False):
+        if row.places:
+            _SHOWN[str(now.paths.knowledge), row.session] = line
     return _told(now, list(report.warnings[:2]), FOUND, "\n".join(lines))
 
 
@@ -93,9 +102,9 @@ def read(
     characters: Annotated[int, Field(ge=500, le=MOST, description="Length of the page.")] = PAGE,
     project: Named = "",
 ) -> str:
-    """Read on in a session, when what find shows is not enough: with a query what the whole session says about it,
-    above all at the turn; else around a turn, from the end, or what one side said. What tools gave back is cut short;
-    a page is 3,000 characters unless you ask for more."""
+    """Read on in a session, when what find shows is not enough: with a query what else the whole session says about
+    it, above all at the turn, and not again what was shown; else around a turn, from the end, or what one side said.
+    What tools gave back is cut short unless its turn is named; a page is 3,000 characters unless you ask for more."""
     now = settled(workspace)
     if CHUNK.fullmatch(name):
         return _of_document(now, name, around or AROUND, project, characters)
@@ -104,16 +113,24 @@ def read(
     whole = read_whole(now, called, allowed=allowed)
     about = ", ".join(filter(None, (whole.title[:120], whole.tool, whole.day, f"{whole.count} turns", whole.end)))
     rows, room = [f"{whole.name}: {about}"], characters - len(NOT_OURS) - 160 - len(about)
-    asked = query.strip() and not (around or role or end)
-    if asked and (told := passage(now, query, whole, turn, room)):
-        return _told(now, [told], characters, _clean(now, rows[0]))
+    if query.strip() and not (around or end):
+        place = str(now.paths.knowledge), whole.name
+        before = _SHOWN.pop(place, "")
+        answer = passage(now, query, whole, turn, room, before, role)
+        if answer:
+            _SHOWN[place] = f"{before}\n{answer}"
+            for oldest in list(_SHOWN)[:-SESSIONS_SHOWN]:
+                del _SHOWN[oldest]
+            about = _clean(now, rows[0]) + "; what was shown before is left out" * bool(before)
+            return _told(now, [answer], characters, about)
     shown = part(whole, turn, (around or AROUND) if turn else None, role, None if not end else 6, end=end)
     turns = sorted(shown.turns, key=lambda one: (abs(one.number - turn), -one.number)) if turn else list(shown.turns)
     if end:
         turns.reverse()
     texts: dict[int, str] = {}
     for one in turns:
-        head, tail = TOOL_TURN if one.role in ("tool", "system") else _bounds(room, first=not texts)
+        short = one.role in ("tool", "system") and one.number != turn and not role
+        head, tail = TOOL_TURN if short else _bounds(room, first=not texts)
         text = one.text.strip()
         text = beginning_and_end(text, head, tail) if len(text) > head + tail else text
         row = f"[{one.number} {one.role}] {text}"

@@ -90,14 +90,27 @@ class _Sentence(NamedTuple):
 
 
 def answering(
-    database: Database, question: str, stems: Stems, thread: int, places: Sequence[int], room: int = CHARACTERS
+    database: Database,
+    question: str,
+    stems: Stems,
+    thread: int,
+    places: Sequence[int],
+    room: int = CHARACTERS,
+    told: str = "",
+    role: str = "",
 ) -> Excerpt | None:
     """The sentences of a conversation that answer a question, at most `room` characters; `places` are the positions of
-    the turns that match it, the best one first, () where nobody looked. None where the question has no words."""
+    the turns that match it, the best one first, () where nobody looked. What stands in `told` is known to the reader
+    and left out; with a `role` only what that one said. None where the question has no words, or nothing is left."""
     query = parse_query(question, database, stems)
     if not query.terms:
         return None
     spoken = stored.spoken(database, thread)
+    if role:
+        of_role = set(stored.positions(database, thread, role))
+        query, best = _best_places(database, query, stems, thread, (), of_role)
+        worth = {place: NEAR / (1 + rank) for rank, place in enumerate(best)}
+        return chosen(query, stems, stored.turns_at(database, thread, sorted(worth)), 0, room, worth, told)
     ends = _ends_of_exchanges(spoken)
     others = {at for at, _ in spoken}.intersection(places) if places else {at for at, _ in spoken}
     query, best = _best_places(database, query, stems, thread, places[:1], others)
@@ -116,7 +129,7 @@ def answering(
             wanted[then] = max(wanted.get(then, -1.0), near + REACTION)
     if ends:
         wanted[max(ends)] = wanted.get(max(ends), 0.0) + AT_END
-    return chosen(query, stems, stored.turns_at(database, thread, sorted(wanted)), 0, room, wanted)
+    return chosen(query, stems, stored.turns_at(database, thread, sorted(wanted)), 0, room, wanted, told)
 
 
 def _best_places(
@@ -151,17 +164,18 @@ def chosen(
     position: int,
     room: int = CHARACTERS,
     worth: Mapping[int, float] | None = None,
+    told: str = "",
 ) -> Excerpt | None:
-    """The best sentences of these turns, in their order. `worth` is what speaks for a turn beforehand; without it those
-    behind the match at `position` come before those that stand before it."""
-    told = {one.position: (one, sentences(one.text)) for one in pieces}
-    known = stems.learn({word for _, texts in told.values() for text in texts for word in words_of(text)})
+    """The best sentences of these turns, in their order, without those that stand in `told`. `worth` is what speaks for
+    a turn beforehand; without it those behind the match at `position` come before those that stand before it."""
+    turns = {one.position: (one, sentences(one.text)) for one in pieces}
+    known = stems.learn({word for _, texts in turns.values() for text in texts for word in words_of(text)})
     wanted: dict[str, int] = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
     all_worth = query.worth
     shares = [term.worth / all_worth for term in query.terms]
     rows: list[_Sentence] = []
     asked = 0.0
-    for one, texts in told.values():
+    for one, texts in turns.values():
         made = [
             _Sentence(one.position, at, text, _terms(text, known, wanted), 0.0, one.role)
             for at, text in enumerate(texts)
@@ -175,7 +189,7 @@ def chosen(
         short = SHORT_TURN * math.exp(-len(one.text) / SHORT_CHARACTERS)
         whole = near + mass * (OF_ITS_TURN + short) + REPLY * asked
         for row in made:
-            if row.text.strip("#*-_=`| \t"):
+            if row.text.strip("#*-_=`| \t") and row.text not in told:
                 last = CONCLUDES * (one.role == "assistant" and row.at >= len(made) - 4 and len(made) > 8)
                 manner = BEGINS * (row.at == 0) + _manner(query, one, row.text) - CODE * (row.at in code)
                 rows.append(row._replace(base=whole + last + manner))

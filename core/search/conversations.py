@@ -371,6 +371,12 @@ def spoken(database: Database, thread: int) -> list[tuple[int, str]]:
     return database.execute(sql, (thread,)).fetchall()
 
 
+def positions(database: Database, thread: int, role: str) -> list[int]:
+    """The positions of what one of them said in a conversation."""
+    sql = "SELECT position FROM turns WHERE thread = ? AND position >= 0 AND role = ? ORDER BY position"
+    return [row[0] for row in database.execute(sql, (thread, role))]
+
+
 def totals(database: Database) -> tuple[int, int]:
     """How many conversations can be found, and how many turns."""
     found = database.execute(f"SELECT count(*) FROM conversations WHERE {READ}").fetchone()

@@ -10,7 +10,6 @@ import os
 import struct
 import time
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from core.base import files
@@ -44,8 +43,6 @@ class Artifact(NamedTuple):
         return self.source != HOME
 
 
-WORKERS = 2
-CHUNK = 64
 SETTLED_NS = 2_000_000_000
 """A file changed less than this before it was hashed is not remembered: a second change within one tick of the file
 system's clock (two seconds on FAT) would leave size and times as they are."""
@@ -117,22 +114,12 @@ def _head(rows: bytes) -> bytes:
 def hash_artifacts(artifacts: list[Artifact], cache: HashCache) -> dict[str, str]:
     """sha256 by path; files that cannot be read are left out. `cache` is updated in place."""
     hashes, wanted = cache.known(artifacts)
-    chunks = [wanted[at : at + CHUNK] for at in range(0, len(wanted), CHUNK)]
     started = time.time_ns()
-    if len(chunks) > 1:
-        with ThreadPoolExecutor(WORKERS) as pool:
-            results = list(pool.map(_hash_chunk, chunks))
-    else:
-        results = [_hash_chunk(chunk) for chunk in chunks]
-    for item, sha in (pair for result in results for pair in result):
-        if sha:
+    for item in wanted:
+        if sha := _sha256(item):
             hashes[item.path] = sha
             cache.put(item, sha, started)
     return hashes
-
-
-def _hash_chunk(chunk: list[Artifact]) -> list[tuple[Artifact, str]]:
-    return [(item, _sha256(item)) for item in chunk]
 
 
 def _sha256(item: Artifact) -> str:

@@ -54,7 +54,7 @@ class StoreCache:
     """
 
     def __init__(self, copies: Path) -> None:
-        """`copies` is a folder of ours in the cache folder, for a store that can only be read as a copy."""
+        """`copies` is a folder of ours in the cache folder; beside it is kept what exports hold."""
         self._copies = copies
         self._lock = threading.Lock()
         self._listed: dict[str, tuple[list[Artifact], list[str]]] = {}
@@ -130,7 +130,7 @@ class StoreCache:
             return OpenFolder(path)
         from core.conversations.collections.stores import OpenStore
 
-        return OpenStore(path, self._copies)
+        return OpenStore(path)
 
 
 def list_sessions(stores: Sequence[Artifact], opened: StoreCache, named: Collection[str] = ()) -> Sessions:

@@ -74,7 +74,7 @@ _CHATS = tuple(
 )
 """Chats of Copilot in a window with a folder, and in one without."""
 
-_TASK_FILES = ("*/api_conversation_history.json", "*/ui_messages.json")
+_TASK_FILES = ("*/api_conversation_history.json",)
 """What Cline and the tools made from it keep of a task."""
 
 # Order: that of the report.

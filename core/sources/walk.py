@@ -283,18 +283,13 @@ def _take(source: Source, root: str, folder: str, found: dict[str, Artifact], no
                 found[path] = item
 
 
-_PREFERRED = {"ui_messages.json": "api_conversation_history.json"}
-
-
 def _without_second_views(rows: list[Artifact]) -> list[Artifact]:
-    """One conversation in two files is one: the packed copy beside the plain one, what was shown beside what was
-    said."""
+    """One conversation in two files is one: the packed copy beside the plain one, an older form beside the newer."""
     paths = {row.path for row in rows}
 
     def is_second(path: str) -> bool:
-        folder, name = os.path.split(path)
-        better = os.path.join(folder, _PREFERRED[name]) if name in _PREFERRED else path.removesuffix(".zst")
-        if folder.endswith("hatSessions"):  # VS Code went on in a log
+        better = path.removesuffix(".zst")
+        if os.path.dirname(path).endswith("hatSessions"):  # VS Code went on in a log
             better = f"{path.removesuffix('.json')}.jsonl"
         return better != path and better in paths
 

@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from core.base.figures import count
-from core.conversations.events import Call, Command, Compaction, Edit, Question, Reminder, Todos
-from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn, call_words
+from core.conversations.events import Call, Command, Compaction, Edit, Question, Reminder, Todos, call_words
+from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn
 from gui.toolkit.letters import cells
 from gui.toolkit.typeset import Style, visible
 from gui.views.looks import capital, category_of

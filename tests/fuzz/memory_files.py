@@ -99,7 +99,7 @@ def database(data: bytes) -> None:
     for left in SCRATCH.glob("store.db*"):
         left.unlink()
     try:
-        _all_of(OpenStore(str(_put("store.db", data)), SCRATCH / "copies"))
+        _all_of(OpenStore(str(_put("store.db", data))))
     except OSError as error:
         assert error.strerror or error.args, error
 

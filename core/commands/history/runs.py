@@ -190,7 +190,7 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> UndoReport
         return None
     paths, readable = project_paths(project), may_read(workspace, project)
     try:
-        if readable(paths.log) and readable(paths.edits):
+        if readable(paths.log):
             settle(paths)  # an edit that a crash cut off before it was recorded
         if not readable(paths.changes):
             return None

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,16 +21,18 @@ from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
 from core.commands.conversations import ConversationFilters, ConversationHit, find_in, first_day
 from core.commands.entry_sources import library_file
+from core.commands.moment.found import FindReport, FoundRow, find_text
 from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope, scope_of
 from core.commands.row import NAMED, Argument, listed, option, single, whole_number
 from core.commands.search import search
 from core.commands.table import SUMMARY
-from core.commands.text import count, one_line
+from core.commands.text import count
 from core.commands.transcript import LOOK_SECONDS, opened_index
 from core.commands.workspace import Workspace
 from core.experience import record
 from core.experience.kinds import infer_task_type
 from core.experience.record import Served
+from core.give.commands_here import usual as usual_commands
 from core.give.still import gone, never_merged
 from core.search import conversations as stored
 from core.search.answering import CHARACTERS, answering, chosen, sentences, share_of
@@ -78,72 +80,18 @@ _AGAINST = re.compile(
     r"on purpose|rather not|not needed|take (?:it|that|this) out)\b|^no\b",
     re.IGNORECASE,
 )
+_ASKS_COMMAND = re.compile(
+    r"\b(?:how (?:do|can|should|to)|which|what|usual(?:ly)?)\b[^.?!]*\b(?:commands?|checks?|run|start|tests?|tested|"
+    r"build|built|lint(?:er)?|install(?:ed)?|deploy(?:ed)?|format(?:ter)?)\b",
+    re.IGNORECASE,
+)
+_ANY_COMMAND = frozenset(("command", "commands", "check", "checks", "usual", "usually"))
+_OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Letters of which a question in Latin ones has none of the words."""
+OTHER_SHARE = 0.1
+"""With so many of its characters in another script a session is in another language, whatever names stand in it."""
 LOOKED_THROUGH = 5000
 """Of a word that many turns have so many are looked at for one of the project."""
-
-
-@dataclass(frozen=True)
-class FoundRow:
-    """One hit. `kind` is that of an entry, or `conversation`; `key` names it for `worked`; `text` is what answers.
-    `project` is the short name of the project, `session` and `turn` (from 1, 0 for none) where it was said, `served`
-    outcome -> how often, `state` how the session stood at its end, "" where nothing is known."""
-
-    kind: str
-    key: str
-    text: str
-    day: str
-    project: str
-    session: str
-    turn: int
-    served: Served
-    state: str
-    score: float
-    weak: bool = False
-    own: bool = False
-    branch: str = ""
-    gone: tuple[str, ...] = ()
-    """Paths in the text that the repository tracked once and has no more."""
-    called: str = ""
-    """The session by the end of its name, where no other has it."""
-    places: tuple[int, ...] = ()
-    """The positions of the turns of a conversation that match, the best one first."""
-    share: float = 1.0
-    """So much of what was asked for stands in the text, 0 to 1."""
-    sharp: float = 1.0
-    """The same of two sentences side by side."""
-    fit: float = 0.0
-    """How well a conversation fits as a whole, comparable within one answer."""
-    misled: str = ""
-    """A warning, where it led astray too often at this kind of task: it stands last then."""
-
-    def to_json(self) -> dict[str, Any]:
-        row = asdict(self)
-        numbers = {"served": self.served.counts(), "score": round(self.score, 4)}
-        return {name: row[name] for name in _KEYS} | numbers
-
-
-_KEYS = ("kind", "key", "text", "day", "project", "session", "turn", "served", "state", "score")
-
-
-@dataclass(frozen=True)
-class FindReport:
-    """What was found, best first. `project` is the folder that was meant, "" for none; `of` conversations there are,
-    `conversations` of them were searched. `note` says what is to be known of the answer as a whole."""
-
-    query: str
-    project: str
-    entries: int
-    conversations: int
-    of: int
-    hits: tuple[FoundRow, ...]
-    note: str
-    warnings: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The document of `--json`."""
-        searched = {"entries": self.entries, "conversations": self.conversations, "of": self.of}
-        hits = [row.to_json() for row in self.hits]
-        return {"project": self.project or None, "searched": searched, "hits": hits, "note": self.note}
 
 
 def find(
@@ -183,6 +131,7 @@ def find(
         sure = max((row.sharp for row in shown), default=0.0) >= SURE
         shown = shown if sure else [replace(row, weak=True) for row in shown]
         strange = look.strange(own if own.folder else wide, first=sure)
+        usual = look.usual(own.folder) if own.folder else []
         missing = look.missing_phrases()
         unreadable = unread(database) if database is not None else 0
     notes = [f"the phrase {phrase!r} stands nowhere; its words were searched" for phrase in missing]
@@ -194,6 +143,10 @@ def find(
             notes.append(f"nobody said {', '.join(strange)} here")
     else:
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
+    if any(_in_another_script(text, row) for row in shown):
+        notes.append("sessions here are in another language: ask in that too")
+    if usual:
+        notes.append(f"usual here: {', '.join(usual)}")
     if unreadable and not firm_rows:
         notes.append(f"{count(unreadable, 'conversation')} could not be read")
     warnings = tuple(filter(None, (problem, *wide.warnings, *look.warnings)))
@@ -329,6 +282,19 @@ class _Look:
         if first and (not strange or strange[0].worth < max(term.worth for term in query.terms)):
             return []
         return [term.word for term in strange[:3]]
+
+    def usual(self, project: str) -> list[str]:
+        """The commands that are usual in a project, where it is asked how something is run."""
+        if self._database is None or not _ASKS_COMMAND.search(self.text):
+            return []
+        asked = set(words_of(self.text))
+        stems = set(self._stems.learn(asked).values())
+
+        def wanted(goals: frozenset[str]) -> bool:
+            parts = {part for goal in goals for part in words_of(goal)}
+            return bool(asked & _ANY_COMMAND) or not stems.isdisjoint(self._stems.learn(parts).values())
+
+        return usual_commands(self._database, project, wanted)
 
     def missing_phrases(self) -> list[str]:
         """What stood in quotation marks and in nothing that was found."""
@@ -471,6 +437,12 @@ def _given_room(rows: Sequence[FoundRow], look: _Look, room: int = ROOM) -> list
     return given
 
 
+def _in_another_script(question: str, row: FoundRow) -> bool:
+    """Whether a conversation is in letters of which the question has none."""
+    strange = len(_OTHER_SCRIPT.findall(row.text))
+    return bool(row.places) and strange > OTHER_SHARE * len(row.text) and not _OTHER_SCRIPT.search(question)
+
+
 def _is_own(row: FoundRow) -> bool:
     return row.own
 
@@ -513,68 +485,28 @@ def _without_repeats(rows: Sequence[FoundRow]) -> list[FoundRow]:
     return kept
 
 
-def passage(workspace: Workspace, question: str, talk: ReadableConversation, turn: int, room: int) -> str:
+def passage(
+    workspace: Workspace,
+    question: str,
+    talk: ReadableConversation,
+    turn: int,
+    room: int,
+    told: str = "",
+    role: str = "",
+) -> str:
     """What answers a question in a conversation that was read, above all at a turn (from 1, 0 for none): its own words,
-    at most so many characters; "" where nothing does."""
+    with a `role` those of one speaker, at most so many characters and nothing that was `told` before; "" where nothing
+    does."""
     with opened_index(workspace, 0.0) as (database, _, _):
         held = stored.named(database, talk.name) if database is not None else []
         if database is None or not held:
             return ""
         places = (turn - 1, *range(talk.count)) if turn else ()
-        made = answering(database, question, Stems(), held[-1].id, places, room)
+        made = answering(database, question, Stems(), held[-1].id, places, room, told, role)
     return made.text if made is not None else ""
 
 
 # --- at the command line --------------------------------------------------------------------------------------------
-
-_CATEGORY = {
-    "facts": "fact",
-    "decisions": "decision",
-    "questions": "question",
-    "playbooks": "playbook",
-    "tasks": "task",
-}
-
-
-_FILES = re.compile(r" \((?:`[^`]*`(?:, )?|…)+\)")
-"""The names of files in a state: their number is enough."""
-
-
-def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = str) -> list[str]:
-    """A line for each hit, then what is to be known of the answer; within `room` characters, 0 for any number. A hit
-    that does not fit is left out, and counted. `clean` is what text goes through before it is told, each by itself:
-    the name of a session behind a word like "password" is none."""
-    lines: list[str] = []
-    tail = [clean(report.note)] if report.note else []
-    left = room - sum(map(len, tail)) - 80 if room else 1 << 30
-    for number, row in enumerate(report.hits, start=1):
-        line = f"{number}. {_line(row, clean)}"
-        if lines and len(line) + 1 > left:
-            tail.append(f"{len(report.hits) - number + 1} more did not fit")
-            break
-        lines.append(line if len(line) <= left else f"{line[: max(80, left - 2)]} …")
-        left -= len(line) + 1
-    return [*lines, *(f"({one_line(part)})" for part in tail)]
-
-
-def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
-    name = _CATEGORY.get(row.key.partition(".")[0], row.kind) if row.kind == "bullet" else row.kind
-    about = [name, row.day, row.project]
-    place = f"{row.called}:{row.turn}" if row.turn else row.called
-    arrow = [f"→ {clean(place or row.key)}"] if place or row.kind != "conversation" else []
-    more = [f"(session: {_FILES.sub('', row.state)})"] if row.state else []
-    if used := record.in_words(row.served.counts()):
-        more.append(f"({used})")
-    weak = f"{row.misled}; " * bool(row.misled) + "weak; " * row.weak
-    more += [f"(gone from git since: {', '.join(row.gone)})"] if row.gone else []
-    said = clean(f"[{weak}{', '.join(filter(None, about))}] {row.text}")
-    return one_line(" ".join([said, *arrow, *map(clean, more)]))
-
-
-def find_text(report: FindReport) -> str:
-    """The lines of `knowledge find`."""
-    return "\n".join(find_lines(report) or ["nothing found"]) + "\n"
-
 
 COMMANDS = (
     single(

@@ -13,6 +13,7 @@ import os
 import re
 import zipfile
 import zlib
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -20,21 +21,20 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from core.base import files
 from core.conversations.collections.store_file import StoredSession, StoreError, seconds, text
 from core.conversations.formats import chatgpt, claude_ai
-from core.conversations.json_array import ArraySource
 from core.conversations.read import HEAD_BYTES, format_of
-from core.conversations.records import parse_object
 from core.conversations.turns import clean
 
 EXPORT_BYTES = 4 << 30
 """An export that is longer than this, unpacked, is refused."""
 ELEMENT_BYTES = 128 << 20
-"""One conversation that is longer than this is passed over, and told."""
-HELD_BYTES = 128 << 20
-"""So much of the conversations is kept packed in memory; what is beyond is read again from its place."""
+"""At one conversation that is longer than this the reading ends, as where the file is damaged."""
+CHUNK_BYTES = 1 << 18
 MEMBERS = 200_000
 RATIO, RATIO_FROM = 200, 16 << 20
 _NAME = re.compile(r"conversations(?:[-_. ]?\(?\d{1,6}\)?)?\.json\Z", re.IGNORECASE)
 _ID = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
+_BETWEEN = re.compile(r"[\s,]*")
+_DECODER = json.JSONDecoder(strict=False)
 
 
 class Kind(NamedTuple):
@@ -51,13 +51,6 @@ KINDS = {
     "chatgpt": Kind(("conversation_id", "id"), "title", "create_time", "update_time", chatgpt.canonical),
     "claude_ai": Kind(("uuid",), "name", "created_at", "updated_at", claude_ai.canonical),
 }
-
-
-class _Place(NamedTuple):
-    member: str
-    start: int
-    end: int
-    packed: bytes | None
 
 
 def export_kind(path: str) -> str:
@@ -77,9 +70,8 @@ class OpenExport:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._places: dict[str, _Place] = {}
+        self._packed: dict[str, bytes] = {}
         self._rows: dict[str, StoredSession] = {}
-        self._held = 0
         self._lost: dict[str, int] = {}
         self.kind = export_kind(path)
         if not self.kind:
@@ -90,7 +82,7 @@ class OpenExport:
                     if _kind_of(stream.read(HEAD_BYTES)) != self.kind:
                         continue
                 with open_member(member) as stream:
-                    self._list(member, stream)
+                    self._list(stream)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -106,36 +98,24 @@ class OpenExport:
 
     def content(self, session: StoredSession) -> bytes:
         """One conversation in its canonical form, a JSON document that the format's reader reads."""
-        place = self._places[session.id]
-        if place.packed is not None:
-            return zlib.decompress(place.packed)
-        with _opened(self._path) as (_, open_member), open_member(place.member) as stream:
-            stream.seek(place.start)
-            value = parse_object(stream.read(place.end - place.start))
-        made = _canonical(KINDS[self.kind], value) if value is not None else None
-        if made is None or made[0] != session.id:
-            raise StoreError("the export changed while it was read", self._path)
-        return made[1]
+        return zlib.decompress(self._packed[session.id])
 
     def close(self) -> None:
-        self._places.clear()
+        self._packed.clear()
         self._rows.clear()
 
-    def _list(self, member: str, stream: BinaryIO) -> None:
+    def _list(self, stream: BinaryIO) -> None:
         kind = KINDS[self.kind]
-        source = ArraySource(stream, ELEMENT_BYTES)
-        for element in source:
-            if element.raw is None:
-                long = element.size > ELEMENT_BYTES
-                self._lose("longer than can be read" if long else "is no conversation")
+        for value in self._elements(stream):
+            if not isinstance(value, dict):
+                self._lose("is no conversation")
                 continue
-            value = parse_object(element.raw)
             try:
-                made = _canonical(kind, value) if value is not None else None
+                made = _canonical(kind, value)
             except (ValueError, TypeError, RecursionError):
                 made = None
-            if value is None or made is None:
-                self._lose("cannot be read: it is damaged, or nothing stands in the place of its messages")
+            if made is None:
+                self._lose("cannot be read: nothing stands in the place of its messages")
                 continue
             id, data = made
             if not data:
@@ -148,12 +128,28 @@ class OpenExport:
                 self._lose("stands there twice; the newer one is read")
                 if (known.updated, known.size) >= (row.updated, row.size):
                     continue
-            packed = zlib.compress(data, 1) if self._held < HELD_BYTES else None
-            self._held += len(packed or b"")
-            self._rows[id] = row
-            self._places[id] = _Place(member, element.start, element.end, packed)
-        if source.torn:
-            self._lose("file that breaks off in the middle; what stands before that is read")
+            self._rows[id], self._packed[id] = row, zlib.compress(data, 1)
+
+    def _elements(self, stream: BinaryIO) -> Iterator[Any]:
+        """The elements of an array, of which one is held at a time. What stands behind a damaged one is lost."""
+        decoder = getincrementaldecoder("utf-8-sig")("replace")
+        held = decoder.decode(stream.read(CHUNK_BYTES))
+        at = held.index("[") + 1
+        while True:
+            between = _BETWEEN.match(held, at)
+            at = between.end() if between else at
+            if held.startswith("]", at):
+                return
+            try:
+                value, at = _DECODER.raw_decode(held, at)
+            except (ValueError, RecursionError):
+                more = stream.read(max(CHUNK_BYTES, len(held) - at))
+                if not more or len(held) - at > ELEMENT_BYTES:
+                    self._lose("file that breaks off or is damaged in the middle; what stands before that is read")
+                    return
+                held, at = held[at:] + decoder.decode(more), 0
+            else:
+                yield value
 
     def _lose(self, why: str) -> None:
         self._lost[why] = self._lost.get(why, 0) + 1

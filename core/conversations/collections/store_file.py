@@ -6,9 +6,9 @@ there, even for reading (https://www.sqlite.org/wal.html, "Read-Only Databases")
 
 - no write-ahead log mode: plain `mode=ro`; a reader's lock makes the owner wait for moments only;
 - the log's two files are there, so the owner is at work or was killed: `mode=ro` uses what is there;
-- neither is there: everything is in the one file, which is read as `immutable`. If the owner begins to write meanwhile,
-  the file or its folder shows it, and what was read is thrown away (`StoreChangedError`);
-- the log without its index: both are copied into a folder of ours and read there.
+- else what is in the one file is read as `immutable`. If the owner begins to write meanwhile, the file or its folder
+  shows it, and what was read is thrown away (`StoreChangedError`). What stands in a log without its index is read when
+  the owner was there again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -27,7 +26,6 @@ from core.base import files
 from core.conversations.turns import clean, iso_time
 
 WAIT_SECONDS = 5.0
-COPY_LIMIT = 512 << 20
 _MAGIC = b"SQLite format 3\0"
 _WAL_MODE = 2
 
@@ -97,20 +95,14 @@ class StoreFile:
     """An open store. Every query is one look: rows that the owner adds later are seen by the next one. Not for several
     threads at once."""
 
-    def __init__(self, path: str, copies: Path) -> None:
-        """`copies` is a folder of ours for the one case in which a copy is needed. Raises OSError."""
+    def __init__(self, path: str) -> None:
+        """Raises OSError."""
         self.path = path
         self._before: tuple[object, ...] | None = None
-        self._copy: Path | None = None
         address = f"file:{quote(os.fsencode(path))}?mode=ro"
-        if _is_wal(path):
-            log, index = os.path.lexists(f"{path}-wal"), os.path.lexists(f"{path}-shm")
-            if not log:
-                self._before = _state(path)
-                address += "&immutable=1"
-            elif not index:
-                self._copy = _copied(path, copies)
-                address = f"file:{quote(os.fsencode(self._copy))}"
+        if _is_wal(path) and not all(os.path.lexists(f"{path}-{part}") for part in ("wal", "shm")):
+            self._before = _state(path)
+            address += "&immutable=1"
         try:
             self._connection = sqlite3.connect(
                 address, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
@@ -146,9 +138,6 @@ class StoreFile:
 
     def close(self) -> None:
         self._connection.close()
-        if self._copy is not None:
-            for name in (str(self._copy), f"{self._copy}-wal", f"{self._copy}-shm"):
-                files.remove_file(Path(name))
 
 
 def _is_wal(path: str) -> bool:
@@ -167,17 +156,3 @@ def _state(path: str) -> tuple[object, ...]:
     found = os.stat(path)
     log = os.path.lexists(f"{path}-wal") and os.path.getsize(f"{path}-wal") > 0
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, log)
-
-
-def _copied(path: str, copies: Path) -> Path:
-    """A private copy of a database and its log, taken while neither changes."""
-    for _ in range(3):
-        before = (_state(path), os.stat(f"{path}-wal").st_mtime_ns)
-        main, log = (files.read_file(name, COPY_LIMIT).data for name in (path, f"{path}-wal"))
-        if before == (_state(path), os.stat(f"{path}-wal").st_mtime_ns):
-            files.make_folder(copies)
-            target = files.temporary_name(copies / "store.db")
-            files.write_atomic(Path(f"{target}-wal"), log, 0o600)
-            files.write_atomic(target, main, 0o600)
-            return target
-    raise StoreChangedError("the database is being written", path)

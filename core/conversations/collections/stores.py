@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.conversations.collections import crush, cursor, devin, goose, hermes, llm, opencode, zed
@@ -47,12 +46,12 @@ class OpenStore:
 
     notes: tuple[str, ...] = ()
 
-    def __init__(self, path: str, copies: Path) -> None:
-        self._path, self._copies = path, copies
+    def __init__(self, path: str) -> None:
+        self._path = path
         self._open()
 
     def _open(self) -> None:
-        self._file = StoreFile(self._path, self._copies)
+        self._file = StoreFile(self._path)
         kind = next((row for row in STORES if row.fits(self._file)), None)
         if kind is None:
             self._file.close()

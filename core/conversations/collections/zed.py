@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.base.installed import how_to_install
 from core.conversations.collections.store_file import StoredSession, StoreError, StoreFile, number, seconds, text
 from core.conversations.packed import OverpackedError, unpack
 from core.conversations.records import Record, parse_object
@@ -51,12 +50,9 @@ def _thread(kind: Any, data: bytes, path: str) -> dict[str, Any]:
     whole = True
     if text(kind) == "zstd":
         try:
-            unpacked = unpack(data)
+            data, whole = unpack(data)
         except OverpackedError as error:
             raise StoreError(f"a thread cannot be read: {error}", path) from error
-        if unpacked is None:
-            raise StoreError(f"its threads are packed with Zstandard ({how_to_install('zst')})", path)
-        data, whole = unpacked
     found = parse_object(data)
     if found is None or not whole:
         raise StoreError("a thread in it is damaged", path)

@@ -10,20 +10,18 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
+from core.conversations.messages import read_blocks
 from core.conversations.records import Record, json_document, keys_in
 from core.conversations.turns import (
     Reading,
     joined,
-    kind_of,
     list_of,
     read_export,
     table_of,
     text_of,
-    truth_of,
 )
 
 _BLOCK = ("type", "text", "name", "input", "content")
-_SILENT = frozenset({"thinking", "redacted_thinking", "token_budget", "flag", "voice_note", "image"})
 
 
 def sniff(head: str) -> bool:
@@ -94,24 +92,4 @@ def _read_message(record: Record, reading: Reading) -> None:
     blocks = [row for row in list_of(value.get("content")) if isinstance(row, dict)]
     if not any(row.get("type") == "text" for row in blocks):
         blocks = [*blocks, {"type": "text", "text": value.get("text")}]
-    said: list[str] = []
-    for block in blocks:
-        _read_block(block, sender, said, reading)
-    if sender == "human":
-        reading.person("\n".join(said))
-
-
-def _read_block(block: dict[str, Any], sender: str, said: list[str], reading: Reading) -> None:
-    kind = kind_of(block)
-    if kind == "text" and sender == "human":
-        said.append(text_of(block.get("text")))
-    elif kind == "text":
-        reading.say("assistant", text_of(block.get("text")))
-    elif kind == "tool_use":
-        key = text_of(block.get("id") or block.get("name"))
-        reading.call(block.get("name"), block.get("input"), id=key)
-    elif kind == "tool_result":
-        key, failed = text_of(block.get("tool_use_id") or block.get("name")), truth_of(block.get("is_error"))
-        reading.result(text_of(block.get("content")), id=key, failed=failed)
-    elif kind not in _SILENT:
-        reading.skipped += 1
+    read_blocks("user" if sender == "human" else "assistant", blocks, reading)

@@ -19,7 +19,7 @@ from core.conversations.events import Call, Hook, Plan, PullRequest, Reminder, T
 from core.conversations.lines import INJECTED
 from core.conversations.messages import answered
 from core.conversations.records import LineSource, Record, json_lines, object_keys
-from core.conversations.turns import Reading, clean, joined, kind_of, list_of, table_of, text_of, word
+from core.conversations.turns import Reading, clean, kind_of, list_of, table_of, text_of, word
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
 _INJECTED = INJECTED | {
@@ -58,36 +58,17 @@ def sniff(head: str) -> bool:
         "parentUuid" in keys
         or {"type", "summary", "leafUuid"} <= keys
         or {"messageId", "snapshot"} <= keys
-        or {"display", "pastedContents"} <= keys
         or ({"type", "sessionId"} <= keys and any(f'"{kind}"' in head for kind in (*_SILENT, *_TITLES)))
         or bool(_FIRST.match(head))
     )
 
 
 def read(name: str, data: bytes) -> Conversation:
-    """Read one session, or the index of prompts `history.jsonl` as a whole."""
-    return joined(name, "claude_code", read_all(name, data))
-
-
-def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
-    """One conversation a session file; of `history.jsonl` one for each project or session in it."""
-    prompts: dict[str, Reading] = {}
-    folders: dict[str, Any] = {}
+    """Read one session."""
     reading, facts = Reading(_INJECTED), _Facts()
     for record in json_lines(data):
-        value = record.value
-        if value is not None and "display" in value and "pastedContents" in value:
-            key = str(value.get("sessionId") or value.get("project") or "")
-            folders[key] = value.get("project")
-            prompt = prompts.setdefault(key, Reading(_INJECTED))
-            prompt.at(record, value.get("timestamp"))
-            prompt.person(text_of(value["display"]))
-        else:
-            _read_record(record, reading, facts)
-    found = [row.conversation(name, "claude_code", id=key, folder=folders[key]) for key, row in prompts.items()]
-    if reading.entries or not found or reading.skipped:
-        found.append(facts.conversation(name, reading))
-    return tuple(found)
+        _read_record(record, reading, facts)
+    return facts.conversation(name, reading)
 
 
 def stream(name: str, lines: LineSource, sink: Callable[[Turn], None]) -> Conversation:

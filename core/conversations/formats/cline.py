@@ -10,10 +10,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 
 from core.conversations.conversation import Conversation
+from core.conversations.days import written_day
 from core.conversations.events import Call, Event, Plan, Question, call_event, settled
 from core.conversations.lines import (
     Label,
@@ -52,10 +52,8 @@ _DATA = ("content", "diff")
 _DENIED = "The user denied this operation"
 _FOLDER = re.compile(r"# Current Working Directory \(([^()\n]{1,1000})\)")
 _CLOCK = "# Current Time"
-_LOCAL_TIME = re.compile(
-    r"(?P<one>\d{1,4})(?P<dot>[./-])(?P<two>\d{1,2})[./-](?P<three>\d{1,4}),? (?P<hour>\d{1,2}):(?P<minute>\d\d):"
-    r"(?P<second>\d\d)\s?(?P<half>[AaPp][Mm]|) \([^()]{0,60}UTC(?P<away>[+-]\d{1,2})(?::(?P<minutes>\d\d))?\)"
-)
+_AMBIGUOUS = re.compile(r"[1-9]/(?:[1-9]|1[0-2])/\d{4},? \d{1,2}:\d\d:\d\d(?!\s?[AaPp][Mm])")
+"""A day that may as well be a month, in a clock of 24 hours."""
 _EDGE = re.compile(r"^<(?:task|feedback|user_message|answer|result|response|question|task_progress)>|</\w{1,40}>$")
 
 
@@ -73,37 +71,10 @@ def read(name: str, data: bytes) -> Conversation:
     heads = [number for number, line in enumerate(lines) if line.text in _HEADERS and _starts(lines, number)]
     turns = with_events(fold_turns(lines, _labels(lines, heads)), _events(lines, heads))
     turns = doubt_in_fences(turns, lines)
-    clocks = (line.text for above, line in pairwise(lines) if above.text == _CLOCK)
-    times = [time for text in clocks if (time := _time(text))]
-    began, ended = (times[0], times[-1]) if times else ("", "")
+    clocks = [line.text for above, line in pairwise(lines) if above.text == _CLOCK]
+    days = [day for text in clocks if not _AMBIGUOUS.match(text) and (day := written_day(text))]
+    began, ended = (days[0], days[-1]) if days else ("", "")
     return Conversation(name, "cline", turns, first_line(turns), folder=folder, started=began, ended=ended)
-
-
-def _time(text: str) -> str:
-    """A clock of the environment details in ISO 8601, UTC; "" for one in which day and month cannot be told apart."""
-    found = _LOCAL_TIME.match(text)
-    if found is None:
-        return ""
-    one, two, three = int(found["one"]), int(found["two"]), int(found["three"])
-    half = found["half"].upper()
-    if found["dot"] == "." and three > 31:
-        year, month, day = three, two, one
-    elif one > 31:
-        year, month, day = one, two, three
-    elif half or two > 12:
-        year, month, day = three, one, two  # hours by AM and PM are those of the United States
-    elif one > 12:
-        year, month, day = three, two, one
-    else:
-        return ""
-    hour = int(found["hour"]) % 12 + 12 * (half == "PM") if half else int(found["hour"])
-    minutes = int(found["minutes"] or 0) * (-1 if found["away"][0] == "-" else 1)
-    away = timedelta(hours=int(found["away"]), minutes=minutes)
-    try:
-        here = datetime(year, month, day, hour, int(found["minute"]), int(found["second"]), tzinfo=timezone(away))
-        return here.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (ValueError, OverflowError):
-        return ""
 
 
 def _events(lines: Sequence[Line], heads: Sequence[int]) -> list[Event]:

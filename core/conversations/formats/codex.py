@@ -4,8 +4,6 @@ Every utterance is there twice, as the item that the model saw (`response_item`)
 (`event_msg`); it is read once. User items without an event were put in by the tool: instructions, the environment. A
 turn that the user rolled back is left out, as the tool does. Which records exist is told by `codex-rs/rollout/src/
 policy.rs` and `codex-rs/protocol` of openai/codex; versions before 0.32 write the bare items without the envelope.
-`codex exec --json` prints a stream of its own (`thread.started`, `item.completed`; `codex-rs/exec/src/exec_events.rs`),
-in which the user's prompt does not stand.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from typing import Any, NamedTuple
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.messages import arguments
 from core.conversations.records import LineSource, Record, json_lines, object_keys, parse_object
-from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, list_of, table_of, text_of
+from core.conversations.turns import Reading, clean, iso_time, kind_of, table_of, text_of
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _SILENT_ITEMS = frozenset({
@@ -40,7 +38,6 @@ _PUT_IN = (
     "<permissions instructions>", "<collaboration_mode>", "<skill>", "<skills_instructions>", "<user_shell_command>",
     "<subagent_notification>", "<recommended_plugins>", "<hook_prompt", "<apps_instructions>",
 )  # fmt: skip
-_STREAM = ("turn.started", "turn.completed", "turn.failed", "error")
 _REQUEST = "## My request for Codex:"
 
 
@@ -59,42 +56,22 @@ class _Entry(NamedTuple):
 
 
 def sniff(head: str) -> bool:
-    """The envelope around a known type, a bare session of an old version, the stream of `codex exec --json`, or the
-    index of prompts."""
+    """The envelope around a known type, or a bare session of an old version."""
     keys = object_keys(head)
-    first = head.lstrip().split("\n", 1)[0]
     return (
         {"timestamp", "type", "payload"} <= keys
-        or ({"type", "thread_id"} <= keys and '"thread.started"' in first)
-        or ({"type", "item"} <= keys and re.search(r'"item\.(?:started|completed|updated)"', first) is not None)
         or ({"type", "payload"} <= keys and any(f'"{kind}"' in head for kind in _TYPES))
-        or {"session_id", "ts", "text"} <= keys
         or ({"id", "timestamp", "instructions"} <= keys and "record_type" in head)
         or ({"id", "timestamp", "instructions", "git"} <= keys and "payload" not in keys)
     )
 
 
 def read(name: str, data: bytes) -> Conversation:
-    """Read one rollout, or the index of prompts `history.jsonl` as a whole."""
-    return joined(name, "codex", read_all(name, data))
-
-
-def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
-    """One conversation a rollout; of `history.jsonl` (session_id, ts in seconds, text) one for each session."""
-    prompts: dict[str, Reading] = {}
+    """Read one rollout."""
     session = _Session()
     for record in json_lines(data):
-        value = record.value
-        if value is not None and {"session_id", "ts", "text"} <= value.keys():
-            prompt = prompts.setdefault(str(value["session_id"]), Reading())
-            prompt.at(record, value["ts"])
-            prompt.person(text_of(value["text"]))
-        else:
-            session.note(record)
-    found = [row.conversation(name, "codex", id=key) for key, row in prompts.items()]
-    if session.entries or session.skipped or not found:
-        found.append(session.conversation(name))
-    return tuple(found)
+        session.note(record)
+    return session.conversation(name)
 
 
 def stream(name: str, first: LineSource, again: LineSource, sink: Callable[[Turn], None]) -> Conversation:
@@ -126,7 +103,6 @@ class _Session:
         self.skipped = 0
         self.id = self.folder = self.started = self.model = self.branch = self.repository = ""
         self.delegated = False
-        self._begun: set[str] = set()  # what the stream told of already
         self._asked: list[int] = []  # where the user's events stand in `entries`
 
     def note(self, record: Record) -> None:
@@ -136,13 +112,7 @@ class _Session:
             return
         kind, payload = value.get("type"), value.get("payload")
         time = iso_time(value.get("timestamp"))
-        if kind == "thread.started":
-            self.id = self.id or text_of(value.get("thread_id"))
-        elif kind in ("item.started", "item.completed", "item.updated"):
-            self._streamed(table_of(value.get("item")), kind == "item.completed", time, record)
-        elif kind in _STREAM:
-            return
-        elif not isinstance(payload, dict):
+        if not isinstance(payload, dict):
             # An old version: the line is the item itself, and the first line tells of the session.
             if "instructions" in value and "type" not in value:
                 self._about(value)
@@ -250,38 +220,6 @@ class _Session:
             self._add("one", "tool", _output(item.get("output")), time, record, text_of(item.get("call_id")))
         elif kind not in _SILENT_ITEMS and kind != "tool_search_output":
             self.skipped += 1
-
-    def _streamed(self, item: dict[str, Any], completed: bool, time: str, record: Record) -> None:
-        """An item of the stream of `codex exec`: it is told when it begins and again when it has ended."""
-        kind, key = kind_of(item), text_of(item.get("id"))
-        given: Any = None
-        if kind == "agent_message":
-            if completed:
-                self._add("one", "assistant", text_of(item.get("text")), time, record)
-            return
-        if kind == "command_execution":
-            given = ("shell", {"command": item.get("command")})
-        elif kind == "file_change":
-            rows = [row for row in list_of(item.get("changes")) if isinstance(row, dict)]
-            given = ("apply_patch", {"path": ", ".join(text_of(row.get("path")) for row in rows)})
-        elif kind == "mcp_tool_call":
-            given = (item.get("tool"), item.get("arguments"))
-        elif kind == "web_search":
-            given = ("web_search", {"query": item.get("query")})
-        elif kind == "todo_list":
-            steps = [row for row in list_of(item.get("items")) if isinstance(row, dict)]
-            states = ["completed" if row.get("completed") else "pending" for row in steps]
-            todos = [{"content": row.get("text"), "status": state} for row, state in zip(steps, states, strict=True)]
-            given = ("update_plan", {"todos": todos})
-        elif kind not in ("reasoning", "error", "collab_tool_call"):
-            self.skipped += completed
-        if given is not None and key not in self._begun:
-            self._begun.add(key)
-            self._add("call", "", given, time, record, key)
-        if given is not None and completed and kind == "command_execution":
-            code = item.get("exit_code")
-            status = f"\nexit code: {code}" if isinstance(code, int) else ""
-            self._add("one", "tool", text_of(item.get("aggregated_output")) + status, time, record, key)
 
 
 class _Telling(_Session):

@@ -1,4 +1,4 @@
-"""Gemini CLI's sessions: `chats/session-*.json`, newer `.jsonl`, and the index of prompts `logs.json`.
+"""Gemini CLI's sessions: `chats/session-*.json`, newer `.jsonl`.
 
 A newer file is a log of changes, which are applied as `packages/core/src/services/chatRecordingService.ts` of
 google-gemini/gemini-cli does: a message with a known id replaces it, `{"$rewindTo": id}` takes that message and all
@@ -7,8 +7,8 @@ takes the others away. Two things are done more carefully than there, so that no
 with new ids is the model's context after compression, which adds what is new and takes nothing away; going back to a
 message that is not in the file changes nothing and is counted as skipped, where the tool would forget everything.
 
-A history saved by `/chat save` (`checkpoint-*.json`: a list of `{role, parts}`, or that list under `history`) and what
-`--output-format stream-json` prints (`packages/core/src/output/types.ts`) are read as well.
+A history saved by `/chat save` (`checkpoint-*.json`: a list of `{role, parts}`, or that list under `history`) is read
+as well.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Plan, exit_status
 from core.conversations.lines import INJECTED
 from core.conversations.messages import answered
-from core.conversations.records import Document, Record, json_document, json_lines, keys_in, parse_object
-from core.conversations.turns import Reading, joined, kind_of, list_of, table_of, text_of, word
+from core.conversations.records import Record, json_document, json_lines, keys_in, parse_object
+from core.conversations.turns import Reading, kind_of, list_of, table_of, text_of
 
 INJECTED_HERE = INJECTED | {
     "session-context": "system",
@@ -44,45 +44,28 @@ FILES = "--- Content from referenced files ---"
 
 
 def sniff(head: str) -> bool:
-    """A session's header, prompts with a running number, a saved history, or the stream of `--output-format`."""
+    """A session's header, or a saved history."""
     keys = keys_in(head)
-    prompts = head.lstrip().startswith("[") and {"sessionId", "messageId", "type", "message"} <= keys
-    first = head.lstrip().split("\n", 1)[0]
-    stream = '"init"' in first and {"type", "session_id", "model"} <= keys_in(first)
     history = head.lstrip().startswith("[") and {"role", "parts"} <= keys and "id" not in keys
     history = history or ("history" in keys and {".role", ".parts"} <= keys)
     # A session without the line about itself.
     bare = "messages" in keys and {".type", ".content"} <= keys and _SPOKEN.search(head) and ".role" not in keys
-    return prompts or stream or {"sessionId", "projectHash"} <= keys or bool(history or bare)
+    return {"sessionId", "projectHash"} <= keys or bool(history or bare)
 
 
 def read(name: str, data: bytes) -> Conversation:
-    """Read one session, or `logs.json` as a whole."""
-    return joined(name, "gemini_cli", read_all(name, data))
-
-
-def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
-    """One conversation a session file; of `logs.json` one for each session in it."""
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
-        found = json_document(data)
-        if not any("parts" in (row.value or {}) for row in found.records()):
-            return _read_prompts(name, found)
-        session = _Session()
-        session.skipped += found.torn
-        for record in found.records():
-            session.put(record)
-        return (session.conversation(name),)
+    """Read one session, or one history."""
     session = _Session()
-    if _is_document(data) and b'"session_id"' not in data[:400]:  # which the printed stream begins with
+    if _is_document(data):
         found = json_document(data, ("messages", "history"))
         session.skipped += found.torn
-        session.facts.update({key: value for key, value in found.members.items() if key != "messages"})
-        for record in found.records("messages") or found.records("history"):
+        session.facts.update({key: value for key, value in found.members.items() if key not in ("", "messages")})
+        for record in found.records() or found.records("messages") or found.records("history"):
             session.put(record)
     else:
         for record in json_lines(data):
             session.note(record)
-    return (session.conversation(name),)
+    return session.conversation(name)
 
 
 def _is_document(data: bytes) -> bool:
@@ -96,7 +79,6 @@ class _Session:
         self.facts: dict[str, Any] = {}
         self.messages: dict[str, Record] = {}
         self.skipped = 0
-        self.streamed: list[Record] = []  # what `--output-format stream-json` printed
         self._said: dict[tuple[str, int], str] | None = None  # the same words under another id; asked for by a `$set`
         self._known: dict[str, str] = {}  # id in a compressed context -> id of the message as it was said
 
@@ -104,8 +86,6 @@ class _Session:
         value = record.value
         if value is None:
             self.skipped += 1
-        elif "session_id" in value or (self.streamed and "sessionId" not in value):
-            self.streamed.append(record)
         elif isinstance(value.get("$rewindTo"), str):
             self._rewind(value["$rewindTo"])
         elif isinstance(value.get("id"), str):
@@ -165,13 +145,10 @@ class _Session:
         reading.agent = "sub-agent" if reading.delegated else ""
         for record in self.messages.values():
             _read_message(record, reading)
-        for record in self.streamed:
-            _read_streamed(record, reading, self.facts)
         facts = self.facts
         folder = next(iter(list_of(facts.get("directories"))), "")
         if not folder:
-            records = (*self.messages.values(), *self.streamed)
-            folder = _folder_of(facts.get("projectHash"), (row.value for row in records))
+            folder = _folder_of(facts.get("projectHash"), (row.value for row in self.messages.values()))
         id, title = facts.get("sessionId"), facts.get("summary")
         times = {"started": facts.get("startTime"), "ended": facts.get("lastUpdated")}
         return reading.conversation(name, "gemini_cli", id=id, title=title, folder=folder, **times)
@@ -234,26 +211,6 @@ def _read_message(record: Record, reading: Reading) -> None:
         reading.skipped += 1
 
 
-def _read_streamed(record: Record, reading: Reading, facts: dict[str, Any]) -> None:
-    """One line of `--output-format stream-json`; an answer comes in pieces."""
-    value = record.value or {}
-    reading.at(record, value.get("timestamp"))
-    kind, key = value.get("type"), text_of(value.get("tool_id"))
-    if kind == "init":
-        facts["sessionId"], reading.model = value.get("session_id"), text_of(value.get("model"))
-    elif kind == "message" and value.get("role") == "user":
-        reading.person(text_of(value.get("content")))
-    elif kind == "message":
-        reading.say("assistant", text_of(value.get("content")))
-    elif kind == "tool_use":
-        reading.call(value.get("tool_name"), value.get("parameters"), id=key)
-    elif kind == "tool_result":
-        text = text_of(value.get("output")) or text_of(table_of(value.get("error")).get("message"))
-        reading.result(text, id=key, failed=_ENDED.get(text_of(value.get("status"))))
-    elif kind not in ("result", "error"):
-        reading.skipped += 1
-
-
 def _text(rows: list[Any]) -> str:
     """Parts of one message follow each other without a break, except where one ends a line itself."""
     return "".join(text_of(row if isinstance(row, str) else [row]) for row in rows)
@@ -310,21 +267,3 @@ def response(answer: dict[str, Any]) -> str:
     if not isinstance(inside, dict):
         return text_of(inside)
     return "\n".join(row for key in ("output", "error", "content") if (row := text_of(inside.get(key))))
-
-
-def _read_prompts(name: str, found: Document) -> tuple[Conversation, ...]:
-    sessions: dict[str, Reading] = {}
-    skipped = int(found.torn)
-    for record in found.records():
-        value = record.value
-        if value is None or value.get("type") != "user" or not isinstance(value.get("message"), str):
-            skipped += 1
-            continue
-        reading = sessions.setdefault(word(value.get("sessionId")), Reading(INJECTED_HERE))
-        reading.at(record, value.get("timestamp"))
-        reading.person(value["message"])
-    if not sessions:
-        return (Reading(skipped=skipped).conversation(name, "gemini_cli"),)
-    rows = list(sessions.items())
-    rows[0][1].skipped += skipped
-    return tuple(row.conversation(name, "gemini_cli", id=key) for key, row in rows)

@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
+from core.conversations.messages import read_blocks
 from core.conversations.records import Record, branch, json_lines, keys_in
 from core.conversations.turns import Reading, iso_time, kind_of, table_of, text_of, truth_of
 
 _SILENT = frozenset({"thinking_level_change", "custom", "label"})
-_PARTS = frozenset({"thinking", "image"})
 
 
 def sniff(head: str) -> bool:
@@ -66,14 +66,7 @@ def _read_message(message: dict[str, Any], reading: Reading) -> None:
         reading.person(text_of(content))
     elif role == "assistant":
         reading.model = text_of(message.get("model")) or reading.model
-        for block in content if isinstance(content, list) else [content]:
-            kind = "text" if isinstance(block, str) else kind_of(block)
-            if kind == "text":
-                reading.say("assistant", text_of([block]))
-            elif kind == "toolCall" and isinstance(block, dict):
-                reading.call(block.get("name"), block.get("arguments"), id=text_of(block.get("id")))
-            elif kind not in _PARTS:
-                reading.skipped += 1
+        read_blocks("assistant", content, reading)
     elif role == "toolResult":
         failed = truth_of(message.get("isError"))
         reading.result(text_of(content), id=text_of(message.get("toolCallId")), failed=failed)

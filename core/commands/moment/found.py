@@ -1,0 +1,125 @@
+"""What `find` found, as rows and as lines: a line for each hit, then what is to be known of the answer as a whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from core.commands.text import one_line
+from core.experience import record
+from core.experience.record import Served
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """One hit. `kind` is that of an entry, or `conversation`; `key` names it for `worked`; `text` is what answers.
+    `project` is the short name of the project, `session` and `turn` (from 1, 0 for none) where it was said, `served`
+    outcome -> how often, `state` how the session stood at its end, "" where nothing is known."""
+
+    kind: str
+    key: str
+    text: str
+    day: str
+    project: str
+    session: str
+    turn: int
+    served: Served
+    state: str
+    score: float
+    weak: bool = False
+    own: bool = False
+    branch: str = ""
+    gone: tuple[str, ...] = ()
+    """Paths in the text that the repository tracked once and has no more."""
+    called: str = ""
+    """The session by the end of its name, where no other has it."""
+    places: tuple[int, ...] = ()
+    """The positions of the turns of a conversation that match, the best one first."""
+    share: float = 1.0
+    """So much of what was asked for stands in the text, 0 to 1."""
+    sharp: float = 1.0
+    """The same of two sentences side by side."""
+    fit: float = 0.0
+    """How well a conversation fits as a whole, comparable within one answer."""
+    misled: str = ""
+    """A warning, where it led astray too often at this kind of task: it stands last then."""
+
+    def to_json(self) -> dict[str, Any]:
+        row = asdict(self)
+        numbers = {"served": self.served.counts(), "score": round(self.score, 4)}
+        return {name: row[name] for name in _KEYS} | numbers
+
+
+_KEYS = ("kind", "key", "text", "day", "project", "session", "turn", "served", "state", "score")
+
+
+@dataclass(frozen=True)
+class FindReport:
+    """What was found, best first. `project` is the folder that was meant, "" for none; `of` conversations there are,
+    `conversations` of them were searched. `note` says what is to be known of the answer as a whole."""
+
+    query: str
+    project: str
+    entries: int
+    conversations: int
+    of: int
+    hits: tuple[FoundRow, ...]
+    note: str
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `--json`."""
+        searched = {"entries": self.entries, "conversations": self.conversations, "of": self.of}
+        hits = [row.to_json() for row in self.hits]
+        return {"project": self.project or None, "searched": searched, "hits": hits, "note": self.note}
+
+
+_CATEGORY = {
+    "facts": "fact",
+    "decisions": "decision",
+    "questions": "question",
+    "playbooks": "playbook",
+    "tasks": "task",
+}
+
+
+_FILES = re.compile(r" \((?:`[^`]*`(?:, )?|…)+\)")
+"""The names of files in a state: their number is enough."""
+
+
+def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = str) -> list[str]:
+    """A line for each hit, then what is to be known of the answer; within `room` characters, 0 for any number. A hit
+    that does not fit is left out, and counted. `clean` is what text goes through before it is told, each by itself:
+    the name of a session behind a word like "password" is none."""
+    lines: list[str] = []
+    tail = [clean(report.note)] if report.note else []
+    left = room - sum(map(len, tail)) - 80 if room else 1 << 30
+    for number, row in enumerate(report.hits, start=1):
+        line = f"{number}. {_line(row, clean)}"
+        if lines and len(line) + 1 > left:
+            tail.append(f"{len(report.hits) - number + 1} more did not fit")
+            break
+        lines.append(line if len(line) <= left else f"{line[: max(80, left - 2)]} …")
+        left -= len(line) + 1
+    return [*lines, *(f"({one_line(part)})" for part in tail)]
+
+
+def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
+    name = _CATEGORY.get(row.key.partition(".")[0], row.kind) if row.kind == "bullet" else row.kind
+    about = [name, row.day, row.project]
+    place = f"{row.called}:{row.turn}" if row.turn else row.called
+    arrow = [f"→ {clean(place or row.key)}"] if place or row.kind != "conversation" else []
+    more = [f"(session: {_FILES.sub('', row.state)})"] if row.state else []
+    if used := record.in_words(row.served.counts()):
+        more.append(f"({used})")
+    weak = f"{row.misled}; " * bool(row.misled) + "weak; " * row.weak
+    more += [f"(gone from git since: {', '.join(row.gone)})"] if row.gone else []
+    said = clean(f"[{weak}{', '.join(filter(None, about))}] {row.text}")
+    return one_line(" ".join([said, *arrow, *map(clean, more)]))
+
+
+def find_text(report: FindReport) -> str:
+    """The lines of `knowledge find`."""
+    return "\n".join(find_lines(report) or ["nothing found"]) + "\n"
