@@ -83,13 +83,14 @@ _LOOKS = {
     ),
     "with_cure": re.compile(r"(?<=.)\bFix: "),
 }
-_PAST = re.compile(
+PAST = re.compile(
     r"(?:`[^`]+`(?:,? (?:and )?`[^`]+`)*\s*[:—–-]+\s*)?(?:(?:also|now) )?(?:added|removed|renamed|replaced|changed|"
     r"updated|moved|fixed|excluded|downgraded|upgraded|wrapped|reduced|increased|introduced|reordered|consolidated|"
     r"converted|switched|set|made|stopped|kept|left|restored|extracted|inlined|disabled|enabled|pinned|bumped|dropped|"
     r"split|merged|wired|gated|scoped|guarded|hardened|rewrote|reworked|adjusted|edited)\b",
     re.IGNORECASE,
 )
+"""How a line begins that tells what was done."""
 LONGEST_ASKED = 400
 """Characters of two messages of the user that are compared."""
 
@@ -128,7 +129,7 @@ def features(unit: Unit, text: str, scene: Scene) -> Iterator[str]:
     yield from looks
     if looks >= {"limit", "present"}:
         yield "limit+present"
-    if _PAST.match(text):
+    if PAST.match(text):
         yield "past"
         yield from _steps("past+names", names, (2,))
         yield "past+reason" if "reason" in looks else "past_alone"

@@ -149,7 +149,7 @@ _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")
 
 def rows_of(turn: Turn, number: int) -> list[Row]:
     """The prose of one turn, its rows numbered as in the conversation; a line in bold stands as a heading."""
-    rows, _ = read_prose(Conversation("", "", (turn,)))
+    rows = read_prose(Conversation("", "", (turn,)))
     read: list[Row] = []
     heading = ""
     for row in rows:
