@@ -4,3 +4,6 @@
 one file in `views/` and one row in `workbench.py`, which tells how to add another: tab, number key, entry in the
 palette and in the keys dialog, and its reading of the store all come from that row.
 """
+
+NAME = "Knowledge Memory"
+"""What the program is called, in its window and at its head."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.workspace import Workspace, open_workspace
+from gui import NAME
 from gui.geometry import SMALLEST, Geometry, grown, on_screen, read_geometry, remembered, write_geometry
 from gui.toolkit.keys import KeyGate
 from gui.toolkit.window import FrameLoop, Glfw, display_problem, find_glfw, monitor_scale, window_context
@@ -20,7 +21,6 @@ from gui.toolkit.window import FrameLoop, Glfw, display_problem, find_glfw, moni
 if TYPE_CHECKING:
     from gui.panel import KnowledgePanel
 
-TITLE = "Knowledge"
 COLLECT = (50_000, 20, 100)
 """Thresholds of the collector of cyclic garbage. With Python's usual ones it stops the window for 0.2 s, and takes a
 tenth of the time, while a ledger of 100,000 entries is read. A host has its own plans."""
@@ -102,7 +102,7 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
     screens = glfw.screens() if glfw is not None else []
     begun = scale or geometry.scale or usual
     place = on_screen(grown(geometry, begun), screens)
-    with window_context(TITLE, place.width, place.height, place.x, place.y, SMALLEST) as dpg:
+    with window_context(NAME, place.width, place.height, place.x, place.y, SMALLEST) as dpg:
         window = int(
             dpg.add_window(
                 no_scrollbar=True, no_scroll_with_mouse=True, no_title_bar=True, no_move=True, no_resize=True,

@@ -291,12 +291,12 @@ class Shell:
         before: str,
         said: Callable[[str], str],
         failed: Callable[[ErrorInfo], object],
-        done: Callable[[], object] = lambda: None,
+        done: Callable[[str], object] = lambda _value: None,
         way: Callable[[Step, str], object] | None = None,
     ) -> Job:
         """Write one setting (`value` and `before` as `config_set` reads them), with the sha256 of the file that was
-        seen, as a step of the window's history. `said(value)` is what the toast says; `way` where the step goes, for
-        one that is taken back or done again."""
+        seen, as a step of the window's history. `said(value)` is what the toast says, `done(value)` hears of it;
+        `way` where the step goes, for one that is taken back or done again."""
         history, snapshot = self.history, self.state.snapshot
         seen = snapshot.settings_sha if snapshot is not None and snapshot.settings_sha else None
         other = history.went_back if way is None or way == history.went_on else history.went_on
@@ -310,7 +310,7 @@ class Shell:
                 way(step, run)
             back = way == history.went_back
             self.toast(said(value), action="Do again" if back else "Undo", on_action=step.act)
-            done()
+            done(value)
 
         return self.write(key, lambda workspace: config_set(workspace, key, value, seen), done=finish, failed=failed)
 

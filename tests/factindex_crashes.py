@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from core.base import files
-from core.factindex.listing import FOLDERS
+from core.factindex.facts import FOLDERS
 from core.factindex.record import read_history
 from core.factindex.sync import record_path
 from core.knowledge.swap import clear_leftovers
@@ -21,7 +21,7 @@ from tests.faults.fault import Counter, Fault, error_points, kill_points
 from tests.faults.store import performing, place
 
 MINE = "# my own remark\n"
-HAND = '---\ndomain: global\ncategory: question\n---\n\n- {id: global:question:001, fact: "mine?", confidence: 1}\n'
+HAND = "---\ndomain: global\ncategory: question\n---\n\n- id: global:question:001\n  fact: mine?\n  confidence: 1\n"
 
 
 def build(folder: Path) -> Shelf:

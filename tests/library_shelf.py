@@ -26,7 +26,7 @@ def asked(library: Library, query: str, **more: Any) -> Retrieved:
     if library.path is None:
         return retrieve(library, query, index=None, **more)
     folder, embedder = library.path.parent / "search", more.pop("embedder", None)
-    with closing(open_index(folder, sources(library.path))) as index:
+    with closing(open_index(folder, lambda: sources(library.path))) as index:
         near = None
         if embedder is not None:
             kept_vectors.build(folder, embedder.model, embedder.embed)

@@ -104,6 +104,8 @@ def nothing(seat: Seat, shot: Shot) -> None:
     for name in ("knowledge", "conversations"):
         opened(seat, name)
         shot(f"{name}-empty")
-    opened(seat, "search").typed("kettle")
+    searching = opened(seat, "search")
+    seat.desk.type_text("kettle")
+    seat.until(lambda: not searching.pending)
     seat.settle()
     shot("search-empty")

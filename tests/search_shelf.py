@@ -37,7 +37,7 @@ class Shelf:
         ]
 
     def open(self, **named: object) -> Index:
-        return open_index(self.cache, self.sources(), **named)  # type: ignore[arg-type]
+        return open_index(self.cache, self.sources, **named)  # type: ignore[arg-type]
 
     def find(self, query: str, filters: Filters = EVERYTHING, limit: int = 10) -> list[Hit]:
         index = self.open()
@@ -55,7 +55,7 @@ def indexed(folder: Path, rows: Sequence[Entry]) -> Iterator[Index]:
     """An index of these entries, all of one file."""
     path = folder / "rows"
     path.write_text("x", encoding="utf-8")
-    index = open_index(folder / "cache", [SearchSource("rows", path, lambda _: rows)])
+    index = open_index(folder / "cache", lambda: [SearchSource("rows", path, lambda _: rows)])
     try:
         yield index
     finally:

@@ -623,7 +623,7 @@ def test_deletion__absent_after_reindex_and_restart(one: Machine, how: str) -> N
         assert one.files_with(KESTREL) == [] and not is_remembered(one, KESTREL)
         assert one.files_with(PLOVER)
     is_gone(one, KESTREL)
-    exported = "".join(one.printed("facts", "list", "--format", kind) for kind in ("text", "json", "yaml", "csv", "md"))
+    exported = "".join(one.printed("facts", "list", *shape) for shape in ((), ("--json",)))
     assert plain(KESTREL) not in plain(exported) and plain(PLOVER) in plain(exported)
     again = [sys.executable, "-m", "core", "list", "--json", "--project", "all"]
     place = ["--home", str(one.world.paths.home), "--config", str(one.config)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from dataclasses import replace
@@ -11,7 +9,6 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-import yaml
 
 from core.base.answer import Answer
 from core.commands.context import context
@@ -154,11 +151,11 @@ def test_what_is_let_out_of_the_quarantine_becomes_a_fact(world: World) -> None:
     quarantine_drop(workspace, "facts: Waits", now=lambda: world.clock)
     report = learn(world, "User: b\n", facts=["Invented"])
     assert report.facts == {"new": 0, "confirmed": 1, "total": 2, "too_long": 0}
-    assert sync_facts(workspace, accepted=True, now=lambda: world.clock).new == 0
+    assert sync_facts(workspace, now=lambda: world.clock).new == 0
     undo(workspace, done.run, now=lambda: world.clock, editor_wait=HURRIED)
     left = {fact.fact: fact.source_count for fact in facts_of(world)}
     assert left == {"Kept": 1, "Invented": 1}, "the second conversation still says so"
-    assert sync_facts(workspace, accepted=True, now=lambda: world.clock).new == 0
+    assert sync_facts(workspace, now=lambda: world.clock).new == 0
 
 
 def test_an_accepted_item_whose_feed_was_cut_off_is_a_fact_after_the_next_harvest(
@@ -241,27 +238,6 @@ def test_validate_ends_with_1_and_names_every_error(taught: World) -> None:
     assert cli(taught, "facts", "merge", "a")[0] == 2
 
 
-def test_every_format_of_the_list(taught: World) -> None:
-    """What leaves the program can be read by others."""
-    assert [row["id"] for row in json.loads(cli(taught, "facts", "list", "--format", "json")[1])] == [
-        fact.id for fact in facts_of(taught)
-    ]
-    rows = list(csv.DictReader(io.StringIO(cli(taught, "facts", "list", "--format", "csv")[1])))
-    assert [(row["id"], row["tags"]) for row in rows if row["tags"]] == [("global:fact:003", "git")]
-    loaded = yaml.safe_load(cli(taught, "facts", "list", "--format", "yaml")[1])
-    assert [row["fact"] for row in loaded] == ["One", "One or so", "Two", "Why?"]
-    assert "- Two [global:fact:003, 0.6] (git)" in cli(taught, "facts", "list", "--format", "md")[1]
-    assert cli(taught, "facts", "list", "--tag", "git")[1].endswith("1 fact\n")
-    assert cli(taught, "facts", "list", "--category", "question", "--domain", "global")[1].count("\n") == 2
-    assert cli(taught, "facts", "list", "--category", "bug")[0] == 1
-
-
-def test_a_formula_is_not_handed_to_a_spreadsheet(world: World) -> None:
-    learn(world, facts=['=HYPERLINK("http://x")'])
-    rows = list(csv.DictReader(io.StringIO(cli(world, "facts", "list", "--format", "csv")[1])))
-    assert rows[0]["fact"].startswith("'=")
-
-
 def test_an_edit_in_an_editor_shows_at_once_and_a_missing_index_is_no_loss(taught: World) -> None:
     taught.knowledge(YAML, taught.text(YAML).replace('"Two"', '"Two, edited"'))
     (taught.paths.knowledge / "index.json").unlink()
@@ -284,28 +260,6 @@ def test_facts_are_found_by_the_search(taught: World) -> None:
     assert [row["key"] for row in found] == ["global:fact:003"]
     taught.knowledge(YAML, taught.text(YAML).replace('"Two"', '"Zebra"'))
     assert [row["key"] for row in json.loads(cli(taught, "search", "zebra", "--json")[1])] == ["global:fact:003"]
-
-
-def test_what_did_not_change_is_not_read_again_and_what_did_is(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look at the times of files must never hide an edit."""
-    from core.base import ready
-    from core.commands import fact_feed
-
-    workspace = workspace_of(taught)
-    monkeypatch.setattr(ready, "SETTLED_SECONDS", -3600.0)
-    asked: list[int] = []
-    real = fact_feed.sync
-    monkeypatch.setattr(fact_feed, "sync", lambda *args, **named: asked.append(1) or real(*args, **named))
-    first = sync_facts(workspace, now=lambda: taught.clock)
-    assert asked == [1] and fact_feed.unchanged(workspace, taught.clock) == [4, 0, 0]
-    again = sync_facts(workspace, now=lambda: taught.clock)
-    assert asked == [1] and again.total == first.total == 4
-    assert [fact.fact for fact in facts_of(taught)] == ["One", "One or so", "Two", "Why?"]
-    taught.knowledge(YAML, taught.text(YAML).replace('"Two"', '"2.."'))
-    sync_facts(workspace, now=lambda: taught.clock)
-    assert asked == [1, 1] and "2.." in [fact.fact for fact in facts_of(taught)]
-    monkeypatch.setattr(ready, "SETTLED_SECONDS", 3600.0)
-    assert fact_feed.unchanged(workspace, taught.clock) is None, "a file of this very moment is not settled"
 
 
 def test_the_doctor_sees_an_index_that_is_not_what_the_files_say(taught: World) -> None:

@@ -77,7 +77,7 @@ def started(folder: Path, *words: str, command: tuple[str, ...] = ()) -> Iterato
 
 
 def window_of(program: subprocess.Popen[str]) -> str:
-    search = ["xdotool", "search", "--onlyvisible", "--pid", str(program.pid), "--name", "^Knowledge$"]
+    search = ["xdotool", "search", "--onlyvisible", "--pid", str(program.pid), "--name", "^Knowledge Memory$"]
     return subprocess.run(search, capture_output=True, text=True, check=False).stdout.strip()
 
 

@@ -16,7 +16,6 @@ from gui.toolkit.draft import (
     letter_after,
     letter_before,
     moved,
-    parted,
     redone,
     spanned,
     typed,
@@ -25,6 +24,7 @@ from gui.toolkit.draft import (
     word_at,
     word_before,
 )
+from gui.toolkit.letters import parted
 from gui.toolkit.text_area import added
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"

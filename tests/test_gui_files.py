@@ -11,7 +11,7 @@ import pytest
 from core.base.result import Ok, attempt
 from core.commands import bullets
 from core.commands.workspace import Workspace
-from gui.toolkit.source_lines import LETTER, LONGEST, PITCH, broken, colored, drawable
+from gui.toolkit.source_lines import LETTER, LONGEST, PITCH, colored, drawable, rows_of
 from gui.views.files import FilesView, cell, gather, headline, load, looks_of, note_rows, tree
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -214,8 +214,8 @@ def test_a_source_is_in_colour_and_broken_where_it_is_too_long() -> None:
     kinds = {kind for line in spans for _, _, kind in line}
     assert {"code-word", "code-note", "code-text", "code-number"} <= kinds
     for columns in (12, 20, 30, 200):
-        rows = broken(lines, columns)
+        rows = rows_of(lines, columns)
         assert ["".join(lines[at][row.start : row.end] for row in rows if row.line == at) for at in range(4)] == lines
-        assert all(row.end - row.start + row.indent <= max(columns, 12 + row.indent) for row in rows)
+        assert all(len(lines[row.line][row.start : row.end].rstrip()) + row.indent <= columns for row in rows)
     assert next(lines[1][a:b] for a, b, kind in spans[1] if kind == "code-number") == "12", "also behind wide letters"
     assert colored("notes.unknown-kind", lines) == ()

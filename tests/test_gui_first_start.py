@@ -6,12 +6,10 @@ import json
 import os
 import time
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 from core.commands.daily.setup import Cost, ModelChoice
 from core.knowledge.ledger import read_ledger
-from gui.views.looks import day_words
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
 
@@ -44,14 +42,14 @@ def test_the_first_start_names_what_is_here_and_harvests_it_with_one_button(desk
     with seated(desk, workspace) as seat:
         page = seat.panel.first_start
         seat.until(lambda: page.report is not None)
-        assert [(row.name, row.number) for row in page.tools] == [("claude_code", 2), ("codex", 1), ("gemini_cli", 1)]
-        assert "deletes the first one on" in page.tools[0].warning
+        assert [(row.name, row.total) for row in page.tools] == [("claude_code", 2), ("codex", 1), ("gemini_cli", 1)]
+        assert page.tools[0].warning.startswith("Claude Code deletes")
         assert not page.tools[1].warning, "Codex deletes nothing"
-        shown = [desk.dpg.get_value(item) for item in (page._rows[0].number, page._rows[0].about)]
-        assert shown == ["2", f"338B  ·  since {day_words(date.today().isoformat())}"]
+        line = page.lines[0]
+        assert desk.dpg.get_value(line._number) == "2" and line.row.words.startswith("2 conversations  ·  338B")
         assert page.models[0].at == page.chosen and page.models[0].words.startswith("Stays on this computer")
         assert "4 conversations" in page.begin.label
-        page._rows[1].toggle._switch()  # not Codex
+        page.lines[1].toggle._switch()  # not Codex
         assert "3 conversations" in page.begin.label
         assert not workspace.paths.home.exists(), "looking changes nothing"
         desk.click(page.begin.item)

@@ -127,30 +127,3 @@ def test_a_click_means_the_row_that_is_seen_there(desk: Desk) -> None:
     desk.move(*desk.middle(partial(flow.place_of, 698)))
     desk.click(flow.bar.buttons["copy"].item)
     assert told == [699, ("copy", 698)] and flow.selected == 699
-
-
-def test_buttons_that_do_not_fit_into_a_row_keep_their_icons(desk: Desk) -> None:
-    """A button whose words begin beyond the left edge cannot be read, and the first of them is the one that counts."""
-    from gui.toolkit.flow import FlowList
-    from gui.toolkit.flow_rows import FlowRow, RowAction
-    from gui.toolkit.layout import box
-
-    names = ("Keep new", "Keep old", "Keep both")
-    flow = FlowList(desk.look, actions=[RowAction(name, "copy", "The old one stays", label=name) for name in names])
-    around = box(desk.look, desk.page, width=600, height=300)
-    flow.build(around)
-    flow.set_rows([FlowRow(1, WORDS, "30 → 60 · Facts", "bookmark", can=frozenset(names))])
-    flow.select(1)
-    desk.frames(6)
-    new = flow.bar.buttons["Keep new"]
-    button = new.item
-    assert "Keep new" in desk.dpg.get_item_label(button)
-    desk.look.size(around, width=320)
-    desk.frames(6)
-    assert "Keep new" not in desk.dpg.get_item_label(button)
-    assert desk.dpg.get_value(new._hint) == "Keep new: The old one stays", "two of them have the same icon"
-    assert desk.dpg.get_item_rect_min(button)[0] >= desk.dpg.get_item_pos(around)[0]
-    desk.look.size(around, width=600)
-    desk.frames(6)
-    assert "Keep new" in desk.dpg.get_item_label(button)
-    assert desk.dpg.get_value(new._hint) == "The old one stays"

@@ -12,7 +12,6 @@ from gui.actions import SHORTCUTS
 from gui.toolkit.keys import KEY_NAMES, MODIFIERS
 from gui.views.inspector.rows import BUTTONS
 from gui.views.inspector.view import Inspector
-from gui.views.keys_dialog import own_lines
 from gui.workbench import VIEWS, place_of, view_keys
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import Seat, at_home_fixture, control_of, harvested_at, seated  # noqa: F401
@@ -32,7 +31,7 @@ def test_no_two_commands_share_a_key_and_a_view_is_one_row() -> None:
 
 def test_every_button_of_the_inspector_is_told_in_the_keys_dialog() -> None:
     """A key that nobody can look up is none."""
-    told = {line.aside for line in own_lines(Inspector)}
+    told = {key for key, _ in Inspector.keys}
     assert {row[5] for row in BUTTONS.values()} <= told
 
 
@@ -147,23 +146,6 @@ def test_the_buttons_of_the_inspector_have_keys(desk: Desk, at_home: Path, monke
         assert "~~" in shell.state.selected.raw and shell.state.selected != before
 
 
-def test_what_can_be_done_with_a_line_opens_beside_it_by_key(desk: Desk, at_home: Path) -> None:
-    """The menu of the right mouse button is the only way to some things; it opens where the eyes are."""
-    with seated(desk, harvested_at(at_home)) as seat:
-        ledger: Any = seat.panel.workbench.views["conversations"]
-        desk.press("Down")
-        desk.press("m")
-        desk.frames(3)
-        assert ledger._menu.is_open
-        place = ledger.table.place_of(ledger.table.selected)
-        assert tuple(desk.dpg.get_item_pos(ledger._menu.item)) == pytest.approx(place, abs=2)
-        desk.press("Down")
-        desk.press("Return")
-        desk.frames(3)
-        assert not ledger._menu.is_open
-        assert desk.dpg.get_clipboard_text() == ledger.entries[ledger.table.selected].key
-
-
 def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: Path) -> None:
     """A conversation that stays beside the settings looks as if it belonged to them."""
     with seated(desk, harvested_at(at_home)) as seat:
@@ -186,11 +168,12 @@ def test_the_keys_dialog_opens_by_f1_and_closes_by_esc(desk: Desk, at_home: Path
     with seated(desk, harvested_at(at_home)) as seat:
         desk.press("F1")
         assert seat.panel.keys.dialog.is_open
-        page = seat.panel.keys._page
+        keys = seat.panel.keys.list
         desk.press("Page_Down")
-        assert desk.dpg.get_y_scroll(page) > 0
+        desk.press("Page_Down")
+        assert keys.scroll.at > 0
         desk.press("End")
-        assert desk.dpg.get_y_scroll(page) == desk.dpg.get_y_scroll_max(page)
+        assert keys.selected == keys.rows[-1].key and keys.rows[-1] in keys.in_sight()
         desk.press("Escape")
         assert not seat.panel.keys.dialog.is_open
         desk.resize(800, 500)

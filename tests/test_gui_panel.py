@@ -262,10 +262,10 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
 
         names, gave = shown("name"), shown("gave")
         waiting = seat.state.snapshot.overview.status.pending["conversations"]
-        assert view.chips["waiting"].count == gave.count("waiting") == waiting > 1
+        assert view.chips["waiting"].count == gave.count("not read yet") == waiting > 1
         at = names.index("shelf  ·  2 conversations")
         assert names[at + 1 : at + 3] == ["Sort the shelf by tag, please", "Two"], "what waits is first"
-        assert gave[at : at + 2] == ["2 bullets", "waiting"] and shown("ends")[at + 1] == "gone in 2 days"
+        assert gave[at : at + 2] == ["2 bullets", "not read yet"] and shown("ends")[at + 1] == "gone in 2 days"
         assert names[names.index("harbor  ·  2 conversations") + 1 :][:2] == ["Three", "One"], "the newest first"
         for _ in names:
             desk.press("Down")

@@ -18,7 +18,7 @@ from gui.toolkit.icons import ICONS
 from gui.toolkit.jobs import Job, Jobs, Worker
 from gui.toolkit.keys import Shortcut, find, label_of
 from gui.toolkit.outside import editor_at
-from gui.toolkit.styles import PALETTES, STYLES, Palette, contrast, rules_of
+from gui.toolkit.styles import PALETTES, STYLES, Palette, Rgba, rules_of
 from gui.toolkit.window import display_problem
 from gui.views.harvest_watch import state_words
 from gui.views.looks import Ages, since
@@ -50,6 +50,21 @@ PAIRS = (
     ("text", "field accent@35"),
 )  # fmt: skip
 """Words and what they stand on, as the views have them: a ground, and a tint over it."""
+
+
+def luminance(color: Rgba) -> float:
+    """Relative luminance as WCAG 2 defines it, 0 to 1; opacity is left out."""
+    parts = []
+    for part in color[:3]:
+        share = part / 255
+        parts.append(share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(one: Rgba, other: Rgba) -> float:
+    """Contrast ratio of two opaque colours as WCAG 2 defines it, 1 to 21."""
+    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
 
 
 def worn(palette: Palette, ground: str) -> tuple[int, int, int, int]:
@@ -302,4 +317,4 @@ def test_ages_are_told_anew_when_one_of_them_is_another_and_not_before() -> None
 def test_what_failed_is_told_of_one_and_of_many() -> None:
     assert state_words(BROKEN, 1) == "1 failed, stays where it is"
     assert state_words(BROKEN, 2) == "2 failed, stay where they are"
-    assert state_words(WAITING, 22) == "22 waiting"
+    assert state_words(WAITING, 22) == "22 not read yet"

@@ -20,7 +20,6 @@ from gui.views.sources import (
     row_of,
     rows_of,
     summary,
-    switch_source,
     switched,
 )
 from tests.gui_stand import Stand, standing
@@ -123,14 +122,6 @@ def test_switching_changes_one_word_of_the_setting_and_keeps_the_others() -> Non
     without = switched(("all", "~/x"), "codex", False)
     assert "codex" not in without and "goose" in without and without[-1] == "~/x" and "all" not in without
     assert named_paths(("home", "codex", "~/x", "all")) == ["~/x"]
-
-
-def test_a_switch_is_set_in_the_settings_as_they_are_on_disk_now(home: Workspace) -> None:
-    """A change that an editor made meanwhile must not be lost."""
-    file = home.loaded.file
-    file.write_text(file.read_text().replace('"~/notes"', '"~/other"') + "# mine\n")
-    assert switch_source(home, "codex", True) == ("home", "~/other", "codex")
-    assert setting(home) == ["home", "~/other", "codex"] and file.read_text().endswith("# mine\n")
 
 
 # --- in the window ---------------------------------------------------------------------------------------------------

@@ -344,7 +344,7 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     rows = tuple(LedgerRow(str(number), row) for number in range(2))
     there = replace(there, overview=replace(there.overview, status=failed), ledger=rows_of(rows))
     sign, _, line = resting_words(State(snapshot=there), 86460.0)
-    assert (sign, line) == ("triangle-alert", "Last harvest 1 min ago · 2 failed"), "never green beside a failure"
+    assert (sign, line) == ("triangle-alert", "Last harvest: 1 min ago · 2 failed"), "never green beside a failure"
     assert begin_words(state) == begin_words(State()) == NOTHING_SENT
     for run, words in (
         (RunState(ELSEWHERE, "harvest", 4711, 12, 41), "'knowledge harvest' is at work (process 4711): 12 of 41"),

@@ -102,15 +102,12 @@ def test_a_click_selects_the_row_under_the_mouse_also_after_scrolling(desk: Desk
         desk,
         on_select=lambda row: heard.append(("select", row)),
         on_open=lambda row: heard.append(("open", row)),
-        on_context=lambda row: heard.append(("context", row)),
     )
     table.select(70_000)
     desk.frames(5)
     place = partial(table.place_of, 69_990)
     desk.click(place)
     assert heard == [("select", 69_990)] and table.selected == 69_990
-    desk.click(place, button=3)
-    assert heard[-1] == ("context", 69_990)
     desk.click(place, times=2)
     assert heard[-1] == ("open", 69_990) or ("open", 69_990) in heard
     assert table.press("Down") and table.selected == 69_991
@@ -314,7 +311,6 @@ def test_no_entry_of_a_large_ledger_is_read_to_find_a_selected_row(
             view._rows.clear()
             view._select(250)
             view._open(250)
-            view._context(250)
             assert chosen and seat.state.selected.key == chosen
             asked.clear()
         finally:

@@ -82,7 +82,7 @@ def test_the_end_of_a_failed_run_says_one_thing() -> None:
     """ "Harvested: 0 conversations" beside "Harvest failed": the user would have to guess which of them holds."""
     refused = ErrorInfo("no-model", "the model cannot be reached")
     report = HarvestReport(True, failed=1, kept=5, errors=[refused])
-    assert [line.words for line in result_lines(report)] == [
+    assert [line.text for line in result_lines(report)] == [
         "5 conversations stay where they are", "1 conversation failed and stays where it is",
     ]  # fmt: skip
     assert ended_words(report) == "Nothing was harvested: 1 conversation failed"

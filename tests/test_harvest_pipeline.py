@@ -31,6 +31,7 @@ from core.knowledge.projects import is_persons
 from core.knowledge.same import statements
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
+from core.sources.tools import FILES, Place
 from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot, workspace_of
 from tests.waiting import wait_until
 
@@ -229,9 +230,10 @@ def test_conversations_of_one_run_know_what_those_before_them_taught(world: Worl
 
     for number in (3, 1, 0, 2):
         text = session(world.folder / "app", number, "which port?", f"Look {number}: it listens on port 7700.")
-        path = world.converse(text.replace("2026-06-01", f"2026-06-0{number + 1}"))
+        long = '{"type": "progress", "data": {"type": "hook_progress"}}\n' * 20_000 if number == 1 else ""
+        path = world.converse(text.replace("2026-06-01", f"2026-06-0{number + 1}") + long)  # slow to read
         os.utime(path, (1_700_000_000 + number * 90_000,) * 2)
-    world.run(FakeModel(answering))
+    world.run(FakeModel(answering), jobs=4)
     assert seen == ["0", "1again", "2again", "3again"], "the oldest first, one after the other"
     [statement] = statements(read_category(world.paths, "facts"))
     assert statement.bullet.text.startswith("In wording 0") and statement.conversations == 4
@@ -283,6 +285,18 @@ def test_a_line_that_is_not_like_the_conversation_is_not_shown(world: World) -> 
     world.converse(session(world.folder / "app", 1, "which port on Monday?", "The worker listens on port 7700."))
     world.run(model)
     assert "chimney" not in model.prompts[0]
+
+
+def test_a_line_of_the_project_is_shown_where_its_rarer_words_are_missing(world: World) -> None:
+    """Two sessions told one quirk of an editor in other words, and the second was not shown the first."""
+    line = "After edits the language server indexes asynchronously, so its diagnostics are stale for a moment"
+    world.converse(session(world.folder / "app", 1, "why red?", "So it is."))
+    world.run(FakeModel(lambda number, prompt: {"facts": [line]}))
+    model = FakeModel(lambda number, prompt: {})
+    world.converse(session(world.folder / "app", 2, "still red", "The diagnostics are stale after it."))
+    world.converse(session(world.folder / "other", 3, "still red", "The diagnostics are stale after it."))
+    world.run(model)
+    assert [bool(known_id(prompt, "diagnostics are stale")) for prompt in model.prompts] == [True, False]
 
 
 def test_what_a_row_adds_is_not_lost_to_a_wrong_id(world: World) -> None:
@@ -385,6 +399,42 @@ def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None
     assert proposals(workspace.paths) == []
 
 
+def test_what_was_finished_elsewhere_is_offered_without_words(world: World) -> None:
+    """The log of the repository showed that a task was done: a row of its own for that waited in the quarantine."""
+    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- Measure the cache hit rate [from: x, 2026-01-01]\n\n## Done\n")
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        task = known_id(prompt, "Measure the cache")
+        return {"tasks_done": [{"statement": "", "detail": "", "quote": "was measured", "finishes": task}]}
+
+    text = session(world.folder / "app", 1, "cache?", "By the log the cache hit rate was measured.")
+    world.converse(text)
+    world.run(FakeModel(answering))
+    assert [row["kind"] for row in world.entry(text)["offers"]] == ["finishes"]
+    assert not world.paths.quarantine.exists()
+    workspace = workspace_of(world)
+    decide(workspace, waiting(workspace, ("finished",)), YES)
+    assert world.text("tasks.md").partition("## Done")[2].strip().startswith("- Measure the cache hit rate [from: x")
+
+
+@pytest.mark.parametrize("quote, times", [("port 7700 is open", 1), ("hold the cellar door", 0)])
+def test_a_known_line_that_is_said_again_is_never_put_before_the_user(world: World, quote: str, times: int) -> None:
+    """A confirmation whose quote was wrong, or a tool's, made the line wait that stood in its file already."""
+    world.knowledge("decisions.md", "# Decisions\n\n- The worker must use port 7700 [from: x, 2026-01-01]\n")
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        same = known_id(prompt, "port 7700")
+        return {"decisions": [{"statement": "", "detail": "", "quote": quote, "confirms": same}]}
+
+    text = session(world.folder / "app", 1, "which port must the worker use?", "I look.", "#", "Fine.")
+    gave = [{"type": "tool_result", "tool_use_id": "c", "content": "port 7700 is open"}]
+    world.converse(text.replace(json.dumps("#"), json.dumps(gave)))
+    world.run(FakeModel(answering))
+    assert not world.paths.quarantine.exists()
+    [statement] = statements(read_category(world.paths, "decisions"))
+    assert statement.conversations == 1 + times
+
+
 # --- days ------------------------------------------------------------------------------------------------------------
 
 
@@ -437,12 +487,23 @@ def test_what_the_person_prefers_goes_along_and_a_projects_lines_do_not(world: W
         assert "ledger" not in shown.prefix.text and "Release" not in shown.prefix.text
 
 
+def test_a_named_file_is_cited_by_its_name_not_by_its_last_letters(world: World) -> None:
+    """ "[from: les/talk, …]" stood where the file `talk.jsonl` was meant."""
+    path = world.converse(
+        session(world.folder / "app", 1, "which builder?", "The builds use ninja."), name="talk.jsonl"
+    )
+    world.run(FakeModel(lambda *_: {"facts": ["The builds use ninja"]}), places=(Place(FILES, str(path)),))
+    assert "[from: files/talk.jsonl, " in world.text("facts.md")
+    assert "ninja [from: talk, " in context(workspace_of(world), str(world.folder / "app")).prefix.text
+
+
 def test_rules_tell_a_preference_from_a_projects_bug() -> None:
     theirs = ("Prefers short commits", "The user prefers tabs", "On Windows git rewrites line endings")
     projects = (
         "On Windows src/app.py crashes",
         "The scheduler prefers idle nodes",
         "npm run build fails on Linux in web/",
+        "go-git asks no helper of git, neither osxkeychain on macOS nor the manager on Windows",
     )
     assert all(map(is_persons, theirs)) and not any(map(is_persons, projects))
 

@@ -190,13 +190,13 @@ def test_the_report_says_where_conversations_went_and_until_when(tmp_path: Path)
     assert "\nmoved to the trash until 2026-06-26: 1 conversation, 10B ('knowledge trash' lists them)\n" in said
     until = (NOW + timedelta(days=14)).isoformat()
     assert report.to_json()["trash"] == {"conversations": 1, "bytes": 10, "until": until}
-    assert "1 conversation moved to the trash until 26 Jun 2026" in [line.words for line in result_lines(report)]
+    assert "1 conversation moved to the trash until 26 Jun 2026" in [line.text for line in result_lines(report)]
     world.converse("User: two\n")
     report = world.run(FakeModel(), trash_days=0)
     said = harvest_text(report)
     assert "removed for good: 1 conversation, 10B (trash_days is 0)\n" in said and "moved to the trash" not in said
     assert report.to_json()["trash"] == {"conversations": 0, "bytes": 0, "until": None}
-    assert "1 conversation removed for good" in [line.words for line in result_lines(report)]
+    assert "1 conversation removed for good" in [line.text for line in result_lines(report)]
     assert "trash" not in harvest_text(world.run(FakeModel()))
 
 
@@ -206,7 +206,7 @@ def test_rows_that_were_not_read_and_items_that_were_held_are_told(tmp_path: Pat
     report = world.run(says(facts=["a", {"text": "b"}, "c" * 501], insights=["d"]))
     said = harvest_text(report)
     assert "rows skipped: not asked for:1, wrong shape:1\n" in said and "quarantined: 1 (too-long:1) (" in said
-    lines = [line.words for line in result_lines(report)]
+    lines = [line.text for line in result_lines(report)]
     assert any("1 longer than an item may be" in line for line in lines)
     assert "2 rows of answers not read: 1 not asked for, 1 wrong shape" in lines
 

@@ -10,7 +10,7 @@ import pytest
 from core.commands.panel.bullets import bullet_view
 from core.commands.text import to_json, visible
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, OtherCall
+from core.conversations.events import Command, Edit, OtherCall
 from core.conversations.read import read_conversation
 from core.harvest.answer import items_from
 from core.harvest.asking import fenced
@@ -141,6 +141,29 @@ def test_a_command_is_the_assistants_own_once_it_has_worked(result: str, told: s
     arrays = {"playbooks": [{"name": "Mend", "steps": command}]}
     talk = Conversation("x", "claude_code", tuple(turns))
     assert items_from(arrays, source_of(talk), quotes="check", secrets=False).items[0].held == told
+
+
+@pytest.mark.parametrize(("written", "told"), [(True, ""), (False, "from-tool-output")])
+def test_a_step_that_another_proposed_is_the_assistants_own_once_it_is_in_the_file(written: bool, told: str) -> None:
+    """A report said what to add to which file, and it was added: the way to do so was held back as the report's."""
+    step = "add the gadget tables to Baseline.ts, also to its dropping half"
+    said = "Baseline.ts has the gadget tables now, so a new store gets them."
+    edit = Edit(path="Baseline.ts", answered=True)
+    steps = ["gadgetctl list --all", step, "gadgetctl build --api"]
+    turns = (
+        Turn("user", "mend the rollout"),
+        Turn("tool", f"Report: {step} for new stores."),
+        *([Turn("tool", f"Edit\nBaseline.ts\n{step}", events=(edit,)), Turn("tool", "ok")] if written else []),
+        *(Turn("assistant", f"```bash\n{one}\n```", events=(ran(one),)) for one in (steps[0], steps[2])),
+        Turn("assistant", said),
+    )
+    arrays = {"playbooks": [{"name": "Mend", "steps": steps, "quote": said}]}
+    source = source_of(Conversation("x", "claude_code", turns))
+    assert items_from(arrays, source, quotes="check", secrets=False).items[0].held == told
+
+
+def ran(words: str) -> Command:
+    return Command(words=words, answered=True, failed=False)
 
 
 def test_a_command_that_was_only_shown_proves_nothing() -> None:

@@ -42,7 +42,7 @@ def gave(number: int, output: str) -> str:
     return told("user", [{"type": "tool_result", "tool_use_id": f"t{number}", "content": output}], number + 1)
 
 
-WHY = "Orders of the shop are read line by line from orders.csv, because it is too large for memory."
+WHY = "`orders.csv` cannot be loaded whole: its orders are too large for memory, so the parser reads them line by line."
 COMMITS = 'git commit -m "feat(orders): add the parser"'
 BEGUN = told("user", "Write a parser for the orders and commit it.", 0) + ran(2, "git add -A && git status")
 BEGUN += gave(2, "On branch orders\nnew file: orders.csv") + ran(4, COMMITS)
@@ -107,7 +107,7 @@ def test_a_session_that_is_still_written_waits(desk: Desk) -> None:
         assert "note: 1 conversation waits: changed in the last 10 minutes, perhaps still being written" in out
         assert "nothing new" not in out and "plan: 1" not in out
     assert desk.text("tasks.md") == ""
-    assert "pending: 0 conversations, 0B; 1 more perhaps still being written" in _status(desk)
+    assert "not read yet: 0 conversations, 0B; 1 more perhaps still being written" in _status(desk)
 
 
 @pytest.mark.parametrize("how", ["--now", "its path", "an hour later"])
@@ -191,13 +191,13 @@ def test_a_task_that_a_model_finishes_in_the_same_session_goes(tmp_path: Path, h
     def answer(_: int, prompt: str) -> dict[str, Any]:
         [known] = [line for line in prompt.split("\n") if "Write the release notes" in line]
         mark = known.partition(" ")[0] if how == "finishes" else ""
-        done = {"statement": "The notes are out"} if mark else {"statement": "Write the release notes"}
+        done = {"statement": "The parser is committed and noted"} if mark else {"statement": "Write the release notes"}
         return {"tasks_done": [{**done, **({"finishes": mark} if mark else {})}]}
 
     world.run(FakeModel(answer))
     opened, _, done = world.text("tasks.md").partition("## Done")
     assert "release notes" not in opened and "Measure the parser on a long file" in opened
-    assert ("The notes are out" if how == "finishes" else "Write the release notes") in done
+    assert ("The parser is committed and noted" if how == "finishes" else "Write the release notes") in done
 
 
 def test_what_the_user_removed_stays_away_however_often_the_session_grows(tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_of_a_session_that_goes_on_after_an_undo_only_the_new_part_counts(desk: 
     second = gave(10, "[orders 5d6e7f8] feat(orders): add the lexer\n 1 file changed")
     second += told(
         "assistant",
-        "The lexer is committed. Words of an order are looked up in words.csv, because the shop changes them.",
+        "The lexer is committed. Words cannot be cached: they are looked up in words.csv, because the shop changes it.",
         12,
     )
     world.converse(

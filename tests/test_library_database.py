@@ -16,7 +16,6 @@ from core.base.result import KnowledgeError, Ok, attempt
 from core.experience import record
 from core.library import copies, database, rows, schema
 from core.library.database import Library, open_library, problems_of, shown_url
-from core.library.phrases import Phrases
 from core.library.records import (
     ChangeRun,
     Chunk,
@@ -190,15 +189,6 @@ def test_a_transaction_is_whole_or_not_there(library: Library) -> None:
         raise RuntimeError
     with library.reading() as connection:
         assert rows.counted(connection, schema.source_profile) == 0
-
-
-def test_chunks_are_found_by_their_words_and_no_more_when_they_are_gone(library: Library) -> None:
-    fill(library)
-    with library.writing() as connection:
-        connection.execute(schema.chunk.update().where(schema.chunk.c.id == CHUNK.id).values(spaced=""))
-        assert Phrases().chunks(connection, ["async", "code"], 5) == [CHUNK.id]
-        rows.forget(connection, [CHUNK.id])
-        assert Phrases().chunks(connection, ["async", "code"], 5) == []
 
 
 def test_a_copy_of_a_library_is_that_library(library: Library, tmp_path: Path) -> None:

@@ -137,14 +137,13 @@ def test_the_questions_of_the_seed_have_answers(shelf: Shelf) -> None:
     assert sources["reddit.com/r/python"].verdict == "good for debugging, not for factual lookup"
     assert [one.chunk_id for one in found.retire] == [shelf.chunks["pool"]]
     assert "executor" in {one.concept for one in found.gaps}
-    assert {"which executor is the default", "zebra executor"} <= {query for query, _task, _at in found.unanswered}
+    assert {"which executor is the default", "zebra executor"} <= {one["query"] for one in found.unanswered}
     assert [{one.one, one.other} for one in found.connections] == [{shelf.chunks["hang"], shelf.chunks["noise"]}]
     assert found.stale == 4 and found.concept is not None
     assert found.concept.documents == {"2026-11": 2} and found.concept.outcomes == {
         "2026-11": {"misleading": 5, "win": 4}
     }
-    assert len(found.concept.profiles) == 1 and "Good for debugging (4 wins" in found.concept.profiles[0][1]
-    assert found.to_json()["months"] == {"2026-11": {"misleading": 5, "win": 4}}
+    assert len(found.concept.profiles) == 1 and "Good for debugging (4 wins" in found.concept.profiles[0]["text"]
 
 
 def test_an_unused_library_reflects_nothing_a_scope_is_answered_alone_and_an_unknown_one_refused(shelf: Shelf) -> None:

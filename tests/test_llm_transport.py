@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import json
-import os
 import shutil
 import socket
 import ssl
@@ -13,13 +11,8 @@ import subprocess
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -395,144 +388,6 @@ def test_a_web_page_in_an_error_is_not_quoted() -> None:
         result = attempt(ask, server)
     told(result, "not-found", "HTTP 404")
     assert "html" not in str(result.error)
-
-
-# --- connections that are kept ---------------------------------------------------------------------------------------
-
-
-@dataclass
-class Keeping:
-    """A server that keeps its connections, as real providers do. `silent` requests (from 1) are not answered; it hangs
-    up behind those of `last`, without having said so."""
-
-    address: str = ""
-    connections: int = 0
-    cookies: list[str | None] = field(default_factory=list)
-    silent: int = 0
-    last: int = 0
-    hung_up: threading.Event = field(default_factory=threading.Event)
-    closed: threading.Event = field(default_factory=threading.Event)
-
-
-@contextmanager
-def keeping(**plays: int) -> Iterator[Keeping]:
-    state = Keeping(**plays)  # type: ignore[arg-type]
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def setup(self) -> None:
-            state.connections += 1
-            super().setup()
-
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            state.cookies.append(self.headers["Cookie"])
-            if len(state.cookies) == state.silent:
-                self.connection.settimeout(PATIENCE_SECONDS)
-                if self.connection.recv(1) == b"":
-                    state.hung_up.set()
-                self.close_connection = True
-                return
-            body = json.dumps({"number": len(state.cookies)}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Set-Cookie", "who=you; Path=/")
-            self.end_headers()
-            self.wfile.write(body)
-            self.close_connection = len(state.cookies) == state.last
-
-        def log_message(self, *_: object) -> None:
-            """Says nothing."""
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def shutdown_request(self, request: Any) -> None:
-            super().shutdown_request(request)
-            state.closed.set()
-
-    server = Server(("127.0.0.1", 0), Handler)
-    state.address = f"http://127.0.0.1:{server.server_address[1]}"
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield state
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def posted(state: Keeping, cancelled: Callable[[], bool] = lambda: False) -> Reply | TransportError:
-    return exchange(Call("ollama", state.address, {}, {}), seconds=60.0, max_bytes=1000, cancelled=cancelled)
-
-
-def in_a_thread(work: Callable[[], None]) -> None:
-    """What one worker of a run does, and with its end its connections go."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(work).result(PATIENCE_SECONDS)
-
-
-def test_a_thread_keeps_its_connection_and_no_cookie() -> None:
-    """A handshake for every call would cost more than many short answers; a cookie would tie conversations together."""
-
-    def work() -> None:
-        assert all(isinstance(posted(state), Reply) for _ in range(3))
-
-    with keeping() as state:
-        in_a_thread(work)
-        assert state.connections == 1 and state.cookies == [None] * 3
-        in_a_thread(work)
-        assert state.connections == 2
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system does not tell which descriptors are open")
-def test_the_end_of_a_thread_closes_what_it_kept() -> None:
-    """Each harvest of a panel that is open all day left a connection behind, until there were no descriptors left."""
-
-    def connections() -> int:
-        number = 0
-        for name in os.listdir("/proc/self/fd"):
-            with suppress(OSError):  # that of the folder itself
-                number += os.readlink(f"/proc/self/fd/{name}").startswith("socket:")
-        return number
-
-    with keeping() as state:
-        in_a_thread(lambda: posted(state))
-        gc.collect()
-        gc.disable()
-        try:
-            before = connections()
-            for _ in range(5):
-                in_a_thread(lambda: posted(state))
-            assert wait_until(lambda: connections() <= before)  # the server closes its end a moment later
-        finally:
-            gc.enable()
-
-
-def test_a_call_on_a_kept_connection_is_cut_when_it_is_cancelled_and_the_next_one_is_new() -> None:
-    """Else Ctrl-C would leave the provider's meter running, and the next answer would be that of the last question."""
-
-    def work() -> None:
-        assert isinstance(posted(state), Reply)
-        assert posted(state, lambda: len(state.cookies) == 2) == TransportError("cancelled")
-        assert state.hung_up.wait(PATIENCE_SECONDS)
-        answer = posted(state)
-        assert isinstance(answer, Reply) and answer.body == b'{"number": 3}' and state.connections == 2
-
-    with keeping(silent=2) as state:
-        in_a_thread(work)
-
-
-def test_a_kept_connection_that_the_server_has_closed_is_not_used() -> None:
-    """Servers close what is idle: the answer would be an error and a pause, although all is well."""
-
-    def work() -> None:
-        assert isinstance(posted(state), Reply)
-        assert state.closed.wait(PATIENCE_SECONDS)
-        assert isinstance(posted(state), Reply) and state.connections == 2
-
-    with keeping(last=1) as state:
-        in_a_thread(work)
 
 
 # --- tls -------------------------------------------------------------------------------------------------------------

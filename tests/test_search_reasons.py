@@ -39,10 +39,10 @@ def test_a_name_that_is_nowhere_brings_no_fragments(shelf: Shelf, query: str) ->
     [
         ("session_store.py", LINES[1], "part of the name: session, store"),
         ("co-cli", LINES[5], "part of the name: cli"),
-        ("src/app.py", LINES[0], "part of the name: app, py"),
+        ("src/app.py", LINES[0], "part of the name: app"),
         ("#42", LINES[4], "part of the name: 42"),
-        ("config_loader.toml", LINES[2], "part of the name: toml"),
-        ("session-store", LINES[1], "words: session, store"),
+        ("config_loader.toml", LINES[2], "begins like: config, loader"),
+        ("session-store", LINES[1], "part of the name: session, store"),
         ("app.py", LINES[0], "exact: app.py"),
         ("store session", LINES[1], "words: session, store"),
         ("py", LINES[0], "words: py"),
@@ -62,7 +62,7 @@ def test_what_stands_there_as_typed_is_always_found(shelf: Shelf, literal: str) 
 
 
 def test_the_number_of_a_day_is_no_reason(tmp_path: Path) -> None:
-    """Whoever asks for a day gets what was said on it or near it, or names it, and not every text with that number."""
+    """Whoever asks for a day gets what was said on it or names it, and not every text with that number."""
     shelf = Shelf(tmp_path)
     shelf.write(
         "a",
@@ -76,7 +76,6 @@ def test_the_number_of_a_day_is_no_reason(tmp_path: Path) -> None:
     why = {hit.entry.text: hit.why for hit in shelf.find("on 21 November")}
     assert why == {
         "Backups run at night": ("date: 2026-11-21",),
-        "Restores of 21 disks take an hour": ("near the date: 2026-11-23",),
         "The release is planned for 21 November": ("words: november",),
         "The freeze begins on 2026-11-21": ("names the date",),
     }
@@ -91,12 +90,3 @@ def test_the_date_of_an_entry_is_no_reason_for_its_numbers(query: str, tmp_path:
     with indexed(tmp_path, rows) as index:
         found = {hit.entry.text: hit.why for hit in search(index, query)}
     assert found == ({"Fact b": ("date: 2026-11-21",)} if "November" in query else {})
-
-
-def test_a_piece_of_a_conversation_stays(tmp_path: Path) -> None:
-    """What stands around it may answer the question."""
-    pieces = [Entry("document", f"talk:{at}", "", text, thread="talk", position=at) for at, text in
-              enumerate(["Where is it started?", "In py, as always"])]  # fmt: skip
-    with indexed(tmp_path, pieces) as index:
-        found = {hit.entry.text: hit.why for hit in search(index, "run_it.py")}
-    assert found["In py, as always"] == ("part of the name: py",)

@@ -51,6 +51,17 @@ def test_what_says_the_same_in_other_words_is_found(shelf: Shelf) -> None:
     assert meant(shelf, "names of soup", Topics())[0].startswith(("A list of names", "Broth"))
 
 
+def test_a_hit_says_how_near_it_is(shelf: Shelf) -> None:
+    """A face that tells firm hits from weak ones by their words needs another measure where there are none."""
+    embed = Topics()
+    index = shelf.open()
+    kept_vectors.build(shelf.cache, "topics", embed)
+    [hit] = search(index, "vehicle", near=kept_vectors.near(index.database, "topics", embed_one("vehicle", embed)))
+    [other] = search(index, "automobile")
+    index.close()
+    assert hit.near > 1.9 and other.near == 0
+
+
 def test_a_text_is_embedded_once(shelf: Shelf) -> None:
     """A server that asks money for each text is asked for new ones alone, and what was deleted leaves no vector."""
     embed = Topics()

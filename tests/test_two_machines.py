@@ -14,7 +14,6 @@ from core.base.conflict import both_sides, roles_of, without_marks
 from core.commands.bullets import add, done, remove
 from core.commands.context import context
 from core.commands.doctor import doctor
-from core.commands.fact_edits import renumber_facts
 from core.commands.fact_feed import sync_facts
 from core.commands.history.undo import undo
 from core.context_files import read_context
@@ -22,7 +21,7 @@ from core.knowledge.categories import read_category
 from core.knowledge.ledger import read_ledger, salvaged
 from core.knowledge.mend import united
 from core.memory_file import read_memory
-from tests.facts_home import YAML, cli, code_of, facts_of, harvested, learn, workspace_of
+from tests.facts_home import YAML, cli, facts_of, harvested, learn, workspace_of
 from tests.harvest_world import HURRIED, World, says
 from tests.made_home import error
 
@@ -127,11 +126,9 @@ def test_both_machines_arrive_at_the_same_files(machines: Machines) -> None:
     for world in (machines.one, machines.two):
         git(world.paths.knowledge, "merge", "-q", "theirs", fails=True)
         assert cli(world, "doctor", "--merge-conflicts")[0] in (0, 1)
-        code, out, _ = cli(world, "facts", "renumber")
-        assert code == 0 and "global:fact:002 -> global:fact:00" in out and "--apply" in out
-        code, out, err = cli(world, "facts", "renumber", "--apply")
-        assert code == 0 and "knowledge undo" in out, err
-        assert "every number stands once" in cli(world, "facts", "renumber")[1]
+        assert "the id stands twice" in cli(world, "facts", "validate")[2]
+        code, out, err = cli(world, "facts", "sync")
+        assert code == 0 and "numbers that stood twice" in out, err
         folders.append({name: (world.paths.knowledge / name).read_text() for name in ("facts.md", "tasks.md", YAML)})
         ids = {fact.fact: fact.id for fact in facts_of(world)}
         assert len(ids) == len(set(ids.values())) == 5
@@ -220,54 +217,13 @@ def test_references_name_both_facts_of_a_number_that_stood_twice(world: World) -
         + item.format("global:fact:002", "older", "2026-02-01")
         + item.format("global:fact:002", "older", "2026-02-02"),
     )
-    before = world.text(YAML)
-    planned = renumber_facts(workspace_of(world))
-    assert world.text(YAML) == before and not planned.applied
-    done_ = renumber_facts(workspace_of(world), apply=True)
+    sync_facts(workspace_of(world))
     found = {fact.fact: fact for fact in facts_of(world)}
     assert {name: fact.id for name, fact in found.items()} == {
         "points": "global:fact:001", "older": "global:fact:002", "younger": "global:fact:003",
     }  # fmt: skip
     assert found["points"].related == ("global:fact:002", "global:fact:003")
-    assert found["older"].first_seen == "2026-02-01" and len(done_.rows) == 2 and done_.references == 1
-    undo(workspace_of(world), done_.run, editor_wait=HURRIED)
-    assert world.text(YAML) == before
-
-
-@pytest.mark.parametrize("flush", [False, True])
-@pytest.mark.parametrize("same", [True, False])
-def test_marks_taken_out_by_hand_lose_neither_side_and_both_machines_get_the_same(
-    world: World, flush: bool, same: bool
-) -> None:
-    """The item has two `fact` keys then, and without a way out both facts are missed until somebody finds the line."""
-    head = "---\ndomain: global\ncategory: fact\n---\n\n"
-    ids = ["  id: global:fact:001\n"] * 2 if same else ["  id: global:fact:001\n", "  id: global:fact:002\n"]
-    sides = [
-        f'{ids[0]}  fact: "The port is 80."\n  confidence: 0.9\n  first_seen: "2026-01-01"\n',
-        f'{ids[1]}  fact: >-\n    The port\n    is 81.\n  confidence: 0.8\n  first_seen: "2026-02-01"\n',
-    ]
-    results = []
-    for ours, theirs in (sides, sides[::-1]):
-        text = head + "- " + (ours + theirs)[2:] + "  tags: [net]\n\nA word below.\n"
-        if flush:
-            text = text.replace(">-\n    The port\n    is 81.", '"The port is 81."').replace("\n  ", "\n")
-        world.knowledge(YAML, text)
-        report = doctor(workspace_of(world))
-        assert any("facts renumber" in str(finding) for finding in report.findings), report.findings
-        assert not renumber_facts(workspace_of(world)).applied and world.text(YAML) == text
-        done_ = renumber_facts(workspace_of(world), apply=True)
-        found = {fact.fact: (fact.id, fact.tags) for fact in facts_of(world)}
-        assert found == {
-            "The port is 80.": ("global:fact:001", ("net",)),
-            "The port is 81.": ("global:fact:002", ("net",)),
-        }
-        results.append(world.text(YAML))
-        assert results[-1].endswith("\nA word below.\n") and done_.parted == (YAML,)
-        again = renumber_facts(workspace_of(world), apply=True)
-        assert not again.rows and not again.parted
-        undo(workspace_of(world), done_.run, editor_wait=HURRIED)
-        assert world.text(YAML) == text
-    assert results[0] == results[1]
+    assert found["older"].first_seen == "2026-02-01" and world.text(YAML).count("- id") == 3
 
 
 def test_a_fact_that_got_a_number_anew_is_confirmed_and_what_had_it_stays_deleted(machines: Machines) -> None:
@@ -281,15 +237,18 @@ def test_a_fact_that_got_a_number_anew_is_confirmed_and_what_had_it_stays_delete
     sync_facts(workspace_of(world))
     machines.merge("two")
     cli(world, "doctor", "--merge-conflicts")
-    assert cli(world, "facts", "renumber", "--apply")[0] == 0
+    assert cli(world, "facts", "sync")[0] == 0
     learn(world, "User: again\n", facts=["More of two", "Fact of two", "Fact of one"])
     counts = {fact.fact: fact.source_count for fact in facts_of(world)}
     assert counts == {"Shared fact": 1, "Fact of one": 2, "More of one": 1, "Fact of two": 2}
 
 
 def test_nothing_is_renumbered_while_a_file_is_broken(world: World) -> None:
-    world.knowledge(YAML, b"\0")
-    assert code_of(renumber_facts, workspace_of(world), apply=True) == "facts-unreadable"
+    twice = 2 * "- id: global:fact:001\n  fact: {}\n  confidence: 0.5\n".format("one")
+    world.knowledge(YAML, twice)
+    world.knowledge("global/pitfalls.yaml", b"\0")
+    sync_facts(workspace_of(world))
+    assert world.text(YAML) == twice
 
 
 # --- text in, text out -----------------------------------------------------------------------------------------------

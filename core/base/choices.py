@@ -24,7 +24,6 @@ BULLET_CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "f
 ANY_CATEGORY = "any"
 # Five categories of the fact index, in the order in which they are listed.
 FACT_CATEGORIES = ("fact", "pitfall", "pattern", "tool-quirk", "question")
-FACT_FORMATS = ("text", "json", "yaml", "csv", "md")
 TASK_TYPES = (
     "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
     "debugging", "exploratory_research", "creative_inspiration", "other",

@@ -35,7 +35,7 @@ from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import reunite
-from core.factindex.listing import fact_file_names
+from core.factindex.facts import fact_file_names
 from core.harvest.recovery import with_store
 from core.harvest.steps import read_prompt
 from core.knowledge import mend

@@ -17,7 +17,7 @@ from core.base.secrets.redact import redact
 from core.commands.project import may_read, places
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, entries, read_context
-from core.factindex.listing import fact_file_names
+from core.factindex.facts import fact_file_names
 from core.knowledge.entries import sources as bullet_sources
 from core.library import searched
 from core.memory_file import read_memory

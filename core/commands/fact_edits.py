@@ -1,33 +1,31 @@
-"""What a user does to single facts: change, delete, merge, and end a number that stands twice."""
+"""What a user does to single facts: confirm, delete, merge."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from rapidfuzz import process
 
 from core.base.checked_lines import Record
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.fact_feed import sync_facts, with_facts
 from core.commands.fact_follow import LINE_STAYS
-from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import DISK_FAILED, check, marks_of
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
-from core.factindex.places import FactFiles, Placed, read_all, read_one, together
+from core.factindex.facts import check
+from core.factindex.places import FactFiles, Placed, read_all, read_one
 from core.factindex.record import append_records
-from core.factindex.reunite import Renumbered, changed_text, parted, plan_renumbering, retired_id
+from core.factindex.reunite import joined
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
-from core.knowledge.hunks import Hunk, becoming, made
+from core.knowledge.hunks import Hunk, made
 
 BY_HAND = "to write them as they are, change the YAML file in a text editor"
 
@@ -69,16 +67,11 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
     first = _placed(workspace, keep)
     second = _placed(workspace, gone)
     a, b = first.fact, second.fact
-    values: dict[str, Any] = {"related": _joined(a.related, (b.id, *b.related), a.id)}
+    related = dict.fromkeys((*a.related, b.id, *b.related))
+    values: dict[str, Any] = {"related": tuple(name for name in related if name != a.id)}
     if b.id not in a.related:  # else a crash came between the two steps: the counts are added up already
         counts = (a.source_count, b.source_count)
-        values |= {
-            "confidence": max(a.confidence, b.confidence),
-            "tags": _joined(a.tags, b.tags, ""),
-            "source_count": sum(1 if one is None else one for one in counts),
-            "first_seen": min(filter(None, (a.first_seen, b.first_seen)), default=""),
-            "last_confirmed": max(a.last_confirmed, b.last_confirmed),
-        }
+        values = {**joined([a, b]), **values, "source_count": sum(1 if one is None else one for one in counts)}
     read_editable(workspace.paths, second.file)
     run, moment = new_edit_run(now()), now()
     try:
@@ -94,89 +87,6 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
     removed = _finished(workspace, _change(workspace, again, None, moment, None, run), now)
     kept = attempt(_placed, workspace, keep)
     return Merged(kept.value.fact if isinstance(kept, Ok) else a, b, run, removed.warning)
-
-
-def _joined(one: tuple[str, ...], other: tuple[str, ...], without: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in (*one, *other) if name != without))
-
-
-@dataclass(frozen=True)
-class Renumbering:
-    """The facts that get another number (with `applied`: got it) because it stood twice. `parted` names the files with
-    items that held both sides of a merge and become two; `references` counts facts that name both numbers from now on;
-    `run` takes it back; `errors` tell of items that could not be changed."""
-
-    rows: tuple[Renumbered, ...]
-    references: int
-    applied: bool
-    run: str = ""
-    warnings: tuple[str, ...] = ()
-    errors: tuple[ErrorInfo, ...] = ()
-    parted: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge facts renumber --json`."""
-        return {
-            "parted": list(self.parted),
-            "renumbered": [row.to_json() for row in self.rows],
-            "references": self.references,
-            "applied": self.applied,
-            "run": self.run or None,
-            "errors": [str(error) for error in self.errors],
-        }
-
-
-def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = utc_now) -> Renumbering:
-    """Give every fact whose number stands twice one of its own, as two machines leave it that were merged through git.
-    Without `apply` nothing is written. Raises KnowledgeError while a file is broken: the numbers in it are not
-    known."""
-    try:
-        found = read_all(workspace.paths.knowledge)
-    except OSError as error:
-        raise _unreadable(error) from error
-    broken = [problem for problem in found.problems if problem.code in ("broken-file", DISK_FAILED)]
-    if broken:
-        raise KnowledgeError(
-            "facts-unreadable", f"nothing was renumbered: {broken[0].error.message}", hint="mend it first"
-        )
-    there = found.by_name
-    whole = {name: text for name, read in there.items() if (text := parted(read.text)) != read.text}
-    if whole:
-        read_anew = (read_one(name, whole[name].encode()) if name in whole else read for name, read in there.items())
-        found = together(read_anew, found.passed)
-    plan = plan_renumbering(found)
-    if not apply or not (plan.rows or whole):
-        return Renumbering(tuple(plan.rows), plan.references, False, parted=tuple(sorted(whole)))
-    run, moment = new_edit_run(now()), now()
-    errors: list[ErrorInfo] = []
-    records: list[Record] = [
-        {
-            "t": "renumbered",
-            "from": row.old,
-            "to": row.new,
-            "mark": marks_of(row.fact)[0],
-            "earlier": marks_of(row.fact)[1],
-            "retired": retired_id(row.old, row.new),
-        }
-        for row in plan.rows
-        if row.new
-    ]
-    with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), records))
-    for file in sorted({*plan.changes, *whole}):
-        text, stuck = changed_text(found.by_name[file], plan.changes.get(file, ()))
-        read = there[file]
-        for line in stuck:
-            message = f"{file}:{line}: this item cannot be changed without touching more; change it in a text editor"
-            errors.append(ErrorInfo("not-editable", message))
-        if text == read.text:
-            continue
-        hunks = partial(becoming, text)
-        try:
-            change_file(workspace.paths, file, hunks, moment, seen=read.sha256, run=run)
-        except KnowledgeError as failed:
-            errors.append(failed.error)
-    warning = tuple(filter(None, [_synced(workspace, now)]))
-    return Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors), tuple(sorted(whole)))
 
 
 def _synced(workspace: Workspace, now: Clock, run: str = "") -> str:
@@ -263,19 +173,3 @@ def merged_text(merged: Merged) -> str:
         f"'knowledge undo {merged.run}' takes this back",
     ]
     return "\n".join(rows + [f"note: {merged.warning}"] * bool(merged.warning)) + "\n"
-
-
-def renumbered_text(done: Renumbering) -> str:
-    """What gets, or got, another number, and what to do next."""
-    if not done.rows and not done.parted:
-        return "every number stands once: nothing to do\n"
-    rows = [f"both sides of a merge stood in one item, which becomes two ({file})" for file in done.parted]
-    rows += [
-        f"{row.old} -> {row.new or 'joined with the same words'}  {row.fact} ({row.file}:{row.line})"
-        for row in done.rows
-    ]
-    if done.references:
-        related = count(done.references, "fact")
-        rows.append(f"{related} related to one of them: both are named, for it is not known which")
-    end = f"'knowledge undo {done.run}' takes this back" if done.applied else "nothing was written; --apply does it"
-    return "\n".join([*rows, end]) + "\n"

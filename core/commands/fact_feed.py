@@ -3,17 +3,13 @@
 Everything is computed from the archived plans and the record of the fact index, so a feed that a crash cut off is made
 up for by the next one. It blocks nothing: a failure is reported, and the next run tries again.
 
-What a user let out of the quarantine counts as taught by its conversation. Nothing is kept of it beside
-changes.jsonl: an edit that took a held line out, and one that put what it says into its file; the archived plan that
-the line came with tells the conversation and the repository.
+What a user let out of the quarantine counts as taught too. Nothing is kept of it beside changes.jsonl.
 
 Where a fact belongs is the repository of the conversation or of a file.
 
 A model's own word for a place counts only where it is the name of a project that conversations worked in, or of a
 repository in which a file lies that this one left a note about, or of a tool that keeps conversations ("claude-code"):
 then it is about the agent, and stands below `agents/`. No folder is made of free words.
-
-Whether anything has changed since the last feed, a small file in the cache folder tells (base/ready.py).
 """
 
 from __future__ import annotations
@@ -22,10 +18,8 @@ import contextlib
 import errno
 import hashlib
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -35,7 +29,6 @@ from core.base.entry import statement_key
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths, shipped_root
 from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_root
-from core.base.ready import has_settled, keep, look, recalled
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.fact_follow import bullets_of_store, change_bullets
@@ -43,61 +36,33 @@ from core.commands.history.runs import UNDO_RUN
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import held, index
 from core.factindex.bootstrap import FILE_NOTE
-from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, as_fact, is_domain, sort_key
+from core.factindex.facts import (
+    DAMAGE,
+    DISK_FAILED,
+    FACT_CHARACTERS,
+    FOLDERS,
+    as_fact,
+    fact_places,
+    is_domain,
+    sort_key,
+)
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
-from core.factindex.listing import FOLDERS, fact_places
 from core.factindex.record import History, Key, append_records
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
 from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
+from core.knowledge import projects
 from core.knowledge.bullet_text import held_item
-from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE, read_category
+from core.knowledge.categories import CATEGORY, QUARANTINE, read_category
 from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.check import Finding
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.log import carry_over
-from core.knowledge.projects import domain_in, is_users, projects_of
-from core.knowledge.removed import REMOVED
 from core.knowledge.swap import clear_leftovers, replace_expected
 from core.sources.tools import SOURCES
 
 AGENTS = frozenset(source.name.replace("_", "-") for source in SOURCES)
 """The tools as domains. A project of the same name is a project."""
-
-
-def state_of(workspace: Workspace, now: datetime) -> list[Any] | None:
-    """Everything that decides what the index holds; None while something is missing or was changed just now. Raises
-    OSError."""
-    paths = workspace.paths
-    places = [paths.knowledge / name for name, _ in fact_places(paths.knowledge)]
-    places += [paths.knowledge / index.NAME, record_path(paths.state)]
-    places += [place for name in (*CATEGORY_FILES, REMOVED) if files.exists(place := paths.knowledge / name)]
-    places += sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
-    asked = [now.astimezone(UTC).date().isoformat(), workspace.config.fact_index, *map(str, places)]
-    seen, begun = look(places, asked), time.time()
-    return seen if all(seen[2]) and has_settled(seen, begun) and not cut_off(paths.state) else None
-
-
-def unchanged(workspace: Workspace, now: datetime) -> list[int] | None:
-    """How many facts index.json holds, how many of them are stale and faded; None when it must be looked at again."""
-    try:
-        seen = state_of(workspace, now)
-    except OSError:
-        return None
-    if seen is None:
-        return None
-    kept = recalled(workspace.cache / "facts", seen, lambda counts: list(map(int, counts)))
-    return kept[0] if kept is not None else None
-
-
-def remember(workspace: Workspace, now: datetime, counts: list[int]) -> None:
-    """The index was found to be up to date, and to hold that much."""
-    try:
-        seen = state_of(workspace, now)
-    except OSError:
-        return
-    if seen is not None:
-        keep(workspace.cache / "facts", seen, counts, time.time())
 
 
 @dataclass(frozen=True)
@@ -128,29 +93,36 @@ class KnownProjects:
         self._paths = paths
 
     @cached_property
-    def folders(self) -> Mapping[str, str]:
-        """The root of each project that the ledger knows -> its domain. Raises OSError for a ledger that cannot be
-        read: a fact that went to the wrong place stays there."""
+    def _all(self) -> projects.KnownProjects:
+        """Raises OSError for a ledger that cannot be read: a fact that went to the wrong place stays there."""
         try:
-            projects = projects_of(seen_ledger(self._paths))
+            return projects.projects_of(seen_ledger(self._paths))
         except KnowledgeError as failed:
             raise OSError(errno.EIO, failed.error.message, failed.error.path) from failed
-        known = {root: domain_in(root, projects) for root in projects.places if os.path.isabs(root)}
+
+    @cached_property
+    def folders(self) -> Mapping[str, str]:
+        """The root of each project that the ledger knows -> its domain."""
+        known = {root: projects.domain_in(root, self._all) for root in self._all.places if os.path.isabs(root)}
         return {root: domain for root, domain in known.items() if _is_place(domain)}
 
-    def places_of(self, plan: FrozenPlan | None, entry: Mapping[str, Any]) -> Places:
+    def named(self, conversation: str) -> Places:
+        """Those of a conversation that lines cite by this name."""
+        known = {self.folders[root] for root in self._all.get(conversation, ()) if root in self.folders}
+        return Places(known.pop() if len(known) == 1 else GLOBAL, frozenset(), self.folders)
+
+    def places_of(self, plan: FrozenPlan, entry: Mapping[str, Any]) -> Places:
         """Those of the conversation that a plan and its entry are about. A plan from before domains were kept has the
-        project of its entry alone; without a plan nothing is known."""
-        facts = plan.facts if plan is not None else {}
-        folder = str(entry.get("project") or "")
+        project of its entry alone."""
+        facts, folder = plan.facts, str(entry.get("project") or "")
         own = self.folders.get(str(entry.get("project_root") or "") or project_root(folder), "")
         own = own or str(facts.get("domain") or "")
-        if not _is_place(own) and plan is not None:
+        if not _is_place(own):
             own = domain_of(folder)
         repositories = facts.get("repositories")
         names = {str(name) for name in repositories} if isinstance(repositories, list) else set()
         names = {name for name in (*names, *self.folders.values(), own) if _is_place(name)}
-        unplaced = UNPLACED if plan is not None and not is_users(entry) else GLOBAL
+        unplaced = GLOBAL if projects.is_users(entry) else UNPLACED
         return Places(own if _is_place(own) else unplaced, frozenset(names), self.folders)
 
 
@@ -205,56 +177,6 @@ def _sync(workspace: Workspace) -> None:
         raise OSError(0, failed.error.message, failed.error.path) from failed
 
 
-class Accepted(NamedTuple):
-    """One item that was let in by the edit `run`, now a line of the file of `category`. `plan` is the one that held it
-    back, of the conversation `sha`, and `state` how that stands; both None when no plan tells."""
-
-    run: str
-    day: str
-    category: str
-    text: str
-    sha: str
-    state: Pending | None = None
-    plan: FrozenPlan | None = None
-
-
-def accepted_items(paths: Paths, changes: Iterable[Change], fed: Iterable[str]) -> list[Accepted]:
-    """All of them that may become facts, in the order of the edits; not those of runs that are `fed`, or were undone.
-    Raises OSError."""
-    rows = [row for row in changes if not row.sha]
-    gone = {*fed, *(row.run.removeprefix(UNDO_RUN) for row in rows if row.run.startswith(UNDO_RUN))}
-    rows = [row for row in rows if row.run.startswith(EDIT_RUN) and row.run not in gone]
-    let_in = {(row.file, line) for row in rows for line in row.added}
-    found: dict[str, Accepted] = {}
-    for row in rows:
-        for line in row.removed if row.file == QUARANTINE else ():
-            for bullet in parse_bullets(line):
-                item = held_item(bullet)
-                file = CATEGORY[item.category].file if item.category else ""
-                words = f"{bullet_line(sanitise_line(item.text, None), None)} {item.provenance}".rstrip()
-                if (file, words) in let_in:
-                    sha = hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()
-                    found[line] = Accepted(row.run, row.when[:10], item.category, item.text, sha)
-    if found:
-        _tell_plans(paths, found)
-    return list(found.values())
-
-
-def _tell_plans(paths: Paths, found: dict[str, Accepted]) -> None:
-    """Put beside each item the plan that held it back, the newest if there are several."""
-    waiting = set(found)
-    for path in sorted(paths.plans.glob("*.jsonl"), reverse=True) if paths.plans.is_dir() else ():
-        for sha, state in states_by_sha(read_journal(path)).items():
-            if not state.done or state.plan is None:
-                continue
-            held = {line for planned in state.plan.files if planned.name == QUARANTINE for line in planned.all_lines}
-            for line in held & waiting:
-                found[line] = found[line]._replace(sha=sha, state=state, plan=state.plan)
-                waiting.discard(line)
-        if not waiting:
-            return
-
-
 T = TypeVar("T")
 LOCK_SECONDS = 5.0
 OFFLINE = 0.5
@@ -266,29 +188,23 @@ def sync_facts(
     workspace: Workspace,
     *,
     undone: str = "",
-    accepted: bool = False,
     accept_removals: bool = False,
     run: str = "",
     now: Clock = utc_now,
     wait: float = LOCK_SECONDS,
     too_long: list[str] | None = None,
 ) -> SyncReport:
-    """Bring YAML files, record and index together. `undone` names a run that was taken back just now, `accepted` says
-    that something was let out of the quarantine, `accept_removals` that facts which are missed may go; `too_long` gets
-    what is new and longer than a fact may be. What the user changed in the YAML files is done to the bullets too, as a
-    part of the edit `run`, where one has just changed them. Raises KnowledgeError when another process is at it for
-    longer than `wait` seconds, or the disk refuses."""
+    """Bring YAML files, record and index together. `undone` names a run that was taken back just now,
+    `accept_removals` says that facts which are missed may go; `too_long` gets what is new and longer than a fact may
+    be. What the user changed in the YAML files is done to the bullets too, as a part of the edit `run`, where one has
+    just changed them. Raises KnowledgeError when another process is at it for longer than `wait` seconds, or the disk
+    refuses."""
     paths, secrets = workspace.paths, workspace.config.redact
-
-    counts = None if undone or accepted or accept_removals else unchanged(workspace, now())
-    if counts is not None:
-        total, stale, faded = counts
-        return SyncReport(total=total, stale=stale, decayed=faded, index=str(paths.knowledge / index.NAME))
 
     def harvests(history: History) -> Harvests:
         if not workspace.config.fact_index:
             return Harvests()  # nothing new goes in; what people write still reaches the index
-        found = committed_harvests(paths, history, undone, secrets, accepted)
+        found = committed_harvests(paths, history, undone, secrets)
         found = found._replace(harvests=replace(found.harvests, bullets=bullets_of_store(paths)))
         if too_long is not None:
             too_long.extend(found.too_long)
@@ -311,8 +227,6 @@ def sync_facts(
         notes, records = change_bullets(workspace, done.dropped, done.reworded, run, now)
         with_facts(paths, lambda: append_records(record_path(paths.state), records), wait)
         done.notes += notes
-    if not done.problems and not done.written:
-        remember(workspace, now(), [done.total, done.stale, done.decayed])
     return done
 
 
@@ -320,7 +234,7 @@ def _begin_again(paths: Paths) -> bool:
     """Where every YAML file is gone and index.json with them, nothing is left to be trusted over the bullets: the
     record of what became of them is set aside, so that the committed plans make the facts again. Raises OSError."""
     record = record_path(paths.state)
-    if files.exists(paths.knowledge / index.NAME) or next(fact_places(paths.knowledge), None) is not None:
+    if files.exists(paths.knowledge / index.NAME) or fact_places(paths.knowledge):
         return False
     if not files.exists(record):
         return False
@@ -418,7 +332,7 @@ def after_accept(workspace: Workspace, now: Clock) -> str:
         return ""
     too_long: list[str] = []
     try:
-        sync_facts(workspace, accepted=True, now=now, too_long=too_long)
+        sync_facts(workspace, now=now, too_long=too_long)
     except KnowledgeError as failed:
         return f"it is no fact yet: {failed.error}"
     return f"too long for the fact index ({FACT_CHARACTERS} characters): {len(too_long)}" if too_long else ""
@@ -434,7 +348,7 @@ class Told(NamedTuple):
     too_long: list[str]
 
 
-def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool, accepted: bool = False) -> Told:
+def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool) -> Told:
     """The proven harvests that are not fed yet, in the order of their runs, what was let out of the quarantine since,
     and which fed ones were taken back.
 
@@ -457,12 +371,12 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
             committed.add((sha, run))
             if (sha, run) not in history.fed:
                 taught.append(taught_by(sha, run, state, state.plan, known, secrets, too_long))
-    changes = read_changes(paths) if accepted or fresh else []
-    taught += taught_by_hand(paths, changes, history, known, secrets, too_long)
+    changes = read_changes(paths)
+    taught += taught_by_hand(changes, history, known, secrets, too_long)
     gone = (set(history.archives) - {path.stem for path in archives}) | {path.stem for path in fresh}
     runs = {undone} if undone else set()
     if gone & {run for _, run in history.fed}:
-        runs |= {row.run.removeprefix(UNDO_RUN) for row in read_changes(paths) if row.run.startswith(UNDO_RUN)}
+        runs |= {row.run.removeprefix(UNDO_RUN) for row in changes if row.run.startswith(UNDO_RUN)}
     whole = {path.stem for path in archives} - {path.stem for path in fresh}
     agents = AGENTS.difference(known.folders.values()) if taught else AGENTS
     return Told(Harvests(taught, committed, runs - whole, sizes, agents), too_long)
@@ -495,22 +409,30 @@ def taught_by(
 
 
 def taught_by_hand(
-    paths: Paths, changes: list[Change], history: History, known: KnownProjects, secrets: bool, too_long: list[str]
+    changes: list[Change], history: History, known: KnownProjects, secrets: bool, too_long: list[str]
 ) -> list[Taught]:
-    """What a user let out of the quarantine and is no fact yet, one conversation for each item. That they let it in
-    is worth as much as a quote that was found. Raises OSError."""
+    """What a user let out of the quarantine and is no fact yet, one conversation for each item: an edit took the held
+    line out, and put what it says into its file. That they let it in is worth as much as a quote that was found. Not
+    the edits that were undone. Raises OSError."""
+    rows = [row for row in changes if not row.sha]
+    over = {run for _, run in history.fed}
+    over |= {row.run.removeprefix(UNDO_RUN) for row in rows if row.run.startswith(UNDO_RUN)}
+    rows = [row for row in rows if row.run.startswith(EDIT_RUN) and row.run not in over]
+    let_in = {(row.file, line) for row in rows for line in row.added}
     found = []
-    for row in accepted_items(paths, changes, (run for _, run in history.fed)) if changes else ():
-        if row.category not in OF_CATEGORY:
-            continue
-        entry = {**row.plan.entry, **(row.state.entry or {})} if row.plan is not None and row.state is not None else {}
-        place = known.places_of(row.plan, entry)
-        lesson = _lesson(row.category, row.text, {}, place, QUOTED, secrets)
-        if lesson is not None:
-            path = str(entry.get("path") or (row.state.path if row.state is not None else ""))
-            found.append(Taught(row.sha, row.run, path, row.day, (lesson,)))
-        elif is_too_long(row.text):
-            too_long.append(row.text)
+    for row in (row for row in rows if row.file == QUARANTINE):
+        for bullet in parse_bullets("\n".join(row.removed)):
+            item = held_item(bullet)
+            words = f"{bullet_line(sanitise_line(item.text, None), None)} {item.provenance}".rstrip()
+            if item.category not in OF_CATEGORY or (CATEGORY[item.category].file, words) not in let_in:
+                continue
+            place = known.named(bullet.provenance.source if bullet.provenance is not None else "")
+            lesson = _lesson(item.category, item.text, {}, place, QUOTED, secrets)
+            if lesson is not None:
+                sha = hashlib.sha256(bullet.raw.encode("utf-8", "replace")).hexdigest()
+                found.append(Taught(sha, row.run, "", row.when[:10], (lesson,)))
+            elif is_too_long(item.text):
+                too_long.append(item.text)
     return found
 
 

@@ -1,5 +1,5 @@
 """`knowledge facts`: the fact index, looked at, checked, brought up to date, put before a conversation;
-and what a user does to single facts: change, delete, merge, renumber.
+and what a user does to single facts: confirm, delete, merge.
 
 A change goes into the YAML file, is refused when that is no longer the one that was seen (`seen`, its sha256), can be
 taken back with `knowledge undo`, and reaches the index at once.
@@ -7,26 +7,20 @@ taken back with `knowledge undo`, and reaches the index at once.
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import io
-import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.choices import FACT_CATEGORIES, FACT_FORMATS
+from core.base.choices import FACT_CATEGORIES
 from core.base.entry import Entry, statement_key
 from core.base.project import GLOBAL, is_below
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands import fact_feed
-from core.commands.fact_edits import merge_facts, merged_text, renumber_facts, renumbered_text
+from core.commands.fact_edits import merge_facts, merged_text
 from core.commands.fact_feed import lines_too_long, sync_facts
 from core.commands.fact_follow import bullets_of_store
 from core.commands.row import flag, group, listed, needed, option, optional, repeated, single, whole_number
@@ -34,14 +28,12 @@ from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import index
-from core.factindex.bootstrap import BUDGET, choose, from_index
+from core.factindex.bootstrap import BUDGET, choose
 from core.factindex.bootstrap import Bootstrap as Bootstrap
-from core.factindex.edits import item_text
-from core.factindex.facts import CATEGORIES, DAMAGE, entries, sort_key
+from core.factindex.facts import CATEGORIES, DAMAGE, ENDINGS, entries, sort_key
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
 from core.factindex.held import hold, read_known
-from core.factindex.listing import ENDINGS
 from core.factindex.places import read_all, read_one, together
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project
@@ -52,8 +44,6 @@ MAX_DAMAGED_NAMED = 5
 """At most this many damaged files are named one by one."""
 FACTS_ALIKE = 82
 """From which on two facts are listed, of 100."""
-fact_yaml = item_text
-"""A fact as an item of a YAML list."""
 
 
 @dataclass(frozen=True)
@@ -81,30 +71,14 @@ class Validation:
 
 @dataclass(frozen=True)
 class FactList:
-    """Facts that fit what was asked for; `format` is how they should be shown."""
+    """Facts that fit what was asked for."""
 
     facts: tuple[Fact, ...]
-    format: str = "text"
     warnings: tuple[str, ...] = ()
 
     def to_json(self) -> list[dict[str, Any]]:
         """The list of `knowledge facts list --json`."""
         return [row.to_json() for row in self.facts]
-
-
-def facts_list(
-    workspace: Workspace,
-    domains: Sequence[str] = (),
-    *,
-    category: str = "",
-    tag: str = "",
-    stale: bool = False,
-    format: str = "",
-    now: Clock = utc_now,
-) -> FactList:
-    """`knowledge facts list`: the facts that are asked for in a `format`."""
-    listed = list_facts(workspace, domains, category, tag, stale=stale, now=now)
-    return replace(listed, format=format or "text")
 
 
 @dataclass(frozen=True)
@@ -130,9 +104,6 @@ def similar_pairs(facts: Iterable[Fact]) -> list[Pair]:
 def current_facts(workspace: Workspace, now: datetime) -> tuple[list[Fact], list[Problem]]:
     """All facts as the YAML files have them now, aged as in the index, in its order; nothing is written. What a user
     has edited shows at once, and a missing index.json is no loss."""
-    if fact_feed.unchanged(workspace, now) is not None:
-        with contextlib.suppress(KnowledgeError):
-            return index.read_index(workspace.paths.knowledge), []
     try:
         bullets = bullets_of_store(workspace.paths)
         facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now, bullets)
@@ -180,8 +151,7 @@ def bootstrap(
     workspace: Workspace, domains: Sequence[str] = (), *, budget: int | None = None, now: Clock = utc_now
 ) -> Bootstrap:
     """The facts that a new conversation starts with: those of `domains` (none given: of the repository around the
-    current folder) and the global ones. Read from index.json, which is what it is for; from the YAML files where that
-    is missing or damaged."""
+    current folder) and the global ones."""
     if budget is not None and budget < 0:
         raise KnowledgeError("usage", f"--budget cannot be {budget}")
     return _bootstrap(workspace, domains, BUDGET if budget is None else budget, now())[0]
@@ -190,18 +160,13 @@ def bootstrap(
 def _bootstrap(
     workspace: Workspace, domains: Sequence[str], budget: int, now: datetime
 ) -> tuple[Bootstrap, list[Problem]]:
-    if not domains:
-        domains = domains_around(workspace, workspace.cwd)
-    wanted = tuple(dict.fromkeys((*domains, GLOBAL)))
-    secrets = workspace.config.redact
-    if fact_feed.unchanged(workspace, now) is not None:
-        with contextlib.suppress(KnowledgeError):
-            return from_index(workspace.paths.knowledge, wanted, now, budget, secrets=secrets), []
+    wanted = tuple(dict.fromkeys((*(domains or _domains_around(workspace, workspace.cwd)), GLOBAL)))
     facts, problems = current_facts(workspace, now)
-    return choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text), problems
+    clean = (lambda text: redact(text).text) if workspace.config.redact else str
+    return choose(facts, wanted, budget, clean), problems
 
 
-def domains_around(workspace: Workspace, folder: Path) -> tuple[str, ...]:
+def _domains_around(workspace: Workspace, folder: Path) -> tuple[str, ...]:
     """The domains of the project that a folder belongs to. Raises KnowledgeError for a ledger that cannot be read."""
     known = known_projects(workspace.paths, workspace.environment)
     here = here_in(os.path.abspath(folder), known, workspace.environment)
@@ -218,7 +183,7 @@ def facts_for_context(
     inside = project is None or is_below(os.path.abspath(workspace.cwd), str(project))
     asked = workspace.cwd if inside or project is None else project
     try:
-        around = (GLOBAL,) if users_only else domains_around(workspace, asked)
+        around = (GLOBAL,) if users_only else _domains_around(workspace, asked)
         chosen, problems = _bootstrap(workspace, around, BUDGET, utc_now())
     except KnowledgeError as failed:
         return "", f"the conversation starts without the facts: {failed.error}"
@@ -274,15 +239,6 @@ def _validate_folder(folder: Path, state: Path | None) -> Validation:
 # --- at the command line --------------------------------------------------------------------------------------------
 
 
-KEYS = (
-    "id", "fact", "category", "domain", "confidence", "tags", "source_count", "first_seen", "last_confirmed",
-    "expires", "related", "stale", "unread",
-)  # fmt: skip
-
-
-_FORMULA = ("=", "+", "-", "@", "\t")
-
-
 def bootstrap_text(value: Bootstrap) -> str:
     return value.text or f"no facts for {', '.join(value.domains)}\n"
 
@@ -310,15 +266,7 @@ def sync_text(report: SyncReport) -> str:
 
 
 def list_text(found: FactList) -> str:
-    """The facts in the format that was asked for."""
-    if found.format == "json":
-        return json.dumps([fact.to_json() for fact in found.facts], indent=2, ensure_ascii=False) + "\n"
-    if found.format == "yaml":
-        return "".join(map(fact_yaml, found.facts)) or "[]\n"
-    if found.format == "csv":
-        return _csv(found.facts)
-    if found.format == "md":
-        return _markdown(found.facts)
+    """A fact a line."""
     width = max((len(fact.id) for fact in found.facts), default=0)
     rows = [f"{fact.id:<{width}}  {fact.confidence:<6g} {_age(fact)}{fact.fact}" for fact in found.facts]
     return "\n".join([*rows, count(len(found.facts), "fact")]) + "\n"
@@ -329,34 +277,6 @@ def _age(fact: Fact) -> str:
     return f"{'[stale] ' * fact.stale}{'[file unreadable] ' * fact.unread}{confirmed}"
 
 
-def _marks(fact: Fact) -> str:
-    return ", stale" * fact.stale + ", file unreadable" * fact.unread
-
-
-def _csv(facts: tuple[Fact, ...]) -> str:
-    """One row a fact. A text that a spreadsheet would run as a formula gets an apostrophe in front."""
-
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(KEYS)
-    for fact in facts:
-        row = fact.to_json()
-        cells = [" ".join(cell) if isinstance(cell := row.get(key, ""), list) else str(cell) for key in KEYS]
-        writer.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells])
-    return out.getvalue()
-
-
-def _markdown(facts: tuple[Fact, ...]) -> str:
-
-    rows: list[str] = []
-    for (domain, category), held in groupby(facts, key=lambda fact: (fact.domain, fact.category)):
-        rows += [*[""] * bool(rows), f"## {domain}: {category}", ""]
-        for fact in held:
-            tags = f" ({', '.join(fact.tags)})" if fact.tags else ""
-            rows.append(f"- {fact.fact} [{fact.id}, {fact.confidence:g}{_marks(fact)}]{tags}")
-    return "\n".join(rows) + "\n" if rows else ""
-
-
 _DOMAIN = repeated("--domain", "a repository, an agent or global (repeatable)", "NAME", dest="domains", default=[])
 
 
@@ -364,18 +284,17 @@ COMMANDS = (
     group(
         "facts",
         SUMMARY["facts"],
-        "list --category pitfall --format md",
+        "list --category pitfall",
         single(
             "list",
             "the facts",
-            "--category pitfall --format md",
-            facts_list,
+            "--category pitfall",
+            list_facts,
             list_text,
             _DOMAIN,
             option("--category", listed(FACT_CATEGORIES), "C"),
             option("--tag", "only facts with this tag", "T"),
             flag("--stale", "only facts that have expired"),
-            option("--format", listed(FACT_FORMATS), "F", choices=FACT_FORMATS),
         ),
         single(
             "validate",
@@ -410,14 +329,6 @@ COMMANDS = (
             merged_text,
             needed("keep", "the id of the fact that stays", "ID"),
             needed("gone", "the id of the other", "OTHER"),
-        ),
-        single(
-            "renumber",
-            "give ids that stand twice, as after a merge, a number each",
-            "--apply",
-            renumber_facts,
-            renumbered_text,
-            flag("--apply", "write it (without: show what would be written)"),
         ),
     ),
 )

@@ -233,7 +233,7 @@ def remarks(query: str, hits: Sequence[Hit | ConversationHit], nothing: Sequence
 def opened_search(workspace: Workspace, project: Path | None) -> Index:
 
     try:
-        return open_index(search_folder(workspace, project), search_sources(workspace, project))
+        return open_index(search_folder(workspace, project), partial(search_sources, workspace, project))
     except OSError as error:
         raise KnowledgeError(
             "unreadable", f"the store cannot be listed: {error.strerror}", error.filename or ""

@@ -15,7 +15,7 @@ from core.base import files
 from core.base.config import NEW_FILE, Config, FolderFile, changed_config, load_config, writable_config_file
 from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
-from core.base.project import folders_around
+from core.base.project import folders_around, repository_root
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
@@ -273,6 +273,8 @@ def _project_row(workspace: Workspace, project: Path) -> TrustRow | None:
 
 def _repository_rows(workspace: Workspace, folder: Path) -> list[TrustRow]:
     """The repository around a folder, where it claims to be a project that was worked on elsewhere first."""
+    if not repository_root(os.path.abspath(folder)):
+        return []
     try:
         known = known_projects(workspace.paths, workspace.environment)
     except KnowledgeError:

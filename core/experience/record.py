@@ -210,9 +210,13 @@ def served(path: Path, texts: Iterable[str]) -> dict[str, Served]:
     """How each of these statements, places or chunks has served, of those that were used; none where the file is
     damaged, which `doctor` says."""
     found: dict[str, Served] = {}
-    with _reading(path) as database:
-        for text in dict.fromkeys(texts) if database is not None else ():
-            rows = database.execute(_OF_ONE, (thing_of(text),)).fetchall() if database is not None else []
+    if not files.exists(path):
+        return found
+    with contextlib.suppress(sqlite3.Error, KnowledgeError), contextlib.closing(_opened(path)) as database:
+        if database.execute("PRAGMA user_version").fetchone()[0] < _SCHEMA_VERSION:
+            prepare(path)
+        for text in dict.fromkeys(texts):
+            rows = database.execute(_OF_ONE, (thing_of(text),)).fetchall()
             tally: dict[str, Counter[str]] = {}
             for task, outcome, *_ in rows:
                 tally.setdefault(task, Counter())[outcome] += 1
@@ -321,17 +325,3 @@ def _writing(path: Path) -> Iterator[sqlite3.Connection]:
         raise KnowledgeError(
             "unwritable", f"how it served cannot be written down: {said}", path, "'knowledge doctor' looks at it"
         ) from error
-
-
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection | None]:
-    with contextlib.ExitStack() as opened:
-        sound = None
-        with contextlib.suppress(sqlite3.Error, KnowledgeError):
-            if files.exists(path):
-                database = opened.enter_context(contextlib.closing(_opened(path)))
-                if database.execute("PRAGMA user_version").fetchone()[0] < _SCHEMA_VERSION:
-                    prepare(path)
-                database.execute("SELECT 1 FROM usage_trace LIMIT 1")
-                sound = database
-        yield sound

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from core.factindex.facts import CATEGORIES, KEYS, Fact, fact_from
-from core.factindex.items import BOM, Item, Span, block_at, frontmatter, read_block, scan
+from core.factindex.items import BOM, Item, block_at, frontmatter, scan
 
 Operation = dict[str, Any]
 """`{"op": "add", "fact": row}`, `{"op": "set", "id": …, "from": values, "to": values}`, `{"op": "remove", "id": …,
@@ -194,31 +194,35 @@ def with_values(text: str, item: Item, values: Mapping[str, Any]) -> str | None:
     block = block_at(text, item.start)
     if block is None:
         return None
-    block = replace(block, end=item.end)
-    read = read_block(block)
-    changes: list[tuple[int, int, str]] = []
-    missing: list[str] = []
+    ending = "\r\n" if "\r\n" in raw else "\n"
+    margin = " " * (block.indent if block.flush else block.key_column)
+    lines = raw.splitlines(keepends=True)
     for key in sorted(wanted, key=KEYS.index):
-        new = (
-            written(key, wanted[key]) if wanted[key] not in (None, ()) else "[]" if key in ("tags", "related") else '""'
-        )
-        if key in read.spans:
-            changes.append(_replacement(text, read.spans[key], new))
-        elif wanted[key] not in (None, ()):
-            missing.append(f"{key}: {new}")
-    if missing and read.flow:
-        brace = text.rindex("}", item.start, item.end)
-        changes.append((brace, brace, ", " + ", ".join(missing)))
-    elif missing:
-        ending = "\r\n" if "\r\n" in raw else "\n"
-        margin = " " * (block.indent if block.flush else block.key_column)
-        lead = "" if raw.endswith("\n") else ending
-        lines = lead + "".join(f"{margin}{line}{ending}" for line in missing)
-        changes.append((item.end, item.end, lines if raw.endswith("\n") else lines.removesuffix(ending)))
-    result = raw
-    for start, end, new in sorted(changes, reverse=True):
-        result = result[: start - item.start] + new + result[end - item.start :]
+        empty = "[]" if key in ("tags", "related") else '""'
+        new = written(key, wanted[key]) if wanted[key] not in (None, ()) else empty
+        found = [(at, row) for at, line in enumerate(lines) if (row := _value_of(key).match(line)) is not None]
+        if found:
+            at, row = found[0]
+            lines[at] = f"{row['lead']} {new}{row['tail']}"
+            blank = r"[ \t]*\r?\n|" if re.search(r":[ \t]*[>|][^\n]*\n?\Z", row[0]) else ""
+            rest = re.compile(rf"{blank}{margin}(?:[ \t]+[^ \t#\r\n]|- )")  # what else the value has, below its key
+            while at + 1 < len(lines) and rest.match(lines[at + 1]):
+                del lines[at + 1]
+        elif new != empty:
+            lines[-1] = lines[-1] if lines[-1].endswith("\n") else lines[-1] + ending
+            lines.append(f"{margin}{key}: {new}{ending}")
+    result = "".join(lines)
+    result = result if raw.endswith("\n") else result.rstrip("\r\n")
     return result if _says(result, item, wanted) else None
+
+
+@cache
+def _value_of(key: str) -> re.Pattern[str]:
+    """The line on which a field stands with its whole value."""
+    return re.compile(
+        rf"(?P<lead>[ ]*(?:-[ \t]+)?[\"']?{key}[\"']?[ \t]*:)[ \t]*"
+        r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|\[[^\]]*\]|[^#\r\n]*?)(?P<tail>[ \t]*(?:\#[^\n]*)?\r?\n?)\Z"""
+    )
 
 
 def _ours_with(item: Item, wanted: Mapping[str, Any], raw: str) -> str:
@@ -230,19 +234,6 @@ def _ours_with(item: Item, wanted: Mapping[str, Any], raw: str) -> str:
     ]
     new = f"- {rows[0]}\n" + "".join(f"  {line}\n" for line in rows[1:])
     return new.replace("\n", "\r\n") if "\r\n" in raw else new
-
-
-def _replacement(text: str, span: Span, new: str) -> tuple[int, int, str]:
-    """Which characters to replace by what: the value without the blank lines and remarks that follow it."""
-    start = span.start
-    if "\n" in text[span.key_start : start]:  # a list below its key comes beside it
-        start = text.index(":", span.key_start) + 1
-    lines = text[start : span.end].split("\n")
-    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
-        lines.pop()
-    end = start + len("\n".join(lines).rstrip())
-    space = " " if text[start - 1 : start] == ":" else ""
-    return start, max(end, start), space + new
 
 
 def _says(raw: str, item: Item, wanted: Mapping[str, Any]) -> bool:

@@ -22,6 +22,7 @@ from core.factindex.facts import CATEGORIES, GLOBAL, Fact, format_id, marks_of, 
 from core.factindex.follow import Bullets, Followed, follow
 from core.factindex.places import FactFiles, file_for
 from core.factindex.record import GONE, KEPT, NEW, SAME, Fed, History, Key, history_of
+from core.factindex.reunite import FAR
 
 _PITFALL = re.compile(
     r"\b(?:pitfalls?|gotchas?|beware|watch out|careful|caveat|footgun|wrongly|mistakenly|by mistake"
@@ -55,10 +56,6 @@ def kind_of(category: str, text: str, said: str = "") -> str:
     return "pitfall" if _PITFALL.search(text) else "tool-quirk" if _QUIRK.search(text) else usual
 
 
-FAR = 10**15
-"""From here on a number was made up: counting goes on below it, so that no id grows longer than an id may be."""
-
-
 @dataclass(frozen=True)
 class Lesson:
     """One item of a harvest that may become a fact. `text` is one clean line of at most 280 characters."""
@@ -80,6 +77,20 @@ class Taught:
     path: str
     day: str
     lessons: tuple[Lesson, ...]
+
+
+@dataclass(frozen=True)
+class Harvests:
+    """What the store tells: conversations in the order of their harvest, which harvests are committed, which runs were
+    taken back, the sizes of the archives that `taught` was read from, which domains are kinds of agents, and what the
+    bullets say that facts follow (None: they follow nothing now)."""
+
+    taught: Iterable[Taught] = ()
+    committed: AbstractSet[Key] = frozenset()
+    undone: AbstractSet[str] = frozenset()
+    sizes: dict[str, int] = field(default_factory=dict)
+    agents: AbstractSet[str] = frozenset()
+    bullets: Bullets | None = None
 
 
 @dataclass
@@ -151,27 +162,15 @@ class _Draft:
         self._texts.pop(fact.domain, None)
 
 
-def plan_feed(
-    found: FactFiles,
-    records: Sequence[Record],
-    taught: Iterable[Taught],
-    *,
-    undone: AbstractSet[str] = frozenset(),
-    committed: AbstractSet[Key] = frozenset(),
-    agents: AbstractSet[str] = frozenset(),
-    bullets: Bullets | None = None,
-    let_go: bool = False,
-) -> Plan:
-    """Decide everything. `records` is the record so far; `undone` names runs that a user took back, of which all
-    harvests but those still in `committed` are taken back here too; `agents` are domains that are kinds of agents. With
-    `bullets` each fact follows its own; `let_go` as in `follow`."""
-    plan = Plan()
-    taught = list(taught)
-    if not taught and not undone and bullets is None:
+def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *, let_go: bool = False) -> Plan:
+    """Decide everything. `records` is the record so far; of the runs that a user took back, all harvests but those that
+    are still committed are taken back here too. Each fact follows its bullet; `let_go` as in `follow`."""
+    plan, taught, bullets = Plan(), list(harvests.taught), harvests.bullets
+    if not taught and not harvests.undone and bullets is None:
         return plan
     history = history_of(records)
     draft = _Draft(found, history)
-    lost = [fed for key, fed in history.fed.items() if fed.run in undone and key not in committed]
+    lost = [fed for key, fed in history.fed.items() if fed.run in harvests.undone and key not in harvests.committed]
     witnesses = _witnesses(history, {(one.sha, one.run) for one in lost}) if lost else {}
     for fed in lost:
         _take_back(fed, history, draft, plan, witnesses)
@@ -185,7 +184,7 @@ def plan_feed(
     for conversation in taught:
         if (conversation.sha, conversation.run) not in history.fed:
             _feed(conversation, history, draft, plan, bullets)
-    _compile(draft, plan, max((row["day"] for row in plan.records if row.get("day")), default=""), agents)
+    _compile(draft, plan, max((row["day"] for row in plan.records if row.get("day")), default=""), harvests.agents)
     return plan
 
 
@@ -264,9 +263,16 @@ def _present(domain: str, marks: Sequence[str], history: History, draft: _Draft)
             if not name or name in draft.present:
                 break
             name = history.merged.get(name, "")
-        if name and name in draft.present:
+        if name in draft.present and not _is_of_another_machine(name, history, draft):
             return name
     return ""
+
+
+def _is_of_another_machine(name: str, history: History, draft: _Draft) -> bool:
+    """Whether a number that this store had given stands before words that were never said here: a fact of another
+    machine has it now, and what this one said of it, and may have deleted, is not said of that."""
+    fact = draft.facts.get(name)
+    return fact is not None and history.made.get(name, "") not in ("", *marks_of(fact.fact))
 
 
 def _deleted(domain: str, marks: Sequence[str], history: History) -> str:

@@ -84,7 +84,8 @@ def _after_bullets(
     away: dict[str, list[Fact]] = {}
     said_now = {mark for row in found.placed.values() for mark in marks_of(row.fact.fact)}
     for name, row in found.placed.items():
-        made, said = history.made.get(name, ""), statement_mark(row.fact.fact)
+        said = statement_mark(row.fact.fact)
+        made = history.made.get(name, "") or (said if (row.fact.domain, said) in history.seen else "")
         if said in bullets.live and made and made not in marks_of(row.fact.fact):
             done.records.append({"t": "reworded", "id": name, "mark": said})
         if said in bullets.live or name in skipped or REDACTED in row.fact.fact:

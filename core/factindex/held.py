@@ -27,12 +27,10 @@ ACCEPT = "'knowledge facts sync --accept-removals' lets them go"
 
 @dataclass(frozen=True)
 class Known:
-    """What the last sync saw: the ids of each file, and the facts that were missed already, as they were last seen.
-    `seen` is false where there has been no sync yet that noted it."""
+    """What the last sync saw: the ids of each file, and the facts that were missed already, as they were last seen."""
 
     ids: Mapping[str, list[str]] = field(default_factory=dict)
     kept: Mapping[str, list[Fact]] = field(default_factory=dict)
-    seen: bool = False
 
 
 def read_known(state: Path) -> Known:
@@ -41,7 +39,7 @@ def read_known(state: Path) -> Known:
         loaded = json.loads(files.read_or_empty(state / NAME) or b"null")
         ids = {str(name): [str(one) for one in rows] for name, rows in loaded["files"].items()}
         kept = {str(name): [fact_from(row) for row in rows] for name, rows in loaded["kept"].items()}
-        return Known(ids, kept, True)
+        return Known(ids, kept)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Known()
 
@@ -67,7 +65,7 @@ def hold(knowledge: Path, found: FactFiles, known: Known, removed: Iterable[str]
     now. What another file has meanwhile is not missed."""
     found.held = {}
     present = found.taken.union(removed)
-    missed = {file: [name for name in ids if name not in present] for file, ids in _noted(known, found).items()}
+    missed = {file: [name for name in ids if name not in present] for file, ids in known.ids.items()}
     missed = {file: gone for file, gone in missed.items() if gone and _is_sudden(found, file, len(gone))}
     if not missed:
         return found
@@ -75,22 +73,12 @@ def hold(knowledge: Path, found: FactFiles, known: Known, removed: Iterable[str]
     if not facts.keys() >= {name for gone in missed.values() for name in gone}:
         read = attempt(read_index, knowledge)
         facts = {**{fact.id: fact for fact in (read.value if isinstance(read, Ok) else ())}, **facts}
-    if not known.seen:  # a store of before this was noted: whatever the index has and no file
-        broken = next(file for file in missed)
-        missed = {broken: [name for name in facts if name not in present]}
     for file, gone in missed.items():
         rows = [facts[name]._replace(unread=True) for name in gone if name in facts]
         if rows:
             found.held[file] = rows
         found.problems.append(_vanished(found, file, gone, len(rows)))
     return found
-
-
-def _noted(known: Known, found: FactFiles) -> Mapping[str, list[str]]:
-    if known.seen:
-        return known.ids
-    broken = next((name for name, read in found.by_name.items() if read.broken), "")
-    return {broken: [""]} if broken else {}
 
 
 def _is_sudden(found: FactFiles, file: str, gone: int) -> bool:

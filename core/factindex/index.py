@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from core.factindex.facts import CATEGORIES, Fact, Problem, check, fact_from, sh
 NAME = "index.json"
 VERSION = 1
 _BYTES = 1 << 30
-_FACTS = re.compile(r'"facts"\s*:\s*\[')
 
 
 def rows_of(facts: Iterable[Fact]) -> list[str]:
@@ -110,33 +108,17 @@ def validate_index(name: str, data: bytes) -> tuple[int, list[Problem]]:
     if loaded.get("total_facts") != len(facts):
         total = shown(loaded.get("total_facts"))
         found.append(wrong(f"total_facts is {total}; allowed: {len(facts)}, the number of facts"))
-    lines = list(_lines(text, len(facts)))
     first: dict[str, int] = {}
-    for row, line in zip(facts, lines, strict=True):
+    at = text.find('"facts"')
+    for row in facts:
         fields = row if isinstance(row, dict) else {}
         fact_id = fields["id"] if isinstance(fields.get("id"), str) else ""
+        begins = text.find(json.dumps(fact_id, ensure_ascii=False), at + 1) if fact_id else -1
+        at = begins if begins > 0 else at
+        line = text.count("\n", 0, at) + 1
         found += [Problem(code, name, line, fact_id, message) for code, message in check(fields)]
         if fact_id and fact_id in first:
             message = f"the id stands twice, first in line {first[fact_id]}; allowed: each id once"
             found.append(Problem("duplicate-id", name, line, fact_id, message))
         first.setdefault(fact_id, line)
     return len(facts), found
-
-
-def _lines(text: str, number: int) -> Iterator[int]:
-    """The line on which each fact begins. The list of facts is read once more, one value after the other."""
-    decoder, given = json.JSONDecoder(), 0
-    start = _FACTS.search(text)
-    at = start.end() if start is not None else len(text)
-    line, counted = 1, 0
-    try:
-        while given < number:
-            while text[at] in " \t\r\n,":
-                at += 1
-            end = decoder.raw_decode(text, at)[1]
-            line, counted = line + text.count("\n", counted, at), at
-            yield line
-            given, at = given + 1, end
-    except (ValueError, IndexError, RecursionError):
-        pass
-    yield from [line] * (number - given)

@@ -6,18 +6,16 @@ the next item, heading or sentence. What we write ourselves has one fixed shape 
 other item, however a user has indented, quoted, folded or commented it, is read by the YAML library. An item
 whose keys stand flush with their dash is understood as well. Text in, records out; nothing here touches disk.
 
-The library's nodes carry the place of every value, so that an edit can replace the characters of one value and nothing
-else. No object is ever built from a tag, and an alias is not followed out of its item.
+No object is ever built from a tag, and an alias is not followed out of its item.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -59,9 +57,6 @@ _OUR_ITEM = re.compile(rf" *-[ \t]+[\"']?(?:{_WORDS})[\"']?[ \t]*:(?=[ \t\r\n]|\
 _FOLDED = re.compile(r"[^:]*:[ \t]+[|>][-+0-9]*[ \t]*(?:#.*)?\Z")
 _TELLS = re.compile(r"(?m)(?:^ *(?:-[ \t]+)?|[{,]\s*)[\"']?(?:id|fact)[\"']?[ \t]*:(?=\s)")
 _SOME_ID = re.compile(r"(?m)(?:^ *(?:-[ \t]+)?|[{,]\s*)[\"']?id[\"']?[ \t]*:[ \t]*[\"']?(?P<id>[^\s\"'#,}]+)")
-
-TWICE = "stands twice ('knowledge facts renumber' makes two facts of it)"
-"""What is wrong with an item that both sides of a merge are in, its conflict marks taken out by hand."""
 
 
 @dataclass(frozen=True)
@@ -255,22 +250,11 @@ _NUMBER = re.compile(r"[-+]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d+)?")
 _NULL = "tag:yaml.org,2002:null"
 
 
-class Span(NamedTuple):
-    """Where a value stands in the file (offsets), and where its key begins."""
-
-    start: int
-    end: int
-    key_start: int
-
-
 @dataclass(frozen=True)
 class Read:
-    """What an item says. `spans` tells where the value of each key stands in the file; `flow` that the item is written
-    in braces. `problem_line` counts from 0 at the item's first line."""
+    """What an item says. `problem_line` counts from 0 at the item's first line."""
 
     fields: dict[str, Any] = field(default_factory=dict)
-    spans: dict[str, Span] = field(default_factory=dict)
-    flow: bool = False
     problem: str = ""
     problem_line: int = 0
 
@@ -291,18 +275,15 @@ def read_block(block: Block) -> Read:
     rows = node.value if node is not None and node.id == "sequence" else []
     if len(rows) != 1 or rows[0].id != "mapping":
         return Read()
-    place = _places(block, written)
     fields: dict[str, Any] = {}
-    spans: dict[str, Span] = {}
     for key, value in rows[0].value:
         if key.id != "scalar" or key.value not in KEYS:
             continue
         if key.value in fields:
             line = written.count("\n", 0, key.start_mark.index)
-            return Read(problem=f"the key {key.value} {TWICE}", problem_line=line)
+            return Read(problem=f"the key {key.value} stands twice; allowed: once in an item", problem_line=line)
         fields[key.value] = _plain(value, key.value)
-        spans[key.value] = Span(place(value.start_mark), place(value.end_mark), place(key.start_mark))
-    return Read(fields, spans, bool(rows[0].flow_style))
+    return Read(fields)
 
 
 def _plain(node: Any, key: str) -> Any:
@@ -320,23 +301,3 @@ def _plain(node: Any, key: str) -> Any:
 def _scalar(node: Any) -> str | None:
     """The characters of a scalar. `2026` or `true` as a tag is the word that stands there."""
     return None if node.tag == _NULL and not node.value.strip() else str(node.value)
-
-
-def _places(block: Block, written: str) -> Callable[[Any], int]:
-    """Turns a place in the YAML text into an offset in the file. Counted in characters and in our own line breaks:
-    YAML takes more characters for the end of a line than an editor does."""
-    starts = [0]
-    while (found := written.find("\n", starts[-1])) >= 0:
-        starts.append(found + 1)
-    in_file = [block.start]
-    while (found := block.text.find("\n", in_file[-1], block.end)) >= 0:
-        in_file.append(found + 1)
-
-    def place(mark: Any) -> int:
-        line = bisect_right(starts, mark.index) - 1
-        if line >= len(in_file):
-            return block.end
-        column = mark.index - starts[line] - (block.shift if line else 0)
-        return min(block.end, int(in_file[line] + max(0, column)))
-
-    return place

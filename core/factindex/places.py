@@ -16,9 +16,8 @@ from pathlib import Path
 
 from core.base import files
 from core.base.conflict import conflict_line
-from core.factindex.facts import CATEGORIES, DISK_FAILED, GLOBAL, Fact, Problem, check, fact_from, shown
+from core.factindex.facts import CATEGORIES, DISK_FAILED, GLOBAL, Fact, Problem, check, fact_from, fact_places, shown
 from core.factindex.items import BOM, Item, scan
-from core.factindex.listing import fact_places
 
 FILE_BYTES = 1 << 28
 PLURAL = dict(zip(CATEGORIES, ("facts", "pitfalls", "patterns", "tool-quirks", "questions"), strict=True))
@@ -107,7 +106,7 @@ def together(read: Iterable[FactFile], passed: Sequence[Problem] = ()) -> FactFi
             first = found.placed.setdefault(row.fact.id, row)
             if first is not row:
                 message = f"the id stands twice, first in {first.file}:{first.line}; allowed: each id once"
-                message += " ('knowledge facts renumber' gives it a number of its own)"
+                message += " ('knowledge facts sync' gives it a number of its own)"
                 found.problems.append(Problem("duplicate-id", row.file, row.line, row.fact.id, message))
     return found
 

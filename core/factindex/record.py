@@ -8,8 +8,6 @@ Appended to, never rewritten; each line has its own checksum, and a damaged one 
 - `undone`   the harvest `sha` of `run` was taken back; `kept` are `[mark, id]` that stay deleted, `known` as below
 - `known`    `{id: [confidence, last_confirmed]}` of facts that a user has written or changed
 - `merged`   `from` became a part of `into`
-- `renumbered`  the fact of this `mark` that was `from` is `to`; `retired` names what had been `to` before
-- `stranger` the number `id` belongs to a fact of another machine now; what said `marks` and had it here is `retired`
 - `left`     the `fact` (a row) went, for the bullet that it was made of went; `back`: both are back
 - `reworded` the fact follows its bullet, whose text now has this `mark`
 - `told`     `ids` of facts that are gone from the YAML files, and whose bullets were looked at
@@ -28,7 +26,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +62,9 @@ class History:
 
     `seen` tells which fact a text (domain, mark) has become; `anchors` the position at which a fact was last confirmed
     or changed; `known` its confidence and last_confirmed as the program or the user last wrote them; `made` the mark
-    of the text that it was made of or follows by now, `made_twice` those of a number that two machines have given.
-    `left` are the facts that went with their bullet, as rows; `told` the ids of facts that were taken out of the YAML
-    files and whose bullets have been dealt with, None in a store that does not follow them yet.
+    of the text that it was made of or follows by now. `left` are the facts that went with their bullet, as rows; `told`
+    the ids of facts that were taken out of the YAML files and whose bullets have been dealt with, None in a store that
+    does not follow them yet.
     """
 
     fed: dict[Key, Fed] = field(default_factory=dict)
@@ -83,7 +81,6 @@ class History:
     day: str = ""
     damaged: int = 0
     made: dict[str, str] = field(default_factory=dict)
-    made_twice: dict[str, set[str]] = field(default_factory=dict)
     left: dict[str, dict[str, Any]] = field(default_factory=dict)
     told: set[str] | None = None
     anchored: dict[str, str] = field(default_factory=dict)
@@ -147,11 +144,6 @@ def _take(row: Record, history: History, people: set[str], is_undone: bool) -> N
     elif kind == "merged":
         history.merged[str(row["from"])] = str(row["into"])
         history.ids.add(str(row["from"]))
-    elif kind == "stranger":
-        _retire(str(row["id"]), str(row["retired"]), history, {str(mark) for mark in row["marks"]})
-    elif kind == "renumbered":
-        marks = {str(row["mark"]), str(row.get("earlier", row["mark"]))}
-        _renumber(str(row["from"]), str(row["to"]), marks, str(row["retired"]), history)
     elif kind == "left":
         history.left[str(row["id"])] = row["fact"]
         history.ids.add(str(row["id"]))
@@ -188,8 +180,8 @@ def _take_fed(row: Record, history: History, people: set[str]) -> None:
         history.seen.setdefault((parts[0], mark), name)
         for key in names:
             history.marks.setdefault(key, set()).add(mark)
-        if what == NEW and history.made.setdefault(name, mark) != mark:
-            history.made_twice.setdefault(name, {history.made[name]}).add(mark)
+        if what == NEW:
+            history.made.setdefault(name, mark)
         if what in (NEW, SAME):
             history.anchors[name] = history.total
             history.anchored[name] = run
@@ -204,41 +196,6 @@ def _know(facts: dict[str, list[Any]], history: History, anchor: int | None) -> 
         if anchor is not None:
             history.anchors[name] = anchor
             history.anchored.pop(name, None)
-
-
-def _retire(name: str, retired: str, history: History, marks: set[str] | None = None) -> None:
-    """What was said under a number (`marks`: only this of it) belongs to a fact that is gone, not to the one that has
-    the number now."""
-    keys = [key for key, known in history.seen.items() if known == name and (marks is None or key[1] in marks)]
-    history.seen |= dict.fromkeys(keys, retired)
-
-
-def _renumber(old: str, new: str, said: set[str], retired: str, history: History) -> None:
-    """A fact that two machines had given the same number has another one now. What had that before and was deleted
-    keeps a name of its own; what this store knows of `old` goes along where it was its own fact that moved."""
-    history.ids.add(new)
-    _retire(new, retired, history)
-    own = {key for key, name in history.seen.items() if name == old}
-    if said.isdisjoint(known for _, known in own):
-        return  # the other machine's
-    made = next(mark for _, mark in own if mark in said)
-    if history.made.get(old) == made:
-        others = history.made_twice.get(old, set()) - {made}
-        if others:
-            history.made[old] = min(others)
-    history.made[new] = made
-    history.seen |= dict.fromkeys(own, new)
-    marks = {known for _, known in own}
-    for at, fed in history.fed.items():
-        if any(name == old for _, name, _ in fed.rows):
-            rows = tuple((known, new if name == old and known in marks else name, how) for known, name, how in fed.rows)
-            history.fed[at] = replace(fed, rows=rows)
-    if old in history.anchors:
-        history.anchors[new] = history.anchors[old]
-    if old in history.anchored:
-        history.anchored[new] = history.anchored[old]
-    if old in history.known:
-        history.known[new] = history.known.pop(old)
 
 
 def append_records(path: Path, records: Iterable[Record]) -> None:

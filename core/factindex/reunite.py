@@ -7,40 +7,20 @@ the disk.
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from core.base.checked_lines import Record
 from core.base.conflict import both_sides
 from core.base.entry import statement_key
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import Fact, format_id, marks_of, split_id
-from core.factindex.items import TWICE, block_at, scan
+from core.factindex.facts import Fact, format_id, split_id
+from core.factindex.items import scan
 from core.factindex.places import FactFile, FactFiles, Placed, read_one
-from core.factindex.record import History
 
-RETIRED = 10**17
-"""Numbers from here on stand for facts that are gone (see `retired_id`); no fact has such a number."""
-
-
-@dataclass(frozen=True)
-class Renumbered:
-    """One fact whose number another one has as well: what it was and what it becomes, and where it stands. `new` is ""
-    for an item that says the same as the one that keeps the number: it becomes a part of that."""
-
-    old: str
-    new: str
-    fact: str
-    file: str
-    line: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return {**vars(self), "new": self.new or None}
+FAR = 10**15
+"""Numbers from here on were made up: counting goes on below them."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +31,18 @@ class Change:
     values: Mapping[str, Any] | None
 
 
-@dataclass
-class Renumbering:
-    """What is to be done: every fact that gets another number or is joined, the changes by file, and references that
-    name both facts from now on, because nobody can tell which of them was meant."""
-
-    rows: list[Renumbered] = field(default_factory=list)
-    changes: dict[str, list[Change]] = field(default_factory=lambda: defaultdict(list))
-    references: int = 0
+Changes = dict[str, list[Change]]
+"""By the name of the file."""
 
 
-def plan_renumbering(found: FactFiles) -> Renumbering:
+def plan_renumbering(found: FactFiles) -> Changes:
     """Give each fact whose number stands twice one of its own. The oldest keeps it (`first_seen`, then its words); the
     others are counted on from the highest number that stands in any file. Two items of one number that say the same are
-    joined into one."""
-    plan = Renumbering()
+    joined into one. A reference to a number that stood twice names both from now on: nobody can tell which was
+    meant. Nothing is changed while a file is broken: the numbers in it are not known."""
+    plan: Changes = defaultdict(list)
+    if any(read.broken for read in found.by_name.values()):
+        return plan
     groups: dict[str, list[Placed]] = defaultdict(list)
     for read in found.by_name.values():
         for row in read.placed:
@@ -73,7 +50,7 @@ def plan_renumbering(found: FactFiles) -> Renumbering:
     last: dict[tuple[str, str], int] = {}
     for name in {name for read in found.by_name.values() for name in read.ids}:
         parts = split_id(name)
-        if parts is not None and parts[2] < RETIRED // 100:
+        if parts is not None and parts[2] < FAR:
             last[parts[:2]] = max(parts[2], last.get(parts[:2], 0))
     heirs: dict[str, list[str]] = {}
     for name in sorted((name for name, rows in groups.items() if len(rows) > 1), key=_order):
@@ -104,18 +81,16 @@ def _next(name: str, last: dict[tuple[str, str], int]) -> str:
     return format_id(domain, category, last[domain, category])
 
 
-def _place(rows: Sequence[Placed], old: str, new: str, plan: Renumbering) -> None:
+def _place(rows: Sequence[Placed], old: str, new: str, plan: Changes) -> None:
     """The items of one text under one number: the first in the files stays, with what the others know as well."""
     kept, *rest = rows
     values = joined([row.fact for row in rows]) if rest else {}
     if new != old:
         values = {"id": new, **values}
-        plan.rows.append(Renumbered(old, new, kept.fact.fact, kept.file, kept.line))
     if differing(kept.item, values):
-        plan.changes[kept.file].append(Change(kept.line, values))
+        plan[kept.file].append(Change(kept.line, values))
     for row in rest:
-        plan.rows.append(Renumbered(old, "", row.fact.fact, row.file, row.line))
-        plan.changes[row.file].append(Change(row.line, None))
+        plan[row.file].append(Change(row.line, None))
 
 
 def joined(facts: Sequence[Fact]) -> dict[str, Any]:
@@ -139,7 +114,7 @@ def _all(first: tuple[str, ...], every: Iterable[str]) -> tuple[str, ...]:
     return first if new == set(first) else tuple(sorted(new))
 
 
-def _follow(groups: Mapping[str, list[Placed]], heirs: Mapping[str, list[str]], plan: Renumbering) -> None:
+def _follow(groups: Mapping[str, list[Placed]], heirs: Mapping[str, list[str]], plan: Changes) -> None:
     for row in (row for rows in groups.values() for row in rows):
         split = [name for name in row.fact.related if name in heirs]
         if not split:
@@ -147,8 +122,7 @@ def _follow(groups: Mapping[str, list[Placed]], heirs: Mapping[str, list[str]], 
         wanted = tuple(dict.fromkeys(one for name in row.fact.related for one in (name, *heirs.get(name, ()))))
         if wanted == row.fact.related:
             continue
-        plan.references += 1
-        changes = plan.changes[row.file]
+        changes = plan[row.file]
         at = next((at for at, change in enumerate(changes) if change.line == row.line), None)
         if at is None:
             changes.append(Change(row.line, {"related": wanted}))
@@ -156,42 +130,10 @@ def _follow(groups: Mapping[str, list[Placed]], heirs: Mapping[str, list[str]], 
             changes[at] = Change(row.line, {**values, "related": wanted})
 
 
-def retired_id(old: str, new: str) -> str:
-    """A name for the facts that had the number `new` on one machine, and were deleted there, before another machine's
-    fact got it: what they said must not count as said of that one."""
-    domain, category, _ = _order(new)
-    sign = int.from_bytes(hashlib.sha256(f"{old} {new}".encode()).digest()[:6], "big")
-    return format_id(domain, category, RETIRED + sign)
-
-
-def strangers(found: FactFiles, before: Iterable[Iterable[str]], history: History) -> list[Record]:
-    """Records that tell of numbers which this store had given, and which belong to another machine's fact now: no file
-    had the number at the last sync (`before`: the ids of each file) and it came back with words that were never said
-    here; or, where the record itself was merged, it was given twice."""
-    there = {name for ids in before for name in ids}
-    came = {name for name in found.placed if name not in there and name in history.ids}
-    twice = history.made_twice.keys() & found.placed.keys()
-    if not came and not twice:
-        return []
-    said: dict[str, set[str]] = defaultdict(set)
-    for (_, mark), name in history.seen.items():
-        if name in came or name in twice:
-            said[name].add(mark)
-    rows: list[Record] = []
-    for name, marks in sorted(said.items()):
-        now = marks_of(found.placed[name].fact.fact)
-        if not marks.isdisjoint(now):
-            marks = (marks & history.made_twice[name]).difference(now) if name in twice else set()
-        elif name not in came:
-            continue
-        if marks:
-            rows.append({"t": "stranger", "id": name, "marks": sorted(marks), "retired": retired_id(name, now[0])})
-    return rows
-
-
-def changed_text(read: FactFile, changes: Sequence[Change]) -> tuple[str, list[int]]:
-    """The text of a file after the changes, and the lines of items that cannot be changed without touching more."""
-    text, stuck = read.text, []
+def changed_text(read: FactFile, changes: Sequence[Change]) -> tuple[str, bool]:
+    """The text of a file after the changes, and whether that was all: an item stays that cannot be changed without
+    touching more."""
+    text, whole = read.text, True
     by_line = {change.line: change for change in changes}
     for item in reversed(scan(read.text).items):
         change = by_line.get(item.line)
@@ -199,49 +141,10 @@ def changed_text(read: FactFile, changes: Sequence[Change]) -> tuple[str, list[i
             continue
         new = "" if change.values is None else with_values(read.text, item, change.values)
         if new is None:
-            stuck.append(item.line)
+            whole = False
         else:
             text = text[: item.start] + new + text[item.end :]
-    return text, sorted(stuck)
-
-
-_KEY = re.compile(r"(?P<indent> *)(?P<dash>- *)?[\"']?(?P<key>[\w-]+)[\"']?[ \t]*:(?=[ \t\r\n]|\Z)")
-
-
-def parted(text: str) -> str:
-    """A file with two items for each one that has a key twice, as it is when somebody takes out the marks of a conflict
-    and leaves both sides: the first values in one, the second in the other, what stands once in both. They come in the
-    order of their own text, so that it does not matter whose side stood first. What cannot be taken apart like that
-    stays as it is."""
-    for item in reversed(scan(text).items):
-        if TWICE not in item.problem:
-            continue
-        block = block_at(text, item.start)
-        column = block.indent if block is not None and block.flush else block.key_column if block is not None else -1
-        values: dict[str, list[str]] = {}
-        last = ""
-        for number, row in enumerate(text[item.start : item.end].splitlines(keepends=True)):
-            found = _KEY.match(row)
-            if number == 0 and found is not None and found["dash"]:
-                row, last = row[found.end("dash") :], found["key"]
-                values[last] = [row]
-            elif found is not None and not found["dash"] and len(found["indent"]) == column:
-                last = found["key"]
-                values.setdefault(last, []).append(row[column:])
-            elif last:
-                values[last][-1] += row
-        pad = " " * column if column >= 0 else ""
-        dash = text[item.start : item.start + (block.key_column if block is not None else 0)]
-        ending = "\r\n" if "\r\n" in text[item.start : item.end] else "\n"
-        sides = set()
-        for side in range(max(map(len, values.values()), default=0)):
-            rows = [rows[min(side, len(rows) - 1)] for rows in values.values()]
-            whole = dash + pad.join(row if row.endswith("\n") else row + ending for row in rows)
-            sides.add(whole)
-        read = [scan(side).items for side in sides]
-        if all(len(items) == 1 and not items[0].problem for items in read):
-            text = text[: item.start] + "".join(sorted(sides)) + text[item.end :]
-    return text
+    return text, whole
 
 
 # --- both sides of a conflict ----------------------------------------------------------------------------------------
@@ -280,8 +183,8 @@ def united(name: str, data: bytes) -> bytes | None:
                 changes.append(Change(twin.line, values))
         elif raw.strip() not in have:
             added.append(raw if raw.endswith("\n") else raw + ending)
-    text, stuck = changed_text(one, changes)
-    if stuck:
+    text, whole = changed_text(one, changes)
+    if not whole:
         return None
     if added and not text.endswith("\n"):
         text += ending

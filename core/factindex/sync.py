@@ -11,10 +11,8 @@ run twice, nothing changes.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from dataclasses import replace as replaced
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -26,13 +24,14 @@ from core.base.result import ErrorInfo
 from core.factindex import index
 from core.factindex.edits import Operation, apply_operations, is_bare, new_file_text
 from core.factindex.facts import Fact, Problem
-from core.factindex.feed import Plan, Taught, plan_feed
+from core.factindex.feed import Harvests as Harvests
+from core.factindex.feed import Plan, plan_feed
 from core.factindex.follow import Bullets, follow
 from core.factindex.held import Known, hold, read_known, write_known
 from core.factindex.places import FILE_BYTES, FactFiles, read_all, read_at, read_one, together, why_broken
 from core.factindex.record import NAME as RECORD
-from core.factindex.record import History, Key, aged, append_records, history_of, read_history
-from core.factindex.reunite import strangers
+from core.factindex.record import History, aged, append_records, history_of, read_history
+from core.factindex.reunite import changed_text, plan_renumbering
 
 ATTEMPTS = 10
 TOLD = 20
@@ -81,20 +80,6 @@ class SyncReport:
         return {**row, "problems": [problem.to_json() for problem in self.problems]}
 
 
-@dataclass(frozen=True)
-class Harvests:
-    """What the store tells: conversations in the order of their harvest, which harvests are committed, which runs were
-    taken back, the sizes of the archives that `taught` was read from, which domains are kinds of agents, and what the
-    bullets say that facts follow (None: they follow nothing now)."""
-
-    taught: Iterable[Taught] = ()
-    committed: AbstractSet[Key] = frozenset()
-    undone: AbstractSet[str] = frozenset()
-    sizes: dict[str, int] = field(default_factory=dict)
-    agents: AbstractSet[str] = frozenset()
-    bullets: Bullets | None = None
-
-
 def record_path(state: Path) -> Path:
     """Where the record lies, in the store's folder of states."""
     return state / RECORD
@@ -114,9 +99,9 @@ def sync(
     are missed with it stay in the index until it is whole again or `accept_removals` says that they may go. Raises
     OSError."""
     report = SyncReport(index=str(knowledge / index.NAME))
-    known = last = read_known(state)
+    known = read_known(state)
     if accept_removals:
-        known = Known(seen=True)
+        known = Known()
     removed: set[str] = set()
     found = read_all(knowledge)
     for cut in cut_off(state):
@@ -124,32 +109,18 @@ def sync(
         append_records(record_path(state), cut.records)
         _close(state, cut)
         found = _read_again(knowledge, found, report.files)
+    found = _numbered_once(knowledge, found, replace, report)
     hold(knowledge, found, known, removed)
     records, history = read_history(record_path(state))
     if history.damaged:
         report.notes.append(f"{history.damaged} damaged lines of {record_path(state)} were passed over")
-    foreign = strangers(found, last.ids.values(), history) if last.seen else []
-    if foreign:
-        append_records(record_path(state), foreign)
-        records += foreign
-        history = replaced(history_of(records), damaged=history.damaged)
     harvested = harvests(history)
-    plan = plan_feed(
-        found,
-        records,
-        harvested.taught,
-        undone=harvested.undone,
-        committed=harvested.committed,
-        agents=harvested.agents,
-        bullets=harvested.bullets,
-        let_go=accept_removals,
-    )
-    fresh = [
+    plan = plan_feed(found, records, harvested, let_go=accept_removals)
+    plan.records += [
         {"t": "archive", "run": run, "size": size}
         for run, size in harvested.sizes.items()
         if history.archives.get(run) != size
     ]
-    plan.records += fresh
     meant: Meant | None = None
     if plan.operations:
         meant = _write_down(state, plan)
@@ -158,9 +129,6 @@ def sync(
         found = _read_again(knowledge, found, [*plan.operations, *report.files])
         hold(knowledge, found, known, removed)
         history = history_of([*records, *plan.records])
-        missing = _missing(plan, found)
-        if missing:
-            report.notes.append(f"{len(missing)} new facts are not in the files after writing, first {missing[0]}")
         stuck = _unchanged(plan, found)
         if stuck:
             which = ", ".join(stuck[:5]) + (" and others" if len(stuck) > 5 else "")
@@ -197,6 +165,17 @@ def project(
 def _aged(found: FactFiles, history: History, now: datetime) -> list[Fact]:
     today = now.astimezone(UTC).date().isoformat()
     return [*(aged(row.fact, history, today) for row in found.placed.values()), *chain(*found.held.values())]
+
+
+def _numbered_once(knowledge: Path, found: FactFiles, replace: Replace, report: SyncReport) -> FactFiles:
+    """The files when each fact has a number of its own, as two machines leave them that were merged through git. What
+    somebody saves in that moment is left for the next sync."""
+    new = {name: changed_text(found.by_name[name], rows)[0] for name, rows in plan_renumbering(found).items()}
+    done = [name for name, text in new.items() if replace(knowledge / name, text.encode(), found.by_name[name].data)]
+    if done:
+        report.files += done
+        report.notes.append(f"numbers that stood twice were given once each: {', '.join(sorted(done))}")
+    return _read_again(knowledge, found, done)
 
 
 # --- what is meant, in the log ---------------------------------------------------------------------------------------
@@ -324,13 +303,6 @@ def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFile
         except FileNotFoundError:
             read.pop(name, None)  # any other trouble is raised: what was just written has to be read back
     return together((read[name] for name in sorted(read)), found.passed)
-
-
-def _missing(plan: Plan, found: FactFiles) -> list[str]:
-    """New facts that were not read back from their files: somebody has taken them out in that very moment."""
-    rows = [row for operations in plan.operations.values() for row in operations if row["op"] == "add"]
-    taken = found.taken
-    return [str(row["fact"]["id"]) for row in rows if row["fact"]["id"] not in taken]
 
 
 def _unchanged(plan: Plan, found: FactFiles) -> list[str]:

@@ -128,7 +128,9 @@ OFFERED = {
     "answers": ("questions",),
     "retracts": ("facts", "decisions", "playbooks", "tasks_open", "questions"),
 }
-"""What may be said of which lines; the user decides. What `retracts` has no statement of its own."""
+"""What may be said of which lines; the user decides."""
+WORDLESS = ("retracts", "finishes", "answers")
+"""What a row may say of a line without a statement of its own."""
 _BESIDE = frozenset((*_ABOUT, "confirms", *OFFERED, "scope"))
 """The keys of a row that are no part of what it says."""
 
@@ -274,16 +276,19 @@ class _Intake:
     def take(self, category: str, raw: Any) -> None:
         same = _confirmed(category, raw, self._shown)
         item = self._read(category, raw, same)
-        if item is not None and not item.text and isinstance(raw, dict) and "retracts" in raw:
-            return self.offers.update(dict.fromkeys(_offers(None, {"retracts": raw["retracts"]}, self._shown)))
+        if item is not None and not item.text and (said := self._said_of_known(raw)):
+            self.offers |= dict.fromkeys(said)
+            return None
         if item is None or not item.text:
             return self.count("wrong shape" if item is None else "empty")
         if same is not None and (same.earlier or same.waits):
             return self.count("repeated")
         self.count("part of a row", isinstance(raw, dict) and bool(_unread_keys(category, raw)))
         item = self._judged(item, category, raw)
-        if same is not None and not item.held and not _adds_figures(item.text, same.text):
-            item = replace(item, category=same.category, text=same.text, confirms=True, steps=())
+        if same is not None and not _adds_figures(item.text, same.text):
+            if item.held == "secret" or not self._stands(item.quote):  # the line stands: nothing for the user to decide
+                return self.count("not borne out")
+            item = replace(item, category=same.category, text=same.text, confirms=True, steps=(), held="")
         key = (item.category, item.text, item.path)
         if key in self._seen:
             return self.count("repeated")
@@ -294,6 +299,17 @@ class _Intake:
         if not item.confirms:
             self.offers |= dict.fromkeys(_offers(item, raw, self._shown))
         return None
+
+    def _stands(self, quote: str) -> bool:
+        """Whether a quote is one, as far as the settings want to know."""
+        if self._quotes == "off":
+            return True
+        return find_quote(quote, self._source) is not None if quote.strip() else self._quotes == "check"
+
+    def _said_of_known(self, raw: Any) -> list[Offer]:
+        """What a row without words of its own says of known lines: that they are taken back, or settled elsewhere."""
+        said = {key: raw[key] for key in WORDLESS if key in raw} if isinstance(raw, dict) else {}
+        return _offers(None, said, self._shown)
 
     def _read(self, category: str, raw: Any, same: Known | None) -> Item | None:
         """A row as an item, with what it says for the fact index; one that only confirms a line has the line's text."""
@@ -411,8 +427,8 @@ def _item(category: str, raw: Any) -> Item | None:
     item = Item(category, sanitise_line(text, None), path, quote)
     if category == "playbooks" and steps.shown:
         item = replace(item, held="" if steps.fits else "not-one-line", steps=steps.steps)
-    # What confirms a line, or takes it back, needs no words of its own: its quote is read.
-    read = {"path", "quote"} if raw.get("confirms") or raw.get("retracts") else {"path"}
+    # What only says something of a known line needs no words of its own: its quote is read.
+    read = {"path", "quote"} if any(map(raw.get, ("confirms", *WORDLESS))) else {"path"}
     if not item.text and any(_says_something(raw[key]) for key in raw.keys() - _BESIDE - read):
         return None
     return item
@@ -506,7 +522,7 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
     spoken = place_of(item.quote, source)
     if spoken is not None:
         item = replace(item, turn=spoken.number, start=spoken.start, end=spoken.end, said=spoken.said)
-    if where == "tool" and followed and (item.category != "tasks_done" or voices is None):
-        # Of what was done, the tool's receipt is the natural quote; whose deed it was, the voices have told.
+    # Else the turns have told whose word it is; the steps of a playbook may be too short for that.
+    if where == "tool" and followed and (voices is None or item.category == "playbooks"):
         return replace(item, held="from-tool-output")
     return replace(item, by_tool=True) if where == "tool" else item

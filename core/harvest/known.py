@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, takewhile
 from threading import Condition, Lock
 from typing import Any
 
@@ -54,6 +54,9 @@ ALWAYS = 0.25
 LIKE = 0.4
 """A line is shown where so much of its words, the rare ones counting more, stands in the conversation. Of what readers
 kept of 66 sessions 96 % reach it in their own session, 35 % in another of the repository (`tests/quality`)."""
+NEARLY, NEARLY_BYTES = 0.3, 1024
+"""So much of a line of the project itself is enough while so few bytes are shown: what a later session says in other
+words would stand twice."""
 _WORD = re.compile(r"[^\W_]{3,}")
 
 INTRODUCTION = """\
@@ -63,7 +66,8 @@ conversation. Never write in new words what stands there; most of it has nothing
 names a line by its id:
 - the conversation bears k1 out once more: {"statement": "", "quote": "the tests need Redis", "confirms": "k1"}
 - it makes k1 false or outdated: {"statement": "The tests need Redis 7.", "quote": "…", "supersedes": "k1"}
-- in tasks_done, the work finishes the open task k2: {"statement": "Ported the tests.", "quote": "…", "finishes": "k2"}
+- in tasks_done, the work finishes the open task k2: {"statement": "Ported the tests.", "quote": "…", "finishes": "k2"};
+  with "" as its statement where it was finished elsewhere
 - it answers the open question k3: {"statement": "The port is 6380.", "quote": "…", "answers": "k3"}
 - the user takes k1 back and says nothing instead ("forget the port"): {"statement": "", "retracts": "k1"}
 """
@@ -102,6 +106,7 @@ class KnownStore:
         self._having: dict[str, list[int]] = {}
         self._lock, self._turns, self._number = Lock(), Condition(), count()
         self._next: dict[str, list[tuple[str, int]]] = {}
+        self._unread: dict[str, None] = {}
         self._reading: set[str] = set()
         for category in SHOWN:
             for statement in statements(rows.get(category, ())):
@@ -134,18 +139,39 @@ class KnownStore:
                 if row.category in SHOWN and row not in known:
                     self._add(row, root=root)
 
+    def expect(self, name: str) -> None:
+        """A conversation will be read; told in the order in which they are to be, the oldest first."""
+        with self._turns:
+            self._unread[name] = None
+
+    def is_read(self, name: str) -> None:
+        """It is known which project a conversation is of, or it will not be read."""
+        with self._turns:
+            self._unread.pop(name, None)
+            self._turns.notify_all()
+
     @contextmanager
-    def turn(self, folder: str, date: str) -> Iterator[None]:
-        """The time in which one conversation of a project is read: one after the other, of those that wait the oldest
-        first."""
+    def turn(self, folder: str, date: str, name: str = "") -> Iterator[None]:
+        """The time in which the conversation `name` of a project is read: one after the other, of those that wait the
+        oldest first, and once it is known of what project those before it are."""
         root = project_root(folder)
         if not root:
+            self.is_read(name)
             yield
             return
         mine = (date, next(self._number))
         with self._turns:
+            before = list(takewhile(lambda other: other != name, self._unread)) if name in self._unread else []
             self._next.setdefault(root, []).append(mine)
-            self._turns.wait_for(lambda: root not in self._reading and min(self._next[root]) == mine)
+            self._unread.pop(name, None)
+            self._turns.notify_all()
+            self._turns.wait_for(
+                lambda: (
+                    root not in self._reading
+                    and min(self._next[root]) == mine
+                    and not any(other in self._unread for other in before)
+                )
+            )
             self._next[root].remove(mine)
             self._reading.add(root)
         try:
@@ -188,13 +214,16 @@ class KnownStore:
                 score[at] = score.get(at, 0.0) + weight[word]
         # A long line shares more words with anything: what counts is which part of its own is there.
         near = {at: found / (sum(weight[word] for word in self._rows[at].words) or 1.0) for at, found in score.items()}
-        ranked = sorted((at for at in near if near[at] >= LIKE), key=lambda at: (-near[at], at))
+        ranked = sorted((at for at in near if near[at] >= NEARLY), key=lambda at: (-near[at], at))
         waiting = [at for at, row in enumerate(self._rows) if row.known.category in ("tasks_open", "questions")]
         waiting.sort(key=lambda at: self._rows[at].known.date, reverse=True)
         chosen: dict[int, None] = {}
         own = (at for at in waiting if self._nearness(at, here) == OWN and not self._rows[at].known.waits)
         left = self._take(own, chosen, here, int(room * ALWAYS))
-        self._take(ranked, chosen, here, room - int(room * ALWAYS) + left)
+        room += left - int(room * ALWAYS)
+        left = self._take((at for at in ranked if near[at] >= LIKE), chosen, here, room)
+        nearly = (at for at in ranked if near[at] < LIKE and self._nearness(at, here) == OWN)
+        self._take(nearly, chosen, here, min(left, NEARLY_BYTES - (room - left)))
         return [self._rows[at].known for at in chosen]
 
     def _nearness(self, at: int, here: Here) -> int:

@@ -289,6 +289,18 @@ class _Reader:
 
     def read(self, opened: StoreCache, step: Step) -> Distilled:
         """Stage 3 for one step; from any thread."""
+        try:
+            return self._read(opened, step)
+        finally:
+            if self._options.known is not None:
+                self._options.known.is_read(step.sha256)
+
+    def expect(self, step: Step) -> None:
+        """A step will be read, after those of before."""
+        if self._options.known is not None:
+            self._options.known.expect(step.sha256)
+
+    def _read(self, opened: StoreCache, step: Step) -> Distilled:
         if self.breaker.reason is not None:
             return Distilled(step, self.breaker.refusal(), None)
         self._live.begun(step)
@@ -334,6 +346,7 @@ def _distilled(
                 elif reader.generate is None:
                     yield reader.read(opened, step)
                 else:
+                    reader.expect(step)
                     asking.ask(step)
                     while not cancelled() and (len(asking.waits) >= jobs * AHEAD or asking.has_answers):
                         yield from asking.next()

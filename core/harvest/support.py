@@ -318,7 +318,7 @@ class Voices:
             return any(self._is_foreign(piece, own, whole=False, deed=deed) for piece in pieces if is_order(piece))
         # What a playbook is called is no step, unless a command or a path stands in it.
         named = text.startswith("**") and not any(feature.startswith("=") for feature in features(pieces[0]))
-        return any(self._is_foreign(piece, own, whole=False) for piece in pieces[named:])
+        return any(self._is_foreign(piece, own, whole=False, deed=True) for piece in pieces[named:])
 
     def _own_words(self, quote: str, turns: Iterable[int]) -> frozenset[str] | None:
         """The words of a quote that is a user's, or the assistant's and no echo of a tool; None for any other."""

@@ -28,6 +28,8 @@ COMMON = 100
 SHARED_WORDS, SHARED_PART, VALUE_WORDS = 2, 0.5, 3
 
 _NOTE_ON = re.compile(r"`?(?P<path>[^\s`:]*(?:[/\\][^\s`:]*|\.[A-Za-z]\w{0,9}))`?: ")
+_STEPS = re.compile(r"→|->|=>|(?:^|[;.]\s*)[12][.)]\s|;")
+"""What stands between steps, which say something else in another order."""
 _WORD = re.compile(r"[^\W_]+(?:[._:/+#-][^\W_]+)*\+*#?")
 
 
@@ -125,9 +127,9 @@ def near_pairs(
     texts: Sequence[str], groups: Sequence[str], least: float, common: str = ""
 ) -> Iterator[tuple[int, int, float]]:
     """The places of two `texts` of one group, or of any and the group `common`, and how alike they are, 0 to 100, in
-    whatever order their words stand: from `least` on. The texts are keys."""
+    whatever order their words stand, but for steps: from `least` on. The texts are keys."""
     # As fuzz.token_sort_ratio compares them, but each is sorted once and not with every other.
-    in_order = [" ".join(sorted(text.split())) for text in texts]
+    in_order = [text if _STEPS.search(text) else " ".join(sorted(text.split())) for text in texts]
     for at, near in _candidates(groups, [_words(text) for text in texts], common):
         scores = dict[int, float]()
         for words in (texts, in_order):

@@ -111,13 +111,15 @@ def is_persons(text: str) -> bool:
     system."""
     if names_place(text):
         return False
-    return bool(_PREFERS.match(text) or (_SYSTEM.search(text) and _TOOL.search(text)))
+    # What compares systems is no word about the one that they work on.
+    on = {found.casefold() for found in _SYSTEM.findall(text)}
+    return bool(_PREFERS.match(text) or (len(on) == 1 and _TOOL.search(text)))
 
 
 def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
     """The projects of every name in the ledger. A name that only conversations of the host have is left out while no
     project of theirs is known."""
-    found: dict[str, dict[int, frozenset[_Place]]] = {}  # of a name, by the hash of a path
+    found: dict[tuple[str, int], frozenset[_Place]] = {}  # of a name, and the hash of a path
     same: dict[frozenset[Any], frozenset[Any]] = {}  # equal sets are kept once: there are few projects, and many names
     persons: set[tuple[str, str]] = set()
     roots: dict[str, str] = {}
@@ -125,9 +127,8 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
     newest: dict[str, tuple[str, str, str]] = {}
 
     def add(name: str, at: int, more: Iterable[_Place]) -> None:
-        by = found.setdefault(name, {})
-        places = by.get(at, frozenset()).union(more)
-        by[at] = same.setdefault(places, places)
+        places = found.get((name, at), frozenset()).union(more)
+        found[name, at] = same.setdefault(places, places)
 
     for entry in entries.values():
         path, folder = str(entry.get("path", "")), entry.get("project")
@@ -146,10 +147,9 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
                 newest[root] = max(newest.get(root, ("", "", "")), (*when, key) if key else ("", "", ""))
         elif entry.get("status") == "harvested":
             add(name, hash(path), () if is_users(entry) else {(UNTOLD, "")})
-    for name in [*found]:
+    for name, at in [*found]:
         if (cited := sanitise_name(cited_name(name))) != name:
-            for at, places in found[name].items():
-                add(cited, at, places)
+            add(cited, at, found[name, at])
             persons |= {(cited, mark) for one, mark in [*persons] if one == name}
 
     def called(place: _Place) -> str:
@@ -158,12 +158,13 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
         return f"{key} {root}" if key and not same_key(key, newest[root][2]) else root
 
     # An earlier part of one and the same conversation may not have told its folder yet: that is not another one.
-    folders: dict[str, frozenset[str]] = {}
-    for name, by in found.items():
-        told = [{*map(called, at)} for at in by.values()]
-        known = frozenset(one for at in told for one in at - {UNTOLD} or at or {NOWHERE})
-        folders[name] = same.setdefault(known, known)
-    projects = KnownProjects({name: known for name, known in folders.items() if known != {NOWHERE}})
+    projects = KnownProjects()
+    for name, at in [*found]:
+        told = {*map(called, found.pop((name, at)))}  # a large ledger is held once
+        known = projects.get(name, frozenset()).union(told - {UNTOLD} or told or {NOWHERE})
+        projects[name] = same.setdefault(known, known)
+    for name in [name for name, known in projects.items() if known == {NOWHERE}]:
+        del projects[name]
     projects.persons = frozenset(persons)
     order = sorted(first, key=lambda place: (first[place], place))
     projects.places = {

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from core.base.answer import Generate, json_in
@@ -66,7 +66,7 @@ def describe(document: Extracted, pieces: Sequence[Piece]) -> Description:
         Described(
             _summary(document, text, piece, said),
             _chunk_type(text, piece),
-            _mode(text, piece, document.language if document.form == "code" else ""),
+            _mode(text, piece),
             _needs_context(text, piece),
         )
         for text, piece in zip(texts, pieces, strict=True)
@@ -111,25 +111,15 @@ def _short(sentence: str, most: int = SUMMARY) -> str:
 
 
 _DOCSTRING = re.compile(r"[rRbBuU]{0,2}(\"\"\"|''')(.+?)\1", re.DOTALL)
-_LIKE_C = "javascript typescript tsx rust go java c cpp c_sharp swift kotlin scala css vue dart zig protobuf objc"
-_SLASHES, _HASH = r"//+|/\*+|\*(?=[ \t/]|$)", "#(?!!)"
-_MARK_OF_COMMENTS = {
-    **dict.fromkeys(_LIKE_C.split(), _SLASHES), **dict.fromkeys(("lisp", "clojure", "assembly"), ";+"),
-    **dict.fromkeys(("sql", "lua", "haskell"), "--"), "erlang": "%+", "ini": "[#;]",
-    "php": f"{_SLASHES}|{_HASH}", "": f"{_SLASHES}|{_HASH}",
-}  # fmt: skip
-"""Language -> what a comment begins with; "" for code of a language that is not known. In all others it is a hash."""
-
-
-@cache
-def _comments(language: str) -> re.Pattern[str]:
-    mark = _MARK_OF_COMMENTS.get(language, _HASH)
-    return re.compile(rf"^[ \t]*(?:{mark})[ \t]*(?P<words>[^\n]*?)(?:\*/)?$", re.MULTILINE)
+_COMMENT = re.compile(
+    r"^[ \t]*(?://+|/\*+|\*(?=[ \t/]|$)|--+|;+|%+|#(?![!\w]))[ \t]*(?P<words>[^\n]*?)(?:\*/)?$", re.MULTILINE
+)
+"""A comment in most languages; `#include` is none."""
 
 
 def _summary(document: Extracted, text: str, piece: Piece, said: Counter[str]) -> str:
     if document.form == "code":
-        return _of_code(text, piece, document.language)
+        return _of_code(text, piece)
     found = [row for row in sentences_of(text) if len(row) > 12][:80]
     if not found:
         last = piece.heading.rpartition(" > ")[2]
@@ -148,16 +138,14 @@ def _weight(sentence: str, at: int, number: int, said: Counter[str]) -> float:
     return worth * (1.25 if at == 0 else 1.0 - 0.25 * at / number) * (0.7 if sentence.endswith(("?", ":")) else 1.0)
 
 
-def _of_code(text: str, piece: Piece, language: str) -> str:
+def _of_code(text: str, piece: Piece) -> str:
     """The first sentence of its documentation, behind the name; else its first line that says something."""
     name = piece.heading
     documented = _DOCSTRING.search(text[:4000])
     if documented:
         words = documented[2]
     else:
-        lines = [
-            found["words"] for found in _comments(language).finditer(text[:2000]) if found["words"].strip(" -=*#/!")
-        ]
+        lines = [found["words"] for found in _COMMENT.finditer(text[:2000]) if found["words"].strip(" -=*#/!")]
         words = " ".join(lines[:6]) if lines and not lines[0].startswith("!") else ""
     first = next(iter(sentences_of(words)), "") if words.strip() else ""
     if first:
@@ -252,9 +240,9 @@ _INSTRUCTS = re.compile(
 )
 
 
-def _mode(text: str, piece: Piece, language: str) -> str:
+def _mode(text: str, piece: Piece) -> str:
     if piece.kind == "code":
-        text = "\n".join(found["words"] for found in _comments(language).finditer(text)) + " ".join(
+        text = "\n".join(found["words"] for found in _COMMENT.finditer(text)) + " ".join(
             found[2] for found in _DOCSTRING.finditer(text)
         )
     elif piece.kind != "data":

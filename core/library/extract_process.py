@@ -24,7 +24,7 @@ from typing import Any
 
 from core.base.installed import how_to_install
 from core.base.paths import shipped_root
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError
 from core.library.foreign_formats import READERS, Foreign
 
 READ_SECONDS = 120.0
@@ -41,7 +41,7 @@ _MODULE = "core.library.extract_process"
 _ENDED = ("too-slow", "too-large", "reader-died")
 """Errors after which a process is replaced."""
 _MAYBE_EARLIER = ("too-large", "reader-died")
-"""Errors that may be due to what the process read before: such a file is read again in a new process."""
+"""Errors that may be due to what the process read before: such a file is read again in another process."""
 _ANOTHER_WAY = "save it as plain text or Markdown with the program that made it, and take that in"
 
 
@@ -52,31 +52,32 @@ def read_foreign(kind: str, data: bytes, name: str) -> Foreign:
     Errors: `too-slow`, `too-large` (memory or text), `reader-died`, `no-reader` (a package is missing),
     `broken`, `no-process`.
     """
-    try:
-        reader = _borrowed()
-        found = attempt(reader.read, kind, data, name)
-        if isinstance(found, KnowledgeError) and found.error.code in _MAYBE_EARLIER and reader.files > 1:
-            reader = _Reader()
-            found = attempt(reader.read, kind, data, name)
-    except OSError as error:
-        message = f"no process can be started to read this {kind.upper()}: {error.strerror or error}"
-        raise KnowledgeError("no-process", message, name, "close other programs and try again") from error
-    if isinstance(found, Ok) or found.error.code not in _ENDED:
-        _give_back(reader)
-    if isinstance(found, KnowledgeError):
-        raise found
-    return found.value
+    while True:
+        try:
+            reader = _borrowed()
+        except OSError as error:
+            message = f"no process can be started to read this {kind.upper()}: {error.strerror or error}"
+            raise KnowledgeError("no-process", message, name, "close other programs and try again") from error
+        used = reader.used
+        try:
+            return reader.read(kind, data, name)
+        except KnowledgeError as failed:
+            if not used or failed.error.code not in _MAYBE_EARLIER:
+                raise
+        finally:
+            if reader.is_there:
+                _idle.append(reader)
 
 
 # --- the processes ----------------------------------------------------------------------------------------------------
 
 
 class _Reader:
-    """A process that reads one file after the other; it ends when its standard input does. `files` counts them."""
+    """A process that reads one file after the other; it ends when its standard input does."""
 
     def __init__(self) -> None:
         """Raises OSError when the process cannot be started."""
-        self.files = 0
+        self.is_there, self.used = True, False
         self._process = subprocess.Popen(
             [sys.executable, "-m", _MODULE],
             stdin=subprocess.PIPE,
@@ -91,7 +92,7 @@ class _Reader:
 
     def read(self, kind: str, data: bytes, name: str) -> Foreign:
         """Errors: those of `read_foreign`, but `no-process`. After one of `_ENDED` the process is no more."""
-        self.files += 1
+        self.used = True
         timed_out = threading.Event()
 
         def time_out() -> None:
@@ -128,19 +129,19 @@ class _Reader:
         return Foreign.of(said)
 
     def _failed(self, code: str, why: str, kind: str, name: str) -> KnowledgeError:
-        if code == "too-slow":
-            message = f"this {kind} was not read in {READ_SECONDS:g} seconds and was given up"
-            return KnowledgeError(code, message, name, _ANOTHER_WAY)
-        if code == "too-large":
-            return KnowledgeError(code, f"this {kind} {why} and was given up", name, _ANOTHER_WAY)
-        if code == "reader-died":
-            status = self._process.returncode
-            how = f"signal {-status}" if status < 0 else f"status {status}"
-            return KnowledgeError(code, f"the process that read this {kind} died ({how})", name, _ANOTHER_WAY)
-        return KnowledgeError(code, why, name, how_to_install("documents") if code == "no-reader" else "")
+        status = self._process.returncode or 0
+        how = f"signal {-status}" if status < 0 else f"status {status}"
+        message = {
+            "too-slow": f"this {kind} was not read in {READ_SECONDS:g} seconds and was given up",
+            "too-large": f"this {kind} {why} and was given up",
+            "reader-died": f"the process that read this {kind} died ({how})",
+        }.get(code, why)
+        hint = how_to_install("documents") if code == "no-reader" else ""
+        return KnowledgeError(code, message, name, _ANOTHER_WAY if code in _ENDED else hint)
 
     def end(self) -> None:
         """Kill the process and wait until it is gone."""
+        self.is_there = False
         self._process.kill()
         with contextlib.suppress(OSError):  # of a request that was not written to its end
             self._requests.close()
@@ -149,28 +150,21 @@ class _Reader:
 
 
 _idle: list[_Reader] = []
-_lock = threading.Lock()
 
 
 def _borrowed() -> _Reader:
     """An idle process, or a new one. Raises OSError when none can be started."""
-    with _lock:
-        reader = _idle.pop() if _idle else None
-    return reader or _Reader()
-
-
-def _give_back(reader: _Reader) -> None:
-    with _lock:
-        _idle.append(reader)
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _Reader()
 
 
 def end_idle() -> None:
     """End the processes that read nothing now; a run that read files does it at its end."""
-    with _lock:
-        readers = list(_idle)
-        _idle.clear()
-    for reader in readers:
-        reader.end()
+    with contextlib.suppress(IndexError):
+        while True:
+            _idle.pop().end()
 
 
 atexit.register(end_idle)

@@ -30,7 +30,6 @@ from core.library.database import Library, cause_of
 from core.library.extract import MAX_FILE_BYTES
 from core.library.extract_process import end_idle
 from core.library.fetch import fetch, is_address, shown, stored_name
-from core.library.phrases import Phrases
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
 from core.library.records import Location
 from core.library.shelve import KnownNames, Shelved, in_turn, shelve
@@ -230,18 +229,16 @@ def ingest(
     progress: Progress | None = None,
     stopped: Callable[[], bool] = lambda: False,
     work: Prepare = prepare,
-    phrases: Phrases | None = None,
 ) -> IngestReport:
     """Take in what `names` name (files, folders, addresses). `folder` is what relative names are relative to; other
     workers are begun from `worth` sources on; with `again` also what has not changed is prepared again. `stopped` is
     asked between documents.
-    `phrases` finds the chunks of earlier documents that name a new concept; without, all of them are read for it.
 
     Raises what the database raises when it cannot be written to at all; all that was stored before stays.
     """
     report = IngestReport()
     sources = sources_of(names, report, folder, stored_name if way.redact else _as_it_is)
-    run = _Run(library, report, now, progress, len(sources), names=KnownNames(phrases))
+    run = _Run(library, report, now, progress, len(sources))
     engine = open_executor if len(sources) >= worth else None
     workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_prepared, work, way), engine, at_once, run.told)
     items = run.items(sources, again, content_type, stopped)

@@ -20,6 +20,7 @@ from core.library.chunking import Piece, pieces_of, token_count
 from core.library.concepts import candidates
 from core.library.describe import Described, Description, describe, described_by
 from core.library.extract import Extracted, Part, extract
+from core.library.records import Chunk, day_of, new_id, sha256_of
 from core.search.words import spaced
 
 
@@ -51,26 +52,16 @@ class Way:
 
 
 @dataclass(frozen=True)
-class PreparedChunk:
-    """A chunk of a prepared document: `text[begins:ends]`."""
-
-    piece: Piece
-    said: Described
-    tokens: int
-    spaced: str = ""
-
-
-@dataclass(frozen=True)
 class Prepared:
-    """A document that is ready to be stored, and what is `said` of it. `redacted` counts the secrets that were
-    replaced, by kind."""
+    """A document that is ready to be stored, what is `said` of it, and its chunks, whose document has no id yet.
+    `redacted` counts the secrets that were replaced, by kind."""
 
     source: str
     document: Extracted
     domain: str
     source_type: str
     said: Description
-    chunks: tuple[PreparedChunk, ...]
+    chunks: tuple[Chunk, ...]
     redacted: Mapping[str, int]
     warnings: tuple[ErrorInfo, ...]
 
@@ -97,14 +88,23 @@ def _prepared(item: Item, document: Extracted, way: Way) -> Prepared:
     pieces = pieces_of(document)
     warnings = [ErrorInfo("part-unread", note, source) for note in document.notes]
     description = _described(document, pieces, way, source, warnings)
-    texts = [document.text[row.begins : row.ends] for row in pieces]
-    chunks = tuple(
-        PreparedChunk(piece, said, token_count(text), made if (made := spaced(text)) != text else "")
-        for piece, said, text in zip(pieces, description.rows, texts, strict=True)
-    )
     document = replace(document, written_at=document.written_at or item.written_at)
+    day = day_of(document.written_at)
+    chunks = tuple(
+        _chunk(document.text[piece.begins : piece.ends], piece, said, at, day)
+        for at, (piece, said) in enumerate(zip(pieces, description.rows, strict=True))
+    )
     description = replace(description, concepts=description.concepts or tuple(candidates(document, pieces)))
     return Prepared(source, document, *source_of(item, document), description, chunks, counts, tuple(warnings))
+
+
+def _chunk(content: str, piece: Piece, said: Described, position: int, day: str) -> Chunk:
+    searched = spaced(content)
+    return Chunk(
+        new_id(), "", content, position, said.summary, said.chunk_type, token_count(content), None, said.needs_context,
+        said.rhetorical_mode, piece.heading, piece.begins, piece.ends, searched if searched != content else "",
+        sha256_of(content), day=day,
+    )  # fmt: skip
 
 
 def _described(

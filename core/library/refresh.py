@@ -14,7 +14,6 @@ from sqlalchemy import Connection
 
 from core.library.database import Library
 from core.library.ingest import IngestReport, Progress, Source, ingest
-from core.library.phrases import Phrases
 from core.library.places import Known, known_files, leave, move, moved_to, state_of
 from core.library.prepare import Way
 from core.library.shelve import in_turn
@@ -42,10 +41,9 @@ def refresh(
     now: Callable[[], datetime],
     progress: Progress | None = None,
     stopped: Callable[[], bool] = lambda: False,
-    phrases: Phrases | None = None,
 ) -> Refreshed:
     """Look at every file that the library has read. Nothing new is taken in, and nothing taken out: who deleted a file
-    may still want what it said. `phrases` is what it is for an ingest."""
+    may still want what it said."""
     with library.reading() as connection:
         known = known_files(connection)
     states = {file.path: state_of(file.path) for file in known}
@@ -61,6 +59,6 @@ def refresh(
     gone = in_turn(library, settle) if away else []
     changed = [file for file in known if states[file.path] not in ("", file.state)]
     sources = [Source(file.path, file.path, file.domain, named=False) for file in changed]
-    report = ingest(library, sources, way, now=now, folder=Path(), progress=progress, stopped=stopped, phrases=phrases)
+    report = ingest(library, sources, way, now=now, folder=Path(), progress=progress, stopped=stopped)
     told = {file.path: tuple(sorted(set(file.documents.values()))) for file in gone}
     return Refreshed(report, moved, told, len(known) - len(changed) - len(away))

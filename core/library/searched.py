@@ -111,22 +111,11 @@ def titled(title: str, heading: str) -> str:
 
 
 def entries_around(path: Path, chunk: str, around: int) -> list[Entry]:
-    """A chunk, with so many before and behind it in its document; [] where there is none. Raises OSError."""
+    """A chunk, with so many before and behind it in its document; [] where there is none. Raises OSError and
+    KnowledgeError."""
     with _opened(path) as library:
-        found = library.execute(
-            f"SELECT d.title, {_PLACE}, c.document_id, c.position FROM chunk c "
-            f"JOIN document d ON d.id = c.document_id {_FOUND} WHERE c.id = ? AND d.status = 'active' GROUP BY c.id",
-            (chunk,),
-        ).fetchone()
-        if found is None:
-            return []
-        title, project, source, document, at = found
-        rows = library.execute(
-            "SELECT id, heading, content, day, position FROM chunk WHERE document_id = ? AND position BETWEEN ? AND ? "
-            "ORDER BY position",
-            (document, at - around, at + around),
-        )
-        return [
-            Entry(DOCUMENT, key, titled(title, heading), text, day, "", (), project, source, document, position)
-            for key, heading, text, day, position in rows
-        ]
+        found = library.execute("SELECT document_id, position FROM chunk WHERE id = ?", (chunk,)).fetchone()
+    if found is None:
+        return []
+    inside = [one for one in entries(path, found[0][:2], b"") if one.thread == found[0]]
+    return [one for one in inside if abs(one.position - found[1]) <= around]

@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -27,8 +27,7 @@ from core.library.concepts import Names
 from core.library.database import Library
 from core.library.describe import Named
 from core.library.fetch import is_address
-from core.library.phrases import Phrases
-from core.library.prepare import Prepared, PreparedChunk
+from core.library.prepare import Prepared
 from core.library.records import (
     Chunk,
     Concept,
@@ -45,8 +44,6 @@ from core.library.records import (
 T = TypeVar("T")
 TRIES = 6
 """How often a transaction is begun when another program was in its way."""
-FOUND_BEFORE = 200
-"""Chunks of earlier documents that are looked at for a new concept."""
 STANDS = 0.9
 """A used chunk of which this share of the words stands in a new one, in their order, has grown or was mended there."""
 SHIFTED = 0.5
@@ -77,12 +74,10 @@ class Shelved:
 
 
 class KnownNames:
-    """Every spelling of every concept, kept beside the database while documents come in, and what finds the chunks of
-    earlier ones that say a phrase."""
+    """Every spelling of every concept, kept beside the database while documents come in."""
 
-    def __init__(self, phrases: Phrases | None = None) -> None:
+    def __init__(self) -> None:
         self.names = Names()
-        self.phrases = phrases or Phrases()
         self._rows = -1
 
     def current(self, connection: Connection) -> Names:
@@ -104,7 +99,6 @@ class KnownNames:
     def forget(self) -> None:
         """A transaction was taken back: what was added in it is not there."""
         self._rows = -1
-        self.phrases.forget()
 
 
 def in_turn(library: Library, work: Callable[[Connection], T], refused: Callable[[], None] = lambda: None) -> T:
@@ -246,8 +240,9 @@ def _settle(
     with chunks that do not move."""
     d = schema.document.c
     day = day_of(connection.execute(select(d.written_at).where(d.id == document_id)).scalar())
-    made = [replace(_chunk(prepared, one, document_id, at), day=day) for at, one in enumerate(prepared.chunks)]
-    stay = _kept(connection, made, old)
+    made = [replace(chunk, document_id=document_id, day=day) for chunk in prepared.chunks]
+    used = _used(connection, old)
+    stay = _kept(made, old, used)
     settled: list[Chunk] = []
     fresh: list[Chunk] = []
     for chunk, kept in zip(made, stay, strict=True):
@@ -267,17 +262,16 @@ def _settle(
     rows.add_chunks(connection, fresh)
     moved = {chunk.id for chunk in stay if chunk is not None}
     left = [chunk for chunk in old if chunk.id not in moved]
-    _forget_unused(connection, document_id, left)
+    # Of this very document, which was parted otherwise once, what nobody used goes.
+    rows.forget(connection, [one.id for one in left if one.document_id == document_id and one.id not in used])
     spoken = _spoken_of(connection, prepared, settled, now, known)
     _linked(connection, prepared, document_id, settled, spoken, now)
-    return sum(_used(connection, [chunk for chunk in left if chunk.document_id != document_id]).values())
+    return sum(used.get(chunk.id, 0) for chunk in left if chunk.document_id != document_id)
 
 
-def _kept(connection: Connection, made: Sequence[Chunk], old: Sequence[Chunk]) -> list[Chunk | None]:
+def _kept(made: Sequence[Chunk], old: Sequence[Chunk], used: Container[str]) -> list[Chunk | None]:
     """For each chunk of a new text the old one that it is still: the one with the same words, else a used one that
     stands in it."""
-
-    used = _used(connection, old)
     pool: dict[str, list[Chunk]] = defaultdict(list)
     for chunk in sorted(old, key=lambda one: one.id not in used):
         pool[chunk.content_sha256].append(chunk)
@@ -316,23 +310,6 @@ def _used(connection: Connection, chunks: Sequence[Chunk]) -> dict[str, int]:
     return found
 
 
-def _chunk(prepared: Prepared, made: PreparedChunk, document_id: str, position: int) -> Chunk:
-    piece, said = made.piece, made.said
-    content = prepared.document.text[piece.begins : piece.ends]
-    return Chunk(
-        new_id(), document_id, content, position, said.summary, said.chunk_type, made.tokens, None, said.needs_context,
-        said.rhetorical_mode, piece.heading, piece.begins, piece.ends, made.spaced, sha256_of(content),
-    )  # fmt: skip
-
-
-def _forget_unused(connection: Connection, document_id: str, left: Sequence[Chunk]) -> None:
-    """What is left of this very document (it was parted otherwise once) goes, unless it was used."""
-    c = schema.trace_chunk.c
-    for part in rows.in_parts(chunk.id for chunk in left if chunk.document_id == document_id):
-        used = set(connection.execute(select(c.chunk_id).where(c.chunk_id.in_(part))).scalars())
-        rows.forget(connection, [one for one in part if one not in used])
-
-
 # --- concepts ---------------------------------------------------------------------------------------------------------
 
 
@@ -341,21 +318,18 @@ def _spoken_of(
 ) -> dict[str, Counter[str]]:
     """Chunk -> concept -> how often, for the chunks of a document: of its own concepts and of all that are known."""
     names = known.current(connection)
-    new = _concepts(connection, prepared.said.concepts, now, known)
+    _concepts(connection, prepared.said.concepts, now, known)
     counts = {chunk.id: names.counted(chunk.content) for chunk in settled}
     for part in rows.in_parts(counts):
         connection.execute(delete(schema.mention).where(schema.mention.c.chunk_id.in_(part)))
     found = {(chunk, concept): number for chunk, row in counts.items() for concept, number in row.items()}
     rows.add_mentions(connection, found)
-    for concept in new:
-        _backwards(connection, concept, counts, known.phrases)
     return counts
 
 
-def _concepts(connection: Connection, named: Sequence[Named], now: datetime, known: KnownNames) -> list[Concept]:
+def _concepts(connection: Connection, named: Sequence[Named], now: datetime, known: KnownNames) -> None:
     """Make those that nobody knows yet; give a known one the other names and the description that it lacks."""
     there = rows.concepts_by_name(connection, (name for row in named for name in (row.name, *row.aliases)))
-    new: list[Concept] = []
     for row in named:
         spellings = [folded(name) for name in (row.name, *row.aliases)]
         old = next((there[name] for name in spellings if name in there), None)
@@ -363,7 +337,6 @@ def _concepts(connection: Connection, named: Sequence[Named], now: datetime, kno
             named_so = (new_id(), row.name, now, now, row.aliases, row.description, row.concept_type)
             made = Concept(*named_so, folded=folded(row.name))
             rows.add_concept(connection, made)
-            new.append(made)
             came = {name: made.id for name in dict.fromkeys(spellings) if name and name not in there}
         else:
             more = tuple(name for name in (row.name, *row.aliases) if folded(name) not in there)
@@ -376,22 +349,6 @@ def _concepts(connection: Connection, named: Sequence[Named], now: datetime, kno
                 rows.put_new(connection, schema.concept_alias, alike)
         there |= dict.fromkeys(spellings, made)
         known.added(came)
-    return new
-
-
-def _backwards(connection: Connection, concept: Concept, own: Iterable[str], phrases: Phrases) -> None:
-    """Link a new concept to the chunks of earlier documents in which it stands."""
-    names = Names({folded(name): concept.id for name in (concept.name, *concept.aliases)})
-    done = set(own)
-    for name in dict.fromkeys((concept.name, *concept.aliases)):
-        words = re.findall(r"\w+", name)
-        if not words or not any(len(word) > 1 for word in words):
-            continue
-        ids = [one for one in phrases.chunks(connection, words, FOUND_BEFORE) if one not in done]
-        found = rows.by_ids(connection, schema.chunk, Chunk, ids).values()
-        done |= {row.id for row in found}
-        counts = {row.id: names.counted(row.content)[concept.id] for row in found}
-        rows.add_mentions(connection, {(chunk, concept.id): number for chunk, number in counts.items() if number})
 
 
 # --- links ------------------------------------------------------------------------------------------------------------

@@ -85,13 +85,10 @@ def narrow(connection: Connection, told: Told) -> None:
     shown = ", ".join("t.source" if column.name == "source" else f"d.{column.name}" for column in schema.document.c)
     joined = f"FROM {behind}document d JOIN told_document t ON t.id = d.id"
     connection.exec_driver_sql(f"CREATE TEMP VIEW document AS SELECT {shown} {joined}")
-    # What was made of several documents is told where all of them may be, or where one that may be says it.
+    # What was made of several documents is told where all of them may be.
     spans = f"SELECT concept_id FROM {behind}mention WHERE chunk_id NOT IN ({_CHUNKS})"
-    within = "instr(c.content, k.{0}) > 0" if sqlite else "position(k.{0} in c.content) > 0"
-    said = f"SELECT 1 FROM {behind}chunk c JOIN {behind}mention m ON m.chunk_id = c.id WHERE m.concept_id = k.id"
     shown = ", ".join(
-        f"CASE WHEN k.id NOT IN ({spans}) OR EXISTS ({said} AND c.id IN ({_CHUNKS}) AND {within.format(column.name)})"
-        f" THEN k.{column.name} ELSE '' END AS {column.name}"
+        f"CASE WHEN k.id NOT IN ({spans}) THEN k.{column.name} ELSE '' END AS {column.name}"
         if column.name in MADE_OF_SEVERAL
         else f"k.{column.name}"
         for column in schema.concept.columns

@@ -11,8 +11,8 @@ import asyncio
 import contextlib
 import multiprocessing
 import os
-import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from functools import partial
@@ -41,28 +41,6 @@ class LostError(Exception):
     """Nobody can be reached any more to do the work; what was done is done."""
 
 
-class _Manned:
-    """Sees that somebody is there to do the work; `say` is told at once when nobody is."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._alone_since: float | None = None
-        self._lock = threading.Lock()
-
-    def look(self, executor: Executor | None) -> None:
-        """Raises LostError when a cluster has had no worker for as long as it is waited for."""
-        with self._lock:
-            if not isinstance(executor, _ClusterExecutor) or executor.is_manned():
-                self._alone_since = None
-                return
-            now = time.monotonic()
-            if self._alone_since is None:
-                self._alone_since = now
-                self._say(f"the cluster has no workers, waiting {MANNED_SECONDS:g} s")
-            if now - self._alone_since >= MANNED_SECONDS:
-                raise LostError(f"the cluster has had no workers for {MANNED_SECONDS:g} seconds")
-
-
 class Workers(Generic[T, R]):
     """Hands tasks to an executor and gives back what became of each. `open_executor` is called again when the executor
     breaks; None for work in this process. `say` is told at once when a cluster has no workers."""
@@ -77,7 +55,8 @@ class Workers(Generic[T, R]):
         self._work = work
         self._open = open_executor
         self._at_once = max(1, at_once)
-        self._manned = _Manned(say)
+        self._say = say
+        self._alone_since: float | None = None
         self._executor: Executor | None = None
 
     def results(
@@ -90,31 +69,25 @@ class Workers(Generic[T, R]):
             for task in tasks:
                 yield task, self._work(task)
             return
+        again: deque[tuple[T, int]] = deque()
         waiting = iter(tasks)
         running: dict[Future[R], tuple[T, int]] = {}
-        again: list[tuple[T, int]] = []
-        more = True
         try:
-            while more or running or again:
-                while (again or more) and len(running) < self._at_once:
+            while True:
+                while len(running) < self._at_once:
                     if running and any(tried >= SUSPECT for _task, tried in (*running.values(), *again)):
                         break  # one of them may be what kills workers: it goes alone, and costs no other its turn
-                    if again:
-                        task, tried = again.pop(0)
-                    else:
-                        try:
-                            task, tried = next(waiting), 0
-                        except StopIteration:
-                            more = False
-                            break
+                    task, tried = again.popleft() if again else (next(waiting, _NO_TASK), 0)
+                    if task is _NO_TASK:
+                        break
                     running[self._handed_out(task)] = (task, tried)
                 if not running:
-                    continue
+                    return
                 done, _rest = wait(running, LOOK_SECONDS, FIRST_COMPLETED)
                 if stopped():
                     return
                 if not done:
-                    self._manned.look(self._executor)
+                    self._look_for_workers()
                 broken = False
                 for future in done:
                     task, tried = running.pop(future)
@@ -134,6 +107,18 @@ class Workers(Generic[T, R]):
         finally:
             self.close()
 
+    def _look_for_workers(self) -> None:
+        """Raises LostError when a cluster has had no worker for as long as it is waited for."""
+        if not isinstance(self._executor, _ClusterExecutor) or self._executor.is_manned():
+            self._alone_since = None
+            return
+        now = time.monotonic()
+        if self._alone_since is None:
+            self._alone_since = now
+            self._say(f"the cluster has no workers, waiting {MANNED_SECONDS:g} s")
+        if now - self._alone_since >= MANNED_SECONDS:
+            raise LostError(f"the cluster has had no workers for {MANNED_SECONDS:g} seconds")
+
     def _handed_out(self, task: T) -> Future[R]:
         for wait_seconds in (*WAITS, None):
             try:
@@ -152,12 +137,11 @@ class Workers(Generic[T, R]):
         """Let the executor go; what it still does is of no use to anybody."""
         executor, self._executor = self._executor, None
         if executor is not None:
-            _shut(executor)
+            with contextlib.suppress(Exception):
+                executor.shutdown(wait=False, cancel_futures=True)
 
 
-def _shut(executor: Executor) -> None:
-    with contextlib.suppress(Exception):
-        executor.shutdown(wait=False, cancel_futures=True)
+_NO_TASK: Any = object()
 
 
 def called(open_executor: Callable[[], Executor], work: Callable[..., R], *arguments: Any) -> R:

@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
@@ -84,14 +84,9 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
     line = CancellableSocket()
     outcome: queue.SimpleQueue[Reply | TransportError | BaseException] = queue.SimpleQueue()
 
-    alive = _of_thread.__dict__.setdefault("alive", _KeepAlive())
-    connections = alive.connections or Connections()
-    alive.connections = None  # whoever does not put them back has spoilt them
-    connections.line = line
-
     def work() -> None:
         try:
-            outcome.put(_post(call, connections, deadline, max_bytes))
+            outcome.put(_post(call, line, deadline, max_bytes))
         except BaseException as bug:  # noqa: BLE001 - handed to the caller's thread, which raises it
             outcome.put(bug)
 
@@ -110,66 +105,27 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
                 continue
             if isinstance(result, BaseException):
                 raise result
-            if isinstance(result, Reply):
-                alive.connections = connections
             return result
     finally:
-        if alive.connections is not connections:
-            line.cut()  # also when Ctrl-C ends the waiting
+        line.cut()  # also when Ctrl-C ends the waiting
 
 
-class Connections:
-    """The connections of one thread, for its next call: most of the time of a short call is that of a handshake.
+def _session(line: CancellableSocket) -> Session:
+    """A session for one call. No redirect is seen: following one could carry the key to a stranger."""
+    import requests
 
-    Only a complete answer leaves them behind. No cookie is kept with them, and no redirect is seen: following one could
-    carry the key to a stranger. `line` is that of the call at work.
-    """
+    class Blind(requests.Session):
+        def get_redirect_target(self, resp: Response) -> None:
+            """Sees no redirects; requests would also read the body of one whole."""
 
-    def __init__(self) -> None:
-        self.line = CancellableSocket()
-        self._session: Session | None = None
-
-    def session(self) -> Session:
-        """The session of requests, made for the first call."""
-        if self._session is None:
-            from http.cookiejar import DefaultCookiePolicy
-
-            import requests
-
-            class Blind(requests.Session):
-                def get_redirect_target(self, resp: Response) -> None:
-                    """Sees no redirects; requests would also read the body of one whole."""
-
-            session = Blind()
-            session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-            adapter = _watched_adapter(self)
-            session.mount("http://", adapter)
-            session.mount("https://", adapter)
-            self._session = session
-        return self._session
-
-    def close(self) -> None:
-        """End the connections that wait for another call."""
-        if self._session is not None:
-            self._session.close()
+    session = Blind()
+    adapter = _watched_adapter(line)
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return session
 
 
-class _KeepAlive:
-    """What a thread keeps for its next call. A session refers to itself: without this its connections would stay open
-    after the thread, each with its descriptor, until the collector comes by."""
-
-    def __init__(self) -> None:
-        self.connections: Connections | None = None
-
-    def __del__(self) -> None:
-        if self.connections is not None:
-            self.connections.close()
-
-
-_of_thread = threading.local()
-
-
-def _post(call: Call, connections: Connections, deadline: float, max_bytes: int) -> Reply | TransportError:
+def _post(call: Call, line: CancellableSocket, deadline: float, max_bytes: int) -> Reply | TransportError:
     """The blocking part, in the thread. Expected failures become a `TransportError`; all else is a bug and
     raises."""
 
@@ -182,18 +138,20 @@ def _post(call: Call, connections: Connections, deadline: float, max_bytes: int)
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
     headers |= {"User-Agent": "knowledge-memory", **call.headers}
     try:
-        response = connections.session().request(
-            "GET" if call.body is None else "POST",
-            call.url,
-            data=None if call.body is None else json.dumps(call.body).encode("ascii"),
-            headers=headers,
-            stream=True,
-            allow_redirects=False,
-            timeout=(seconds, seconds),
-            auth=_as_prepared,
-            proxies=proxies,
-        )
-        with response:
+        with (
+            _session(line) as session,
+            session.request(
+                "GET" if call.body is None else "POST",
+                call.url,
+                data=None if call.body is None else json.dumps(call.body).encode("ascii"),
+                headers=headers,
+                stream=True,
+                allow_redirects=False,
+                timeout=(seconds, seconds),
+                auth=_as_prepared,
+                proxies=proxies,
+            ) as response,
+        ):
             return _read(response, max_bytes)
     except requests.exceptions.SSLError as problem:
         return TransportError("certificate", _system_words(problem))
@@ -225,26 +183,18 @@ def _as_prepared(request: PreparedRequest) -> PreparedRequest:
     return request
 
 
-def _watched_adapter(connections: Connections) -> HTTPAdapter:
-    """A transport adapter whose connections, direct or through a proxy, report to the line of the call at work."""
+def _watched_adapter(line: CancellableSocket) -> HTTPAdapter:
+    """A transport adapter whose connections, direct or through a proxy, report to `line`."""
     from requests.adapters import HTTPAdapter
 
     def watch(pool: Any) -> Any:
         plain = pool.ConnectionCls
-        if hasattr(plain, "is_watched"):
-            return pool
 
         class Watched(plain):  # type: ignore[misc, valid-type]
-            is_watched = True
-
             def connect(self) -> None:
-                connections.line.follow(self)
+                line.follow(self)
                 super().connect()
-                connections.line.follow(self)  # refuses if it was cut meanwhile: no prompt must go out then
-
-            def putrequest(self, *arguments: Any, **named: Any) -> None:
-                connections.line.follow(self)  # a connection that was kept does not connect again
-                super().putrequest(*arguments, **named)
+                line.follow(self)  # refuses if it was cut meanwhile: no prompt must go out then
 
         pool.ConnectionCls = Watched
         return pool
@@ -268,51 +218,32 @@ def _read(response: Response, max_bytes: int) -> Reply | TransportError:
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         return TransportError("encoding")
-    received = 0
-
-    def arriving() -> Iterator[bytes]:
-        nonlocal received
-        for chunk in response.raw.stream(CHUNK_BYTES, decode_content=False):
-            received += len(chunk)
-            yield chunk
-
     body = bytearray()
-    packed = encoding not in ("", "identity")
-    try:
-        for piece in _unpacked(arriving()) if packed else arriving():
-            body += piece
-            if len(body) > max_bytes:
-                return TransportError("too-large")
-    except (zlib.error, EOFError):
-        return TransportError("connection", "the compressed answer is damaged")
+    for piece in response.raw.stream(CHUNK_BYTES, decode_content=False):
+        body += piece
+        if len(body) > max_bytes:
+            return TransportError("too-large")
     # Older urllib3 does not compare these. Packed data says itself where it ends, and may be followed by padding.
-    if _is_size(declared) and received < int(declared) and not (packed and received):
+    packed = encoding not in ("", "identity") and bool(body)
+    if _is_size(declared) and len(body) < int(declared) and not packed:
         return TransportError("connection", "the answer was cut off")
-    return Reply(response.status_code, headers, bytes(body))
+    if not packed:
+        return Reply(response.status_code, headers, bytes(body))
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: tells gzip and zlib apart by their first bytes
+    try:
+        unpacked = unpacker.decompress(body, max_bytes + 1)
+    except zlib.error:
+        return TransportError("connection", "the compressed answer is damaged")
+    if len(unpacked) > max_bytes:
+        return TransportError("too-large")
+    if not unpacker.eof:
+        return TransportError("connection", "the compressed answer is damaged")
+    return Reply(response.status_code, headers, unpacked)
 
 
 def _is_size(text: str) -> bool:
     """Whether a header value is a plausible byte count (a server may say anything)."""
     return text.isascii() and text.isdecimal() and len(text) < 19
-
-
-def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """gzip or zlib data unpacked in pieces of bounded size; a stream that ends early is an error."""
-    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: tells gzip and zlib apart by their first bytes
-    started = False
-    for chunk in chunks:
-        started = True
-        waiting = chunk
-        while not unpacker.eof:
-            piece = unpacker.decompress(waiting, CHUNK_BYTES)
-            waiting = unpacker.unconsumed_tail
-            if not piece and not waiting:
-                break  # this chunk is used up; asking again had also emptied zlib's own buffer
-            yield piece
-        if unpacker.eof:
-            return
-    if started:
-        raise EOFError("the compressed answer ends early")
 
 
 def _system_words(problem: BaseException) -> str:

@@ -6,7 +6,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, takewhile
+from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -250,9 +250,9 @@ def _folded_has(text: str, literal: str) -> bool:
 def nearest(
     database: sqlite3.Connection, found: Candidates, near: Mapping[int, float], filters: Filters, wanted: int
 ) -> None:
-    """Add the nearest entries by vector that pass the filters; `near` has the nearest first."""
+    """Add the nearest entries by vector that pass the filters."""
     condition, values = filters.sql()
-    ranked = list(takewhile(lambda number: near[number] >= NEAR, near))
+    ranked = sorted((number for number, how in near.items() if how >= NEAR), key=near.__getitem__, reverse=True)
     room = wanted
     for start in range(0, len(ranked), BATCH):
         part = ranked[start : start + BATCH]

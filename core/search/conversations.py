@@ -116,12 +116,12 @@ READ = "problem = '' AND turns > 0"
 
 def open_sealed(folder: Path) -> Database | None:
     """The index as its last writer left it; None when there is none, or nobody may rely on it."""
-    return _opened(folder) if store.is_sealed(folder) else None
+    return store.opened(folder, VERSION) if store.is_sealed(folder) else None
 
 
 def open_unsealed(folder: Path) -> Database | None:
     """The index while another program writes it; None when there is none that can be read."""
-    return _opened(folder) if files.exists(folder / store.FILE) else None
+    return store.opened(folder, VERSION) if files.exists(folder / store.FILE) else None
 
 
 def open_or_make(folder: Path) -> Database:
@@ -134,7 +134,7 @@ def open_or_make(folder: Path) -> Database:
         else:
             found.close()
             found = None
-    return found or _made(folder)
+    return found or store.made(folder, _TABLES, VERSION)
 
 
 def is_trouble(error: Exception) -> bool:
@@ -157,20 +157,6 @@ def throw_away(folder: Path) -> None:
     files.discard(folder / store.SEAL)
 
 
-def _opened(folder: Path) -> Database | None:
-
-    database = None
-    try:
-        database = store.connect(folder / store.FILE)
-        if database.execute("PRAGMA user_version").fetchone()[0] == VERSION:
-            return database
-    except sqlite3.Error:
-        pass
-    if database is not None:
-        database.close()
-    return None
-
-
 def _is_whole(database: Database) -> bool:
 
     try:
@@ -181,22 +167,6 @@ def _is_whole(database: Database) -> bool:
         return bool(turns == database.execute("SELECT count(*) FROM words_docsize").fetchone()[0])
     except sqlite3.Error:
         return False
-
-
-def _made(folder: Path) -> Database:
-    """A new, empty index in place of whatever was there."""
-    throw_away(folder)
-    temporary = files.write_temporary(folder / store.FILE, b"", 0o600)  # SQLite would let others read what it makes
-    try:
-        database = store.connect(temporary)
-        with contextlib.closing(database):
-            database.executescript(f"PRAGMA page_size = 8192; PRAGMA user_version = {VERSION}; {_TABLES}")
-            database.execute("INSERT INTO words(words, rank) VALUES ('hashsize', 16777216)")
-        files.replace_file(temporary, folder / store.FILE)
-    finally:
-        files.discard(temporary)
-    store.seal(folder)
-    return store.connect(folder / store.FILE)
 
 
 @contextlib.contextmanager

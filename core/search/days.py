@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from core.search.when import moments_of
+from core.search.when import Moment, moments_of, span_of
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?\Z")
@@ -57,28 +57,28 @@ def day_span(text: str, today: date) -> Span | None:
     anything else."""
     said = " ".join(text.strip().lower().split())
     if iso := _ISO.match(said):
-        return _calendar(int(iso[1]), int(iso[2] or 0), int(iso[3] or 0))
+        return _calendar(Moment(int(iso[1]), int(iso[2] or 0), int(iso[3] or 0)))
     if ago := _AGO.match(said):
         number = int(ago[1])
         days = number * {"d": 1, "w": 7, "m": 30}[ago[2][0]]
         return _one(today - timedelta(days=days)) if days < 36_500 else None
     first = said.removeprefix("last ").removeprefix("on ")
-    if said == "today":
-        return _one(today)
-    if said == "yesterday":
-        return _one(today - timedelta(days=1))
     if first in WEEKDAYS:
         return _one(today - timedelta(days=(today.weekday() - WEEKDAYS.index(first)) % 7 or 7))
-    monday, month = today - timedelta(days=today.weekday()), today.replace(day=1)
-    if said == "this week":
-        return Span(str(monday), str(monday + timedelta(days=7)))
-    if said == "last week":
-        return Span(str(monday - timedelta(days=7)), str(monday))
-    if said == "this month":
-        return Span(str(month), str((month + timedelta(days=32)).replace(day=1)))
-    if said == "last month":
-        return Span(str((month - timedelta(days=1)).replace(day=1)), str(month))
-    return None
+    monday, month = today - timedelta(days=today.weekday()), Moment(today.year, today.month, 0)
+    spans = {
+        "today": _one(today),
+        "yesterday": _one(today - timedelta(days=1)),
+        "this week": Span(str(monday), str(monday + timedelta(days=7))),
+        "last week": Span(str(monday - timedelta(days=7)), str(monday)),
+        "this month": _calendar(month),
+        "last month": _calendar(_before(month)),
+    }
+    return spans.get(said)
+
+
+def _before(month: Moment) -> Moment:
+    return Moment(month.year - 1, 12, 0) if month.month == 1 else month._replace(month=month.month - 1)
 
 
 def question(text: str, today: date) -> Question:
@@ -99,7 +99,7 @@ def _on_a_date(text: str, today: date) -> Question:
     for one in _DATED.finditer(text) if _ASKING.match(text) else ():
         for moment in moments_of(one[0]):
             year = moment.year or today.year - ((moment.month, moment.day) > (today.month, today.day))
-            span = _calendar(year, moment.month, moment.day)
+            span = _calendar(moment._replace(year=year))
             asked = _parted(text, one, span) if span is not None else Question(text)
             if asked.open:
                 return asked
@@ -120,13 +120,6 @@ def _one(day: date) -> Span:
     return Span(str(day), str(day + timedelta(days=1)))
 
 
-def _calendar(year: int, month: int, day: int) -> Span | None:
-    try:
-        if day:
-            return _one(date(year, month, day))
-        if month:
-            first = date(year, month, 1)
-            return Span(str(first), str((first + timedelta(days=32)).replace(day=1)))
-        return Span(str(date(year, 1, 1)), f"{year + 1:04}-01-01")
-    except (ValueError, OverflowError):
-        return None
+def _calendar(moment: Moment) -> Span | None:
+    found = span_of(moment)
+    return Span(str(found[0]), str(found[1] + timedelta(days=1))) if found is not None else None

@@ -9,13 +9,14 @@ go, the index is made in memory, for this one time.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -83,115 +84,95 @@ class Index:
         self.database.close()
 
 
-def open_index(folder: Path, sources: Sequence[SearchSource], *, editor_wait: float = LOCK_SECONDS) -> Index:
-    """The index in `folder`, made or brought up to date as far as needed. Never fails: at worst it is made in memory
-    and says so. `editor_wait` is how many seconds to wait for another writer."""
-    stems = Stems()
-    index = _as_it_is(folder, sources, stems)
-    if index is not None:
-        return index
+def open_index(
+    folder: Path, sources: Callable[[], Sequence[SearchSource]], *, editor_wait: float = LOCK_SECONDS
+) -> Index:
+    """The index in `folder`, made or brought up to date as far as needed; at worst it is made in memory and says so.
+    `sources` lists what there is; whoever writes lists it again while they hold the lock, for what an older list does
+    not have would be taken out. `editor_wait` is how many seconds to wait for another writer. Raises what `sources`
+    raises, and nothing else."""
+    listed = sources()
     try:
+        if (index := _opened(folder, listed)) is not None:
+            return index
         with locks.locked(folder / store.LOCK, work="search", editor_wait=editor_wait):
-            return _updated(folder, sources, stems) or _made(folder, sources, stems)
+            listed = sources()
+            if (index := _opened(folder, listed, write=True)) is not None:
+                return index
+            return _index(store.made(folder, store.TABLES, store.VERSION, partial(_fill, listed)))
     except (OSError, sqlite3.Error) as error:
         busy = isinstance(error, locks.LockHeldError)
         why = "another program is writing it" if busy else getattr(error, "strerror", None) or str(error)
-        index = _filled(":memory:", sources, stems)
+        index = _index(store.made_at(":memory:", store.TABLES, store.VERSION, partial(_fill, listed)))
         index.note = f"the search index cannot be kept in {folder} ({why}); it was made in memory for this one search"
         return index
 
 
-# --- the index as it is ----------------------------------------------------------------------------------------------
-
-
-def _sealed(folder: Path) -> sqlite3.Connection | None:
-    """The index as a database; None for one that was not written to its end, cannot be opened or is of another
-    version."""
-
-    if not store.is_sealed(folder):
-        return None
-    database = None
-    with contextlib.suppress(sqlite3.Error):
-        database = store.connect(folder / store.FILE)
-        if store.is_sound(database):
-            return database
-    if database is not None:
-        database.close()
-    return None
-
-
-def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index | None:
-    """The index, when it is sound and no source changed."""
-    database = _sealed(folder)
+def _opened(folder: Path, sources: Sequence[SearchSource], *, write: bool = False) -> Index | None:
+    """The index as the sources are now; None for one that cannot be trusted, and for one in which something must be
+    changed, unless the caller may `write`."""
+    database = store.opened(folder, store.VERSION) if store.is_sealed(folder) else None
     if database is None:
         return None
     try:
-        held = store.held_sources(database)
-        known = held.keys() == {source.name for source in sources}
-        if known and all(look(source, held[source.name]) is None for source in sources):
-            return Index(database, stems, _problems(database))
+        changes = _changes(database, sources)
+        if changes and write:
+            database.execute("BEGIN IMMEDIATE")
+            _bring_in(database, changes)
+            database.execute("COMMIT")
+            store.seal(folder)
+        if write or not changes:
+            return _index(database)
     except sqlite3.Error:
         pass
+    except BaseException:
+        database.close()
+        raise
     database.close()
     return None
 
 
-def _problems(database: sqlite3.Connection) -> list[ErrorInfo]:
-    return [ErrorInfo("not-searched", problem) for problem in store.held_problems(database)]
+def _index(database: sqlite3.Connection) -> Index:
+    return Index(database, Stems(), [ErrorInfo("not-searched", problem) for problem in store.held_problems(database)])
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index | None:
-    """The index with every change of the sources brought in; None when it cannot be trusted."""
-    database = _sealed(folder)
-    if database is None:
-        return None
-    try:
-        database.execute("BEGIN IMMEDIATE")
-        touched = _bring_in(database, sources)
-        database.execute("COMMIT" if touched else "ROLLBACK")
-    except sqlite3.Error:
-        database.close()
-        return None
-    except BaseException:
-        database.close()
-        raise
-    if touched:
-        store.seal(folder)
-    return Index(database, stems, _problems(database))
+class Change(NamedTuple):
+    """A source that is not as the index knows it; `source` is None for one that is gone, `known` for a new one."""
+
+    source: SearchSource | None
+    known: store.Held | None
+    seen: Look
 
 
-def _bring_in(database: sqlite3.Connection, sources: Sequence[SearchSource]) -> bool:
-    """Let the entries be those of the sources; whether anything was written."""
+def _changes(database: sqlite3.Connection, sources: Sequence[SearchSource]) -> list[Change]:
     held = store.held_sources(database)
-    touched = False
-    free = max((row.id for row in held.values()), default=0) + 1
-    next_row = store.next_id(database)
-    for source in sources:
-        known = held.pop(source.name, None)
-        seen = look(source, known)
-        if seen is None:
+    known = [held.pop(source.name, None) for source in sources]
+    looked = ((source, one, look(source, one)) for source, one in zip(sources, known, strict=True))
+    changed = [Change(source, one, seen) for source, one, seen in looked if seen is not None]
+    return [*changed, *(Change(None, gone, Look("", "")) for gone in held.values())]
+
+
+def _bring_in(database: sqlite3.Connection, changes: Sequence[Change]) -> None:
+    """Let the entries be those of the sources."""
+    free = count(database.execute("SELECT coalesce(max(id), 0) + 1 FROM sources").fetchone()[0])
+    for source, known, seen in changes:
+        if source is None:
+            assert known is not None
+            store.drop_source(database, known.id)
             continue
-        touched = True
-        problem = seen.problem
-        number, free = (known.id, free) if known is not None else (free, free + 1)
         if known is not None and known.sha256 == seen.sha256:
-            problem = known.problem
-        else:
-            read = attempt(source.entries, seen.data) if seen.data is not None else Ok(())
-            rows = [] if isinstance(read, KnowledgeError) else [store.stored(entry) for entry in read.value]
-            problem = str(read.error) if isinstance(read, KnowledgeError) else problem
-            rows = rows if known is None else _replace(database, number, rows)
-            next_row = store.add(database, number, rows, next_row)
+            store.put_source(database, known._replace(state=seen.state))
+            continue
+        read = attempt(source.entries, seen.data) if seen.data is not None else Ok(())
+        rows = [] if isinstance(read, KnowledgeError) else [store.stored(entry) for entry in read.value]
+        problem = str(read.error) if isinstance(read, KnowledgeError) else seen.problem
+        number = known.id if known is not None else next(free)
         store.put_source(database, store.Held(number, source.name, seen.state, seen.sha256, problem))
-    for gone in held.values():
-        store.drop_source(database, gone.id)
-        touched = True
-    if touched:
-        store.count(database)
-    return touched
+        store.add(database, number, _replace(database, number, rows))
+    store.count(database)
 
 
 def _replace(database: sqlite3.Connection, source: int, rows: Sequence[_Stored]) -> list[_Stored]:
@@ -212,32 +193,7 @@ def _replace(database: sqlite3.Connection, source: int, rows: Sequence[_Stored])
     return new
 
 
-def _made(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index:
-    """A new index in place of whatever was there. The caller holds the lock."""
-    for left in folder.glob(f".{store.FILE}.*{files.TEMPORARY_MARK}*"):
-        files.discard(left)
-    temporary = files.write_temporary(folder / store.FILE, b"", 0o600)  # SQLite would let others read what it makes
-    try:
-        _filled(temporary, sources, stems).close()
-        fd = files.open_regular(temporary, os.O_RDWR)
-        try:
-            files.sync(fd)
-        finally:
-            os.close(fd)
-        for ending in ("-journal", "-wal", "-shm"):  # what belonged to the old file must not be played into the new
-            files.discard(folder / f"{store.FILE}{ending}")
-        files.replace_file(temporary, folder / store.FILE)
-    finally:
-        files.discard(temporary)
-    store.seal(folder)
-    database = store.connect(folder / store.FILE)
-    return Index(database, stems, _problems(database))
-
-
-def _filled(place: Path | str, sources: Sequence[SearchSource], stems: Stems) -> Index:
-    database = store.connect(place, make=True)
-    database.execute("BEGIN")
-    _bring_in(database, sources)
-    store.finish(database)
-    database.execute("COMMIT")
-    return Index(database, stems, _problems(database))
+def _fill(sources: Sequence[SearchSource], database: sqlite3.Connection) -> None:
+    _bring_in(database, _changes(database, sources))
+    for index in store.INDICES:  # faster than keeping them while it grows
+        database.execute(index)

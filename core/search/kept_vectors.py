@@ -10,9 +10,11 @@ search nor a look waits for the embedder; one that is stopped loses a batch at m
 
 from __future__ import annotations
 
+import contextlib
 import math
+import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,7 +31,7 @@ AT_ONCE, TEXT_CHARACTERS = 64, 2000
 """So many texts are embedded in one go, and so much of each."""
 BATCH, SMALL_BATCH = 128, 8
 """This many texts are embedded, then written; fewer where there is little time."""
-BLOCK = 1024
+BLOCK = 256
 """This many vectors are compared at once: they stay in the processor's cache. 32,768 took three times as long."""
 _LAST = ("9999", 1 << 62)
 
@@ -65,39 +67,43 @@ def build(
     except ImportError:
         raise KnowledgeError("no-numpy", "numpy is not installed", hint=how_to_install("vectors")) from None
     until, size = time.monotonic() + seconds, BATCH if seconds == math.inf else SMALL_BATCH
-    done, total, after = 0, 0, _LAST
-    ready: list[tuple[int, str, str, bytes]] = []
-    while True:
-        try:
-            with locks.locked(folder / store.LOCK, work="vectors", editor_wait=wait):
-                database = _sealed(folder)
-                try:
-                    if not done and not ready:
-                        _prepare(database, folder, name, beside)
-                    if ready and not are_there(database, name):
-                        raise KnowledgeError("busy", "another program makes the vectors of another embedder")
-                    if ready:
-                        with conversations.writing(database, folder):
-                            _put(database, ready)
-                    made = counted(database)
-                    total = total or made.waiting
-                    over = cancelled() or (done > 0 and time.monotonic() > until)
-                    rows = [] if over else _missing(database, after, size)
-                    if not rows and made.waiting and ready and not over:  # what a look brought meanwhile
-                        rows = _missing(database, _LAST, size)
-                finally:
-                    database.close()
-        except Exception as error:
-            if not (isinstance(error, locks.LockHeldError | OSError) or conversations.is_trouble(error)):
-                raise
-            raise KnowledgeError("busy", f"the vectors cannot be written: {error}") from error
-        if not rows:
-            return made
+    with _held(folder, wait) as database:
+        _prepare(database, folder, name, beside)
+        made = counted(database)
+        rows = [] if cancelled() else _missing(database, _LAST, size)
+    done, total = 0, made.waiting
+    while rows:
         vectors = embed_all([text_of(speaker, text) for _, _, speaker, text in rows], embed)
         ready = [(row[0], row[2], row[3], packed(one)) for row, one in zip(rows, vectors, strict=True)]
-        after = (rows[-1][1], rows[-1][0])
         done += len(rows)
         step(min(done, total), total)
+        with _held(folder, wait) as database:
+            if not are_there(database, name):
+                raise KnowledgeError("busy", "another program makes the vectors of another embedder")
+            with conversations.writing(database, folder):
+                _put(database, ready)
+            made = counted(database)
+            if cancelled() or time.monotonic() > until:
+                break
+            rows = _missing(database, (rows[-1][1], rows[-1][0]), size)
+            if not rows and made.waiting:  # what a look brought meanwhile
+                rows = _missing(database, _LAST, size)
+    return made
+
+
+@contextlib.contextmanager
+def _held(folder: Path, wait: float) -> Iterator[Database]:
+    """The index in a folder, for its one writer. Raises KnowledgeError where there is none, or it cannot be written."""
+    try:
+        with locks.locked(folder / store.LOCK, work="vectors", editor_wait=wait):
+            database = store.opened(folder, store.VERSION, conversations.VERSION) if store.is_sealed(folder) else None
+            if database is None:
+                hint = "run 'knowledge search --build'"
+                raise KnowledgeError("no-index", "there is no index whose vectors could be kept", hint=hint)
+            with contextlib.closing(database):
+                yield database
+    except (OSError, sqlite3.Error) as error:
+        raise KnowledgeError("busy", f"the vectors cannot be written: {error}") from error
 
 
 def packed(vector: bytes) -> bytes:
@@ -109,24 +115,13 @@ def packed(vector: bytes) -> bytes:
     return numpy.float32(scale).tobytes() + numpy.rint(row / scale).astype(numpy.int8).tobytes()
 
 
-def _sealed(folder: Path) -> Database:
-    database = store.connect(folder / store.FILE) if store.is_sealed(folder) else None
-    if database is not None and (_holds_turns(database) or store.is_sound(database)):
-        return database
-    if database is not None:
-        database.close()
-    raise KnowledgeError(
-        "no-index", "there is no index whose vectors could be kept", hint="run 'knowledge search --build'"
-    )
-
-
 def _holds_turns(database: Database) -> bool:
     return bool(database.execute("PRAGMA user_version").fetchone()[0] == conversations.VERSION)
 
 
 def _could(database: Database) -> str:
     """The condition for an entry that may have a vector."""
-    spoken = " AND EXISTS (SELECT 1 FROM conversations WHERE conversations.id = thread)"
+    spoken = " AND thread IN (SELECT id FROM conversations)"
     return f"role <> 'tool'{spoken if _holds_turns(database) else ''}"
 
 
@@ -143,8 +138,8 @@ def are_there(database: Database, name: str) -> bool:
 
 
 def near(database: Database, name: str, vector: Sequence[float]) -> dict[int, float]:
-    """Turn or entry -> how near it is to a vector, in standard deviations from the mean, the nearest first; {} where
-    none are of this embedder, or they say nothing of it."""
+    """Turn or entry -> how near it is to a vector, in standard deviations from the mean; {} where none are of this
+    embedder, or they say nothing of it."""
     import numpy
 
     if not are_there(database, name):
@@ -153,20 +148,17 @@ def near(database: Database, name: str, vector: Sequence[float]) -> dict[int, fl
     kind = numpy.dtype([("scale", "<f4"), ("row", "i1", len(query))])
     ids: list[int] = []
     parts: list[Any] = []
-    sql = "SELECT turn, vector FROM vectors WHERE length(vector) = ? ORDER BY turn"
-    rows = database.execute(sql, (kind.itemsize,))
+    rows = database.execute("SELECT turn, vector FROM vectors ORDER BY turn")
     while block := rows.fetchmany(BLOCK):
-        numbers, vectors = zip(*block, strict=True)
-        held = numpy.frombuffer(b"".join(vectors), kind)
+        block = [row for row in block if len(row[1]) == kind.itemsize]
+        ids += [row[0] for row in block]
+        held = numpy.frombuffer(b"".join([row[1] for row in block]), kind)
         parts.append((held["row"].astype(numpy.float32) @ query) * held["scale"])
-        ids += numbers
     products = numpy.concatenate(parts) if parts else numpy.zeros(0)
     spread = float(products.std()) if parts else 0.0
     if not math.isfinite(spread) or spread <= 1e-9:
         return {}
-    order = (-products).argsort(kind="stable")
-    apart = (products[order] - products.mean()) / spread
-    return dict(zip(numpy.array(ids)[order].tolist(), apart.tolist(), strict=True))
+    return dict(zip(ids, ((products - products.mean()) / spread).tolist(), strict=True))
 
 
 def _prepare(database: Database, folder: Path, name: str, beside: Path | None) -> None:

@@ -46,19 +46,13 @@ NO_MASS = -8.0
 
 
 def _bm25(counts: Sequence[float], worths: Sequence[float], bend: float, k1: float = K1) -> float:
-    total = 0.0
-    for at, count in enumerate(counts):
-        if count:
-            total += worths[at] * count / (count + bend)
-    return total * (k1 + 1)
+    return sum([worth * count / (count + bend) for worth, count in zip(worths, counts, strict=False) if count]) * (
+        k1 + 1
+    )
 
 
 def _covered(counts: Sequence[float], worths: Sequence[float]) -> float:
-    total = 0.0
-    for at, count in enumerate(counts):
-        if count:
-            total += worths[at]
-    return total
+    return sum([worth for worth, count in zip(worths, counts, strict=True) if count])
 
 
 class Features:

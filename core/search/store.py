@@ -24,10 +24,12 @@ from core.search.words import TOKENIZER, spaced, storable
 VERSION = ENTRIES_VERSION
 FILE, SEAL, LOCK = "search.db", "search.seal", "search.lock"
 TAG_MARK = "\n"
+Fill = Callable[[sqlite3.Connection], None]
+"""Puts the first rows into a new index."""
 DOCUMENT = "document"
 """The kind of a passage of a document."""
 
-_TABLES = f"""
+TABLES = f"""
 CREATE TABLE sources(
     id INTEGER PRIMARY KEY, name TEXT UNIQUE, state TEXT, sha256 TEXT, problem TEXT
 );
@@ -42,7 +44,7 @@ INSERT INTO counted VALUES (0);
 CREATE VIRTUAL TABLE words USING fts5(title, text, about, content='', tokenize="{TOKENIZER}");
 CREATE VIRTUAL TABLE stems USING fts5vocab(words, row);
 """
-_INDICES = (
+INDICES = (
     "CREATE INDEX by_source ON entries(source)",
     "CREATE INDEX by_kind ON entries(kind, role)",
     "CREATE INDEX by_thread ON entries(thread, position) WHERE thread <> ''",
@@ -93,17 +95,10 @@ class Held(NamedTuple):
 # --- opening ---------------------------------------------------------------------------------------------------------
 
 
-def connect(path: Path | str, *, make: bool = False) -> sqlite3.Connection:
-    """Open an index file; with `make`, put its tables into it."""
-
+def connect(path: Path | str) -> sqlite3.Connection:
+    """Open an index file."""
     database = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
     try:
-        if make:
-            database.executescript(
-                "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                f"PRAGMA user_version = {VERSION}; {_TABLES}"
-            )
-            database.execute("INSERT INTO words(words, rank) VALUES ('hashsize', 16777216)")
         database.execute("PRAGMA cache_size = -32000")
         database.execute("PRAGMA mmap_size = 268435456")
     except BaseException:
@@ -112,16 +107,52 @@ def connect(path: Path | str, *, make: bool = False) -> sqlite3.Connection:
     return database
 
 
-def finish(database: sqlite3.Connection) -> None:
-    """Make the lesser tables of a new index, once it is full: that is faster than keeping them while it grows."""
-    for index in _INDICES:
-        database.execute(index)
+def made(folder: Path, tables: str, version: int, fill: Fill = lambda database: None) -> sqlite3.Connection:
+    """A new index in place of whatever was there, filled before anybody sees it. The caller holds the lock. Raises
+    OSError and sqlite3.Error."""
+    for left in folder.glob(f".{FILE}.*{files.TEMPORARY_MARK}*"):
+        files.discard(left)
+    temporary = files.write_temporary(folder / FILE, b"", 0o600)  # SQLite would let others read what it makes
+    try:
+        made_at(temporary, tables, version, fill).close()
+        fd = files.open_regular(temporary, os.O_RDWR)
+        try:
+            files.sync(fd)
+        finally:
+            os.close(fd)
+        for ending in ("-journal", "-wal", "-shm"):  # what belonged to the old file must not be played into the new
+            files.discard(folder / f"{FILE}{ending}")
+        files.replace_file(temporary, folder / FILE)
+    finally:
+        files.discard(temporary)
+    seal(folder)
+    return connect(folder / FILE)
 
 
-def is_sound(database: sqlite3.Connection) -> bool:
-    """Whether this is an index of our version. Raises sqlite3.Error for a file that is none."""
-    version: int = database.execute("PRAGMA user_version").fetchone()[0]
-    return version == VERSION
+def made_at(place: Path | str, tables: str, version: int, fill: Fill) -> sqlite3.Connection:
+    """A new index in an empty file, or in memory."""
+    database = connect(place)
+    unsafe = "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"  # half of it is nobody's
+    database.executescript(f"{unsafe}; PRAGMA user_version = {version}; {tables}")
+    database.execute("INSERT INTO words(words, rank) VALUES ('hashsize', 16777216)")
+    database.execute("BEGIN")
+    fill(database)
+    database.execute("COMMIT")
+    return database
+
+
+def opened(folder: Path, *versions: int) -> sqlite3.Connection | None:
+    """The index in a folder, where there is one of these versions that can be opened."""
+    database = None
+    try:
+        database = connect(folder / FILE)
+        if database.execute("PRAGMA user_version").fetchone()[0] in versions:
+            return database
+    except sqlite3.Error:
+        pass
+    if database is not None:
+        database.close()
+    return None
 
 
 def state_of(path: Path) -> str:
@@ -207,16 +238,15 @@ def searched(row: Sequence[object]) -> tuple[str, str, str]:
     return spaced(str(row[2])), spaced(str(row[3])), spaced(about)
 
 
-def add(database: sqlite3.Connection, source: int, rows: Iterable[Sequence[object]], start: int) -> int:
-    """Insert stored rows (`stored`) with ids from `start` on; returns the next free id."""
+def add(database: sqlite3.Connection, source: int, rows: Iterable[Sequence[object]]) -> None:
+    """Insert stored rows (`stored`)."""
     entries, words = [], []
-    for row in rows:
-        entries.append((start, source, *row))
-        words.append((start, *searched(row)))
-        start += 1
+    first = database.execute("SELECT coalesce(max(id), 0) + 1 FROM entries").fetchone()[0]
+    for number, row in enumerate(rows, start=first):
+        entries.append((number, source, *row))
+        words.append((number, *searched(row)))
     database.executemany(f"INSERT INTO entries VALUES ({', '.join('?' * 14)})", entries)
     database.executemany("INSERT INTO words(rowid, title, text, about) VALUES (?, ?, ?, ?)", words)
-    return start
 
 
 def remove(database: sqlite3.Connection, rows: Iterable[Row]) -> None:
@@ -239,16 +269,9 @@ def change(database: sqlite3.Connection, old: Row, new: Sequence[object]) -> Non
     )
 
 
-def next_id(database: sqlite3.Connection) -> int:
-    """An id that no entry has."""
-    found = database.execute("SELECT max(id) FROM entries").fetchone()[0]
-    return (found or 0) + 1
-
-
-def count(database: sqlite3.Connection) -> int:
-    """Record how many entries there are, which every query wants to know at once; returns it."""
+def count(database: sqlite3.Connection) -> None:
+    """Record how many entries there are, which every query wants to know at once."""
     database.execute("UPDATE counted SET entries = (SELECT count(*) FROM entries)")
-    return counted(database)
 
 
 def counted(database: sqlite3.Connection) -> int:

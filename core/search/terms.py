@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 
 from core.search.store import places_of
 from core.search.when import Moment, moments_of
-from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, Stems, folded, forms, storable, words_of
+from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, Stems, folded, forms, spaced, storable, words_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,8 +24,13 @@ FORM_WEIGHT = 0.7
 MISSPELT = 4
 """A shorter word is not taken for another."""
 
+SHORT, ENDING = 2, 4
+"""Among several words of a name one of so few letters says nothing, nor does the last, behind a dot, of so few."""
+
 _QUOTED = re.compile(r'"([^"]+)"')
 _TIGHT = re.compile(r"\w[^\w\s]+\w|\w[+#]+|[.@#$/~-]+\w|_")
+_NAME = re.compile(r"[^\W_][._/\\:+#@~$-]+[^\W_]|[^\W_][+#]+\Z|\A[.@#$/\\~-]+[^\W_]|_")
+_SPLIT = re.compile(r'[\s"]')
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Term:
 class Query:
     """What is looked for. `literal` is the whole of it, folded; `phrases` what stood in quotation marks. `exact` says
     that its spelling matters: it has characters that are no words, as in `C++` or `session_store.py`. `moments` are the
-    dates that it names."""
+    dates that it names. `name` says that it is one name whose punctuation belongs to it."""
 
     text: str
     literal: str
@@ -53,6 +58,7 @@ class Query:
     exact: bool
     entries: int
     moments: tuple[Moment, ...] = ()
+    name: bool = False
 
     @property
     def worth(self) -> float:
@@ -109,7 +115,9 @@ def query_of(text: str, places_of: Places, stems: Stems) -> Query:
     text = storable(text[:QUERY_CHARACTERS]).strip()
     words = tuple(words_of(text)[: TERMS * 4])
     telling = [word for word in words if word not in STOP_WORDS and word not in FOREIGN_STOP_WORDS] or list(words)
-    telling = telling[:TERMS]
+    moments = moments_of(text)
+    name = _is_name(text, words) and not moments
+    telling = _without_fragments(text, telling, moments, name=name)[:TERMS]
     changing = forms()
     known = stems.learn((*words, *(other for word in telling for other in changing.get(word, ()))))
     groups: dict[str, tuple[str, dict[str, float]]] = {}
@@ -133,8 +141,33 @@ def query_of(text: str, places_of: Places, stems: Stems) -> Query:
         tuple(terms),
         bool(_TIGHT.search(text)) or not text.isascii() or not words,
         entries,
-        moments_of(text),
+        moments,
+        name,
     )
+
+
+def _is_name(text: str, words: Sequence[str]) -> bool:
+    """What is written without spaces is none, each character of it is a word."""
+    return bool(_NAME.search(text) and not _SPLIT.search(text) and words and spaced(text) == text)
+
+
+def _without_fragments(text: str, words: Sequence[str], moments: Sequence[Moment], *, name: bool) -> list[str]:
+    """The words without those that bring whatever shares them: the numbers of a date, which stand in the source of
+    everything that was said on some 21st, and of a name an ending, a single letter, a number. What has the letters of
+    the query as they were typed is found all the same."""
+    dated = {form for one in moments for part in one if part for form in _forms_of_number(part)}
+    kept = [word for word in words if word not in dated]
+    if name and len(set(words)) == 1:
+        return [word for word in kept if len(word) > 1]
+    if name:
+        ending = text.lower().rpartition(".")[2]
+        kept = [word for word in kept if len(word) > SHORT and not word.isdigit()]
+        return [word for word in kept if len(word) > ENDING or word != ending]
+    return kept
+
+
+def _forms_of_number(number: int) -> tuple[str, ...]:
+    return str(number), f"{number:02}", *(f"{number}{end}" for end in ("st", "nd", "rd", "th"))
 
 
 def phrases_in(text: str) -> tuple[str, ...]:

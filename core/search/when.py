@@ -66,7 +66,7 @@ def moments_of(text: str) -> tuple[Moment, ...]:
             found.append(Moment(int(year or 0), _NUMBER[name], int(day or 0)))
     if not found:
         found = [Moment(int(one[1]), 0, 0) for one in _YEAR.finditer(text)]
-    return tuple(dict.fromkeys(one for one in found if _span(one._replace(year=one.year or 2000))))[:MAX_DATES]
+    return tuple(dict.fromkeys(one for one in found if span_of(one._replace(year=one.year or 2000))))[:MAX_DATES]
 
 
 def closeness(asked: Sequence[Moment], day: str) -> Closeness:
@@ -78,7 +78,7 @@ def closeness(asked: Sequence[Moment], day: str) -> Closeness:
     within = after = before = 0.0
     for moment in asked:
         for year in (moment.year,) if moment.year else (written.year - 1, written.year, written.year + 1):
-            span = _span(moment._replace(year=year))
+            span = span_of(moment._replace(year=year))
             if span is None:
                 continue
             first, last = span
@@ -96,8 +96,8 @@ def _faded(days: int) -> float:
 
 
 def match_dates(asked: Sequence[Moment]) -> str:
-    """The dates for the full-text table, where those of an entry stand among what is known about it."""
-    return " OR ".join(f'about : "{numbers}"' for numbers in spelled_dates(asked))
+    """The dates for the full-text table: those of entries, and those that a text names as the index writes them."""
+    return " OR ".join(f'"{numbers}"' for numbers in spelled_dates(asked))
 
 
 def spelled_dates(asked: Sequence[Moment]) -> list[str]:
@@ -112,7 +112,7 @@ def spelled_dates(asked: Sequence[Moment]) -> list[str]:
     return parts
 
 
-def _span(moment: Moment) -> tuple[date, date] | None:
+def span_of(moment: Moment) -> tuple[date, date] | None:
     """The first and the last day; None for a date that the calendar does not have."""
     year, month, day = moment
     if not MINYEAR <= year < MAXYEAR:

@@ -27,7 +27,7 @@ TRIES = 5
 
 class Canvas:
     """The scrolled child window with its drawing. `settle(scroll, tall)` says, before a picture, how high the whole is
-    and where the scroll belongs now (heights that were guessed may have become exact); `on_click(x, y, right, when)`
+    and where the scroll belongs now (heights that were guessed may have become exact); `on_click(x, y, when)`
     hears clicks in places of the whole, with `time.monotonic()`; `on_size(before)` hears of another size (or scale:
     then `before` is no width at all), `on_moved()` of another scroll, size or picture. With `bar` there is a scroll
     bar."""
@@ -38,7 +38,7 @@ class Canvas:
         *,
         settle: Callable[[float, float], tuple[float, float]],
         paint: Callable[[Pen, float, float], object],
-        on_click: Callable[[float, float, bool, float], object],
+        on_click: Callable[[float, float, float], object],
         on_size: Callable[[tuple[int, int]], object],
         on_moved: Callable[[], object] = lambda: None,
         bar: bool = False,
@@ -69,8 +69,7 @@ class Canvas:
         words = int(dpg.add_draw_layer(parent=self.drawn))
         self.pen = Pen(look, boxes, words)
         clicks = look.own(int(dpg.add_handler_registry()))  # child windows hear of no click, the mouse does
-        for button in (dpg.mvMouseButton_Left, dpg.mvMouseButton_Right):
-            dpg.add_mouse_click_handler(button, parent=clicks, callback=self._clicked)
+        dpg.add_mouse_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
         look.follow(self.item, self._fit)
         look.every_tick(self.tick)
         look.on_change(self._restyle)
@@ -148,13 +147,13 @@ class Canvas:
         self._on_size((-1, self.tall))
         self.renew()
 
-    def _clicked(self, _sender: int, button: int) -> None:
-        self._look.jobs.post(self._pointed, button == dpg.mvMouseButton_Right, time.monotonic())
+    def _clicked(self) -> None:
+        self._look.jobs.post(self._pointed, time.monotonic())
 
-    def _pointed(self, right: bool, when: float) -> None:
+    def _pointed(self, when: float) -> None:
         place = self.mouse()
         if place is not None:
-            self._on_click(*place, right, when)
+            self._on_click(*place, when)
 
 
 class Heights:

@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import NamedTuple
 
-from gui.toolkit.letters import BREAKABLE
+from gui.toolkit.letters import broken, parted
 
 STEPS = 400
 """This many changes can be undone."""
-JOINER = "\u200d"
 
 Step = tuple[str, int, int]
 """A text, its caret and its anchor, to come back to."""
@@ -55,29 +54,6 @@ class Draft:
 
 
 # --- letters and words ------------------------------------------------------------------------------------------------
-
-
-def parted(text: str, at: int) -> bool:
-    """Whether a caret may stand there: not within what people see as one letter."""
-    if at <= 0 or at >= len(text):
-        return True
-    letter, before = text[at], text[at - 1]
-    if letter.isascii():
-        return True
-    if letter == JOINER or "\U0001f3fb" <= letter <= "\U0001f3ff" or unicodedata.category(letter) in ("Mn", "Me", "Mc"):
-        return False
-    if before == JOINER:
-        return ord(letter) < 0x2190  # parts of an emoji; between other letters it only shapes them
-    if _is_flag(letter) and _is_flag(before):
-        first = at - 1
-        while first > 0 and _is_flag(text[first - 1]):
-            first -= 1
-        return (at - first) % 2 == 0
-    return True
-
-
-def _is_flag(letter: str) -> bool:
-    return "\U0001f1e6" <= letter <= "\U0001f1ff"
 
 
 def letter_after(text: str, at: int) -> int:
@@ -251,29 +227,9 @@ class Layout:
 
 
 def laid(text: str, room: float, measure: Callable[[str], float]) -> Layout:
-    """The rows of a text: broken at blanks, which hang over the edge, between letters of scripts without blanks, and
-    inside a word only where it has no room by itself. `measure(letter)` is the width of a letter."""
+    """The rows of a text (`broken`). `measure(letter)` is the width of a letter."""
     offsets = list(accumulate(map(measure, text), initial=0.0))
-    rows: list[Row] = []
-    begin = 0
-    for found in BREAKABLE.finditer(text):
-        first, last = found.span()
-        if found[0].isspace() or offsets[last] - offsets[begin] <= room:
-            continue
-        if first > begin:
-            rows.append(Row(begin, first))
-            begin = first
-        while offsets[last] - offsets[begin] > room:
-            cut = bisect_right(offsets, offsets[begin] + room, begin + 1, last) - 1
-            while cut > begin and not parted(text, cut):
-                cut -= 1
-            cut = cut if cut > begin else letter_after(text, begin)
-            if cut >= last:
-                break
-            rows.append(Row(begin, cut))
-            begin = cut
-    rows.append(Row(begin, len(text)))
-    return Layout(text, offsets, tuple(rows))
+    return Layout(text, offsets, tuple(Row(*part) for part in broken(text, offsets, room)))
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ whichever row is meant, and `Cover` is what stands in the place of a row: an edi
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import dearpygui.dearpygui as dpg
@@ -16,13 +17,11 @@ from gui.toolkit.canvas import OVERSCAN, Canvas, Heights, Scroll
 from gui.toolkit.drawing import Pen
 from gui.toolkit.flow_rows import BUTTON, FlowRow, RowAction, draw_row, guessed, height_of, lines_of
 from gui.toolkit.keys import moved_to
-from gui.toolkit.letters import LETTERS
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import Line
 from gui.toolkit.widgets import Button, hint, say_hint
 
 DOUBLE_SECONDS = 0.5
-SIGN = 16  # how wide an icon is
 PLACE = 60, 16  # on a row: behind its sign, on its first line; unscaled pixels
 LAID = 2000
 """This many rows stay laid out."""
@@ -31,8 +30,8 @@ T = TypeVar("T")
 
 
 class Listing(Generic[T]):
-    """Rows of `T`. `on_select(row)` hears a click or a move by key, `on_open(row)` a double click or Enter,
-    `on_context(row)` a right click; all on the interface thread. `tip(row)` is what a tooltip says of a row, "" for
+    """Rows of `T`. `on_select(row)` hears a click or a move by key, `on_open(row)` a double click or Enter;
+    both on the interface thread. `tip(row)` is what a tooltip says of a row, "" for
     nothing."""
 
     def __init__(
@@ -41,11 +40,10 @@ class Listing(Generic[T]):
         *,
         on_select: Callable[[T], object] | None = None,
         on_open: Callable[[T], object] | None = None,
-        on_context: Callable[[T], object] | None = None,
         tip: Callable[[T], str] | None = None,
     ) -> None:
         self._look, self._tip = look, tip
-        self._on_select, self._on_open, self._on_context = on_select, on_open, on_context
+        self._on_select, self._on_open = on_select, on_open
         self.rows: Sequence[T] = ()
         self.selected: Any = None  # the key of a row
         self.holder = 0
@@ -242,17 +240,11 @@ class Listing(Generic[T]):
         if chosen is not None and seen:
             self.bring(chosen)
 
-    def _clicked(self, _x: float, y: float, right: bool, when: float) -> None:
+    def _clicked(self, _x: float, y: float, when: float) -> None:
         if not self.rows or not self.heights.lead <= y < self.heights.total:
             return
         at = self.heights.at(y)
         key = self._key(self.rows[at])
-        if right:
-            if self._on_context is not None:
-                if key != self.selected:
-                    self._choose(at)
-                self._on_context(self.rows[at])
-            return
         double = self._last_click[0] == key and when - self._last_click[1] < DOUBLE_SECONDS
         self._last_click = (key, 0.0 if double else when)
         if double:
@@ -280,11 +272,10 @@ class FlowList(Listing[FlowRow]):
         on_select: Callable[[FlowRow], object] | None = None,
         on_open: Callable[[FlowRow], object] | None = None,
         on_action: Callable[[str, FlowRow], object] | None = None,
-        role: str = "text",
         aside: bool = False,
     ) -> None:
         super().__init__(look, on_select=on_select, on_open=on_open)
-        self._role, self._aside, self._specs, self._on_action = role, aside, tuple(actions), on_action
+        self._aside, self._specs, self._on_action = aside, tuple(actions), on_action
         self._lines: dict[Hashable, tuple[Line, ...]] = {}
         self._places: tuple[tuple[int, ...], int] = ((), 0)
 
@@ -345,7 +336,7 @@ class FlowList(Listing[FlowRow]):
         return row.key
 
     def _guesses(self) -> Sequence[int]:
-        return guessed(self._look, self.rows, self.width, self._role, self._aside)
+        return guessed(self._look, self.rows, self.width, self._aside)
 
     def _name(self, at: int) -> Hashable:
         row = self.rows[at]
@@ -355,14 +346,14 @@ class FlowList(Listing[FlowRow]):
         lines = self._laid(at)
         if lines is None:
             return None
-        return height_of(self._look, self.rows[at], len(lines), self.width, self._role, self._aside)
+        return height_of(self._look, self.rows[at], len(lines), self.width, self._aside)
 
     def _laid(self, at: int) -> tuple[Line, ...] | None:
         """The lines of a row; None while its font is not there to measure with."""
         name, row = self._name(at), self.rows[at]
         lines = self._lines.get(name)
         if lines is None:
-            lines = lines_of(self._look, row.drawn(), self.width, self._role, self._aside)
+            lines = lines_of(self._look, row.drawn(), self.width, self._aside)
             if len(self._lines) > LAID:
                 self._lines.clear()
             if lines is not None:
@@ -372,7 +363,6 @@ class FlowList(Listing[FlowRow]):
     def _sized(self, before: tuple[int, int]) -> None:
         if before[0] != self.width:
             self._lines.clear()
-        self.bar.fit(self.width)
         super()._sized(before)
 
     def _draw(self, pen: Pen, at: int, y: int, tall: int) -> None:
@@ -384,7 +374,7 @@ class FlowList(Listing[FlowRow]):
             self.canvas.renew()  # its fonts are not there yet
             return
         crowd = self.bar.width(row.can) if at == self._barred() else 0
-        draw_row(self._look, pen, row.drawn(), lines, y, self.width, self._role, self._aside, crowd)
+        draw_row(self._look, pen, row.drawn(), lines, y, self.width, self._aside, crowd)
 
     def _barred(self) -> int | None:
         """The row that the small buttons stand at: the one under the mouse, else the chosen one."""
@@ -419,68 +409,34 @@ class RowBar:
         self, look: Look, parent: int, actions: Sequence[RowAction], on_click: Callable[[str], object]
     ) -> None:
         self._look = look
-        self._labels = {action.name: action.label for action in actions}
-        self._bare = {action.name for action in actions if not action.icon}
         self._shown: tuple[object, ...] = (None,)
-        self._room = 0
         self.item = look.window(
             int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
         )
         look.theme(self.item, "clear")
         line = look.theme(int(dpg.add_group(horizontal=True, parent=self.item)), "row-buttons")
         self.buttons = {
-            action.name: Button(
-                look,
-                line,
-                action.label,
-                lambda name=action.name: on_click(name),  # type: ignore[misc]
-                icon=action.icon,
-                kind="row-action",
-                tip=action.tip,
-                shortcut=action.shortcut,
-            )
-            for action in actions
-        }
+            one.name: Button(look, line, "", partial(on_click, one.name), icon=one.icon, kind="row-action",
+                             tip=one.tip, shortcut=one.shortcut)
+            for one in actions
+        }  # fmt: skip
 
     def show(self, can: frozenset[str], right: int, bottom: int) -> None:
         """Show the buttons named in `can`, their lower right corner at a place of the content; none: hide."""
-        names = tuple(name for name in self._labels if name in can)
+        names = can & self.buttons.keys()
         shown = (names, right, bottom, self._look.scale) if names else ()
         if shown == self._shown:
             return
         self._shown = shown
-        if not names:
-            dpg.configure_item(self.item, show=False)
-            return
-        px, labelled = self._look.px, self._labelled(can)
+        px, wide = self._look.px, self.width(can) + self._look.px(MARGIN)
         for name, button in self.buttons.items():
             button.show(name in names)
-            button.words(labelled)
-        wide = self.width(can) + px(MARGIN)
         place = [right - wide - px(MARGIN), bottom - px(HEIGHT) - 2]
-        dpg.configure_item(self.item, show=True, pos=place, width=wide, height=px(HEIGHT))
-
-    def fit(self, room: int) -> None:
-        """A row is so wide, in pixels of the screen: buttons that would not fit with their words keep their icons."""
-        self._room = room
-
-    def _labelled(self, can: frozenset[str]) -> bool:
-        return not self._room or self._long(can, True) + 3 * self._look.px(MARGIN) <= self._room
+        dpg.configure_item(self.item, show=bool(names), pos=place, width=wide, height=px(HEIGHT))
 
     def width(self, can: frozenset[str]) -> int:
         """How wide the buttons named in `can` are together, in pixels of the screen."""
-        return self._long(can, self._labelled(can))
-
-    def _long(self, can: frozenset[str], labelled: bool) -> int:
-        look, wide = self._look, 0
-        measure = LETTERS.wide(look.font_id("text"))
-        for name, label in self._labels.items():
-            if name in can:
-                label = label if labelled or name in self._bare else ""
-                beside = "" if name in self._bare else "  "  # of the icon
-                wide += look.px(BUTTON - (SIGN if name in self._bare else 0))
-                wide += int(measure(beside + label)) if label and measure is not None else 0
-        return wide
+        return self._look.px(BUTTON) * len(can & self.buttons.keys())
 
     def is_used(self) -> bool:
         """Whether the mouse is over it. While a button is pressed, no window counts as being under the mouse."""

@@ -12,8 +12,8 @@ from gui.toolkit.theme import Look
 from gui.toolkit.typeset import ROLE_OF, Line, lettered, lines_of_words
 
 LEFT, ICON, RIGHT, TOP, GAP, BOTTOM = 12, 24, 14, 8, 2, 8
-PITCH, THIN_PITCH, SMALL = 20, 18, 16
-"""The height of a line of the text, of a small text, and of the small line below it."""
+PITCH, SMALL = 20, 16
+"""The height of a line of the text, and of the small line below it."""
 LEAST = 64  # of a small line that is cut: less says nothing
 BUTTON = 28
 ASIDE, ASIDE_FROM = 330, 760
@@ -48,26 +48,30 @@ class FlowRow:
         return self if text == self.text else replace(self, text=text, marks=(), code=(), strong=0)
 
 
+def told(icon: str, color: str, words: str, aside: str = "") -> FlowRow:
+    """A sentence with its sign and a figure, as a row."""
+    return FlowRow(("told", words), words, aside, icon, color)
+
+
 @dataclass(frozen=True)
 class RowAction:
-    """A small button that is shown at the row under the mouse, or else at the selected one; `label` are words on it."""
+    """A small button that is shown at the row under the mouse, or else at the selected one."""
 
     name: str
     icon: str
     tip: str
     shortcut: str = ""
-    label: str = ""
 
 
 def draw_row(
-    look: Look, pen: Pen, row: FlowRow, lines: Sequence[Line], y: int, width: int, role: str, aside: bool, crowded: int
+    look: Look, pen: Pen, row: FlowRow, lines: Sequence[Line], y: int, width: int, aside: bool, crowded: int
 ) -> None:  # fmt: skip
     """A row in a list so wide, its top at `y`; `crowded` is the room that its buttons take, in pixels of the screen."""
-    px, left, pitch = look.px, look.px(LEFT + ICON), pitch_of(look, role)
+    px, left, pitch = look.px, look.px(LEFT + ICON), look.px(PITCH)
     if row.icon:
         pen.words(px(LEFT), y + px(TOP + 2), icon_of(row.icon), "text", row.color)
     if row.text:
-        draw_lines(look, pen, lines, row.text, left, y + px(TOP), pitch, row.text_color, role, row.marks)
+        draw_lines(look, pen, lines, row.text, left, y + px(TOP), pitch, row.text_color, row.marks)
     wide = LETTERS.wide(look.font_id("small"))
     if wide is None or not row.meta:
         return
@@ -84,13 +88,13 @@ def draw_row(
 
 def draw_lines(
     look: Look, pen: Pen, lines: Sequence[Line], text: str, x: float, y: float, pitch: float, color: str,
-    usual: str = "text", marks: Sequence[tuple[int, int]] = (),
+    marks: Sequence[tuple[int, int]] = (),
 ) -> None:  # fmt: skip
-    """Lines of a text, `pitch` apart: code on a plate, what is marked shaded. `usual` is the role of plain words."""
+    """Lines of a text, `pitch` apart: code on a plate, what is marked shaded."""
     px = look.px
     for line in lines:
         for run in line:
-            role = role_of(run.style, usual)
+            role = ROLE_OF[run.style]
             wide, said, left = LETTERS.wide(look.font_id(role)), text[run.begin : run.end], x + run.x
             if wide is None:
                 return
@@ -101,22 +105,8 @@ def draw_lines(
                 if first < last:
                     low = left + wide(text[run.begin : first])
                     pen.box(low - 1, y, low + wide(text[first:last]) + 1, y + pitch - px(1), "hit@40", px(3))
-            pen.words(left, y + (pitch - px(ROLE_HEIGHTS.get(role, 16))) // 2, said, role, color)
+            pen.words(left, y + (pitch - px(15 if role == "mono" else 16)) // 2, said, role, color)
         y += pitch
-
-
-ROLE_HEIGHTS = {"mono": 15, "small": 14}
-
-
-def role_of(style: str, usual: str) -> str:
-    """The font of a style, where plain words have the role `usual`."""
-    role = ROLE_OF[style]
-    return usual if role == "text" else role
-
-
-def pitch_of(look: Look, role: str) -> int:
-    """How high a line is, in pixels of the screen."""
-    return look.px(THIN_PITCH if role == "small" else PITCH)
 
 
 def aside_of(look: Look, width: int, aside: bool) -> int:
@@ -129,24 +119,21 @@ def wrap_of(look: Look, width: int, aside: bool = False) -> int:
     return max(40, width - look.px(LEFT + ICON + RIGHT) - aside_of(look, width, aside))
 
 
-def height_of(look: Look, row: FlowRow, lines: int, width: int, role: str, aside: bool) -> int:
+def height_of(look: Look, row: FlowRow, lines: int, width: int, aside: bool) -> int:
     """The height of a row whose text takes so many lines, in pixels of the screen."""
     below = bool(row.meta) and not aside_of(look, width, aside)
-    return look.px(TOP) + pitch_of(look, role) * lines + look.px(BOTTOM) + below * look.px(GAP + SMALL)
+    return look.px(TOP) + look.px(PITCH) * lines + look.px(BOTTOM) + below * look.px(GAP + SMALL)
 
 
-def guessed(look: Look, rows: Sequence[FlowRow], width: int, role: str, aside: bool = False) -> list[int]:
+def guessed(look: Look, rows: Sequence[FlowRow], width: int, aside: bool = False) -> list[int]:
     """Heights of rows in a list so wide, by their number of letters; pixels of the screen."""
     letters = max(4.0, wrap_of(look, width, aside) / (LETTER * look.scale))
-    return [
-        height_of(look, row, 1 + int(len(row.text) / letters) + row.text.count("\n"), width, role, aside)
-        for row in rows
-    ]
+    return [height_of(look, row, 1 + int(len(row.text) / letters) + row.text.count("\n"), width, aside) for row in rows]
 
 
-def lines_of(look: Look, row: FlowRow, width: int, role: str, aside: bool = False) -> tuple[Line, ...] | None:
+def lines_of(look: Look, row: FlowRow, width: int, aside: bool = False) -> tuple[Line, ...] | None:
     """The text of a row in lines that fit into a list so wide; None while its fonts are not there to measure with."""
-    fonts = {name: LETTERS.wide(look.font_id(name)) for name in {role, "small", "strong", "mono"}}
+    fonts = {name: LETTERS.wide(look.font_id(name)) for name in ("text", "small", "strong", "mono")}
     if any(wide is None for wide in fonts.values()):
         return None
     styles = [(begin, end, "code") for begin, end in row.code]
@@ -154,7 +141,7 @@ def lines_of(look: Look, row: FlowRow, width: int, role: str, aside: bool = Fals
         styles = [(0, row.strong, "strong"), *(one for one in styles if one[0] >= row.strong)]
 
     def measure(words: str, style: str) -> float:
-        wide = fonts[role if style == "text" else style]
+        wide = fonts[style]
         return wide(words) if wide is not None else 0.0
 
     return lines_of_words(row.text, styles, wrap_of(look, width, aside), measure)

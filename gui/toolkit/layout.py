@@ -1,14 +1,13 @@
-"""What Dear PyGui lacks of a layout: rows with a right side, cards, chips that wrap, sentences with icons and figures;
-and columns side by side that give way in a narrow window."""
+"""What Dear PyGui lacks of a layout: rows with a right side, cards, chips that wrap, and columns side by side that give
+way in a narrow window."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
-from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import hint, text
@@ -281,38 +280,3 @@ class Columns:
             dpg.configure_item(pane.item, show=pane in there)
             if pane in there:
                 dpg.configure_item(pane.item, width=fixed.get(pane.name, max(left, 1)), height=int(height))
-
-
-@dataclass(frozen=True)
-class Line:
-    """One sentence: icon, its colour, words, and a figure at the right."""
-
-    icon: str
-    color: str
-    words: str
-    aside: str = ""
-
-
-class Lines:
-    """Room for `most` sentences; long ones wrap."""
-
-    def __init__(self, look: Look, parent: int, most: int) -> None:
-        self._look = look
-        group = look.theme(int(dpg.add_group(parent=parent)), "row-lines")
-        self._rows: list[tuple[int, int, int, int]] = []
-        for _ in range(most):
-            holder = int(dpg.add_group(parent=group, show=False))
-            left, right = trailing_row(look, holder, 2, 1)
-            sign, words = text(look, left, ""), text(look, left, "", wrap=True)
-            self._rows.append((holder, sign, words, text(look, right, "", "mono", "muted")))
-
-    def set(self, lines: Sequence[Line]) -> None:
-        """Show these; what is too much is left out."""
-        for number, (holder, sign, words, aside) in enumerate(self._rows):
-            line = lines[number] if number < len(lines) else None
-            dpg.configure_item(holder, show=line is not None)
-            if line is not None:
-                dpg.set_value(sign, icon(line.icon) if line.icon else "")
-                self._look.tint(sign, line.color)
-                dpg.set_value(words, line.words)
-                dpg.set_value(aside, line.aside)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 
 import dearpygui.dearpygui as dpg
 
@@ -23,15 +25,14 @@ TIP_CELLS = 60  # letters in a line of a tooltip
 _SAMPLE = 64  # Dear PyGui rounds a width up to a whole pixel; of that many letters that does not matter
 _WIDE = r"\u2e80-\u2fff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff10-\uffef"
 _CLOSING = r"、。，．・：；？！）」』】〉》〕ー々,.!?;:)\]}"
-BREAKABLE = re.compile(rf"[{_WIDE}][{_CLOSING}]*|\s+|[^\s{_WIDE}]+")
-"""Pieces of a text that a line may end behind: a word, blanks, one letter of a script without blanks."""
-WITHOUT_BLANKS = re.compile(rf"[{_WIDE}]")
-"""A letter of such a script."""
 _ATOMS = re.compile(
     r"\d{1,2}\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s\d{4}\b[.,;:!?)]*|"  # and a day with its month
     r"\d[\d.,]*\s(?:bytes?|tokens?|[KMG]?B|%|min|s|h|d)\b[.,;:!?)]*|"  # a number stays with its unit
-    + BREAKABLE.pattern
+    rf"[{_WIDE}][{_CLOSING}]*|\s+|[^\s{_WIDE}]+"
 )
+"""Pieces of a text that a line may end behind: a word, blanks, one letter of a script without blanks."""
+_MARKS = "-_.=&?,"
+JOINER = "\u200d"
 
 
 def cut(words: str, room: float, wide: Wide) -> str:
@@ -62,53 +63,78 @@ def cut_path(path: str, room: float, wide: Wide) -> str:
     return folder[:kept] + tail
 
 
+def parted(text: str, at: int) -> bool:
+    """Whether a line may end there, or a caret stand: not within what people see as one letter."""
+    if at <= 0 or at >= len(text):
+        return True
+    letter, before = text[at], text[at - 1]
+    if letter.isascii():
+        return True
+    if letter == JOINER or "\U0001f3fb" <= letter <= "\U0001f3ff" or unicodedata.category(letter) in ("Mn", "Me", "Mc"):
+        return False
+    if before == JOINER:
+        return ord(letter) < 0x2190  # parts of an emoji; between other letters it only shapes them
+    if _is_flag(letter) and _is_flag(before):
+        first = at - 1
+        while first > 0 and _is_flag(text[first - 1]):
+            first -= 1
+        return (at - first) % 2 == 0
+    return True
+
+
+def _is_flag(letter: str) -> bool:
+    return "\U0001f1e6" <= letter <= "\U0001f1ff"
+
+
+def broken(text: str, offsets: Sequence[float], room: float, hang: float = 0.0) -> list[tuple[int, int]]:
+    """The one line of a text in parts that fit into a room, those after the first into `hang` less; every letter is in
+    one of them, and blanks may reach over the edge. `offsets[at]` is the length of all letters before a place.
+
+    It is broken at blanks and between the letters of scripts that have none; a word that is wider than the room by
+    itself after "/" where it has one, then after another mark, then anywhere."""
+    rows: list[tuple[int, int]] = []
+    begin, left = 0, room
+    for found in _ATOMS.finditer(text):
+        first, last = found.span()
+        if found[0].isspace() or offsets[last] - offsets[begin] <= left:
+            continue
+        if first > begin:
+            rows.append((begin, first))
+            begin, left = first, room - hang
+        while offsets[last] - offsets[begin] > left:
+            cut = _cut(text, offsets, begin, last, left)
+            rows.append((begin, cut))
+            begin, left = cut, room - hang
+    rows.append((begin, len(text)))
+    return rows
+
+
+def _cut(text: str, offsets: Sequence[float], begin: int, last: int, room: float) -> int:
+    """Where one word ends for a row that has not room for all of it."""
+    end = bisect_right(offsets, offsets[begin] + room, begin + 1, last) - 1
+    while end > begin and not parted(text, end):
+        end -= 1
+    if end == begin:  # not even one letter fits
+        end += 1
+        while not parted(text, end):
+            end += 1
+        return end
+    for marks, least in ((" ", begin), ("/\\", begin), (_MARKS, (begin + end) // 2)):
+        at = max(text.rfind(mark, least, end) for mark in marks)
+        if at >= least:
+            return at + 1
+    return end
+
+
 def wrapped(words: str, room: float, wide: Wide) -> str:
-    """Words broken into lines that fit, at spaces and between the letters of scripts that have none. A word that is
-    wider than the room by itself breaks after "/" where it has one, then after another mark, then anywhere."""
-    return "\n".join(line for one in words.split("\n") for line in _lines(one, room, wide))
-
-
-def _lines(words: str, room: float, wide: Wide) -> list[str]:
-    if not words or wide(words) <= room:
-        return [words]
-    lines: list[str] = []
-    line, used, gap = "", 0.0, ""
-    for atom in _ATOMS.findall(words):
-        if atom.isspace():
-            gap = atom
-            continue
-        between, width = (wide(gap) if gap else 0.0), wide(atom)
-        if used + between + width <= room:
-            line, used, gap = line + gap + atom, used + between + width, ""
-            continue
-        if line:
-            lines.append(line.removesuffix("·").rstrip())  # what parts two words parts no two lines
-        gap = ""
-        *whole, line = _parts(atom, room, wide)
-        lines += whole
-        used = wide(line)
-    return [*lines, line] if line or not lines else lines
-
-
-def _parts(atom: str, room: float, wide: Wide) -> list[str]:
-    """One word that may be wider than a line, in lines."""
-    if wide(atom) <= room:
-        return [atom]
-    for pattern in (r"\S+\s+|\S+", r"[^/\\]*[/\\]+|[^/\\]+", r"[^-_.=&?,]*[-_.=&?,]+|[^-_.=&?,]+"):
-        pieces = re.findall(pattern, atom)
-        if len(pieces) > 1:
-            break
-    else:
-        pieces = list(atom)
-    lines = [""]
-    for piece in pieces:
-        if wide(lines[-1] + piece.rstrip()) <= room:
-            lines[-1] += piece
-        elif len(piece) > 1 and wide(piece) > room:
-            lines += _parts(piece, room, wide)
-        else:
-            lines.append(piece)
-    return [line.rstrip() for line in lines if line]
+    """Words broken into lines that fit (`broken`)."""
+    lines = []
+    for one in words.split("\n"):
+        offsets = list(accumulate(map(wide, one), initial=0.0))
+        parts = [one[begin:end].rstrip() for begin, end in broken(one, offsets, room)]
+        lines += [part.removesuffix("·").rstrip() for part in parts[:-1]]  # what parts two words parts no two lines
+        lines.append(parts[-1])
+    return "\n".join(lines)
 
 
 def cells(words: str) -> float:

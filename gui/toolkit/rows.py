@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,6 @@ from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
 
 PITCH, GAP, ICON = 24, 24, 24  # unscaled pixels: a line, what is between two columns, the room of an icon
-DOUBLE_SECONDS = 0.4
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Line:
 
 
 class Rows:
-    """Lines in `parent`. `on_pick(key)` hears a click, `on_open(key)` a double click."""
+    """Lines in `parent`. `on_pick(key)` hears a click."""
 
     def __init__(
         self,
@@ -41,17 +39,15 @@ class Rows:
         parent: int,
         on_pick: Callable[[Hashable], object],
         *,
-        on_open: Callable[[Hashable], object] | None = None,
         columns: int = 1,
     ) -> None:
-        self._look, self._on_pick, self._on_open, self._columns = look, on_pick, on_open, columns
+        self._look, self._on_pick, self._columns = look, on_pick, columns
         self.lines: Sequence[Line] = ()
         self._over: int | None = None
-        self._picked: tuple[Hashable, float] = (None, 0.0)
         self.drawing = Drawing(look, parent, PITCH, self._draw)
         clicks = look.own(int(dpg.add_handler_registry()))
         dpg.add_mouse_click_handler(
-            dpg.mvMouseButton_Left, parent=clicks, callback=lambda: look.jobs.post(self._clicked, time.monotonic())
+            dpg.mvMouseButton_Left, parent=clicks, callback=lambda: look.jobs.post(self._clicked)
         )
         look.every_tick(self.tick)
 
@@ -124,11 +120,7 @@ class Rows:
         self.drawing.redraw()
         return True
 
-    def _clicked(self, when: float) -> None:
+    def _clicked(self) -> None:
         at = self._at_mouse()
-        key = self.lines[at].key if at is not None else None
-        if key is None:
-            return
-        twice = self._picked[0] == key and when - self._picked[1] < DOUBLE_SECONDS
-        self._picked = (key, when)
-        (self._on_open if twice and self._on_open is not None else self._on_pick)(key)
+        if at is not None and self.lines[at].key is not None:
+            self._on_pick(self.lines[at].key)

@@ -10,7 +10,7 @@ from itertools import accumulate
 from gui.toolkit.canvas import Canvas, Scroll
 from gui.toolkit.drawing import Pen
 from gui.toolkit.icons import icon
-from gui.toolkit.letters import LETTERS, cells, wrapped
+from gui.toolkit.letters import LETTERS, broken, cells, wrapped
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import Style, colours_of
 
@@ -42,23 +42,13 @@ Note = tuple[int, int, str]
 """What was noted on a line (from 1; 0: on the file): that line, what names the note, its words."""
 
 
-def broken(lines: Sequence[str], columns: int) -> list[Row]:
-    """The rows of lines that have room for so many columns: broken at blanks, the rest of a line further in."""
+def rows_of(lines: Sequence[str], columns: int) -> list[Row]:
+    """The rows of lines that have room for so many columns, the rest of a broken line further in."""
     rows: list[Row] = []
     for at, line in enumerate(lines):
-        if len(line) <= columns:
-            rows.append(Row(at, 0, len(line)))
-            continue
-        own = len(line) - len(line.lstrip(" "))
-        start, indent = 0, 0
-        while start < len(line):
-            room = max(columns - indent, 12)
-            end = min(start + room, len(line))
-            if end < len(line):
-                blank = line.rfind(" ", start + room // 2, end)
-                end = blank + 1 if blank > 0 else end
-            rows.append(Row(at, start, end, indent))
-            start, indent = end, min(own + INDENT, columns // 2)
+        indent = min(len(line) - len(line.lstrip(" ")) + INDENT, columns // 2)
+        parts = broken(line, range(len(line) + 1), columns, indent) if len(line) > columns else [(0, len(line))]
+        rows += [Row(at, start, end, indent if start else 0) for start, end in parts]
     return rows
 
 
@@ -139,7 +129,7 @@ class SourceLines:
             self._notes = notes
             self._break()
 
-    def _clicked(self, _x: float, y: float, _right: bool, _when: float) -> None:
+    def _clicked(self, _x: float, y: float, _when: float) -> None:
         at = int(y / self._look.px(PITCH))
         if 0 <= at < len(self.rows) and self.rows[at].note:
             self._on_note(self.rows[at].key)
@@ -187,7 +177,7 @@ class SourceLines:
         gutter = self._look.px(LEFT + GAP + 12) + (len(str(max(1, len(self.lines)))) + PIN) * letter
         wide = self._canvas.width
         columns = max(24, int((wide - gutter) / letter)) if wide > 0 else 80
-        self.rows = woven(broken(self.lines, columns), self._notes, columns - NOTE)
+        self.rows = woven(rows_of(self.lines, columns), self._notes, columns - NOTE)
         self._first = [at for at, row in enumerate(self.rows) if not row.start]
         self._canvas.renew()
 

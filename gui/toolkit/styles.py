@@ -1,5 +1,5 @@
-"""How a panel looks, as plain data: a dark and a light palette with the arithmetic of contrast, and named styles, whose
-colours are names of the palette and whose lengths are unscaled pixels."""
+"""How a panel looks, as plain data: a dark and a light palette, and named styles, whose colours are names of
+the palette and whose lengths are unscaled pixels."""
 
 from __future__ import annotations
 
@@ -81,21 +81,6 @@ PALETTES: Mapping[str, Palette] = MappingProxyType({
     for at, name in enumerate(("dark", "light"))
 })  # fmt: skip
 DARK, LIGHT = PALETTES["dark"], PALETTES["light"]
-
-
-def luminance(color: Rgba) -> float:
-    """Relative luminance as WCAG 2 defines it, 0 to 1; opacity is left out."""
-    parts = []
-    for part in color[:3]:
-        share = part / 255
-        parts.append(share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4)
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-def contrast(one: Rgba, other: Rgba) -> float:
-    """Contrast ratio of two opaque colours as WCAG 2 defines it, 1 to 21."""
-    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
 
 
 @dataclass(frozen=True)

@@ -64,11 +64,10 @@ class BigTable(Listing[int]):
         *,
         on_select: Callable[[int], object] | None = None,
         on_open: Callable[[int], object] | None = None,
-        on_context: Callable[[int], object] | None = None,
         on_sort: Callable[[str, bool], object] | None = None,
         tip: Callable[[int], str] | None = None,
     ) -> None:
-        super().__init__(look, on_select=on_select, on_open=on_open, on_context=on_context, tip=tip)
+        super().__init__(look, on_select=on_select, on_open=on_open, tip=tip)
         self.columns, self._cell, self._on_sort = tuple(columns), cell, on_sort
         self.sort: tuple[str, bool] | None = None
         self._left_out: frozenset[str] = frozenset()

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from pygments.util import ClassNotFound
 
-from gui.toolkit.letters import BREAKABLE, WITHOUT_BLANKS
+from gui.toolkit.letters import broken
 
 Style = tuple[int, int, str]
 """Letters of a text, from the first to behind the last, and how they look."""
@@ -92,135 +93,65 @@ class Run(NamedTuple):
 
 Line = tuple[Run, ...]
 
-_BREAKS = "/\\-_.=&?,"
 CODE_PAD = 0.7
 """Room beside code among words, in blanks."""
 ROLE_OF = {"": "text", "strong": "strong", "code": "mono", "mono": "mono"}
 
 
 def lines_of_words(text: str, styles: Sequence[Style], room: float, measure: Measure) -> tuple[Line, ...]:
-    """Words wrapped at blanks and between the letters of scripts without any; lines that begin with a list's sign, or
-    are indented, go on below their words."""
-    bounds = sorted({0, len(text), *(end for one in styles for end in one[:2])})
-    begins, ends = ({one[at] for one in styles if one[2] == "code"} for at in (0, 1))
-    pad = measure(" ", "text") * CODE_PAD
-    names = {one[0]: one[2] for one in styles}
+    """Words wrapped (`broken`); lines that begin with a list's sign, or are indented, go on below their words."""
+    pad, widths = measure(" ", "text") * CODE_PAD, list[float]()
+    parts = _parts(text, styles)
+    for begin, end, style in parts:
+        widths += (measure(letter, ROLE_OF[style]) for letter in text[begin:end])
+        if style == "code":
+            widths[begin] += pad
+            widths[end - 1] += pad
+    offsets, begins = list(accumulate(widths, initial=0.0)), [part[0] for part in parts]
     lines: list[Line] = []
     start = 0
     for source in text.split("\n"):
-        end = start + len(source)
-        lead = re.match(r"\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)?", source)
-        hang = min(measure(lead[0], "text") if lead is not None else 0.0, room / 3)
-        row: list[Run] = []
-        x, left = 0.0, 0.0
-        cut = bisect_right(bounds, start)
-        parts: list[tuple[int, int, str]] = []
-        at = start
-        while at < end:
-            until = min(end, bounds[cut]) if cut < len(bounds) else end
-            style = names.get(bounds[cut - 1], "") if cut else ""
-            if until > at:
-                parts.append((at, until, style))
-            at, cut = until, cut + 1
-        for group in _groups(text, parts):
-            width = sum(measure(text[a:b], ROLE_OF[style]) + 2 * pad * (style == "code") for a, b, style in group)
-            blank = text[group[0][0] : group[0][1]].isspace()
-            if x + width > room and row and not blank:
-                lines.append(tuple(row))
-                row, x, left = [], hang, hang
-            if blank and x == left and lines and not row and left:
-                continue
-            for a, b, style in group:
-                for c, d in _fitting(text, a, b, room - left, style, measure):
-                    wide = measure(text[c:d], ROLE_OF[style])
-                    if x + wide > room and row and not blank:
-                        lines.append(tuple(row))
-                        row, x, left = [], hang, hang
-                    if row and row[-1].style == style and row[-1].end == c:
-                        row[-1] = row[-1]._replace(end=d)
-                    else:
-                        x += pad * (style == "code" and c in begins)
-                        row.append(Run(x, c, d, style))
-                    x += wide + pad * (style == "code" and d in ends)
-        lines.append(tuple(row))
-        start = end + 1
+        lead = _LEAD.match(source)
+        own = offsets[start : start + len(source) + 1]
+        hang = min(own[lead.end()] - own[0] if lead is not None else 0.0, room / 3)
+        for row, (begin, end) in enumerate(broken(source, own, room, hang)):
+            first, stop, left = start + begin, start + end, hang if row else 0.0
+            runs = []
+            for at in range(max(0, bisect_right(begins, first) - 1), bisect_left(begins, stop)):
+                part, until, style = parts[at]
+                a, b = max(part, first), min(until, stop)
+                x = left + offsets[a] - offsets[first] + pad * (style == "code" and a == part)
+                runs += [Run(x, a, b, style)] if a < b else []
+            lines.append(tuple(runs))
+        start += len(source) + 1
     return tuple(lines)
 
 
-def _groups(text: str, parts: Iterable[Style]) -> Iterator[list[Style]]:
-    """Pieces of text that no line break parts: a word with the marks that stand at it, whatever their styles."""
-    group: list[Style] = []
-    for begin, end, style in parts:
-        for found in BREAKABLE.finditer(text, begin, end):
-            if group and (_apart(found[0]) or _apart(text[group[-1][0]])):
-                yield group
-                group = []
-            group.append((found.start(), found.end(), style))
-    if group:
-        yield group
+_LEAD = re.compile(r"\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)?")
 
 
-def _apart(words: str) -> bool:
-    return words.isspace() or WITHOUT_BLANKS.match(words) is not None
-
-
-def _fitting(text: str, begin: int, end: int, room: float, style: str, measure: Measure) -> Iterator[tuple[int, int]]:
-    """One atom, in pieces where it alone is wider than a line."""
-    role = ROLE_OF[style]
-    if measure(text[begin:end], role) <= room or end - begin < 2:
-        yield begin, end
-        return
-    at = begin
-    while at < end:
-        wide, to = 0.0, at
-        while to < end:
-            letter = measure(text[to], role)
-            if wide + letter > room and to > at:
-                break
-            wide += letter
-            to += 1
-        if to < end:  # better behind a mark than between two letters
-            mark = max(text.rfind(sign, at + (to - at) // 2, to) for sign in _BREAKS)
-            to = mark + 1 if mark > at else to
-        yield at, to
-        at = to
+def _parts(text: str, styles: Sequence[Style]) -> list[Style]:
+    """All of a text in parts of one style."""
+    parts: list[Style] = []
+    at = 0
+    for begin, end, style in (*styles, (len(text), len(text), "")):
+        parts += [(at, begin, "")] if at < begin else []
+        parts += [(begin, end, style)] if begin < end else []
+        at = end
+    return parts
 
 
 def lines_of_code(text: str, room: float, measure: Measure) -> tuple[Line, ...]:
-    """Code line by line; a line that is too long goes on below itself, at blanks where there are any."""
+    """Code line by line; a line that is too long goes on below itself."""
     lines: list[Line] = []
     letter = measure("0", "mono") or 1.0
-    columns = max(8, int(room / letter))
     start = 0
     for source in text.split("\n"):
-        end, at = start + len(source), start
-        if not source.strip("─┼"):  # a rule below the head of a table
-            end_shown = min(end, start + columns)
-            lines.append((Run(0.0, start, end_shown, "mono"),))
-            start = end + 1
-            continue
-        if len(source) <= columns and source.isascii():
-            lines.append((Run(0.0, start, end, "mono"),))
-            start = end + 1
-            continue
-        first = True
-        while True:
-            limit = room if first else room - 4 * letter
-            to, wide = at, 0.0
-            if source.isascii():
-                to = min(end, at + max(4, int(limit / letter)))
-            else:
-                while to < end and (wide := wide + measure(text[to], "mono")) <= limit:
-                    to += 1
-                to = max(to, min(at + 1, end))
-            if to < end:
-                blank = text.rfind(" ", at + 1, to)
-                to = blank + 1 if blank > at + (to - at) // 2 else to
-            lines.append((Run(0.0 if first else 4 * letter, at, to, "mono"),))
-            at, first = to, False
-            if at >= end:
-                break
-        start = end + 1
+        ruled = not source.strip("─┼")  # below the head of a table
+        widths = (letter if one.isascii() else measure(one, "mono") for one in source)
+        parts = broken(source, list(accumulate(widths, initial=0.0)), room, 4 * letter)[: 1 if ruled else None]
+        lines += [(Run(4 * letter if begin else 0.0, start + begin, start + end, "mono"),) for begin, end in parts]
+        start += len(source) + 1
     return tuple(lines)
 
 

@@ -21,14 +21,12 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import count
 from core.base.result import Ok, Result
 from core.commands.history.ledger import LedgerRow
-from core.commands.history.trash import trash_restore
 from core.commands.panel.ledger_rows import LedgerRows
 from core.commands.panel.overview import WAITING
 from core.commands.panel.titles import NO_TOOL, Called, called
 from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
 from gui.state import NO_ROWS, Selection, State
-from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, box
 from gui.toolkit.messages import EmptyState
@@ -39,6 +37,8 @@ from gui.toolkit.widgets import Button
 from gui.views.list_view import SIDEWAYS, FilteredView, beside
 from gui.views.looks import (
     CATEGORIES,
+    NO_PROJECT,
+    NOT_READ,
     OTHER,
     STATUSES,
     capital,
@@ -173,7 +173,7 @@ def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Gro
         return [at for members in by_project.values() for at in members], []
     nowhere = by_project.pop("", [])
     found = [*by_project.items(), *([("", nowhere)] if nowhere else [])]
-    heads = [Group(name or "No project", len(members), sum(rows.written[at] for at in members))
+    heads = [Group(name or NO_PROJECT, len(members), sum(rows.written[at] for at in members))
              for name, members in found]  # fmt: skip
     return [at for head, (_, members) in enumerate(found, start=1) for at in (-head, *members)], heads
 
@@ -193,7 +193,7 @@ SORTS: Mapping[str, Callable[[LedgerRows], Sequence[Any]]] = {
 def gave_words(row: Row) -> Cell:
     """How many items of which kind a conversation gave; why it was not read."""
     if row.status == WAITING:
-        return "waiting", "accent"
+        return NOT_READ, "accent"
     if row.error and row.status != "harvested":
         return lettered(capital(row.error.partition("\n")[0])), "muted"
     if row.items <= 0:
@@ -298,7 +298,6 @@ class ConversationsView(FilteredView):
     keys = (
         ("Enter", "Read the conversation"),
         ("H", "Harvest this conversation alone"),
-        ("M", "What can be done with a line"),
         ("Left, Right", "Another status"),
         ("Comma, point", "The week before, the week after"),
         ("Esc", "All weeks again"),
@@ -337,7 +336,7 @@ class ConversationsView(FilteredView):
         self._span.show(False)
         self._full = box(look, parent, "clear")
         self.table = BigTable(
-            look, COLUMNS, self._cell, on_select=self._select, on_open=self._open, on_context=self._context,
+            look, COLUMNS, self._cell, on_select=self._select, on_open=self._open,
             on_sort=self._sort, tip=lambda at: tip(self.row(at)) if at >= 0 else "",
         )  # fmt: skip
         self.table.build(self._full)
@@ -347,8 +346,6 @@ class ConversationsView(FilteredView):
             words="Esc shows all of them again.", action="Show all", on_action=self.clear,
         )  # fmt: skip
         self._taught = TEACH
-        self._menu = Menu(look)
-        self._shell.layers.append(self._menu.key)
 
     def waits(self, state: State) -> bool:
         """Until the first rows of the ledger are there."""
@@ -396,9 +393,7 @@ class ConversationsView(FilteredView):
 
     def do(self, key: str) -> bool:
         at = self.table.selected
-        if key == "M" and at is not None:
-            self._context(at, self.table.place_of(at))
-        elif key == "H" and at is not None and at >= 0:
+        if key == "H" and at is not None and at >= 0:
             self.harvest(self.row(at))
         elif key in (",", ".") and self.entries:
             self.strip.step(1 if key == "." else -1)
@@ -562,26 +557,6 @@ class ConversationsView(FilteredView):
         elif at >= 0 and self.row(at).status == WAITING:
             self._shell.run("harvest")
 
-    def _context(self, index: int, place: tuple[float, float] | None = None) -> None:
-        if index < 0 or not (row := self.row(index)).path:
-            return
-        lines = list[MenuRow]()
-        if row.place == "in place" and row.status != "harvested":
-            lines.append(MenuRow("Harvest it alone", "wheat", lambda: self.harvest(row), "H"))
-        if row.status == WAITING:
-            self._menu.open(lines, place)
-            return
-        if row.place == "in trash":
-            lines.append(MenuRow("Restore from trash", "archive-restore", lambda: self.restore(row)))
-        if row.place != "removed":
-            lines.append(MenuRow("Read conversation", "book-open", lambda: self._open(index), "Enter"))
-        lines.append(MenuRow("Copy hash", "hash", lambda: self._shell.copy(row.key, "The hash is on the clipboard")))
-        lines.append(MenuRow("Copy name", "copy", lambda: self._shell.copy(row.name, "The name is on the clipboard")))
-        if row.status in STATUSES:
-            name = STATUSES[row.status].name.lower()
-            lines.append(MenuRow(f"Only {name}", "funnel", lambda: self._only(row.status)))
-        self._menu.open(lines, place)
-
     def harvest(self, row: Row) -> None:
         """A dry run of one conversation; of one that lies in a database with others, of its tool."""
         if row.place != "in place":
@@ -591,8 +566,3 @@ class ConversationsView(FilteredView):
         else:
             self._shell.put({"one": row.path})
             self._shell.run("harvest.one")
-
-    def restore(self, row: Row) -> None:
-        """Bring the conversation of a row back from the trash to its old place."""
-        said = f"{row.name} is back in its place"
-        self._shell.write(row.name, lambda workspace: trash_restore(workspace, row.key), said=said)

@@ -6,29 +6,28 @@ chosen. The dry run that follows says what would be done; nothing is read or sen
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import dearpygui.dearpygui as dpg
 
-from core.base.figures import count, dollars, size, tokens
+from core.base.figures import count, dollars, tokens
 from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
 from core.commands.daily.setup import OFFLINE, ModelChoice, SetupReport, apply_answers, default_model, survey
 from core.commands.demo import demo_home
-from core.commands.panel.bullets import local_day
-from core.commands.sources import HOME, SourceFound
+from core.commands.sources import HOME
 from core.commands.workspace import Workspace
 from core.knowledge.run_state import NEVER
 from gui.shell import READ, RUN, Shell
 from gui.state import Snapshot, State
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import box, card, lowered, space, spread, trailing_row
-from gui.toolkit.letters import PATH
+from gui.toolkit.layout import box, card, lowered, space, spread
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, Toggle, text
-from gui.views.looks import CATEGORIES, capital, day_words, joined, short_folder, tile
+from gui.toolkit.widgets import Button, text
+from gui.views.looks import CATEGORIES, NOT_READ, capital, short_folder
+from gui.views.sources import SourceLine, SourceRow, row_of
 
 WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 1030
 """The page, its left part, and the width of the window from which on the parts stand side by side."""
@@ -62,18 +61,6 @@ def is_first_start(snapshot: Snapshot) -> bool:
 
 
 @dataclass(frozen=True)
-class ToolLine:
-    """One tool as the page shows it; `about` is how much its conversations are, and since when there are any."""
-
-    name: str
-    title: str
-    place: str
-    number: int
-    about: str = ""
-    warning: str = ""
-
-
-@dataclass(frozen=True)
 class ModelLine:
     """One way to have conversations read: `at` is its place among those that setup found."""
 
@@ -82,29 +69,6 @@ class ModelLine:
     state: str
     ready: bool
     words: str
-
-
-class ToolRow(NamedTuple):
-    """The items of one tool's line."""
-
-    holder: int
-    toggle: Toggle
-    short: int
-    place: int
-    number: int
-    about: int
-    warning: int
-
-
-def tool_line(row: SourceFound) -> ToolLine:
-    """A source in words; what its tool will delete is told with the day."""
-    warning = ""
-    if row.next_expiry:
-        day = local_day(row.next_expiry)
-        warning = f"{row.title} deletes the first one on {day}. What was harvested from it stays."
-    place = short_folder(row.places[0]) if row.places else ""
-    since = f"since {day_words(min(row.days).isoformat())}" if row.days else ""
-    return ToolLine(row.name, row.title, place, row.conversations, joined(size(row.bytes), since), warning)
 
 
 def model_line(at: int, row: ModelChoice) -> ModelLine:
@@ -119,10 +83,10 @@ def model_line(at: int, row: ModelChoice) -> ModelLine:
     return ModelLine(at, title, "ready" if row.ready else row.problem, row.ready, f"{goes} · {cost} · {much}")
 
 
-def waiting_words(rows: Sequence[ToolLine]) -> str:
+def waiting_words(rows: Sequence[SourceRow]) -> str:
     """The heading: how many conversations there are."""
-    number = sum(row.number for row in rows)
-    return f"{count(number, 'conversation')} {'is' if number == 1 else 'are'} waiting on this computer"
+    number = sum(row.total for row in rows)
+    return f"{count(number, 'conversation')} on this computer, {NOT_READ}"
 
 
 def begin_words(state: State) -> str:
@@ -140,7 +104,7 @@ class FirstStart:
         self._look, self._shell = look, shell
         self.on_harvest: Callable[[tuple[str, ...]], object] = lambda _sources: None
         self.report: SetupReport | None = None
-        self.tools: tuple[ToolLine, ...] = ()
+        self.tools: tuple[SourceRow, ...] = ()
         self.models: tuple[ModelLine, ...] = ()
         self.chosen = -1
         self._looked = ""
@@ -183,20 +147,7 @@ class FirstStart:
         look = self._look
         found = self._found = box(look, parent, "card", height=0)
         text(look, found, "Found on this computer", "strong", "muted")
-        self._rows: list[ToolRow] = []
-        for _ in range(MAX_TOOLS):
-            holder = int(dpg.add_group(parent=found, show=False))
-            dpg.add_separator(parent=holder)
-            left, right = trailing_row(look, holder, 2)
-            column = look.theme(int(dpg.add_group(parent=left)), "no-gap")
-            line = look.theme(int(dpg.add_group(horizontal=True, parent=column)), "gap")
-            toggle = Toggle(look, line, "", lambda _on: self._say(), on=True, tip="Whether it is harvested")
-            short = text(look, lowered(look, line, 7), "", "mono", "hint")
-            place = text(look, column, "", "mono", "hint", fit=PATH)
-            about = text(look, lowered(look, right, 7), "", "small", "hint")
-            number = text(look, lowered(look, right, 3), "", "heading")
-            warning = text(look, holder, "", "small", "edited", wrap=True)
-            self._rows.append(ToolRow(holder, toggle, short, place, number, about, warning))
+        self.lines = [SourceLine(look, found, lambda _name, _on: self._say()) for _ in range(MAX_TOOLS)]
         self._more = text(look, found, "", "small", "hint", wrap=True)
         dpg.add_separator(parent=found)
         self.sources = Button(look, found, "Add a folder, or an export of ChatGPT",
@@ -275,27 +226,17 @@ class FirstStart:
         order = [*order[: MAX_MODELS - 1], *(order[MAX_MODELS - 1 :] and [order[MAX_MODELS - 1]])]
         models = tuple(model_line(at, report.models[at]) for at in order)
         self.chosen = first
-        self._put(tuple(tool_line(row) for row in report.found if row.name != HOME), models)
+        now = time.time()
+        self._put(tuple(row_of(row, True, now) for row in report.found if row.name != HOME), models)
 
-    def _put(self, tools: tuple[ToolLine, ...], models: tuple[ModelLine, ...]) -> None:
+    def _put(self, tools: tuple[SourceRow, ...], models: tuple[ModelLine, ...]) -> None:
         self.tools, self.models = tools, models
-        for at, (holder, toggle, short, place, number, about, warning) in enumerate(self._rows):
-            row = tools[at] if at < len(tools) else None
-            dpg.configure_item(holder, show=row is not None)
-            if row is None:
-                continue
-            toggle.set_label(row.title)
-            toggle.set_on(True)
-            dpg.set_value(short, tile(row.name))
-            dpg.set_value(place, row.place)
-            dpg.set_value(number, f"{row.number:,}")
-            dpg.set_value(about, row.about)
-            dpg.set_value(warning, f"{icon('clock')}  {row.warning}" if row.warning else "")
-            dpg.configure_item(warning, show=bool(row.warning))
+        for at, line in enumerate(self.lines):
+            line.show(tools[at] if at < len(tools) else None)
         rest = tools[MAX_TOOLS:]
         dpg.set_value(self._gives.aside, f"plain text in {short_folder(str(self._shell.workspace.paths.knowledge))}")
         folder = short_folder(str(self._shell.workspace.paths.conversations))
-        more = f"and {', '.join(f'{row.number} of {row.title}' for row in rest)}" if rest else ""
+        more = f"and {', '.join(f'{row.total} of {row.title}' for row in rest)}" if rest else ""
         more = more or ("" if tools else f"{NO_TOOLS}\n{folder}")
         dpg.set_value(self._more, more)
         dpg.configure_item(self._more, show=bool(more))
@@ -315,7 +256,7 @@ class FirstStart:
             self._look.tint(state, "harvested" if row.ready else "edited")
             dpg.set_value(words, row.words)
             self._look.theme(item, "card-on" if on else "card")
-        number = sum(row.number for row in wanted)
+        number = sum(row.total for row in wanted)
         for button in (self.begin, self.foot):
             button.set_label(f"Harvest {count(number, 'conversation')}…" if number else "Harvest…")
             button.enable(bool(number))
@@ -338,9 +279,9 @@ class FirstStart:
 
     # --- what can be done ---
 
-    def wanted(self) -> tuple[ToolLine, ...]:
+    def wanted(self) -> tuple[SourceRow, ...]:
         """The tools whose conversations are to be harvested."""
-        ticked = [made.toggle.on for made in self._rows]
+        ticked = [line.toggle.on for line in self.lines]
         return tuple(row for at, row in enumerate(self.tools) if at >= len(ticked) or ticked[at])
 
     def choose(self, number: int) -> None:

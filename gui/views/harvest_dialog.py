@@ -26,8 +26,8 @@ from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.dialogs import Dialog
 from gui.toolkit.flow import FlowList
-from gui.toolkit.flow_rows import FlowRow
-from gui.toolkit.layout import Line, Lines, box, space
+from gui.toolkit.flow_rows import FlowRow, told
+from gui.toolkit.layout import box
 from gui.toolkit.messages import begun
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
@@ -100,7 +100,7 @@ def held_up_words(state: State) -> str:
     return f"{who}Nothing starts here until it has finished; then the dry run opens by itself."
 
 
-def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
+def plan_lines(report: HarvestReport, config: Config) -> list[FlowRow]:
     """What Apply would do, in sentences; what would not happen is not mentioned."""
     steps = Counter(step.action for step in report.plan.steps)
     sizes: Counter[str] = Counter()
@@ -118,26 +118,26 @@ def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
         (steps["unreadable"], "circle-x", "failed", f"skip {steps['unreadable']} that cannot be read", ""),
         (number and config.digest_enabled, "sparkles", "accent", digest, f"≤ {config.digest_max_bytes:,} B"),
     )  # fmt: skip
-    return [Line(*line) for there, *line in lines if there]
+    return [told(*line) for there, *line in lines if there]
 
 
-def provider_line(config: Config) -> Line:
+def provider_line(config: Config) -> FlowRow:
     """Who reads the conversations."""
     if config.provider == "offline":
         words = "Read on this computer by fixed rules, without a language model: nothing is sent anywhere"
-        return Line("cpu", "harvested", words)
+        return told("cpu", "harvested", words)
     model = f"{config.provider} {config.model}".strip()
     if config.provider == "command":
         program = config.command[0] if config.command else "no program is set"
-        return Line("terminal", "accent", f"Read by the program {program}")
+        return told("terminal", "accent", f"Read by the program {program}")
     secrets = "Secrets are replaced before." if config.redact else "Secrets are NOT replaced (redact = false)."
     sign, place = ("cpu", " on this computer") if reads_here(config) else ("globe", "")
-    return Line(sign, "accent", f"Sent to {model}{place}. {secrets}")
+    return told(sign, "accent", f"Sent to {model}{place}. {secrets}")
 
 
-def fate_lines(fate: Fate) -> list[Line]:
+def fate_lines(fate: Fate) -> list[FlowRow]:
     """What becomes of the conversations, as the command line says it."""
-    return [Line("archive", "harvested" if fate.going else "muted", capital(fate.words))] if fate.words else []
+    return [told("archive", "harvested" if fate.going else "muted", capital(fate.words))] if fate.words else []
 
 
 def note_words(note: str) -> str:
@@ -177,7 +177,7 @@ def has_work(report: HarvestReport) -> bool:
     return report.interrupted or any(step.action not in nothing for step in report.plan.steps)
 
 
-def result_lines(report: HarvestReport) -> list[Line]:
+def result_lines(report: HarvestReport) -> list[FlowRow]:
     """What came of a run, in sentences."""
     stay = bool(report.kept) and report.kept == report.harvested and not report.reclaimed
     read = f"{count(report.harvested, 'conversation')} harvested{', still where they were' if stay else ''}"
@@ -205,37 +205,37 @@ def result_lines(report: HarvestReport) -> list[Line]:
         (report.skipped, "circle-alert", "muted", f"{count(skipped, 'row')} of answers not read: {left_out}", ""),
         (report.redacted, "key", "edited", f"secrets replaced: {secrets}", ""),
     )  # fmt: skip
-    return [Line(*line) for there, *line in lines if there]
+    return [told(*line) for there, *line in lines if there]
 
 
 DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch on Knowledge turns that off"
 
 
-def ended_lines(run: Run, report: HarvestReport, digest: int, enabled: bool) -> list[Line]:
+def ended_lines(run: Run, report: HarvestReport, digest: int, enabled: bool) -> list[FlowRow]:
     """What came of a run, or what was left of it; with the first digest also what that does. `digest`: its bytes."""
     if run.undone:
         return undone_lines(run.lines_out, run.restored, run.stayed)
-    begins = [Line("eye", "accent", DIGEST_BEGINS)] if enabled and digest and not run.digest else []
+    begins = [told("eye", "accent", DIGEST_BEGINS)] if enabled and digest and not run.digest else []
     return [*result_lines(report), *begins, *warning_lines([*map(str, report.errors), *report.notes])]
 
 
-def warning_lines(told: Sequence[str]) -> list[Line]:
+def warning_lines(notes: Sequence[str]) -> list[FlowRow]:
     """The first of some warnings, and how many more there are: of each conversation its own row says why."""
-    more = [f"and {len(told) - WARNINGS:,} more"] if len(told) > WARNINGS else []
-    return [Line("triangle-alert", "edited", begun(words)) for words in (*told[:WARNINGS], *more)]
+    more = [f"and {len(notes) - WARNINGS:,} more"] if len(notes) > WARNINGS else []
+    return [told("triangle-alert", "edited", begun(words)) for words in (*notes[:WARNINGS], *more)]
 
 
 WARNINGS = 3
 
 
-def undone_lines(lines_out: int, restored: int, stayed: int) -> list[Line]:
+def undone_lines(lines_out: int, restored: int, stayed: int) -> list[FlowRow]:
     """What a run that was taken back left, in sentences."""
-    lines = [Line("undo-2", "accent", f"{count(lines_out, 'bullet')} of it left your files")]
+    lines = [told("undo-2", "accent", f"{count(lines_out, 'bullet')} of it left your files")]
     if restored:
-        lines.append(Line("archive", "harvested", f"{count(restored, 'conversation')} came back from the trash"))
+        lines.append(told("archive", "harvested", f"{count(restored, 'conversation')} came back from the trash"))
     if stayed:
         words = f"{count(stayed, 'bullet')} stayed, because you changed {'it' if stayed == 1 else 'them'} since"
-        lines.append(Line("shield", "edited", words))
+        lines.append(told("shield", "edited", words))
     return lines
 
 
@@ -248,7 +248,7 @@ def spent_words(report: HarvestReport) -> str:
 
 
 WIDTH = 1096
-LEAST, LIST_HEAD, ROW_HEIGHT = 282, 28, 36
+LEAST, AROUND, LIST_HEAD, ROW_HEIGHT = 430, 80, 28, 36
 
 
 class HarvestDialog:
@@ -271,10 +271,8 @@ class HarvestDialog:
 
         part = self._parts["plan"]
         self._intro = text(look, part, "", "text", "muted", wrap=True)
-        self._plan = Lines(look, part, 12)
         self.raise_limit = Button(look, part, "", self._raise_limit, icon="weight",
                                   tip="Write max_harvest_source_bytes into the settings and look again")  # fmt: skip
-        space(look, part, 1)
         holder = box(look, part, "well", height=LEAST)
         self._plan_list = holder
         self.list = FlowList(look, aside=True)
@@ -378,13 +376,17 @@ class HarvestDialog:
         dpg.set_value(self._intro, f"Nothing has been written{what}")
         about = [provider_line(config), *fate_lines(report.fate)] if work else []
         notes = [note_words(note) for note in report.notes if note != report.fate.words]
-        self._plan.set([*plan_lines(report, config), *about, *warning_lines(notes)])
+        told_first = [*plan_lines(report, config), *about, *warning_lines(notes)]
         self._enough = enough_bytes(report, config.max_harvest_source_bytes)
         self.raise_limit.set_label(f"Raise the limit to {size(self._enough)}")
         self.raise_limit.show(self._enough > 0)
+        head = FlowRow("each", "One by one", icon="list", color="hint", text_color="muted")
+        rows = [*told_first, *([head] if rows else []), *rows]
         dpg.configure_item(self._plan_list, show=bool(rows))
         wanted = LIST_HEAD + ROW_HEIGHT * len(rows)  # no higher than its rows need, in a window that has room
-        self._look.size(self._plan_list, height=max(LEAST, min(wanted, LEAST + self.dialog.more)))
+        self._look.size(
+            self._plan_list, height=max(AROUND, min(wanted, LEAST + self.dialog.more, self.dialog.room - AROUND))
+        )
         self.list.set_rows(rows)
         self.dialog.set_note(estimate_words(report))
         self.dialog.set_confirm("Apply")

@@ -17,11 +17,11 @@ from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Wat
 from gui.state import Activity
 from gui.toolkit.charts import Progress
 from gui.toolkit.flow import FlowList
-from gui.toolkit.flow_rows import FlowRow
-from gui.toolkit.layout import Line, Lines, box
+from gui.toolkit.flow_rows import FlowRow, told
+from gui.toolkit.layout import box
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
-from gui.views.looks import CATEGORIES, category_parts, joined, left_words, tile
+from gui.views.looks import CATEGORIES, NOT_READ, category_parts, joined, left_words
 
 TALL, SHARE, BESIDE, BEST = 400, 0.54, 560, 20
 STATES: Mapping[str, tuple[str, str, str]] = {
@@ -29,7 +29,7 @@ STATES: Mapping[str, tuple[str, str, str]] = {
     READING: ("loader", "accent", "being read"),
     BROKEN: ("circle-x", "failed", "failed"),
     LEFT: ("hourglass", "muted", "left for another run"),
-    WAITING: ("circle-dashed", "hint", "waiting"),
+    WAITING: ("circle-dashed", "hint", NOT_READ),
 }
 MOST_NAMED = 4
 """This many conversations that are being read, or that failed, are named."""
@@ -40,20 +40,20 @@ def state_words(state: str, number: int) -> str:
     return f"{number:,} {STATES[state][2]}" + (f", {stay_words(number)}" if state == BROKEN else "")
 
 
-def state_lines(watch: Watch) -> list[Line]:
+def state_lines(watch: Watch) -> list[FlowRow]:
     """How far the conversations are, those that are being read or failed by name."""
-    lines = []
+    lines: list[FlowRow] = []
     for state, (sign, color, _) in STATES.items():
         number = watch.count(state)
         if not number:
             continue
-        lines.append(Line(sign, color, state_words(state, number)))
+        lines.append(told(sign, color, state_words(state, number)))
         if state in (READING, BROKEN):
             talks = [talk for talk in watch.talks.values() if talk.state == state]
             named = sorted(talks, key=lambda talk: -talk.order)[:MOST_NAMED]
             for talk in named:
                 part = f", part {talk.calls + 1}" if talk.calls else ""
-                lines.append(Line("message-square", "hint", f"{talk.title}{part}", tile(talk.called.tool)))
+                lines.append(told("message-square", "hint", f"{talk.title}{part}", talk.called.tool_title))
     return lines
 
 
@@ -158,11 +158,12 @@ class RunPart:
         self._sides = box(look, part, "clear", height=TALL)
         self._row = row = int(dpg.add_group(horizontal=True, parent=self._sides))
         self._left = box(look, row, "well", width=400)
-        self._right = box(look, row, "well", width=300, scroll=True)
+        self._right = box(look, row, "well", width=300)
         self.best = FlowList(look)
         self.best.build(self._left)
         self.nothing = text(look, self._left, "", "text", "hint", wrap=True)
-        self.result = Lines(look, self._right, 16)
+        self.result = FlowList(look)
+        self.result.build(self._right)
         look.follow(self._sides, self._fit)
 
     def grow(self, more: float) -> None:
@@ -196,13 +197,13 @@ class RunPart:
         dpg.set_value(self._states, joined(left, spending_words(watch, activity, run, config)))
         self._bar.show(True)
         self._bar.set(watch.through / max(1, len(watch.talks)))
-        self.result.set(state_lines(watch))
+        self.result.set_rows(state_lines(watch), keep_place=True)
         again = f", {watch.again:,} said again" if watch.again else ""
         rows = best_rows(watch.best[:BEST], now)
         self._put(f"{count(sum(watch.counts.values()), 'new bullet')}{again}", kinds_words(watch.counts), rows,
                   "" if rows else "The best new bullets stand here as they come.")  # fmt: skip
 
-    def end(self, run: Run, digest: int, lines: Sequence[Line]) -> None:
+    def end(self, run: Run, digest: int, lines: Sequence[FlowRow]) -> None:
         """Show what it gained, and in `lines` what became of the conversations."""
         report = run.report
         if report is None:
@@ -210,6 +211,6 @@ class RunPart:
         self._shown = ()
         self._bar.show(False)
         dpg.set_value(self._states, "")
-        self.result.set(lines)
+        self.result.set_rows(lines)
         rows = gained_rows(run)
         self._put(*gain_words(run, digest), rows, "" if rows or run.undone else nothing_words(report))

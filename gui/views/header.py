@@ -8,6 +8,7 @@ from typing import Protocol
 
 import dearpygui.dearpygui as dpg
 
+from gui import NAME
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.dialogs import Menu, MenuRow
@@ -58,6 +59,7 @@ class Header:
         bar = box(look, parent, "bar", height=HEADER_HEIGHT)
         left, right = spread(look, bar)
         self.mark = text(look, lowered(look, left, 4), icon("library"), "heading", "accent")
+        self._name = text(look, lowered(look, left, 6), NAME, "strong")
         self._home_tip = hint(look, self.mark, "")
         self.chooser = Button(look, left, "", self._choose, icon="chevron-down", kind="tab-on")
         self.tabs = {
@@ -93,6 +95,9 @@ class Header:
         back = self._long(LEAVE) + 60 if self._shell.state.away else 0.0
         spare = self._wide - 60 - back - sum(self._long(row.label) + AROUND for row in rows)
         narrow = self._compact or spare < SEARCH_LEAST
+        named = not self._compact and spare - self._long(NAME) - AROUND >= SEARCH_LEAST
+        dpg.configure_item(self._name, show=named)
+        spare -= self._long(NAME) + AROUND if named else 0
         self.chooser.show(narrow)
         for row in self._rows:
             self.tabs[row.name].show(not narrow and row.name in self._there)

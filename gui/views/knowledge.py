@@ -167,6 +167,8 @@ OF_MEMORY = {"open": "O", "archive": "Delete", "restore": "R", "copy": "Ctrl+C"}
 """The keys of a memory."""
 WITHOUT_GROUPS = {"Up": "Up", "Down": "Down", "Home": "Down", "Page up": "Down", "Page down": "Down", "End": "Up"}
 """A key that came to the head of a group goes on to a bullet with another."""
+ALL_BUT = "All but done"
+"""What the first chip is called while there are tasks that are done, which it leaves to a chip of their own."""
 SERVED = {"win": ("It helped", "thumbs-up"), "partial": ("It helped in part", "check"),
           "miss": ("It was beside the point", "x"), "misleading": ("It misled", "triangle-alert")}  # fmt: skip
 """How a bullet may have served, as it is asked."""
@@ -272,6 +274,7 @@ class KnowledgeView(ListView[Knowledge]):
 
     def take(self, data: Knowledge) -> None:
         """Count what the chips stand for; one without a bullet is not there."""
+        self.tabs[ALL].name = ALL_BUT if data.rows.get("tasks_done") else NAMES[ALL].name
         for name, chip in self.tabs.items():
             number = data.number if name == ALL else len(data.rows.get(name, ()))
             number = len(data.memories.saved) if name == MEMORIES else number

@@ -23,7 +23,7 @@ from gui.shell import Shell
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.typeset import lettered
 from gui.views import memories
-from gui.views.looks import CATEGORIES, day_words, joined, project_of, short_name
+from gui.views.looks import CATEGORIES, NO_PROJECT, day_words, joined, project_of, short_name
 from gui.views.memories import MEMORIES, MemoryBook
 
 EMPTY: dict[str, tuple[str, str]] = {
@@ -39,7 +39,6 @@ EMPTY: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 ALL = "all"
 """All categories together, by project; without the tasks that are done, which would flood it."""
-NO_PROJECT = "Without a project"
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 ACTIONS = (
     RowAction("done", "check", "Mark done", "Space"),

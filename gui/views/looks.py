@@ -17,7 +17,7 @@ from core.base.project import is_below
 from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.ledger_rows import rows_of
 from core.commands.panel.overview import WAITING
-from core.commands.panel.titles import NO_TOOL, Called
+from core.commands.panel.titles import Called
 from gui.toolkit.charts import Part
 from gui.toolkit.flow_rows import SEPARATOR
 
@@ -59,6 +59,10 @@ MEMORY_CATEGORIES: Mapping[str, Looks] = {
     "context": Looks("Context", "layers", "ramp:2"),
     "pattern": FACT_CATEGORIES["pattern"],
 }
+NOT_READ = "not read yet"
+"""What a conversation is that the next harvest reads."""
+NO_PROJECT = "No project"
+"""Where a conversation was held, or will be, that belongs to none."""
 ENTRY_KINDS: Mapping[str, Looks] = {
     "conversation": Looks("Conversations", "messages-square", "ramp:4"),
     "bullet": Looks("Bullets", "lightbulb", "ramp:0"),
@@ -69,7 +73,7 @@ ENTRY_KINDS: Mapping[str, Looks] = {
 }
 """Kinds of entries of the search."""
 STATUSES: Mapping[str, Looks] = {
-    WAITING: Looks("Waiting", "circle-dashed", "accent"),
+    WAITING: Looks(NOT_READ.capitalize(), "circle-dashed", "accent"),
     "harvested": Looks("Harvested", "circle-check", "harvested"),
     "harvest-failed": Looks("Failed", "circle-x", "failed"),
     "deleted-unharvested": Looks("Removed unread", "file-x", "deleted"),
@@ -85,13 +89,6 @@ _HEX = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _UNIQUE = re.compile(rf"\A{_HEX}-|[-_]{_HEX}(?=\W|\Z)|[-_]\d{{10,}}(?=\W|\Z)")
 
 
-TILES: Mapping[str, str] = {
-    "claude_code": "CC", "claude_ai": "Cl", "codex": "Cx", "chatgpt": "GP", "cursor": "Cu", "gemini_cli": "Ge",
-    "aider": "ai", "copilot": "Co", "copilot_cli": "Co", "opencode": "Oc", "cline_tasks": "Cl", "cline": "Cl",
-    "specstory": "Sp", "continue_dev": "Cd", "swe_agent": "SA", "antigravity": "Ag",
-    "vscode": "VS", "zed": "Ze", "devin": "De", "deepseek": "DS",
-}  # fmt: skip
-"""Two letters stand for a tool, without a colour: colours say what became of a conversation."""
 _called: Callable[[str], Called] = rows_of(()).called
 
 
@@ -124,11 +121,6 @@ def joined(*parts: str | None) -> str:
 def tags_words(tags: Sequence[str]) -> str:
     """Tags as they are shown."""
     return " ".join(f"#{tag}" for tag in tags)
-
-
-def tile(tool: str) -> str:
-    """The two letters of a tool, "" for none."""
-    return TILES.get(tool, "") if tool in TILES or tool in NO_TOOL else tool[:2].capitalize()
 
 
 def short_name(source: str) -> str:

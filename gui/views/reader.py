@@ -359,8 +359,8 @@ class ConversationReader:
 
     # --- acts ---
 
-    def _clicked(self, x: float, y: float, right: bool, _when: float) -> None:
-        spot = self.sheet.spot_at(x, y) if self.is_open and not right else None
+    def _clicked(self, x: float, y: float, _when: float) -> None:
+        spot = self.sheet.spot_at(x, y) if self.is_open else None
         if spot is not None:
             spot.act()
 

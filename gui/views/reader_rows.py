@@ -7,7 +7,7 @@ call gave back is folded into it. First a conversation becomes pieces; then a pi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from typing import NamedTuple
 from core.base.figures import count
 from core.conversations.events import Call, Command, Compaction, Edit, Question, Reminder, Todos, call_words
 from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn
+from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.letters import cells
 from gui.toolkit.typeset import Style, visible
 from gui.views.looks import capital, category_of
@@ -377,6 +378,12 @@ def inline(text: str) -> tuple[str, tuple[Style, ...]]:
             at = found.end()
         put(line[at:])
     return "".join(out), tuple(styles)
+
+
+def marked_down(key: Hashable, markdown: str) -> FlowRow:
+    """A row of a list with such a text: code as code, without the signs."""
+    text, styles = inline(markdown)
+    return FlowRow(key, text, code=tuple((begin, end) for begin, end, style in styles if style == "code"))
 
 
 def code_pieces(turn: int, text: str, info: str, kind: str = CODE, fold: int = -1) -> Iterator[Piece]:

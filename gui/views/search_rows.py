@@ -23,7 +23,7 @@ from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.typeset import visible
 from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, joined, project_of, short_folder, short_name
-from gui.views.reader_rows import inline, one_line_of
+from gui.views.reader_rows import marked_down, one_line_of
 
 if TYPE_CHECKING:
     from core.commands.search import FoundReport, Hit
@@ -171,9 +171,8 @@ SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
 
 def marked_row(key: str, words: str, terms: Sequence[str]) -> FlowRow:
     """Words as a row: code as code, without the signs of markdown, and the terms marked."""
-    text, styles = inline(words)
-    code = tuple((begin, end) for begin, end, style in styles if style == "code")
-    return FlowRow(key, text, marks=tuple(spans(text, terms)), code=code)
+    row = marked_down(key, words)
+    return replace(row, marks=tuple(spans(row.text, terms)))
 
 
 def row_of(hit: Hit | ConversationHit) -> FlowRow:

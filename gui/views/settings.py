@@ -283,5 +283,5 @@ class SettingsView:
             set_words(kind, editor.row.value),
             lambda value: f"{key} = {(json.loads(value) if kind == 'text' else value) or 'empty'}",
             failed,
-            lambda: editor.refuse(None),
+            lambda _value: editor.refuse(None),
         )

@@ -15,13 +15,12 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, size
-from core.base.result import KnowledgeError, Result
+from core.base.result import ErrorInfo, KnowledgeError, Result
 from core.commands.panel.bullets import local_day
-from core.commands.settings import config_set
 from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name, sources
-from core.commands.workspace import Workspace, reopened, utc_now
+from core.commands.workspace import utc_now
 from gui.shell import RUN, Shell
-from gui.state import State, Step
+from gui.state import State
 from gui.toolkit.layout import card, lowered, spread
 from gui.toolkit.letters import PATH
 from gui.toolkit.theme import Look
@@ -114,27 +113,24 @@ def switched(picked: Sequence[str], name: str, on: bool) -> list[str]:
     return [one for one in dict.fromkeys(spread) if known_name(one) != name]
 
 
-def switch_source(workspace: Workspace, name: str, on: bool) -> tuple[str, ...]:
-    """Switch one source on or off in the settings as they are on disk now; what they are then."""
-    opened = reopened(workspace)
-    words = json.dumps(switched(opened.config.sources, name, on), ensure_ascii=False)
-    settings = config_set(opened, KEY, words).settings
-    return next((tuple(row.value) for row in settings if row.key == KEY), ())
-
-
 class SourceLine:
     """A source with its switch, how many conversations it has, where they lie, and what its tool will delete.
-    `on_switch(name, on)` hears of the switch, `on_harvest(name)` of the button that harvests it alone."""
+    `on_switch(name, on)` hears of the switch, `on_harvest(name)` of the button that harvests it alone, where one is."""
 
     def __init__(
-        self, look: Look, parent: int, on_switch: Callable[[str, bool], object], on_harvest: Callable[[str], object]
+        self,
+        look: Look,
+        parent: int,
+        on_switch: Callable[[str, bool], object],
+        on_harvest: Callable[[str], object] | None = None,
     ) -> None:
         self._look, self.row = look, SourceRow("", "", False, False)
         self.item = look.theme(int(dpg.add_group(parent=parent, show=False)), "row-lines")
         left, right = spread(look, self.item)
         self.toggle = Toggle(look, left, "", lambda on: on_switch(self.row.name, on), tip="Whether a harvest reads it")
         self._number = text(look, lowered(look, right, 7), "", "small", "hint")
-        self.harvest = Button(look, right, "", lambda: on_harvest(self.row.name), icon="wheat", kind="ghost",
+        self._alone = on_harvest
+        self.harvest = Button(look, right, "", self._harvest, icon="wheat", kind="ghost",
                               tip="A dry run of this source alone: nothing is written")  # fmt: skip
         self._place = text(look, self.item, "", "small", "hint", fit=PATH)
         self._tip = hint(look, self._place, "")
@@ -157,7 +153,11 @@ class SourceLine:
         dpg.set_value(self.warning, row.warning)
         self._look.tint(self.warning, row.color)
         dpg.configure_item(self.warning, show=bool(row.warning))
-        self.harvest.show(row.total > 0)
+        self.harvest.show(row.total > 0 and self._alone is not None)
+
+    def _harvest(self) -> None:
+        if self._alone is not None:
+            self._alone(self.row.name)
 
 
 class SourcesColumn:
@@ -255,27 +255,22 @@ class SourcesColumn:
         """The harvest dialog with a dry run of one source."""
         self._shell.run(f"harvest.{name}")
 
-    def switch(self, name: str, on: bool, way: Callable[[Step, str], object] | None = None) -> None:
+    def switch(self, name: str, on: bool) -> None:
         """Read a source with every harvest, or no more; written into the settings at once, as a step of the window's
-        history. `way` is where the step goes, for one that is taken back or done again."""
+        history."""
         title = next((row.title for row in self.rows if row.name == name), name)
-        history = self._shell.history
-        other = history.went_back if way is None or way == history.went_on else history.went_on
+        picked, before = (json.dumps(one, ensure_ascii=False) for one in (switched(self.picked, name, on), self.picked))
 
-        def done(picked: tuple[str, ...]) -> None:
-            self.picked = picked
-            self._show()
-            run = f"source {name}"
-            step = Step(lambda: self.switch(name, not on, other), run)
-            if way is None:
-                history.did(step)
-            else:
-                way(step, run)
-            words = f"Harvests read {title} from now on" if on else f"Harvests leave {title} out from now on"
-            self._shell.toast(words, action="Undo", on_action=step.act)
+        def said(value: str) -> str:
+            read = on == (value == picked)
+            return f"Harvests {'read' if read else 'leave'} {title}{'' if read else ' out'} from now on"
 
-        def failed(error: Any) -> None:
+        def failed(error: ErrorInfo) -> None:
             self._show()
             self._shell.error(error)
 
-        self._shell.write(title, lambda workspace: switch_source(workspace, name, on), done=done, failed=failed)
+        def done(value: str) -> None:
+            self.picked = tuple(json.loads(value))
+            self._show()
+
+        self._shell.change_setting(KEY, picked, before, said, failed, done)

@@ -27,14 +27,13 @@ from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.digest_switch import DigestSwitch
-from gui.views.looks import CATEGORIES, OF_FILE, STATUSES, ago, capital, category_of
+from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of
 
 SHOWN, SHORT = 8, 1
 """So many lines of the digest are shown, and in a low window."""
 WORDS, FEW_WORDS = 220, 80  # letters of context.md that are shown
 LOW, WIDE_BAR = 640, 4
 EDITED = "edited: some lines are your own"
-NO_PROJECT = "any project"
 MORE = ("more", "")
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
 """Statuses that are always named; others while there are any."""
@@ -256,7 +255,8 @@ class StartColumn:
         words = start.words if len(start.words) <= room else f"{start.words[:room].rstrip()}…"
         dpg.set_value(self._words, words)
         dpg.configure_item(self._words, show=bool(words))
-        self.write.set_label("context.md, your words" if start.file else "Write a few words of your own")
+        own = f"context.md, your words: {start.words_bytes:,} bytes"
+        self.write.set_label(own if start.file else "Write a few words of your own")
         on = start.injected
         known = not start.problem and start.most > 0
         dpg.set_value(self._bytes, (f"{start.bytes:,}" if on else "0") if known else "")

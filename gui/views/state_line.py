@@ -21,7 +21,7 @@ from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
-from gui.views.looks import ago, autopilot_words, capital, left_words, seconds_of
+from gui.views.looks import NOT_READ, ago, autopilot_words, capital, left_words, seconds_of
 
 STATE_HEIGHT, LINKS, NARROW = 46, 4, 760
 
@@ -88,7 +88,7 @@ def links(state: State) -> list[Link]:
     if found is not None and book is not None:
         parts.append(Link(count(book.number, "bullet"), "show.all"))
     parts += [Link(f"from {count(harvested, 'conversation')}", "show.harvested", "muted")] if harvested else []
-    parts += [Link(f"{waiting:,} not read yet", "show.waiting", "accent")] if waiting else []
+    parts += [Link(f"{waiting:,} {NOT_READ}", "show.waiting", "accent")] if waiting else []
     return parts + ([Link(f"{failed:,} could not be read", "show.harvest-failed", "muted")] if failed else [])
 
 
@@ -132,7 +132,8 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
         return autopilot_words(itself, now)
     if not last:
         return "circle-dashed", "hint", "No harvest yet"
-    words = f"Last harvest {ago(seconds_of(last), now)}"
+    read = next((f", {count(run.harvested, 'conversation')}" for run in harvests if run.when == last), "")
+    words = f"Last harvest: {ago(seconds_of(last), now)}{read}"
     return ("triangle-alert", "edited", f"{words} · {failed:,} failed") if failed else ("circle-check", "hint", words)
 
 

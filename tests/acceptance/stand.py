@@ -352,7 +352,6 @@ class Machine(Face):
         )
         self.git("merge", "-q", "--no-edit", "FETCH_HEAD", fails=True)
         self.run("doctor", "--repair", "--merge-conflicts")
-        self.run("facts", "renumber", "--apply")
         self.commit()
         self.ok("facts", "sync")
         self.ok("digest", "on")

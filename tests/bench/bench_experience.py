@@ -74,7 +74,7 @@ def figures(talks: Sequence[str] = ()) -> Iterator[Row]:
         library = open_library(str(Path(folder) / "library.db"))
         needs = shelved(Shelf(library), talks)
         assert library.path is not None
-        with closing(open_index(Path(folder) / "search", sources(library.path))) as index:
+        with closing(open_index(Path(folder) / "search", lambda: sources(library.path))) as index:
 
             def found(text: str) -> list[str]:
                 made = retrieve(library, text, now=NOW, index=index, limit=LOOKED, log=False)

@@ -87,7 +87,7 @@ def measured(folder: Path) -> tuple[int, dict[str, list[bool]], list[Question]]:
     assert library.path is not None
     chunks = [one for begin, mark in shelves(library.path).items() for one in entries(library.path, begin, mark)]
     questions = asked(chunks)
-    with closing(open_index(folder / "cache", sources(library.path))) as index, floor(chunks) as (bare, _):
+    with closing(open_index(folder / "cache", lambda: sources(library.path))) as index, floor(chunks) as (bare, _):
         who: dict[str, Finder] = {
             "bare FTS5": lambda text: bare(Asked(text, frozenset())),
             "search": lambda text: [hit.entry.key for hit in search(index, text, limit=FIRST)],

@@ -86,7 +86,7 @@ def with_vectors(database: sqlite3.Connection) -> Any:
 def compared(library: Library, questions: list[str]) -> tuple[float, float]:
     """Medians in milliseconds: retrieving, and a bare FTS5 query with a scan of all vectors."""
     assert library.path is not None
-    index = open_index(library.path.parent / "cache", sources(library.path))
+    index = open_index(library.path.parent / "cache", lambda: sources(library.path))
     matrix = with_vectors(index.database)
     vector = matrix[0]
 

@@ -120,7 +120,7 @@ def turn_figures(folder: Path) -> Iterator[Row]:
         return
     path = folder / "talk"
     path.write_bytes(b"x")
-    index = open_index(folder / "talk-cache", [SearchSource("talk", path, lambda _: turns)])
+    index = open_index(folder / "talk-cache", lambda: [SearchSource("talk", path, lambda _: turns)])
     bare = _bare(folder / "talk.db", [f"{turn.title} {turn.text}" for turn in turns])
     chosen = random.Random(7).sample(asked, QUERIES)
     one, other = answered(chosen, partial(rank_threads, index), partial(bare_query, bare))
@@ -148,12 +148,12 @@ def _figures(folder: Path) -> Iterator[Row]:
     ours: list[float] = []
     bare: list[float] = []
     for number in range(ROUNDS):
-        ours.append(seconds_of(lambda: open_index(folder / "cache", sources, anew=True).close()))
+        ours.append(seconds_of(lambda: open_index(folder / "cache", lambda: sources).close()))
         bare.append(seconds_of(lambda number=number: _bare(folder / f"bare-{number}.db", texts).close()))  # type: ignore[misc]
     print(f"     rebuild {min(ours):.2f} s, bare {min(bare):.2f} s")
     yield "search: rebuild of 100,000 entries / bare FTS5", min(ours) / min(bare), 1.5
     database = sqlite3.connect(folder / "bare-0.db", isolation_level=None)
-    index = open_index(folder / "cache", sources)
+    index = open_index(folder / "cache", lambda: sources)
     dice, words = random.Random(3), made_words()
     for name, pool in (("words of every kind", words[:6000]), ("frequent words", words[:200])):
         asked = [" ".join(dice.sample(pool, 3)) for _ in range(QUERIES)]
@@ -168,10 +168,10 @@ def _figures(folder: Path) -> Iterator[Row]:
     for number in range(9):
         path = sources[number * 50].path
         path.write_text(path.read_text("ascii") + f"\n{texts[number]} again", encoding="ascii")
-        took = seconds_of(lambda: open_index(folder / "cache", sources).close())
+        took = seconds_of(lambda: open_index(folder / "cache", lambda: sources).close())
         _, commit = _bare_update(database, texts[number])
         beyond.append((took - commit) * 1000)
-        looks.append(seconds_of(lambda: open_index(folder / "cache", sources).close()) * 1000)
+        looks.append(seconds_of(lambda: open_index(folder / "cache", lambda: sources).close()) * 1000)
     print(f"     opening with nothing to do, {len(sources)} files: {statistics.median(looks):.1f} ms")
     yield "search: milliseconds of one update beyond the commit", statistics.median(beyond), 20
 

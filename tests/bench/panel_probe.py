@@ -149,7 +149,7 @@ def hide_window() -> None:
     """As a window manager does when a window is minimised."""
     import subprocess
 
-    search = ["xdotool", "search", "--pid", str(os.getpid()), "--name", "^Knowledge$"]
+    search = ["xdotool", "search", "--pid", str(os.getpid()), "--name", "^Knowledge Memory$"]
     found = subprocess.run(search, capture_output=True, text=True, check=True).stdout.split()
     subprocess.run(["xdotool", "windowunmap", found[-1]], check=True)
 

@@ -8,9 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from core.base.answer import Answer, Generate
 from core.base.result import KnowledgeError, Result, attempt
 from core.commands.library.cluster import Travelling
 from core.commands.library.documents import with_library
@@ -43,31 +42,27 @@ def library_ingest(
     another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say."""
 
     def work(library: Library) -> IngestReport:
-        from core.commands.search import opened_search
         from core.library.ingest import ingest
-        from core.library.phrases import phrases_of
         from core.library.prepare import Way, prepare
 
         asked = provider or workspace.config.provider
         open_executor, at_once, far = _engine(workspace, scheduler, asked)
         way = Way(redact=workspace.config.redact) if far else way_of(workspace, asked)
-        with phrases_of(library, partial(opened_search, workspace, None)) as phrases:
-            report = ingest(
-                library,
-                list(paths),
-                way,
-                now=now,
-                folder=workspace.cwd,
-                content_type=type,
-                open_executor=open_executor,
-                at_once=at_once,
-                worth=1 if far or asked != "offline" else WORTH_PROCESSES,
-                again=again,
-                progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
-                stopped=cancelled,
-                work=partial(_prepare_there, Travelling.of(workspace), asked) if far else prepare,
-                phrases=phrases,
-            )
+        report = ingest(
+            library,
+            list(paths),
+            way,
+            now=now,
+            folder=workspace.cwd,
+            content_type=type,
+            open_executor=open_executor,
+            at_once=at_once,
+            worth=1 if far or asked != "offline" else WORTH_PROCESSES,
+            again=again,
+            progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
+            stopped=cancelled,
+            work=partial(_prepare_there, Travelling.of(workspace), asked) if far else prepare,
+        )
         report.backup = str(library.backup or "")
         return report
 
@@ -89,32 +84,18 @@ def _named(source: str) -> str:
 
 
 def way_of(workspace: Workspace, provider: str) -> Way:
-    """How documents are described, by the settings; nothing is sent yet."""
+    """How documents are described, by the settings; nothing is sent yet. From the cap of tokens on, rules describe."""
     from core.library.prepare import Way
 
     config = workspace.config
     way = Way(redact=config.redact, attempts=config.harvest_max_attempts)
     if provider != "offline":
         from core.commands.harvest_options import connect_provider
+        from core.harvest.meter import Budget, Meter
 
         connected = connect_provider(workspace, provider, "")
-        way = replace(way, generate=_within(connected, config.max_run_tokens))
+        way = replace(way, generate=Meter(connected, Budget(config.max_run_tokens)))
     return way
-
-
-def _within(generate: Generate, most: int) -> Generate:
-    """The same model until a run has used its tokens; from then on it is not asked, and rules describe."""
-    spent = 0
-
-    def ask(prompt: str, schema: Any = None) -> Answer:
-        nonlocal spent
-        if most and spent + len(prompt.encode()) // 4 > most:
-            raise KnowledgeError("run-cap", f"the cap of {most} tokens a run is reached")
-        used = generate(prompt, schema)
-        spent += (used.input_tokens or len(prompt.encode()) // 4) + (used.output_tokens or len(used.text) // 4)
-        return used
-
-    return ask
 
 
 _Engine = tuple[Callable[[], Executor] | None, int, bool]

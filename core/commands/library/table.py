@@ -158,7 +158,6 @@ COMMANDS = (
                 "of each dossier: full, compact, minimal (at most 400 characters); default: compact, in JSON full",
                 {"choices": ("", *DOSSIER_SIZES), "default": "", "metavar": "SIZE"},
             ),
-            flag("--judge", "let the configured model read the dossiers and put them in order"),
             flag("--unlogged", "do not remember that this was asked"),
             words=NAMED,
         ),
@@ -222,7 +221,6 @@ COMMANDS = (
             reflected_text,
             Argument(("--scope",), f"only {listed(SCOPES[1:])}", {"choices": SCOPES, "default": "all"}),
             option("--concept", "also how this concept evolved", "NAME"),
-            whole_number("--days", "only what was asked and recorded in the last N days (default: ever)", 0),
             words=NAMED,
         ),
         single(

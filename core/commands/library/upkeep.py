@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from core.base.result import KnowledgeError
@@ -20,6 +18,7 @@ from core.harvest.report import Progress, Report
 if TYPE_CHECKING:
     from core.library.database import Library
     from core.library.refresh import Refreshed
+    from core.library.use.graph import Linked
 
 BUDGET_SECONDS = 20.0
 """For so long the library is kept up after a harvest; what is left then is done after the next one."""
@@ -47,19 +46,15 @@ def library_refresh(
         )
 
     def work(library: Library) -> Refreshed:
-        from core.commands.search import opened_search
-        from core.library.phrases import phrases_of
         from core.library.refresh import refresh
 
-        with phrases_of(library, partial(opened_search, workspace, None)) as phrases:
-            return refresh(
-                library,
-                way_of(workspace, provider or workspace.config.provider),
-                now=now,
-                progress=lambda done, of, name, what: progress(Progress(done, of, name, what)),
-                stopped=cancelled,
-                phrases=phrases,
-            )
+        return refresh(
+            library,
+            way_of(workspace, provider or workspace.config.provider),
+            now=now,
+            progress=lambda done, of, name, what: progress(Progress(done, of, name, what)),
+            stopped=cancelled,
+        )
 
     return with_library(workspace, work, patience)
 
@@ -76,16 +71,6 @@ def refreshed_text(done: Refreshed) -> str:
 # --- link -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Linked:
-    """A link that somebody made by hand: its two ends as the library names them; `run_id` takes it back."""
-
-    run_id: str
-    source: str
-    relation: str
-    target: str
-
-
 def library_link(
     workspace: Workspace,
     one: str,
@@ -100,8 +85,7 @@ def library_link(
     def work(library: Library) -> Linked:
         from core.library.use.graph import link
 
-        made = link(library, one, relation, other, note, now())
-        return Linked(made.run_id, made.source.name, relation, made.target.name)
+        return link(library, one, relation, other, note, now())
 
     return with_library(workspace, work)
 

@@ -99,22 +99,18 @@ def library_retrieve(
     session: str = "",
     size: str = "",
     *,
-    judge: bool = False,
     unlogged: bool = False,
     scope: Scope | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Answered:
-    """The best chunks of the library for a question, each with its dossier. `judge` lets the model of the settings
-    read them; `unlogged` leaves no trace of the question; with a `scope` what that may be told alone."""
+    """The best chunks of the library for a question, each with its dossier. `unlogged` leaves no trace of the
+    question; with a `scope` what that may be told alone."""
     text = _cleared(workspace, query if isinstance(query, str) else " ".join(query)).strip()
     if not text:
         raise KnowledgeError("usage", "what is looked for is empty")
     if limit < 1:
         raise KnowledgeError("usage", "--limit must be at least 1")
-    model = _model(workspace) if judge else None
-    notes = []
-    if judge and model is None:
-        notes.append("No model is configured (provider = offline), so the order is that of the scores.")
+    notes: list[str] = []
 
     def work(library: Library) -> Answered:
         from core.commands.search import near_in, search_folder
@@ -129,7 +125,7 @@ def library_retrieve(
             notes.extend([note] if note else [])
             found = retrieve(
                 library, text, now=now(), index=index, task_type=task, limit=limit, near=near,
-                embedder=embedder, generate=model, session_id=session, project=_project(workspace, scope),
+                embedder=embedder, session_id=session, project=_project(workspace, scope),
                 log=not unlogged,
             )  # fmt: skip
         found = leaving_out_removed(workspace, found)
@@ -345,20 +341,16 @@ def library_reflect(
     workspace: Workspace,
     scope: str = "all",
     concept: str = "",
-    days: int = 0,
     *,
     within: Scope | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Reflection:
-    """Questions about the library, answered from what was recorded; with `days`, lately; `within` what may be told."""
-    if not 0 <= days <= 36_500:
-        raise KnowledgeError("usage", "--days must be from 1 to 36500")
+    """Questions about the library, answered from what was recorded; `within` what may be told."""
 
     def work(library: Library) -> Reflection:
         from core.library.use.reflect import reflect
 
-        found = reflect(library, scope=scope, concept=concept, days=days, now=now())
-        return leaving_out_removed(workspace, found)
+        return leaving_out_removed(workspace, reflect(library, scope=scope, concept=concept, now=now()))
 
     return with_library(workspace, work, told=_told(within))
 
@@ -376,7 +368,6 @@ def answered_text(answer: Answered) -> str:
     found = answer.retrieved
     guessed, asked = " (inferred)" * found.inferred, f"; retrieval {found.id}" if found.id else ""
     rows = [f"task: {found.task_type}{guessed}{asked}"]
-    rows += [f"reasoning: {found.reasoning}"] if found.reasoning else []
     rows += [
         as_text(dossier, number, answer.size or "compact") for number, dossier in enumerate(found.dossiers, start=1)
     ]
@@ -444,9 +435,7 @@ def undone_text(value: Undone | list[ChangeRun]) -> str:
 
 
 def reflected_text(found: Reflection) -> str:
-
-    lately = f" in the last {count(found.days, 'day')}" if found.days else ""
-    rows = [f"{count(found.traces, 'trace')} recorded{lately}"]
+    rows = [f"{count(found.traces, 'trace')} recorded"]
     tasks = [
         f"  {one.task_type}: {one.verdict}{_rate(one.success)} ({outcomes_text(one.outcomes)}; "
         f"{count(one.questions, 'question')}, {one.unanswered} without an answer of use)"
@@ -460,7 +449,7 @@ def reflected_text(found: Reflection) -> str:
     gaps = [
         f"  {one_line(one.concept)}: {count(one.questions, 'question')}; {one_line(one.notes)}" for one in found.gaps
     ]
-    gaps += [f"  {at[:10]} [{task}] {one_line(query)!r}" for query, task, at in found.unanswered]
+    gaps += [f"  {one['at'][:10]} [{one['task_type']}] {one_line(one['query'])!r}" for one in found.unanswered]
     failing = [
         f"  {one.chunk_id[:8]} {one_line(one.title)}: {outcomes_text(one.outcomes)}{_rate(one.success)}: "
         f"{one_line(one.text)}"
@@ -484,7 +473,7 @@ def reflected_text(found: Reflection) -> str:
         rows += ["", f"How has the understanding of {one_line(about.concept)} evolved?"]
         rows += [f"  {month}: {count(number, 'document')}" for month, number in about.documents.items()]
         rows += [f"  {month}: {outcomes_text(counts)}" for month, counts in about.outcomes.items()]
-        rows += [f"  {at}: {one_line(text)}" for at, text in about.profiles]
+        rows += [f"  {one['at']}: {one_line(one['text'])}" for one in about.profiles]
         rows += [f"  missing: {one_line(about.gaps)}"] if about.gaps else []
     return "\n".join(rows) + "\n"
 

@@ -37,7 +37,7 @@ from core.give.still import gone, never_merged
 from core.search import conversations as stored
 from core.search.answering import CHARACTERS, answering, chosen, sentences, share_of
 from core.search.conversation_query import known_project, unread
-from core.search.query import WEAK
+from core.search.query import NEAR_SURE, WEAK
 from core.search.store import places_of
 from core.search.terms import match_any, parse_query, phrases_in, query_of
 from core.search.words import STOP_WORDS, Stems, folded, words_of
@@ -316,10 +316,14 @@ class _Look:
         return FoundRow(
             entry.kind, _name_of(entry.kind, entry.key), text, entry.date, _short(folder), name, 0,
             self._served(*named), held.state_end if held is not None else "", hit.score,
-            share < LEAST_SHARE if share is not None else _is_weak(hit.why), is_own,
+            self._says_little(hit, share), is_own,
             held.branch if held is not None else "", (), self._called(name), share=1.0 if share is None else share,
-            sharp=1.0 if share is None else share,
+            sharp=1.0 if share is None else max(share, SURE if hit.near >= NEAR_SURE else 0.0),
         )  # fmt: skip
+
+    def _says_little(self, hit: Hit, share: float | None) -> bool:
+        """Whether a hit has few words of the question, and is not alike in meaning either."""
+        return hit.near < NEAR_SURE and (share < LEAST_SHARE if share is not None else _is_weak(hit.why))
 
     def _conversation(self, hit: ConversationHit, score: float, is_own: bool) -> FoundRow:
         assert self._database is not None

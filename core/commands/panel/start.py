@@ -16,11 +16,13 @@ from core.knowledge.digest import section_sizes
 @dataclass(frozen=True)
 class Start:
     """What a conversation in `project` (a folder, "" for none) starts with: the `words` of the context files (of which
-    `file`, in `scope`, is the one to write in), the lines of the digest as it gets it, each behind its category, its
-    bytes of `most`, and those of each section by category. `problem` is why nothing is known of it."""
+    `file`, in `scope`, is the one to write in; they are `words_bytes`), the lines of the digest as it gets it, each
+    behind its category, its bytes of `most`, and those of each section by category. `problem` is why nothing is known
+    of it."""
 
     project: str = ""
     words: str = ""
+    words_bytes: int = 0
     file: str = ""
     scope: str = GLOBAL
     lines: tuple[tuple[str, str], ...] = ()
@@ -41,9 +43,11 @@ def start_of(workspace: Workspace, project: str) -> Start:
     if isinstance(asked, KnowledgeError):
         return Start(project, problem=str(asked.error))
     digest = asked.value
-    words, file, scope = words_of(found.value.prefix.context.files)
+    files = found.value.prefix.context.files
+    words, file, scope = words_of(files)
+    own = sum(one.bytes for one in files if one.exists)
     return Start(
-        project, words, file, scope, tuple(digest_lines(digest.text)), digest.bytes, digest.max_bytes,
+        project, words, own, file, scope, tuple(digest_lines(digest.text)), digest.bytes, digest.max_bytes,
         tuple(section_sizes(digest.text).items()), digest.injected, digest.why,
     )  # fmt: skip
 

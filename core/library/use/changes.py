@@ -7,7 +7,7 @@ round. So whatever somebody else changed meanwhile stays as they left it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -121,8 +121,7 @@ class Undone:
         return {"run": self.run_id, "changed": self.changed, "kept": list(self.kept), "already": self.already}
 
 
-def runs(connection: Connection) -> list[ChangeRun]:
-    """The runs that were logged, newest first."""
+def _runs(connection: Connection) -> list[ChangeRun]:
     c = schema.change_run.c
     return read(connection, schema.change_run, ChangeRun, order=(c.started_at.desc(), c.id))
 
@@ -132,7 +131,7 @@ def undo(library: Library, run: str, now: datetime) -> Undone:
     stays, and is told."""
     c = schema.change.c
     with library.writing() as connection:
-        found = [one for one in runs(connection) if one.id.startswith(run.strip().lower())] if run.strip() else []
+        found = [one for one in _runs(connection) if one.id.startswith(run.strip().lower())] if run.strip() else []
         if len(found) != 1:
             what = "no run begins" if not found else "several runs begin"
             raise KnowledgeError("no-run", f"{what} with {run!r}", hint="'knowledge library undo' lists them")
@@ -147,21 +146,16 @@ def undo(library: Library, run: str, now: datetime) -> Undone:
                 _set(connection, table, row.row_key, row.after, row.before)
                 changed += 1
             else:
-                kept.append(f"{row.table_name} {_named(row.row_key)}: changed since")
-        put_run(
-            connection, ChangeRun(record.id, record.kind, record.started_at, record.finished_at, now, record.report)
-        )
+                named = ", ".join(str(value)[:36] for value in row.row_key.values())
+                kept.append(f"{row.table_name} {named}: changed since")
+        put_run(connection, replace(record, undone_at=now))
     return Undone(record.id, changed, tuple(kept))
 
 
 def list_runs(library: Library) -> list[ChangeRun]:
     """The runs that can be taken back, and those that were, newest first."""
     with library.reading() as connection:
-        return runs(connection)
-
-
-def _named(key: Values) -> str:
-    return ", ".join(str(value)[:36] for value in key.values())
+        return _runs(connection)
 
 
 def difference(table: str, key: Values, now: Values, wanted: Values, what: str) -> Sequence[Change]:

@@ -23,8 +23,8 @@ from core.library.database import Library
 from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
 from core.library.rows import by_ids, in_parts, read, traces
 from core.library.use.changes import Change, Values, apply, difference, plain
-from core.library.use.gaps import Quiet, asked_about, lonely_chunks, stale_chunks, standing
-from core.library.use.opposites import READ_SO, contradictions, corrected, read_together
+from core.library.use.gaps import Quiet, asked_about, lonely_chunks, stale_chunks
+from core.library.use.opposites import READ_SO, contradictions, corrected, opposite_claims, read_together
 from core.library.use.patterns import Pair, better_for, complements
 from core.library.use.profiles import gaps_by_rules, profile_by_model, profile_by_rules, strengths_of
 from core.library.use.retrieve import stems
@@ -230,7 +230,9 @@ def _links(plan: _Plan) -> None:
 def _opposites(plan: _Plan) -> None:
     """What stands against each other is linked, so that each dossier tells of the other. A link that consolidation made
     goes when nothing calls for it any more, but not what a model has read: that is not asked again."""
-    links, opposite = standing(plan.connection)
+    c, k = schema.link.c, schema.concept
+    links = read(plan.connection, schema.link, Link, c.relation.in_(("supports", "contradicts")))
+    opposite = opposite_claims(read(plan.connection, k, Concept, k.c.concept_type == "claim"))
     found = contradictions([link for link in links if link.created_by != "consolidated"], opposite)
     read_so = [link for link in links if link.created_by == "consolidated" and link.weight == READ_SO]
     pairs = [Pair(one, other, "contradicts", 1.0, note=why) for one, other, why in found]

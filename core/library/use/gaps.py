@@ -11,9 +11,6 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from core.library import schema
-from core.library.records import Concept, Link
-from core.library.rows import read
-from core.library.use.opposites import opposite_claims
 from core.library.use.strategies import concepts_in
 
 STALE_DAYS = 90
@@ -43,13 +40,6 @@ class Quiet:
             "text": self.text,
             "since": self.since.isoformat(timespec="seconds"),
         }
-
-
-def standing(connection: Connection) -> tuple[list[Link], list[tuple[str, str]]]:
-    """Links that speak for or against something, and claims that deny each other."""
-    links = read(connection, schema.link, Link, schema.link.c.relation.in_(("supports", "contradicts")))
-    claims = read(connection, schema.concept, Concept, schema.concept.c.concept_type == "claim")
-    return links, opposite_claims(claims)
 
 
 def asked_about(connection: Connection) -> dict[str, list[str]]:

@@ -4,41 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from core.base.choices import RELATIONS
 from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
 from core.library.records import SYMMETRIC, Link, folded, new_id
-from core.library.rows import in_parts, links_of, row_of
+from core.library.rows import links_of, row_of
 from core.library.use.changes import Change, apply, plain
 from core.search.words import storable
 
 
-@dataclass(frozen=True)
-class Node:
-    """One entity. `weight` says how much there is of it: chunks that mention a concept, chunks of a document, uses of
-    a chunk."""
+class Node(NamedTuple):
+    """One entity: a document, a chunk or a concept."""
 
     id: str
     kind: str
     name: str
-    weight: int
-    profile: str = ""
 
 
 @dataclass(frozen=True)
-class Made:
-    """A link that somebody made: its ends, and the run that takes it back."""
+class Linked:
+    """A link that somebody made by hand: its two ends as the library names them; `run_id` takes it back."""
 
     run_id: str
-    source: Node
-    target: Node
+    source: str
+    relation: str
+    target: str
 
 
-def link(library: Library, one: str, relation: str, other: str, note: str, now: datetime) -> Made:
+def link(library: Library, one: str, relation: str, other: str, note: str, now: datetime) -> Linked:
     """Write down how two entities stand to each other, each named by its id, the beginning of it, or the name of a
     concept. Of a symmetric relation one direction is stored, and both ends tell it."""
     if relation not in RELATIONS:
@@ -56,7 +54,7 @@ def link(library: Library, one: str, relation: str, other: str, note: str, now: 
         after = plain({name: value for name, value in row_of(record).items() if name != "id"})
         change = Change("link", {"id": record.id}, None, after, f"{source.name} {relation} {target.name}")
         done = apply(connection, "link", [change], {}, now, now)
-    return Made(done.run_id, source, target)
+    return Linked(done.run_id, source.name, relation, target.name)
 
 
 def _chosen(connection: Connection, which: str) -> Node:
@@ -70,33 +68,16 @@ def _chosen(connection: Connection, which: str) -> Node:
     if len(keys) != 1:
         what = "several things begin with" if keys else "there is nothing called"
         raise KnowledgeError("no-match", f"{what} {which!r} in the library", hint="give more of its id")
-    return _nodes(connection, keys)[keys[0]]
+    return Node(keys[0], *_names(connection, keys[0]))
 
 
-def _nodes(connection: Connection, ids: list[str]) -> dict[str, Node]:
-    k, m, c, d, j = schema.concept.c, schema.mention.c, schema.chunk.c, schema.document.c, schema.trace_chunk.c
-    found: dict[str, Node] = {}
-    for part in in_parts(ids):
-        asked = (
-            select(k.id, k.name, k.functional_profile, func.count(m.chunk_id).label("number"))
-            .outerjoin(schema.mention, m.concept_id == k.id)
-            .where(k.id.in_(part))
-            .group_by(k.id, k.name, k.functional_profile)
-        )
-        for row in connection.execute(asked):
-            found[row.id] = Node(row.id, "concept", row.name, row.number, row.functional_profile or "")
-        uses = select(j.chunk_id, func.count().label("number")).where(j.chunk_id.in_(part)).group_by(j.chunk_id)
-        used = {row.chunk_id: row.number for row in connection.execute(uses)}
-        chunks = select(c.id, c.heading, c.summary, c.content, c.functional_profile).where(c.id.in_(part))
-        for row in connection.execute(chunks):
-            name = " ".join((row.heading or row.summary or row.content).split())[:80]
-            found[row.id] = Node(row.id, "chunk", name, used.get(row.id, 0), row.functional_profile or "")
-        documents = (
-            select(d.id, d.title, func.count(c.id).label("number"))
-            .outerjoin(schema.chunk, c.document_id == d.id)
-            .where(d.id.in_(part))
-            .group_by(d.id, d.title)
-        )
-        for row in connection.execute(documents):
-            found[row.id] = Node(row.id, "document", row.title, row.number)
-    return found
+def _names(connection: Connection, key: str) -> tuple[str, str]:
+    """The kind of an entity, and what it is called."""
+    k, c, d = schema.concept.c, schema.chunk.c, schema.document.c
+    chunk = connection.execute(select(c.heading, c.summary, c.content).where(c.id == key)).first()
+    if chunk is not None:
+        return "chunk", " ".join((chunk.heading or chunk.summary or chunk.content).split())[:80]
+    title = connection.execute(select(d.title).where(d.id == key)).scalar()
+    if title is not None:
+        return "document", str(title)
+    return "concept", str(connection.execute(select(k.name).where(k.id == key)).scalar_one())

@@ -7,9 +7,9 @@ Everything here is counted, nothing is written, and each answer has its numbers,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -18,7 +18,6 @@ from core.base.choices import SCOPES
 from core.base.result import KnowledgeError
 from core.experience.kinds import Tally, merged, over_tasks, success, total
 from core.library import schema
-from core.library.concepts import definitions
 from core.library.database import Library
 from core.library.records import Concept, Link, UsageTrace, folded
 from core.library.rows import in_parts, read, traces
@@ -103,7 +102,7 @@ class Evolution:
     description: str
     documents: Mapping[str, int]
     outcomes: Mapping[str, Mapping[str, int]]
-    profiles: tuple[tuple[str, str], ...]
+    profiles: tuple[Mapping[str, str], ...]
     gaps: str
 
 
@@ -113,12 +112,10 @@ class Reflection:
 
     scope: str
     traces: int
-    days: int = 0
     tasks: tuple[Served, ...] = field(default=())
     sources: tuple[Pulling, ...] = field(default=())
-    months: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     gaps: tuple[Gap, ...] = field(default=())
-    unanswered: tuple[tuple[str, str, str], ...] = field(default=())
+    unanswered: tuple[Mapping[str, str], ...] = field(default=())
     retire: tuple[Failing, ...] = field(default=())
     lonely: int = 0
     stale: int = 0
@@ -127,34 +124,27 @@ class Reflection:
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
-        made = asdict(self)
-        made["unanswered"] = [{"query": query, "task_type": task, "at": at} for query, task, at in self.unanswered]
-        if self.concept is not None:
-            made["concept"]["profiles"] = [{"at": at, "text": text} for at, text in self.concept.profiles]
-        return made
+        return asdict(self)
 
 
-def reflect(library: Library, *, scope: str = "all", concept: str = "", days: int = 0, now: datetime) -> Reflection:
-    """Answer the questions of a scope, or all of them. `concept` asks how one evolved: its name or an alias. With
-    `days` only what was asked and recorded in the last so many days counts for tasks, sources, months and questions
-    without an answer; what is missing, to retire or connected is told of the library as it stands."""
+def reflect(library: Library, *, scope: str = "all", concept: str = "", now: datetime) -> Reflection:
+    """Answer the questions of a scope, or all of them. `concept` asks how one evolved: its name or an alias."""
     if scope not in SCOPES:
         raise KnowledgeError("bad-scope", f"{scope!r} is no scope", hint=f"one of {', '.join(SCOPES)}")
     if scope == "concept" and not concept:
         raise KnowledgeError("no-concept", "which concept is not said", hint="name it with --concept")
     with library.reading() as connection:
-        since = now - timedelta(days=days) if days else datetime.min.replace(tzinfo=UTC)
-        known = [trace for trace in traces(connection) if trace.timestamp >= since]
-        made: dict[str, Any] = {"scope": scope, "days": days, "traces": len(known), "months": _months(known)}
-        lost = [row for row in unanswered(connection) if row[2] >= since]
+        known, lost = traces(connection), unanswered(connection)
+        made: dict[str, Any] = {"scope": scope, "traces": len(known)}
         if scope in ("all", "tasks"):
-            made["tasks"] = _tasks(connection, known, lost, since)
+            made["tasks"] = _tasks(connection, known, lost)
         if scope in ("all", "sources"):
             made["sources"] = _sources(connection, known)
         if scope in ("all", "gaps"):
             made["gaps"] = _gaps(connection)
             made["unanswered"] = tuple(
-                (query, task, at.isoformat(timespec="seconds")) for query, task, at in lost[:SHOWN]
+                {"query": query, "task_type": task, "at": at.isoformat(timespec="seconds")}
+                for query, task, at in lost[:SHOWN]
             )
         if scope in ("all", "retire"):
             made["retire"] = _retire(connection)
@@ -182,10 +172,10 @@ def _months(known: Sequence[UsageTrace]) -> dict[str, dict[str, int]]:
 
 
 def _tasks(
-    connection: Connection, known: Sequence[UsageTrace], lost: Sequence[tuple[str, str, datetime]], since: datetime
+    connection: Connection, known: Sequence[UsageTrace], lost: Sequence[tuple[str, str, datetime]]
 ) -> tuple[Served, ...]:
     r = schema.retrieval.c
-    counted = select(r.task_type, func.count()).where(r.timestamp >= since).group_by(r.task_type)
+    counted = select(r.task_type, func.count()).group_by(r.task_type)
     asked = {row[0]: row[1] for row in connection.execute(counted)}
     tally = merged([{trace.task_type: {trace.outcome: 1}} for trace in known])
     empty = Counter(task for _query, task, _at in lost)
@@ -303,24 +293,13 @@ def _evolution(connection: Connection, name: str, known: Sequence[UsageTrace]) -
     months = Counter(str(row.at)[:7] for row in connection.execute(asked))
     chunks = set(connection.execute(select(m.chunk_id).where(m.concept_id == key)).scalars())
     about = [trace for trace in known if chunks.intersection(trace.chunk_ids)]
-    description = concept.description or _defined_in(connection, chunks, concept)
     return Evolution(
-        concept.name, description, dict(sorted(months.items())), _months(about),
+        concept.name, concept.description, dict(sorted(months.items())), _months(about),
         tuple(_profiles(connection, key, concept)), concept.gap_notes,
     )  # fmt: skip
 
 
-def _defined_in(connection: Connection, chunks: Iterable[str], concept: Concept) -> str:
-    """What the chunks that may be told say that a concept is, where what it is elsewhere may not be."""
-    c = schema.chunk.c
-    for part in in_parts(sorted(chunks)):
-        for (text,) in connection.execute(select(c.content).where(c.id.in_(part)).order_by(c.number)):
-            if said := definitions(text, [concept.folded]):
-                return said[concept.folded]
-    return ""
-
-
-def _profiles(connection: Connection, key: str, concept: Concept) -> list[tuple[str, str]]:
+def _profiles(connection: Connection, key: str, concept: Concept) -> list[dict[str, str]]:
     """The profiles that a concept had, from the log of changes, oldest first; none to whom today's is not told."""
     if not concept.functional_profile:
         return []
@@ -332,7 +311,7 @@ def _profiles(connection: Connection, key: str, concept: Concept) -> list[tuple[
         .order_by(r.started_at, g.id)
     )
     return [
-        (row.started_at.date().isoformat(), row.after["functional_profile"])
+        {"at": row.started_at.date().isoformat(), "text": row.after["functional_profile"]}
         for row in connection.execute(asked)
         if row.row_key.get("id") == key and (row.after or {}).get("functional_profile")
     ]

@@ -3,7 +3,7 @@
 What the words, their places and the vectors say is ranked as `core/search` ranks it, and stays so in a library that
 nothing was learned in. Earlier uses, counted by kind of task, and links that a user or use made, add to
 that score. Concepts have not been shown to know better than the words: what these bring stands behind. It chooses
-candidates; who reads the dossiers, a model if one is handed in, decides what to trust.
+candidates; who reads the dossiers decides what to trust.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from core.base.answer import Generate
 from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
 from core.experience.kinds import counts_for, infer_task_type
@@ -28,10 +27,10 @@ from core.library.places import standing_at, without_file
 from core.library.records import Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import candidates, strategies
-from core.library.use.dossier import FULL, Dossier, judged, level_of, shown_traces
+from core.library.use.dossier import FULL, Dossier, level_of, shown_traces
 from core.library.use.postgresql import Embedder, fill_vectors
 from core.library.use.postgresql import near as near_there
-from core.library.use.usage import earlier_uses, histories, tallies
+from core.library.use.usage import by_earlier_use, histories, tallies
 from core.search.answering import chosen
 from core.search.candidates import Candidates
 from core.search.conversations import Piece
@@ -49,7 +48,7 @@ SEEDS = 8
 """From so many of the best the graph is walked."""
 POOL = 100
 """This many of the best are weighed by age and by what they have been good for."""
-CONCEPT, USAGE, GRAPH, NEW = 0.3, 2.0, 0.6, 2.0
+USAGE, GRAPH, NEW = 2.0, 0.6, 2.0
 """What the full score of a strategy adds to that of the words, which are logarithms of odds; NEW is that of time where
 the question asks for what is new. Else the age only decides between equals."""
 NAMED_LINKS = ("contradicts", "better_for", "supersedes")
@@ -66,7 +65,6 @@ class Retrieved:
     inferred: bool
     dossiers: tuple[Dossier, ...]
     session_id: str = ""
-    reasoning: str = ""
     warnings: tuple[str, ...] = field(default=())
 
     def to_json(self, size: str = FULL) -> list[dict[str, Any]]:
@@ -91,7 +89,6 @@ def retrieve(
     limit: int = LIMIT,
     near: Mapping[int, float] | None = None,
     embedder: Embedder | None = None,
-    generate: Generate | None = None,
     session_id: str = "",
     project: str = "",
     log: bool = True,
@@ -99,10 +96,9 @@ def retrieve(
     """The best chunks for a question, each with its dossier.
 
     `index` is the search index that has the documents of a library in a file, and `near` what its vectors say of the
-    question; None of one in PostgreSQL, which is asked itself, with an `embedder` by meaning too. `task_type` "" is
-    inferred from the question. With `generate` a model reads the dossiers, puts them in order and says what to trust.
-    Where it or the embedder fails, a warning says so and the rest stands. Logged, unless told otherwise: what was
-    retrieved and never used, or asked for and never found, is what `reflect` and `consolidate` learn from.
+    question; None of one in PostgreSQL, which is asked itself, with an `embedder` by meaning too: where that fails, a
+    warning says so. `task_type` "" is inferred from the question. Logged, unless told otherwise: what was retrieved and
+    never used, or asked for and never found, is what `reflect` and `consolidate` learn from.
     """
     query = storable(query[:QUERY_CHARACTERS]).strip()
     if task_type and task_type not in TASK_TYPES:
@@ -120,14 +116,7 @@ def retrieve(
         asked = candidates.understand(connection, index, query, stems())
         order = _order(connection, index, asked, task_type, near or {}, limit, now)[:limit] if query else []
         dossiers = _dossiers(connection, order, task_type, asked)
-    reasoning = ""
-    if generate is not None and dossiers:
-        verdict = attempt(judged, query, task_type, dossiers, generate)
-        if isinstance(verdict, KnowledgeError):
-            warnings.append(f"{verdict.error} The order is that of the scores.")
-        else:
-            dossiers, reasoning = verdict.value
-    made = Retrieved("", query, task_type, inferred, tuple(dossiers), session_id, reasoning, tuple(warnings))
+    made = Retrieved("", query, task_type, inferred, tuple(dossiers), session_id, tuple(warnings))
     if not log or not query:
         return made
     try:
@@ -174,14 +163,14 @@ def _order(
     text = query.text
     concepts = strategies.by_concept(connection, strategies.concepts_in(connection, text), query.entries)
     worths = {stem: term.worth for term in query.terms for stem in term.stems}
-    used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
+    used = by_earlier_use(connection, text, task_type, worths, stems())
     brought = [chunk for chunk in _best(used) if used[chunk] > 0]
     found = candidates.find(connection, index, query, limit, near)
     candidates.add_ids(connection, found, brought, "brought")
     table = _Table(connection, query, near)
     table.take(_ranked(query, found, near))
     table.bring(_best(concepts))
-    table.add_behind("concept", CONCEPT, concepts)
+    table.add("concept", 0.0, concepts)
     table.add("usage", USAGE, used)
     seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
     walk = strategies.by_graph(connection, {**seeds, **table.documents_of(seeds)}, task_type)
@@ -190,13 +179,11 @@ def _order(
     table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
     counts = tallies(connection, pool)
-    misled = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
-    table.put_last(misled)  # that is decisive, and its words alone say whether it belongs to the answer
-    table.add("usage", USAGE, {
-        key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in misled
-    })  # fmt: skip
+    table.last = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
+    role = {key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in table.last}
+    table.add("usage", USAGE, role)
     weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
-    table.add("temporal", weight, {key: strategies.by_time(table.day(key), now) for key in pool})
+    table.add("temporal", weight, {key: strategies.by_time(str(table.rows[key].date), now) for key in pool})
     return table.best(limit, pool)
 
 
@@ -211,17 +198,19 @@ class _Table:
     connection: Connection
     query: Query
     near: Mapping[int, float]
-    _rows: dict[str, Any] = field(default_factory=dict)
+    rows: dict[str, Any] = field(default_factory=dict)
     _score: dict[str, float] = field(default_factory=dict)
     _why: dict[str, dict[str, float]] = field(default_factory=dict)
     _behind: set[str] = field(default_factory=set)
-    _last: set[str] = field(default_factory=set)
+    last: set[str] = field(default_factory=set)
+    """What has misled too often at this kind of task stands behind everything else that is shown: that is decisive, and
+    its words alone say whether it belongs to the answer."""
 
     def take(self, ranked: Iterable[Ranked]) -> None:
         """New candidates, with what their words and their meaning say."""
         for one in ranked:
             row = one.seen.row
-            self._rows[row.key], self._score[row.key] = row, one.score
+            self.rows[row.key], self._score[row.key] = row, one.score
             self._why[row.key] = {"keyword": one.score}
             if near_by := self.near.get(row.id, 0.0):
                 self._why[row.key]["semantic"] = near_by
@@ -229,48 +218,35 @@ class _Table:
     def add(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
         """What a strategy says of chunks, by their ids."""
         for key, score in scores.items():
-            if key in self._rows and abs(score) > 1e-6:
+            if key in self.rows and abs(score) > 1e-6:
                 self._score[key] += weight * score
                 self._why[key][name] = self._why[key].get(name, 0.0) + score
 
-    def add_behind(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
-        """The same of a strategy that tells why, but moves nothing that the words have found."""
-        for key, score in scores.items():
-            self.add(name, weight if key in self._behind else 0.0, {key: score})
-
     def best(self, count: int, among: Sequence[str] | None = None) -> list[Scored]:
         """The best chunks. What stands behind scores no more than the last of the others."""
-        keys = sorted(among or self._rows, key=lambda key: self._rows[key].date, reverse=True)
+        keys = sorted(among or self.rows, key=lambda key: self.rows[key].date, reverse=True)
         keys.sort(key=lambda key: -self._score[key])  # of equals the newer first, as everywhere
         keys.sort(key=self._behind.__contains__)
-        behind = self._behind | self._last
+        behind = self._behind | self.last
         least = min((self._score[key] for key in keys if key not in behind), default=math.inf)
-        keys = warned_last(keys, self._last.__contains__, count)
+        keys = warned_last(keys, self.last.__contains__, count)
         scores = ((key, min(self._score[key], least) if key in behind else self._score[key]) for key in keys)
         return [(key, score, self._why[key]) for key, score in scores]
 
     def bring(self, keys: Iterable[str], behind: bool = True) -> None:
         """Make chunks candidates that the words did not find."""
         found = Candidates({}, {})
-        candidates.add_ids(self.connection, found, [key for key in keys if key not in self._rows], "brought")
+        candidates.add_ids(self.connection, found, [key for key in keys if key not in self.rows], "brought")
         if found.rows:
             self.take(_ranked(self.query, found, self.near))
             if behind:
                 self._behind |= {row.key for row in found.rows.values()}
 
-    def put_last(self, keys: Iterable[str]) -> None:
-        """What has misled too often at this kind of task stands behind everything else that is shown."""
-        self._last |= set(keys)
-
-    def day(self, key: str) -> str:
-        """When a chunk was written, "" where that is not known."""
-        return str(self._rows[key].date)
-
     def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
         """The documents of chunks, half as strong."""
         strengths: dict[str, float] = {}
         for key, strength in seeds.items():
-            document = self._rows[key].thread
+            document = self.rows[key].thread
             strengths[document] = max(strengths.get(document, 0.0), strength / 2)
         return strengths
 
@@ -363,7 +339,7 @@ def _sentence(link: Link, forward: bool, other: str, text: str) -> str:
 
 def _logged(library: Library, made: Retrieved, project: str, now: datetime) -> Retrieved:
     """Write down what was asked and what was shown; a document that is shown counts as accessed."""
-    record = Retrieval(new_id(), made.query, made.task_type, now, made.session_id, made.reasoning, project)
+    record = Retrieval(new_id(), made.query, made.task_type, now, made.session_id, project=project)
     rows = [
         (one.chunk.id, one.score, {name: round(score, 4) for name, score in one.why.items()}) for one in made.dossiers
     ]

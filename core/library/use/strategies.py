@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 
 from sqlalchemy import Connection, func, select
@@ -15,16 +15,10 @@ from core.experience.kinds import Tally
 from core.library import schema
 from core.library.records import Link, folded
 from core.library.rows import in_parts, links_of
-from core.library.use.usage import Earlier
+from core.library.use.usage import VALUE
 
 WORDS_OF_A_CONCEPT, CONCEPTS, MENTIONS = 5, 24, 400
 """How many words a concept's name may have in a question, how many concepts and mentions are looked at."""
-VALUE = {"win": 1.0, "partial": 0.5, "miss": -0.4, "misleading": -1.0}
-"""What an outcome says about the next use of the same kind."""
-OTHER_TASK = 0.35
-"""What an outcome of another kind of task counts: a chunk is good for something, not good."""
-LIKE = 0.7
-"""Earlier questions that have less in common with this one are not about it."""
 ROLE, ROLE_SURE = 0.6, 2.0
 """What the outcomes of a chunk at this kind of task count beside earlier uses like this one, and from how many of them
 half of that. Of three talks of LoCoMo left out, 135 records on half of 90 needs: reciprocal rank of those asked again
@@ -84,18 +78,6 @@ def by_concept(connection: Connection, concepts: Mapping[str, str], chunks: int)
 
 
 # --- usage ------------------------------------------------------------------------------------------------------------
-
-
-def by_earlier_use(earlier: Iterable[Earlier], task_type: str) -> dict[str, float]:
-    """Chunk (by id) -> how uses like this one speak for it, from -1 to 1."""
-    sums: dict[str, float] = {}
-    for use in earlier:
-        if use.likeness < LIKE:
-            continue
-        says = VALUE[use.outcome] * use.likeness**3 * (1.0 if use.task_type == task_type else OTHER_TASK)
-        for chunk in use.chunk_ids:
-            sums[chunk] = sums.get(chunk, 0.0) + says
-    return {chunk: math.tanh(value) for chunk, value in sums.items()}
 
 
 def by_role(tally: Tally, task_type: str) -> float:

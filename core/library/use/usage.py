@@ -6,8 +6,9 @@ has made it part of a chunk's profile. They stand where all that is known has it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +29,12 @@ MAX_CHUNKS = 100
 """A trace of more chunks says nothing about any of them."""
 SIMILAR = 60
 """This many earlier uses are compared with a question."""
+VALUE = {"win": 1.0, "partial": 0.5, "miss": -0.4, "misleading": -1.0}
+"""What an outcome says about the next use of the same kind."""
+OTHER_TASK = 0.35
+"""What an outcome of another kind of task counts: a chunk is good for something, not good."""
+LIKE = 0.7
+"""Earlier questions that have less in common with this one are not about it."""
 ALIKE_WORDS = 3
 """This many telling words must two questions share to be alike."""
 _t, _j = schema.usage_trace.c, schema.trace_chunk.c
@@ -83,16 +90,6 @@ def by_source(connection: Connection, known: Sequence[UsageTrace]) -> dict[str, 
 # --- earlier uses like this one ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Earlier:
-    """A use that resembles the present one: how much (0 to 1), and which chunks it had."""
-
-    task_type: str
-    outcome: str
-    likeness: float
-    chunk_ids: tuple[str, ...]
-
-
 _SQLITE = text("SELECT trace_id FROM trace_words WHERE trace_words MATCH :match ORDER BY rank LIMIT :most")
 _POSTGRESQL = text(
     "SELECT id FROM usage_trace WHERE words @@ to_tsquery('english', :match) "
@@ -104,28 +101,27 @@ _CHUNKS = text(
 ).bindparams(bindparam("ids", expanding=True))
 
 
-def earlier_uses(connection: Connection, query: str, worths: Mapping[str, float], stems: Stems) -> list[Earlier]:
-    """The uses whose question or context is most like a question, by the share of telling words that they have in
-    common. `worths` says how much a stem tells; one that no chunk has tells most."""
+def by_earlier_use(
+    connection: Connection, query: str, task_type: str, worths: Mapping[str, float], stems: Stems
+) -> dict[str, float]:
+    """Chunk (by id) -> how uses like this one speak for it, from -1 to 1: those whose question or context is most like
+    a question, by the share of telling words that they have in common. `worths` says how much a stem tells; one that no
+    chunk has tells most."""
     words = [word for word in dict.fromkeys(words_of(query)) if word not in STOP_WORDS][:32]
     if not words:
-        return []
+        return {}
     if connection.dialect.name == "sqlite":
         asked, match = _SQLITE, " OR ".join(f'"{word}"' for word in words)
     else:
         asked, match = _POSTGRESQL, " | ".join("'" + word.replace("\\", "").replace("'", "") + "'" for word in words)
     ids = connection.execute(asked, {"match": match, "most": SIMILAR}).scalars().all()
-    if not ids:
-        return []
-    rows: dict[str, list[Any]] = {}
-    for row in connection.execute(_CHUNKS, {"ids": ids}):
-        rows.setdefault(row.id, []).append(row)
-    made = []
-    for first, *more in rows.values():
-        like = likeness(query, first.query or first.context_summary, worths, stems)
-        chunks = tuple(row.chunk_id for row in (first, *more))
-        made.append(Earlier(first.task_type, first.outcome, like, chunks))
-    return made
+    sums: dict[str, float] = {}
+    for row in connection.execute(_CHUNKS, {"ids": ids}) if ids else ():
+        like = likeness(query, row.query or row.context_summary, worths, stems)
+        if like >= LIKE:
+            says = VALUE[row.outcome] * like**3 * (1.0 if row.task_type == task_type else OTHER_TASK)
+            sums[row.chunk_id] = sums.get(row.chunk_id, 0.0) + says
+    return {chunk: math.tanh(value) for chunk, value in sums.items()}
 
 
 def likeness(one: str, other: str, worths: Mapping[str, float], stems: Stems) -> float:

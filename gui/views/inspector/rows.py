@@ -1,6 +1,6 @@
 """What the inspector shows of a selected thing, as plain data: read on a worker, tested without a window.
 
-First the shape of a page and of a long text in rows, then a page for each kind of thing.
+First the shape of a page, then a page for each kind of thing.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from core.conversations.readable import HarvestedItem, ReadableConversation, Rea
 from gui.shell import Reading
 from gui.state import Selection
 from gui.toolkit.flow_rows import FlowRow
+from gui.toolkit.typeset import visible
 from gui.views.conversations import counted
 from gui.views.knowledge_rows import CAN, USUAL, copied, meta_of, row_of
 from gui.views.looks import (
@@ -47,7 +48,7 @@ from gui.views.looks import (
     short_name,
     tags_words,
 )
-from gui.views.reader_rows import clock
+from gui.views.reader_rows import clock, in_parts
 from gui.views.start import hand_words
 
 CHUNK = 1200
@@ -122,18 +123,6 @@ def rows_of(page: Page) -> list[FlowRow]:
     return rows
 
 
-def chunks(text: str, limit: int = CHUNK) -> list[str]:
-    """A text in pieces of at most `limit` characters, broken at a paragraph, a line or a space where there is one."""
-    text = "".join(letter if letter.isprintable() or letter in "\n\t" else " " for letter in text.replace("\r", ""))
-    pieces = []
-    while len(text) > limit:
-        cut = max(text.rfind("\n\n", limit // 2, limit), 0) or max(text.rfind("\n", limit // 2, limit), 0)
-        cut = cut or max(text.rfind(" ", limit // 2, limit), 0) or limit
-        pieces.append(text[:cut].rstrip())
-        text = text[cut:].lstrip("\n")
-    return [*pieces, text]
-
-
 def text_rows(text: str, line: int = 0) -> tuple[FlowRow, ...]:
     """The text of a file as rows; what begins at `line` (from 1; 0: nothing), to the next item or empty line, is a row
     of its own that stands out."""
@@ -149,7 +138,7 @@ def text_rows(text: str, line: int = 0) -> tuple[FlowRow, ...]:
 
 
 def _rows(part: str, text: str) -> tuple[FlowRow, ...]:
-    pieces = enumerate(chunks(text))
+    pieces = enumerate(in_parts(visible(text), CHUNK))
     return tuple(FlowRow(("text", part, at), piece, "", "", "hint", "muted", COPY) for at, piece in pieces)
 
 
@@ -291,7 +280,7 @@ def talk_page(talk: ReadableConversation, at: int) -> Page:
         Part("Bullets", items, "Nothing was harvested here."),
     )
     best = next((row.key for row in turns if row.key[1] == at - 1), None) if at else None  # type: ignore[index]
-    title, can = plain(talk.title) or short_name(talk.name), frozenset({"read", "open"})
+    title, can = visible(talk.title) or short_name(talk.name), frozenset({"read", "open"})
     return Page("messages-square", "accent", title, short_folder(talk.path), "", tuple(line for line in facts if line),
                 can, parts, "", talk, talk.name, "Copy name", at=best,
                 reading=Reading(name=talk.path or talk.name, turn=at))  # fmt: skip
@@ -314,7 +303,7 @@ def turn_rows(at: int, turn: Turn | ReadableTurn, here: bool = False) -> list[Fl
     """One turn, in pieces that are not endlessly long; the one that is `here` stands out."""
     word, picture, color = ROLES.get(turn.role, (turn.role, "message-square", "hint"))
     tone = "text" if turn.role in ("user", "assistant") else "muted"
-    pieces = chunks(turn.text.strip() or "(nothing)")
+    pieces = list(in_parts(visible(turn.text.strip() or "(nothing)"), CHUNK))
     meta, sign = joined(word, _clock(turn.time), "found here" if here else ""), "target" if here else picture
     metas, signs = [*[""] * (len(pieces) - 1), meta], [sign, *[""] * (len(pieces) - 1)]
     return [
@@ -355,7 +344,7 @@ def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") 
     said = tuple(said_row(at, one) for at, one in enumerate(view.others))
     proof = evidence_rows(kept) if kept is not None else ()
     steps = kept.steps if kept is not None else ()
-    run = tuple(FlowRow(("step", at), plain(step), "", "terminal", can=COPY) for at, step in enumerate(steps))
+    run = tuple(FlowRow(("step", at), visible(step), "", "terminal", can=COPY) for at, step in enumerate(steps))
     parts = (
         *((Part("Evidence", proof, counted=False),) if proof else ()),
         *((Part("Steps", run),) if run else ()),
@@ -384,21 +373,16 @@ def evidence_rows(kept: Evidence) -> tuple[FlowRow, ...]:
     if place is None:
         turn = f"turn {kept.turn}" if kept.turn else ""
         meta = joined(turn, NO_PASSAGE.get(kept.problem, kept.problem))
-        return (FlowRow(("proof", 0), f"“{plain(kept.quote)}”", meta, "quote", "edited", "text", COPY),)
+        return (FlowRow(("proof", 0), f"“{visible(kept.quote)}”", meta, "quote", "edited", "text", COPY),)
     word, picture, color = ROLES.get(place.role, (place.role, "message-square", "hint"))
     before, after = (
         [FlowRow(("proof", at, side), piece, "", "", color, "hint", COPY)
-         for at, piece in enumerate(chunks(text.strip())) if piece]
+         for at, piece in enumerate(in_parts(visible(text.strip()), CHUNK))]
         for side, text in enumerate((place.before, place.after), 1)
     )  # fmt: skip
     day = f"{local_day(place.time)} {_clock(place.time)}" if place.time else ""
     meta = joined(capital(word), f"turn {place.turn:,} of {place.of:,}", day)
-    return (*before, FlowRow(("proof", 0), plain(place.quote), meta, picture, color, "text", COPY), *after)
-
-
-def plain(text: str) -> str:
-    """A text without what cannot be seen, in one piece."""
-    return "\n".join(chunks(text, max(len(text), 1)))
+    return (*before, FlowRow(("proof", 0), visible(place.quote), meta, picture, color, "text", COPY), *after)
 
 
 def said_row(at: int, found: Found) -> FlowRow:

@@ -1,15 +1,11 @@
-"""The library as rows, and what is told beside a chosen one, as plain data; no window is needed for any of it.
-
-`rows(state)` is the list at the left. `sheet(state)` is what stands beside it: words, bars and stacked bars, in the
-order in which they are drawn by `sheet.py`.
-"""
+"""The library as rows, and what is told beside a chosen one, as plain data; no window is needed for any of it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from core.base.figures import count
 from core.commands.panel.bullets import local_day
@@ -17,16 +13,16 @@ from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.typeset import visible
 from gui.views.looks import Looks, joined, short_folder
-from gui.views.reader_rows import CODE, blocks, inline
+from gui.views.reader_rows import CODE, blocks, marked_down
 
 if TYPE_CHECKING:
     from core.commands.panel.library import Answered, Dossier
 
 OUTCOME_LOOKS: Mapping[str, Looks] = {
-    "win": Looks("Win", "thumbs-up", "harvested"),
-    "partial": Looks("Partial", "circle-check", "edited"),
-    "miss": Looks("Miss", "minus", "hint"),
-    "misleading": Looks("Misleading", "triangle-alert", "failed"),
+    "win": Looks("Win", "thumbs-up", "harvested", "wins"),
+    "partial": Looks("Partial", "circle-check", "edited", "partial"),
+    "miss": Looks("Miss", "minus", "hint", "misses"),
+    "misleading": Looks("Misleading", "triangle-alert", "failed", "misleading"),
 }
 KEY_OF = {outcome: key.upper() for key, outcome in OUTCOME_KEYS.items()}
 TYPES: Mapping[str, str] = {
@@ -34,32 +30,24 @@ TYPES: Mapping[str, str] = {
     "conversation": "messages-square", "reference": "book-open",
 }  # fmt: skip
 STRATEGIES = {"semantic": "meaning", "keyword": "words", "temporal": "recent"}
-EXCERPT, QUOTE = 190, 260
-TITLE, FIRST, CONTENT = 160, 420, 6_000
-"""This many letters of a title are shown; of a passage so many stand first in its dossier, and so many at its end where
-it is longer."""
+QUOTE, TITLE, CONTENT, TRACES = 260, 160, 6_000, 4
+"""This many letters of a passage stand in its row, of a title, of a passage beside it; and so many of its uses."""
 _HEADINGS = re.compile(r"\A(?:\s*#{1,6} .*(?:\n|\Z))+")
 _FENCES = re.compile(r"^[ ]*(?:`{3,}|~{3,}).*$", re.MULTILINE)
-_ITEM = re.compile(r"[ ]*(?:[-*+•]|\d{1,3}[.)])[ ]|#{1,6}[ ]|[ ]*\|")
-"""How a line begins that is no part of the paragraph before it."""
+_WITHIN = re.compile(r"(?<!\n)\n(?![ ]*(?:[-*+•]|\d{1,3}[.)])[ ]|#{1,6}[ ]|[ ]*\||\s*\n)")
+"""A line break within a paragraph."""
 SERVES = frozenset({*OUTCOMES, "copy"})
-
-
-TASKS = ("", "debugging", "implementation_howto", "conceptual_understanding", "factual_lookup", "decision_support",
-         "opinion_gathering", "exploratory_research", "creative_inspiration", "other")  # fmt: skip
 
 
 @dataclass(frozen=True)
 class LibraryPage:
     """All that the view was told: the words in its field, answers of the library, what is chosen. `said` is chunk ->
-    the outcome that was given to it here since the question was asked; `task` the kind of task that is asked for ("":
-    told from the question)."""
+    the outcome that was given to it here since the question was asked."""
 
     words: str = ""
     chosen: object = None
     answered: Answered | None = None
     said: Mapping[str, str] = field(default_factory=dict)
-    task: str = ""
     documents: tuple[Mapping[str, Any], ...] = ()
 
     @property
@@ -72,42 +60,38 @@ class LibraryPage:
         """The dossier of the chosen row."""
         return next((one for one in self.dossiers if one.chunk.id == self.chosen), None)
 
+    @property
+    def document(self) -> Mapping[str, Any] | None:
+        """The document of the chosen row."""
+        return next((one for one in self.documents if one["id"] == self.chosen), None)
+
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
 def everything(state: LibraryPage) -> list[FlowRow]:
     """The documents; once something was asked, the answers."""
-    return document_rows(state) if state.answered is None else answer_rows(state)
+    if state.answered is None:
+        return document_rows(state)
+    return [answer_row(one, state.said.get(one.chunk.id, "")) for one in state.dossiers]
 
 
-def answer_rows(state: LibraryPage) -> list[FlowRow]:
+def answer_row(one: Dossier, said: str) -> FlowRow:
     """What answers the question: where it stands, how it begins, what was said of it or how it served."""
-    made = []
-    for one in state.dossiers:
-        said = state.said.get(one.chunk.id, "")
-        looks = OUTCOME_LOOKS.get(said)
-        served = served_words(one.success) or (f"used {one.used:,} times" if one.used > 1 else "")
-        meta = joined(f"you said: {said}" if said else served or "never used yet", one.document.content_type,
-                      f"score {one.score:.2f}")  # fmt: skip
-        sign, color = (looks.icon, looks.color) if looks else (TYPES.get(one.document.content_type, "file"), "accent")
-        row = coded_row(one.chunk.id, f"{place_of(one)}\n{quoted(one.chunk.content)}", meta, sign, color,
-                        SERVES | ({"undo"} if said else set()))  # fmt: skip
-        made.append(replace(row, strong=row.text.index("\n")))
-    return made
-
-
-def coded_row(key: Hashable, words: str, meta: str, sign: str, color: str, can: Collection[str] = ()) -> FlowRow:
-    """A row whose code stands on a ground, without the signs of its markdown."""
-    text, styles = inline(words)
-    code = tuple((begin, end) for begin, end, style in styles if style == "code")
-    return FlowRow(key, text, meta, sign, color, can=frozenset(can), code=code)
+    looks = OUTCOME_LOOKS.get(said)
+    used = f"served {one.success * 100:.0f} %" if one.success is not None else ""
+    used = used or (f"used {one.used:,} times" if one.used > 1 else "never used yet")
+    row = marked_down(one.chunk.id, f"{place_of(one)}\n{quoted(one.chunk.content)}")
+    sign, color = (looks.icon, looks.color) if looks else (TYPES.get(one.document.content_type, "file"), "accent")
+    return replace(
+        row, meta=joined(f"you said: {said}" if said else used, one.document.content_type, f"score {one.score:.2f}"),
+        icon=sign, color=color, can=SERVES | ({"undo"} if said else set()), strong=row.text.index("\n"),
+    )  # fmt: skip
 
 
 def quoted(content: str) -> str:
     """How a passage begins, without its headings and the fences around its code; further down "#" begins a comment."""
-    words = plain(_FENCES.sub("", _HEADINGS.sub("", content))) or plain(content)
-    return short(words, QUOTE)
+    return short(plain(_FENCES.sub("", _HEADINGS.sub("", content))) or plain(content), QUOTE)
 
 
 def document_rows(state: LibraryPage) -> list[FlowRow]:
@@ -126,134 +110,59 @@ def document_rows(state: LibraryPage) -> list[FlowRow]:
     return made
 
 
-# --- the sheet --------------------------------------------------------------------------------------------------------
+# --- what stands beside a chosen row ----------------------------------------------------------------------------------
 
 
-class Words(NamedTuple):
-    """Words that wrap; `label` stands in a column at their left."""
-
-    words: str
-    color: str = "text"
-    role: str = "text"
-    label: str = ""
-
-
-class Bar(NamedTuple):
-    """A name, a bar of which `share` (0 to 1) is full, and a figure."""
-
-    label: str
-    share: float
-    figure: str
-    color: str = "accent"
-
-
-class Stack(NamedTuple):
-    """A name, how often each outcome, and figures; `most` is how many make a whole bar (0: this is one)."""
-
-    label: str
-    numbers: Mapping[str, int]
-    figure: str
-    color: str = "text"
-
-
-class Rule(NamedTuple):
-    """A thin line."""
-
-
-Block = Words | Bar | Stack | Rule
-
-
-def sheet(state: LibraryPage) -> list[Block]:
-    """What stands beside the list."""
+def sheet(state: LibraryPage) -> list[FlowRow]:
+    """What stands beside the list: a passage with what it is good for, or a document."""
     one = state.dossier
     if one is not None:
-        return dossier_sheet(one, state.dossiers, state.said.get(one.chunk.id, ""))
-    chosen = next((one for one in state.documents if one["id"] == state.chosen), None)
-    return document_sheet(chosen) if chosen is not None else []
+        return dossier_rows(one, state.said.get(one.chunk.id, ""))
+    document = state.document
+    if document is None:
+        return []
+    title = short(plain(str(document["title"])), TITLE)
+    return [
+        FlowRow("title", title, short_folder(str(document["path"])), strong=len(title)),
+        FlowRow("summary", plain(str(document["summary"] or "")) or "Without a summary.", text_color="muted"),
+    ]
 
 
-def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> list[Block]:
+def dossier_rows(one: Dossier, said: str = "") -> list[FlowRow]:
     """A dossier: content, summary, what it is good for, its source, why it was found, how it was used."""
-    made: list[Block] = [
-        Words(place_of(one), role="heading"),
-        Words(joined(one.origin.strip("[]"), one.chunk.chunk_type, one.chunk.rhetorical_mode,
-                     f"{one.chunk.token_count} tokens" if one.chunk.token_count else ""), "hint", "small"),
-    ]  # fmt: skip
-    if one.chunk.needs_context:
-        made.append(Words("Needs what stands around it in its document.", "edited", "small"))
-    whole = one.chunk.content.strip()
-    first = whole if len(whole) <= FIRST else f"{whole[:FIRST].rsplit(None, 1)[0]} …"
-    made += [Rule(), *paragraphs(first), Rule()]
-    if one.chunk.summary and plain(one.chunk.summary) not in plain(one.chunk.content):
-        made.append(Words(plain(one.chunk.summary), "muted", label="In short"))
-    profile = plain(one.chunk.functional_profile or "")
-    nothing = "Nothing yet: a consolidation says it from five uses on."
-    made.append(Words(profile or nothing, "text" if profile else "hint", label="Good for"))
+    chunk, title = one.chunk, place_of(one)
+    about = joined(one.origin.strip("[]"), chunk.chunk_type, chunk.rhetorical_mode,
+                   f"{chunk.token_count} tokens" if chunk.token_count else "")  # fmt: skip
+    learned = plain(chunk.functional_profile or "") or "Nothing yet: a consolidation says it from five uses on."
+    told = [("In short", plain(chunk.summary or "")), ("Good for", learned)]
     if one.source is not None:
         profile = plain(one.source.functional_profile or "") or f"{named(one.source.source_type)}, nothing learned yet"
-        made.append(Words(f"{one.source.domain}: {profile}", "muted", label="Source"))
-    made += [Words(plain(caution), "edited", label="Beware") for caution in one.beside]
-    if one.advice:
-        made.append(Words(plain(one.advice), "accent", label="Advice"))
-    made += [Rule(), Words("Why it was found", "muted", "strong")]
-    shares = shares_of(one, others)
-    top = max(shares, key=lambda name: shares[name], default="")
-    made += [Bar(STRATEGIES.get(name, name), share, f"{one.why[name]:.2f}", "accent" if name == top else "accent@60")
-             for name, share in shares.items()]  # fmt: skip
-    made += [Rule(), Words("How it was used", "muted", "strong")]
-    if not one.tally and not said:
-        made.append(Words("Never yet. W, P, M or L says how it served you.", "hint"))
-    for task, numbers in sorted(one.tally.items(), key=lambda row: (row[0] != one.task_type, row[0])):
-        color = "text" if task == one.task_type else "muted"
-        made.append(Stack(named(task), numbers, f"{sum(numbers.values()):,}", color))
-        made.append(Words(outcome_words(numbers), "hint", "small"))
-    for trace in one.traces[:4]:
-        note = f": {plain(trace.notes)}" if trace.notes else ""
-        made.append(Words(f"{local_day(trace.timestamp.isoformat())}: {trace.outcome}{note}", "muted", "small"))
-    if said:
-        made.append(Words(f"You said: {said}", OUTCOME_LOOKS[said].color, "strong"))
-    if first != whole:
-        made += [Rule(), Words("All of it", "muted", "strong"), *paragraphs(whole[:CONTENT])]
-    return made
-
-
-def shares_of(one: Dossier, others: Sequence[Dossier]) -> dict[str, float]:
-    """The parts of a score, each as a share of the best among all."""
-    best = {name: max(abs(other.why.get(name, 0.0)) for other in others) for name in one.why}
-    return {name: min(1.0, max(0.0, score / best[name])) if best[name] else 0.0 for name, score in one.why.items()}
-
-
-def paragraphs(text: str) -> list[Block]:
-    """Its paragraphs, each whole (code that begins on one line may end on the next), headings stronger, and what
-    stands between fences as code, line by line."""
-    made: list[Block] = []
-    for kind, part, _language in blocks(text.expandtabs(4)):
-        if kind == CODE:
-            made += [Words(visible(line), role="mono") for line in part.splitlines() if line.strip()]
-            continue
-        open_ = False
-        for line in visible(part).splitlines():
-            if open_ and line.strip() and not _ITEM.match(line):
-                made[-1] = Words(f"{made[-1].words} {line.strip()}")  # type: ignore[union-attr]
-            elif line.strip():
-                made.append(Words(line.lstrip("# ") or line, role="strong") if line.startswith("#") else Words(line))
-            open_ = bool(line.strip()) and not line.startswith("#")
-    return made
-
-
-def document_sheet(one: Mapping[str, Any]) -> list[Block]:
-    """A document."""
-    return [
-        Words(short(plain(str(one["title"])), TITLE), role="heading"),
-        Words(short_folder(str(one["path"])), "hint", "small"),
-        Rule(),
-        Words(plain(str(one["summary"] or "")) or "Without a summary.", "text" if one["summary"] else "hint"),
-        Rule(),
-        Words(str(one["content_type"]), label="Type"),
-        Words(str(one["chunks"]), label="Chunks"),
-        Words(local_day(str(one["ingested_at"])), label="Added"),
-        Words(str(one["status"]), "text" if one["status"] == "active" else "edited", label="State"),
+        told.append((f"Source: {one.source.domain}", profile))
+    told += [("Beware", plain(caution)) for caution in one.beside]
+    told.append(("Why it was found", why_words(one.why)))
+    told.append(("You said", said) if said or one.tally else ("How it was used", "Never yet: W, P, M or L says how."))
+    told += [(f"How it was used for {named(task)}", outcome_words(numbers)) for task, numbers in one.tally.items()]
+    told += [
+        (local_day(trace.timestamp.isoformat()), f"{trace.outcome}{f': {plain(trace.notes)}' if trace.notes else ''}")
+        for trace in one.traces[:TRACES]
     ]
+    needs = "it needs what stands around it in its document" if chunk.needs_context else ""
+    return [
+        FlowRow("title", title, joined(about, needs), strong=len(title)),
+        *passage(chunk.content.strip()[:CONTENT]),
+        *(FlowRow((label, at), words, label, text_color="muted") for at, (label, words) in enumerate(told) if words),
+    ]
+
+
+def passage(text: str) -> Iterator[FlowRow]:
+    """Its paragraphs, each whole (code that begins on one line may end on the next), and what stands between fences
+    as code."""
+    for at, (kind, part, _language) in enumerate(blocks(text.expandtabs(4))):
+        words = visible(part.strip("\n"))
+        if kind == CODE:
+            yield FlowRow(("code", at), words, code=((0, len(words)),))
+        else:
+            yield marked_down(("words", at), _WITHIN.sub(" ", words))
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -281,19 +190,13 @@ def place_of(one: Dossier) -> str:
     return short(heading if begins else " > ".join(part for part in (title, heading) if part), TITLE)
 
 
-def percent(share: float) -> str:
-    """A share as a figure."""
-    return f"{share * 100:.0f} %"
-
-
-def served_words(share: float | None) -> str:
-    """How well something served, where that is known."""
-    return f"served {percent(share)}" if share is not None else ""
+def why_words(why: Mapping[str, float]) -> str:
+    """The parts of a score: `meaning 0.71, words 0.40`."""
+    return ", ".join(f"{STRATEGIES.get(name, name)} {score:.2f}" for name, score in why.items())
 
 
 def outcome_words(numbers: Mapping[str, int]) -> str:
     """`3 wins, 1 misleading`."""
-    plural = {"win": "wins", "miss": "misses"}
-    said = [f"{numbers[one]:,} {one if numbers[one] == 1 else plural.get(one, one)}"
-            for one in OUTCOMES if numbers.get(one)]  # fmt: skip
+    said = [f"{numbers[one]:,} {one if numbers[one] == 1 else looks.noun}"
+            for one, looks in OUTCOME_LOOKS.items() if numbers.get(one)]  # fmt: skip
     return ", ".join(said) or "no outcomes"

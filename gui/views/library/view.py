@@ -1,7 +1,7 @@
 """The view of the library: its documents; ask them, and say how the answers served.
 
 Everything is asked of `core/commands/panel/library.py` on a worker; nothing of the library's packages is loaded before
-the view is opened. What the rows say is in `rows.py`, what stands beside them is drawn by `sheet.py`.
+the view is opened. What the rows say is in `rows.py`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from core.commands.workspace import Workspace
 from gui.shell import INGEST, LIBRARY, Shell
 from gui.state import State
 from gui.toolkit.charts import Progress
+from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction, matching
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
@@ -30,22 +31,12 @@ from gui.toolkit.layout import Columns, Pane, box, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
-from gui.views.library.rows import (
-    KEY_OF,
-    OUTCOME_LOOKS,
-    TASKS,
-    LibraryPage,
-    everything,
-    named,
-    sheet,
-)
-from gui.views.library.sheet import Sheet
-from gui.views.list_view import ENTER, ListView, Teach, beside
-from gui.views.looks import capital
+from gui.views.library.rows import KEY_OF, OUTCOME_LOOKS, LibraryPage, everything, named, sheet
+from gui.views.list_view import ENTER, ListView, Teach
 
 MISSING = "no-library-support"
 ACTIONS = (
-    *(RowAction(name, "", f"It served: {looks.name.lower()}", KEY_OF[name], KEY_OF[name])
+    *(RowAction(name, looks.icon, f"It served: {looks.name.lower()}", KEY_OF[name])
       for name, looks in OUTCOME_LOOKS.items()),
     RowAction("open", "external-link", "Open it in its program", "Ctrl+O"),
     RowAction("archive", "archive", "Archive its document: kept, and not found any more", "Delete"),
@@ -53,10 +44,6 @@ ACTIONS = (
     RowAction("undo", "undo-2", "Take it back: the outcome that you said", "U"),
     RowAction("copy", "copy", "Copy", "Ctrl+C"),
 )  # fmt: skip
-ACTION_KEYS: Mapping[str, str] = {
-    **{key: name for name, key in KEY_OF.items()},
-    "Ctrl+O": "open", "Delete": "archive", "R": "restore", "U": "undo", "Ctrl+C": "copy",
-}  # fmt: skip
 TEACH = {
     "documents": Teach("library", "No documents yet", "Files, folders and addresses become passages that answer\n"
                      "questions, and are found by what they were good for.", command="knowledge library ingest PATH",
@@ -71,7 +58,7 @@ TEACH = {
 
 
 class LibraryView(ListView[LibraryPage]):
-    """Documents and the answers in them; a sheet stands beside the list."""
+    """Documents and the answers in them; what is chosen stands beside the list."""
 
     name = "library"
     keys = (
@@ -79,14 +66,13 @@ class LibraryView(ListView[LibraryPage]):
         ("Enter", "Ask"),
         ("Esc", "From the answers back to the documents"),
         ("W, P, M, L", "The passage was a win, partial, a miss, misleading"),
-        ("N", "Say why, with the next outcome; add documents"),
-        ("T", "Another kind of task, for this question"),
         ("U", "Take back the outcome that you said"),
+        ("N", "Add documents"),
         ("Delete, R", "Archive a document, bring it back"),
     )
     DATA = LibraryPage
     ACTIONS = ACTIONS
-    ACTION_KEYS = ACTION_KEYS
+    ACTION_KEYS: Mapping[str, str] = {one.shortcut: one.name for one in ACTIONS}
     TEACH = TEACH
     FILTER = "Ask the library, then Enter"
 
@@ -103,25 +89,21 @@ class LibraryView(ListView[LibraryPage]):
     # --- building ---
 
     def build(self, parent: int) -> None:
-        """Make the list, and the sheet beside it."""
+        """Make the list, and what stands beside it."""
         look = self._look
         holder = box(look, parent, "clear")
-        columns = Columns(look, holder, [Pane("list", 0, least=250, good=330), Pane("sheet", 470, least=230)])
-        self.columns = columns
+        self.columns = columns = Columns(
+            look, holder, [Pane("list", 0, least=250, good=330), Pane("sheet", 470, least=230)]
+        )
         super().build(columns.panes[0].item)
         self.at_rest = int(dpg.get_item_parent(self.list.holder) or 0)
-        self.sheet = Sheet(look, columns.panes[1].item)
+        self.sheet = FlowList(look)
+        self.sheet.build(columns.panes[1].item)
         self._show()
 
     def below(self, parent: int) -> None:
-        """What belongs to answers and to documents, below the field; what could not be done as asked."""
+        """What belongs to documents, below the field; what could not be done as asked."""
         look = self._look
-        line = self._answers = int(dpg.add_group(parent=parent))
-        self.note = text_field(look, line, placeholder=f"{icon('pen')}  Why? It goes with the next outcome      N")
-        row = int(dpg.add_group(horizontal=True, parent=line))
-        self.kind = Button(look, row, "Any task", self.next_task, icon="target",
-                           tip="The kind of task that the answers are for", shortcut="T")  # fmt: skip
-        self.task = text(look, lowered(look, row, 7), "", "small", "hint", fit=END)
         line = self._documents = int(dpg.add_group(parent=parent))
         self.path = text_field(
             look, line, placeholder=f"{icon('plus')}  Add a file, folder or address, then Enter      N"
@@ -148,8 +130,7 @@ class LibraryView(ListView[LibraryPage]):
 
     def opened(self) -> None:
         """Look which documents there are."""
-        self._read()
-        self._name_page()
+        self._call("The documents", commands.documents, lambda found: self.put(documents=found.documents))
 
     def put(self, **parts: Any) -> None:
         """Exchange parts of the page, and show it."""
@@ -158,11 +139,15 @@ class LibraryView(ListView[LibraryPage]):
 
     def _show(self, keep: bool = False) -> None:
         self.arrange(keep)
-        self._name_page()
-        blocks = [] if self.missing else sheet(self.data)
-        if self.columns.shows("sheet") != bool(blocks or self.list.rows):
-            self.columns.show("sheet", bool(blocks or self.list.rows))
-        self.sheet.set(blocks)
+        dpg.configure_item(self._documents, show=not self.asked and not self.missing)
+        self._tell_chosen(bool(self.list.rows))
+
+    def _tell_chosen(self, room: bool) -> None:
+        rows = [] if self.missing else sheet(self.data)
+        if self.columns.shows("sheet") != bool(rows or room):
+            self.columns.show("sheet", bool(rows or room))
+        if rows != self.sheet.rows:
+            self.sheet.set_rows(rows)
 
     def _call(self, name: str, ask: Callable[[Workspace], Any], done: Callable[[Any], object]) -> None:
         """Ask the library on its worker; an answer for another home is put aside."""
@@ -184,17 +169,8 @@ class LibraryView(ListView[LibraryPage]):
         """Missing packages are told in the place of the rows; that there is no library yet is no error here."""
         if result.error.code == MISSING:
             self.missing = True
-            self._name_page()
         elif result.error.code != "no-library":
             self._shell.error(result.error)
-
-    def _read(self) -> None:
-        """The documents, again."""
-        self._call("The documents", commands.documents, lambda found: self.put(documents=found.documents))
-
-    def _name_page(self) -> None:
-        dpg.configure_item(self._answers, show=self.asked and not self.missing)
-        dpg.configure_item(self._documents, show=not self.asked and not self.missing)
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
         made = [] if self.missing else everything(self.data)
@@ -218,40 +194,23 @@ class LibraryView(ListView[LibraryPage]):
 
     def press(self, key: str, typing: bool) -> bool:
         """Enter in a field does what the field is for."""
-        if key in ENTER and self._entered():
-            return True
-        if typing and key == "Esc" and self._aside():
-            dpg.focus_item(self.at_rest)
-            return True
-        return super().press(key, typing)
-
-    def _aside(self) -> int:
-        """The field below the first one, where that has the keyboard; else 0."""
-        field = self.note if self.asked else self.path
-        return field if dpg.is_item_focused(field) else 0  # a hidden one keeps what it was told last
-
-    def _entered(self) -> bool:
-        aside = self._aside()
-        if aside == self.path:
+        adding = dpg.is_item_focused(self.path) and not self.asked  # a hidden one keeps what it was told last
+        if key in ENTER and adding:
             self.ingest()
-        elif aside:
-            dpg.focus_item(self.at_rest)  # the note waits there for its outcome
-        elif not dpg.is_item_focused(self.filter):  # Enter has taken the keyboard from it already, not the focus
-            return False
-        else:
+        elif key in ENTER and dpg.is_item_focused(self.filter):  # Enter has taken the keyboard from it, not the focus
             dpg.focus_item(self.at_rest)
             self.ask(str(dpg.get_value(self.filter)))
+        elif typing and key == "Esc" and adding:
+            dpg.focus_item(self.at_rest)
+        else:
+            return super().press(key, typing)
         return True
 
     def do(self, key: str) -> bool:
         """Keys beside those of a row, which are in ACTION_KEYS."""
         if key == "N":
-            self._look.keys_to(self.note if self.asked else self.path)
-        elif key == "T" and self.asked:
-            self.next_task()
-        else:
-            return False
-        return True
+            self.begin_add()
+        return key == "N"
 
     def typed(self, words: str) -> None:
         """Other words: a filter; a question waits for Enter."""
@@ -272,7 +231,7 @@ class LibraryView(ListView[LibraryPage]):
     def select(self, row: FlowRow) -> None:
         """Show what belongs to it at the right."""
         self.data = replace(self.data, chosen=row.key)
-        self.sheet.set(sheet(self.data))
+        self._tell_chosen(True)
 
     def open(self, row: FlowRow) -> None:
         """Show it."""
@@ -280,19 +239,19 @@ class LibraryView(ListView[LibraryPage]):
         self.select(row)
 
     def act(self, name: str, row: FlowRow) -> None:
+        document = next((one for one in self.data.documents if one["id"] == row.key), None)
         if name in OUTCOME_LOOKS:
             self.mark(name, str(row.key))
         elif name == "undo":
             self.unmark(str(row.key))
         elif name in ("archive", "restore"):
             self._set_status(name, str(row.key))
-        elif name == "open":
-            path = next(str(one["path"]) for one in self.data.documents if one["id"] == row.key)
-            self._shell.open_path(path)
+        elif name == "open" and document is not None:
+            self._shell.open_path(str(document["path"]))
+        elif document is not None:
+            self._shell.copy(str(document["path"]))
         else:
-            one = next((one for one in self.data.documents if one["id"] == row.key), None)
-            told = commands.dossier_text(self.data.dossier) if self.data.dossier is not None else ""
-            self._shell.copy(str(one["path"]) if one is not None else told or row.text)
+            self._shell.copy(commands.dossier_text(self.data.dossier) if self.data.dossier is not None else row.text)
 
     # --- find and say ---
 
@@ -301,7 +260,7 @@ class LibraryView(ListView[LibraryPage]):
         if not query.strip():
             return
         self._asked += 1
-        mine, session, task = self._asked, self._session, self.data.task
+        mine, session = self._asked, self._session
         self.words = query
         dpg.set_value(self.filter, query)
         self.data = replace(self.data, words=query)
@@ -309,39 +268,29 @@ class LibraryView(ListView[LibraryPage]):
         def done(found: Any) -> None:
             if mine != self._asked:
                 return
-            dossiers, retrieved = found.retrieved.dossiers, found.retrieved
+            dossiers = found.retrieved.dossiers
             self._recorded = {}
             self.data = replace(self.data, answered=found, said={},
                                 chosen=dossiers[0].chunk.id if dossiers else None)  # fmt: skip
             self.list.selected = self.data.chosen
-            how = "inferred" if retrieved.inferred else "as asked"
-            dpg.set_value(self.task, f"{count(len(dossiers), 'passage')} for {named(retrieved.task_type)}, {how}")
-            self.tell(found.warnings)
+            told = f"{count(len(dossiers), 'passage')} for {named(found.retrieved.task_type)}"
+            self.tell(found.warnings or (told,), calm=not found.warnings)
 
-        self._call("The question", lambda workspace: commands.search(workspace, query, task, session=session), done)
-
-    def next_task(self) -> None:
-        """The next kind of task; the question is asked again for it."""
-        task = beside(TASKS, self.data.task, 1)
-        self.data = replace(self.data, task=task)
-        self.kind.set_label(capital(named(task)) if task else "Any task", "target")
-        if self.data.answered is not None:
-            self.ask(self.data.answered.retrieved.query)
+        self._call("The question", lambda workspace: commands.search(workspace, query, session=session), done)
 
     def mark(self, outcome: str, chunk: str) -> None:
-        """Record how a passage served, with what stands in the field for it. The same outcome twice counts once, and
-        another one replaces it."""
+        """Record how a passage served. The same outcome twice counts once, and another one replaces it."""
         found = self.data.answered
         if found is None or self.data.said.get(chunk) == outcome:
             return
-        notes, retrieved, session = str(dpg.get_value(self.note)).strip(), found.retrieved, self._session
+        retrieved, session = found.retrieved, self._session
         before, instead, recorded = self.data.said, self._recorded.get(chunk, ""), self._recorded
         self.put(said={**before, chunk: outcome})
 
         def record(workspace: Workspace) -> Any:
             try:
                 return commands.mark(
-                    workspace, outcome, chunk, retrieved.id, retrieved.task_type, notes, session, instead=instead
+                    workspace, outcome, chunk, retrieved.id, retrieved.task_type, "", session, instead=instead
                 )
             except KnowledgeError:
                 self._look.jobs.post(lambda: self.put(said=before))
@@ -349,10 +298,8 @@ class LibraryView(ListView[LibraryPage]):
 
         def done(trace: Any) -> None:
             recorded[chunk] = trace.id
-            dpg.set_value(self.note, "")
-            why = " with its reason" if notes else ""
             looks = OUTCOME_LOOKS[outcome]
-            self._shell.toast(f"Recorded{why}: {outcome}", icon=looks.icon, color=looks.color, seconds=2.5)
+            self._shell.toast(f"Recorded: {outcome}", icon=looks.icon, color=looks.color, seconds=2.5)
 
         self._call("The outcome", record, done)
 
@@ -396,21 +343,18 @@ class LibraryView(ListView[LibraryPage]):
                 self._show(keep=True)
                 return
             report = result.value
-            said = ", ".join(f"{number:,} {what}" for what, number in report.counts.items() if number)
             skipped = sum(report.skipped.values())
-            parts = [
-                said or "nothing new",
-                f"{report.unchanged:,} unchanged" if report.unchanged else "",
-                f"{skipped:,} left out" if skipped else "",
-                "stopped before the rest" if report.stopped else "",
-            ]
-            self._shell.toast(f"Documents: {', '.join(filter(None, parts))}")
+            parts = [f"{number:,} {what}" for what, number in report.counts.items() if number] or ["nothing new"]
+            parts += [f"{report.unchanged:,} unchanged"] if report.unchanged else []
+            parts += [f"{skipped:,} left out"] if skipped else []
+            parts += ["stopped before the rest"] if report.stopped else []
+            self._shell.toast(f"Documents: {', '.join(parts)}")
             if report.errors:
                 self._shell.error(report.errors[0])
             else:
                 dpg.set_value(self.path, "")
             self.tell((*report.warnings, *(str(one) for one in report.errors[1:])))
-            self._read()
+            self.opened()
 
         def report(news: Any) -> None:
             self.bar.set(news.done / news.total if news.total else 0.0)
@@ -420,9 +364,7 @@ class LibraryView(ListView[LibraryPage]):
         dpg.configure_item(self._going, show=True)
         self.job = self._shell.submit(
             "Taking documents in",
-            lambda job: library_ingest(
-                workspace, [path], progress=job.report, cancelled=lambda: job.cancelled
-            ),
+            lambda job: library_ingest(workspace, [path], progress=job.report, cancelled=lambda: job.cancelled),
             done, progress=report, lane=INGEST,
         )  # fmt: skip
 
@@ -433,6 +375,6 @@ class LibraryView(ListView[LibraryPage]):
             other = "restore" if act == "archive" else "archive"
             self._shell.toast(f"{'Archived' if act == 'archive' else 'Brought back'}: {changed.title}", action="Undo",
                               on_action=lambda: self._set_status(other, changed.id))  # fmt: skip
-            self._read()
+            self.opened()
 
         self._call("The document", lambda workspace: command(workspace, which), done)
