@@ -46,7 +46,7 @@ def _is_left(unit: Unit) -> bool:
     text = unit.text
     if not stands(unit) or len(text.split()) < LEAST_WORDS or lost(text) or LEANS.match(text):
         return False
-    if PAST.match(text) or words.OFFER.search(text) or words.HEDGE.search(text) or _ADVICE.search(text):
+    if PAST.match(text) or words.OFFER.search(text) or _ADVICE.search(text):
         return False
     return words.LEFT.search(text) is not None or words.LEFT_HEADING.match(unit.heading) is not None
 

@@ -202,7 +202,6 @@ _UNDONE_IN = {
         rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
     ),
 }  # fmt: skip
-UNDONE = one_of(_UNDONE_IN)
 # Beside it what is advice, or what somebody chose to leave as it is.
 LEFT = one_of({
     **_UNDONE_IN,
@@ -238,32 +237,6 @@ OFFER = one_of({
     "ja": ("しましょうか", "必要であれば"),
     "ko": ("원하시면", "할까요"),
 })  # fmt: skip
-HEDGE = one_of({
-    "en": (
-        "might", "maybe", "perhaps", "probably", "possibly", "likely", "unlikely", r"seem(?:s|ed)?", r"appears?",
-        "could be", "may", "I think", "I guess", "not sure", "presumably", "suspect", r"hypothe\w+", "potentially",
-        "should", "would", "could", "I believe", "theoretically", "ideally", "reasonable", "acceptable",
-    ),
-    "de": ("vielleicht", "wahrscheinlich", "vermutlich"),
-    "fr": ("peut-être", "probablement"),
-    "es": ("quizás?", "probablemente"),
-    "zh": ("可能", "也许", "大概", "建议", "可以", "可选"),
-    "ja": ("かもしれ", "おそらく", "たぶん"),
-    "ko": ("아마", "수도 있"),
-    "ru": ("возможно", "вероятно", "может(?: быть)?", "похоже", "наверное"),
-    "pt": ("talvez", "provavelmente", "pode ser"),
-})  # fmt: skip
-_THING = (
-    "above|following|former|latter|changes?|fix|tests?|file|code|function|issue|problem|error|solution|bug|feature|same"
-)
-DANGLING = re.compile(
-    r"^(?:if (?:any|it|they|this|that)|this|that|these|those|it|its|they|he|she|there|which|so|then|and|but|or|"
-    r"both|same|such|here|as (?:such|"
-    r"a result)|hence|"
-    r"thus|therefore|in (?:this|that) case|also|otherwise|however|because|since|with the (?:old|new|fix)|after that|"
-    rf"the (?:{_THING})\b(?! (?:in|of|that|for|from|was|is)\b)|neither|each|all of|one)\b",
-    re.IGNORECASE,
-)
 ANCHOR = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
     r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
