@@ -449,10 +449,13 @@ def test_words_that_one_bullet_has_need_no_category(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("rm", "facts.md:99"), "there is no bullet of facts in line 99 of facts.md; 2 stand in lines 3 to 4"),
-        (("rm", "questions.md:3"), "there is no bullet of questions in questions.md"),
+        (
+            ("rm", "facts.md:99"),
+            "there is no bullet of facts in line 99 of facts.md; the first stands in line 3, the last in",
+        ),
+        (("rm", "questions.md:3"), "there is no bullet of questions in line 3 of questions.md"),
         (("done", "nope"), "no open task matches 'nope'"),
-        (("done", "tasks.md:99"), "there is no open task in line 99 of tasks.md; one stands in line 4"),
+        (("done", "tasks.md:99"), "there is no open task in line 99 of tasks.md; the first stands in line 4"),
         (("reopen", "nope"), "no task that is done matches 'nope'"),
         (("add", "files", "words", "--file", "."), "this is a folder; a note belongs to one file"),
     ],

@@ -17,8 +17,8 @@ from core.commands.bullets import notes as notes_of
 from core.commands.history.undo import undo
 from core.commands.panel.bullets import category_view
 from core.commands.quarantine import accept_all, drop_all, quarantine_accept, quarantine_drop, quarantine_list
-from core.commands.review.alike import similar
 from core.commands.review.table import review, review_text
+from core.commands.review.waiting import similar
 from core.commands.statements import said, said_with
 from core.commands.workspace import Workspace
 from core.knowledge.bullet_text import BulletRef
@@ -163,7 +163,7 @@ def test_a_place_names_that_very_line_and_tells_of_the_others(workspace: Workspa
     write(workspace, "facts.md", SAID_TWICE)
     done = bullets.remove(workspace, "facts", "facts.md:3")
     assert read(workspace, "facts.md") == SAID_TWICE.replace("- The port is 8080. [from: a, 2026-01-01]\n", "")
-    assert done.warning.startswith("one more line says the same") and "facts.md:5" in done.warning
+    assert done.warning.startswith("other lines say the same") and "facts.md:5" in done.warning
     assert not bullets.remove(workspace, "facts", "facts.md:4").warning
     assert not bullets.remove(workspace, "facts", "facts.md:3").warning
 
@@ -201,7 +201,7 @@ def test_the_panel_s_stale_view_is_refused(workspace: Workspace) -> None:
     seen = hashlib.sha256(b"- a\n").hexdigest()
     path.write_text("- a\n- b\n")
     for refused in (
-        error(bullets.strike, workspace, "facts", BulletRef("facts.md", 1, "- a"), seen=seen),
+        error(bullets.remove, workspace, "facts", BulletRef("facts.md", 1, "- a"), strike=True, seen=seen),
         error(bullets.remove, workspace, "facts", "a", seen=seen),
         error(bullets.add, workspace, "facts", "c", seen=seen),
     ):

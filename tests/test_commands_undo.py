@@ -19,12 +19,12 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history import trash as trash_commands
 from core.commands.history.ledger import undo_text
-from core.commands.history.missing import missing_list, settle_missing
 from core.commands.history.runs import UndoReport, runs
 from core.commands.history.trash import trash_list, trash_purge, trash_restore
 from core.commands.history.undo import redo, undo
 from core.commands.memories import memories_edit, save
 from core.commands.quarantine import quarantine_accept
+from core.commands.review.waiting import missing_list, settle_missing
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.proofs import Missing
 from core.knowledge.changes import read_changes
@@ -303,7 +303,7 @@ ACTS: dict[str, Any] = {
     "add": lambda home: bullets.add(home, "facts", "three"),
     "edit": lambda home: bullets.edit(home, "facts", "one", "first"),
     "remove": lambda home: bullets.remove(home, "facts", "one"),
-    "strike": lambda home: bullets.strike(home, "facts", "two"),
+    "strike": lambda home: bullets.remove(home, "facts", "two", strike=True),
     "done": lambda home: bullets.done(home, "buy tea"),
     "reopen": lambda home: bullets.reopen(home, "boil water"),
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import sys
 import tempfile
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import pytest
 
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
-from core.commands import demo as demo_folders
 from core.commands.context import context
 from core.commands.demo import demo, demo_home, make_demo_home
 from core.commands.harvest import harvest
@@ -112,7 +110,7 @@ def test_a_bullet_tells_its_past(tmp_path: Path) -> None:
         return next(row for row in category_view(workspace, "facts").rows if "water boils" in row.bullet.text)
 
     bullets.edit(workspace, "facts", boiling().ref, "water boils at 100")
-    struck = bullets.strike(workspace, "facts", boiling().ref)
+    struck = bullets.remove(workspace, "facts", boiling().ref, strike=True)
     events = events_of(workspace, "facts.md", boiling().bullet.raw)
     assert [event.what for event in events] == ["struck", "edited", "harvested"]
     assert events[-1].sha and events[-1].before == "" and "water boils [" in events[1].before
@@ -432,47 +430,12 @@ def test_a_demo_and_a_harvest_in_its_window_read_and_take_nothing_of_the_persons
 # --- its folder ------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "tmp"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    monkeypatch.setattr(demo_folders, "_held", {})
-    return folder
-
-
-def test_many_demos_leave_one_folder(temporary: Path) -> None:
-    """Each try left a home behind; now the next one begins where the last one lay, with nothing of it."""
-    first = make_demo_home()
-    (first / "mine.txt").write_text("tried")
-    second = make_demo_home()
-    assert second == first and not (second / "mine.txt").exists() and (second / "conversations").is_dir()
-    [folder] = temporary.iterdir()
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-
-def test_a_demo_that_is_open_elsewhere_is_not_cleared(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its window would lose the store while somebody looks at it."""
-    first = make_demo_home()
-    monkeypatch.setattr(demo_folders, "_held", {})  # as another process would find it
-    second = make_demo_home()
-    assert second != first and (first / "conversations").is_dir() and len(list(temporary.iterdir())) == 2
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="temporary files are the user's own there")
-@pytest.mark.parametrize("how", ["open", "link"])
-def test_a_folder_that_others_can_reach_is_not_taken(how: str, temporary: Path, tmp_path: Path) -> None:
-    """Anybody may put something of that name among the temporary files, and what lies behind it would be removed."""
-    own = temporary / f"knowledge-demo-{os.getuid():08}"
-    theirs = tmp_path / "theirs"
-    (theirs / "home").mkdir(parents=True, mode=0o700)
-    if how == "link":
-        own.symlink_to(theirs)
-    else:
-        own.mkdir()
-        own.chmod(0o777)
-    home = make_demo_home()
-    assert home.parent != own and (theirs / "home").is_dir() and list(theirs.iterdir()) == [theirs / "home"]
+def test_a_demo_takes_a_new_folder_that_is_the_users_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else may read or put anything there, and a window that is open on an earlier demo keeps its store."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first, second = make_demo_home(), make_demo_home()
+    assert first != second and (first / "conversations").is_dir() and (second / "conversations").is_dir()
+    assert all(stat.S_IMODE(folder.stat().st_mode) == 0o700 for folder in tmp_path.iterdir())
 
 
 def test_json_of_no_known_kind_is_no_tool() -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from core.base.result import KnowledgeError, attempt
 from core.base.settings import SETTINGS
-from core.cli.parser import parse
-from core.commands.help import show_help
+from core.cli.parser import parse, show_help
 from core.commands.table import commands
 from tests.architecture import modules
 

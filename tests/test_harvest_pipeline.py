@@ -18,9 +18,8 @@ from core.base.result import KnowledgeError, Ok, attempt, refuse
 from core.commands.context import context
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.review.alike import proposals
 from core.commands.review.decide import YES, decide
-from core.commands.review.waiting import waiting
+from core.commands.review.waiting import proposals, waiting
 from core.commands.workspace import open_workspace
 from core.conversations.read import read_conversation
 from core.harvest.distil import shown_bytes

@@ -165,7 +165,7 @@ def test_notes_on_files_that_are_not_there_are_told_as_what_they_became(tmp_path
     report = world.run(says(files=[*rows, {"path": str(there), "note": "Is there"}]))
     text = harvest_text(report)
     assert report.items["files"] == 3 and len(world.text("facts.md").split("\n- ")) == 3
-    assert "files:3\n" in text and "\n2 notes on files that were not found became facts\n" in text
+    assert "files:3\n" in text and "\nnotes on files that became facts: 2 of files not found" in text
     assert report.to_json()["notes_as_facts"] == 2
 
 

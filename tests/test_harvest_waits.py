@@ -141,7 +141,7 @@ def test_a_task_that_the_rest_of_its_session_settles_goes(desk: Desk) -> None:
     desk.say(BEGUN + ENDED)
     out = desk.harvest()
     assert COMMIT not in desk.text("tasks.md") and WHY in desk.text("facts.md")
-    assert "note: 1 line went, for the rest of the session has settled it: Check whether the commit" in out
+    assert "note: 1 line settled by the rest of the session, and taken out: Check whether the commit" in out
     assert COMMIT not in desk.text("digest.md")
     assert call("undo", desk.runs()[0])[0] == 0
     assert desk.text("tasks.md").rstrip() == before.rstrip(), "undo brings it back where it stood"
@@ -446,8 +446,7 @@ def test_the_repository_of_a_conversation_is_reason_enough_for_a_note(tmp_path: 
     report = world.run(says(files=[{"path": str(path), "note": "It reads the orders"} for path in paths]))
     assert "orders.py" in next(world.paths.file_notes.iterdir()).read_text()
     text = harvest_text(report)
-    assert "\n1 note on a file that was not found became a fact\n" in text
-    assert "\n1 note on a file outside file_roots and the folder of its conversation became a fact\n" in text
+    assert "\nnotes on files that became facts: 1 of files not found, 1 of files outside file_roots" in text
 
 
 def test_notes_tell_why_a_file_has_none(desk: Desk, tmp_path: Path) -> None:

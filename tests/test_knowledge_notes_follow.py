@@ -24,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from core.base import disk
 from core.base.system import birth_ns
 from core.commands.bullets import add, notes
-from core.commands.history.missing import missing_list, settle_missing
+from core.commands.review.waiting import missing_list, settle_missing
 from core.knowledge.file_notes import (
     refresh_notes,
 )

@@ -18,8 +18,7 @@ from pytest_httpserver import HTTPServer
 
 from core.base.answer import price
 from core.cli.main import main
-from core.commands.daily.questions import found_sentence, setup
-from core.commands.daily.setup import apply_answers, default_model, survey
+from core.commands.daily.setup import apply_answers, default_model, found_sentence, setup, survey
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.sources import sources
@@ -111,7 +110,7 @@ def test_looking_tells_what_lies_there_and_changes_nothing(person: Path) -> None
     assert "set embedder minilm-int8' (23 MB once" in text and "about 1 minute on this computer" in text
     (person / ".claude" / "settings.json").write_text('{"cleanupPeriodDays": 21}')
     assert setup_json()["sources"][0]["deleted_after_days"] == 21, "the tool's own setting says it"
-    assert "3 of them within a week and not harvested" in call("setup")[1]
+    assert "3 conversations within 7 days, 3 of them not harvested" in call("setup")[1]
 
 
 @pytest.mark.parametrize("title", ["Ollama", "LM Studio", "llama.cpp", "vLLM"])

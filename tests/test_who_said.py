@@ -11,7 +11,7 @@ import pytest
 from core.commands.context import context
 from core.commands.fact_feed import sync_facts
 from core.commands.quarantine import quarantine_accept, quarantine_list
-from core.commands.review.alike import proposals
+from core.commands.review.waiting import proposals
 from core.conversations.read import read_conversation
 from core.harvest.answer import items_from
 from core.harvest.imports import run_import

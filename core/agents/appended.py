@@ -11,13 +11,12 @@ import copy
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from core.base.config_text import value_span
 from core.base.result import KnowledgeError
 
 MARK = "\ufeff"
@@ -67,7 +66,7 @@ def with_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> by
         raise KnowledgeError("taken", f"{'.'.join(path[:-1])} is no table")
     inner[path[-1]] = dict(table)
     for new in (_appended(text, path, table), _inside(text, path, table)):
-        if new is not None and _holds(new, expected) and _is_one_insertion(text, new):
+        if new is not None and _holds(new, expected):
             return new.encode("utf-8")
     raise KnowledgeError(
         "cannot-edit", "it cannot be changed without touching something else", hint="change it by hand"
@@ -103,18 +102,27 @@ def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
 
 def _inside(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str | None:
     """The table as the last member of the inline table above it."""
-
-    mark = MARK if text.startswith(MARK) else ""
-    plain = text.removeprefix(mark)
-    span = value_span(plain, list(path[:-1]))
-    if span is None or plain[span[1] - 1] != "}":
-        return None
-    body = plain[span[0] : span[1] - 1].rstrip()
     row = tomlkit.inline_table()
     row.update(dict(table))
-    comma = "" if body.endswith(("{", ",")) else ","
-    end = span[0] + len(body)
-    return f"{mark}{plain[:end]}{comma} {path[-1]} = {row.as_string()}{plain[end:]}"
+    return _edited(text, path, lambda above: above.update({path[-1]: row}))
+
+
+def _taken_out(text: str, path: Sequence[str]) -> str | None:
+    return _edited(text, path, lambda above: above.pop(path[-1]))
+
+
+def _edited(text: str, path: Sequence[str], change: Callable[[Any], Any]) -> str | None:
+    """The text with a change to the table above a path, all else as it is written."""
+    mark = MARK if text.startswith(MARK) else ""
+    try:
+        document = tomlkit.parse(text.removeprefix(MARK))
+        above: Any = document
+        for name in path[:-1]:
+            above = above[name]
+        change(above)
+        return mark + tomlkit.dumps(document)
+    except (TOMLKitError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def _cut_off(text: str, path: Sequence[str]) -> str:
@@ -140,19 +148,6 @@ def _cut_off(text: str, path: Sequence[str]) -> str:
     return mark + "".join(left + behind)
 
 
-def _taken_out(text: str, path: Sequence[str]) -> str | None:
-
-    try:
-        document = tomlkit.parse(text.removeprefix(MARK))
-        inner: Any = document
-        for name in path[:-1]:
-            inner = inner[name]
-        del inner[path[-1]]
-        return (MARK if text.startswith(MARK) else "") + tomlkit.dumps(document)
-    except (TOMLKitError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-
-
 def _without_empty(document: Any, path: Sequence[str]) -> Any:
     """The same document without the tables above ours that held nothing else."""
     rest = copy.deepcopy(document)
@@ -173,12 +168,6 @@ def _holds(text: str, expected: Any) -> bool:
         return one == other
     except (ValueError, RecursionError):
         return False
-
-
-def _is_one_insertion(old: str, new: str) -> bool:
-    """Whether every byte of the old text stands in the new one, before and behind a single piece."""
-    head = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), len(old))
-    return len(new) >= len(old) and new.endswith(old[head:])
 
 
 # --- a line of a file of rules ---------------------------------------------------------------------------------------

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from core.agents import json_text
-from core.agents.entries import as_row, has, is_changed, of_row, put, sha, take, without_pieces
+from core.agents.entries import as_row, has, is_changed, of_row, put, sha, take
 from core.agents.tools import AGENT, END, HINTS, PARTS, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
 from core.base.paths import user_folder
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt, disk_errors
 
 MAX_BYTES = 64 << 20
 RECORD_BYTES = 4 << 20
@@ -159,11 +159,11 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
             errors.append(_unusable(file, error))
             continue
         row = known.get(str(file))
-        outdated = _outdated(file, row, entries)
-        stands = row is not None and not outdated and all(has(entry, current) for entry in entries if entry.part)
-        data = current if stands else _without_ours(current, file, row, record, outdated)
+        stands = row is not None and not _outdated(file, row, entries)
+        stands = stands and all(has(entry, current) for entry in entries if entry.part)
+        data = current if stands else _without_ours(current, file, row, record)
         for entry in entries:
-            if (stands or outdated) and has(entry, data):
+            if stands and has(entry, data):
                 continue
             new = attempt(put, entry, data)
             if isinstance(new, KnowledgeError):
@@ -220,15 +220,10 @@ def _outdated(file: Path, row: Mapping[str, Any] | None, wanted: Sequence[Entry]
     return [entry for entry in of_row(file, row or {}) if entry.part and entry not in wanted]
 
 
-def _without_ours(
-    data: bytes | None, file: Path, row: Mapping[str, Any] | None, record: Record, those: Sequence[Entry] = ()
-) -> bytes | None:
-    """The file without what an earlier connection put there, so that it can be put there as it is wanted now; of a file
-    that was changed since only without `those`, if any are named."""
+def _without_ours(data: bytes | None, file: Path, row: Mapping[str, Any] | None, record: Record) -> bytes | None:
+    """The file without what an earlier connection put there, so that it can be put there as it is wanted now."""
     if row is None or data is None:
         return data
-    if those:
-        row = {**row, "entries": [as_row(entry) for entry in those]}
     taken = attempt(_taken_back, data, file, row, record)
     return taken.value if isinstance(taken, Ok) else data
 
@@ -242,8 +237,7 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
         before, copy = None, Path()
     if data is None:
         return None
-    whole = copy != Path() and sha(before) == str(row.get("before", ""))
-    if whole and sha(data) == row.get("after"):
+    if copy != Path() and sha(before) == str(row.get("before", "")) and sha(data) == row.get("after"):
         return before
     entries = of_row(file, row)
     left: bytes | None = data
@@ -253,8 +247,7 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
         left = take(entry, left, before)
     if not row.get("before") and left is not None and left.strip() in (b"", b"{}"):
         return None
-    pieces = without_pieces(data, before, str(row.get("after")), entries, left) if whole and left != data else None
-    return left if pieces is None else pieces
+    return left
 
 
 def _needed(data: bytes, before: bytes | None, entries: Sequence[Entry]) -> bool:
@@ -403,7 +396,7 @@ def _unrecorded(file: Path, row: Mapping[str, Any], current: bytes | None) -> li
 def take_back(plan: Plan, agent: Agent, record: Record) -> None:
     """Write what a plan of a removal says, and forget the connection."""
     rows = record.tools.get(agent.name, {})
-    try:
+    with disk_errors("file-refused", f"{agent.title} could not be disconnected", hint="mend that, then run it again"):
         for change in plan.changes:
             if change.is_change:
                 _write(change)
@@ -414,9 +407,6 @@ def take_back(plan: Plan, agent: Agent, record: Record) -> None:
         if not rows:
             record.tools.pop(agent.name, None)
         record.write()
-    except OSError as error:
-        message = f"{agent.title} could not be disconnected: {error.strerror or error}"
-        raise KnowledgeError("file-refused", message, error.filename or "", "mend that, then run it again") from error
 
 
 # --- looking ---------------------------------------------------------------------------------------------------------

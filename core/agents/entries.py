@@ -1,29 +1,15 @@
-"""Entries: one thing in a file of another tool, looked for, put in, and taken out again.
-
-Two ways lead out. Three texts are known: as it was before us, as we left it, as it is now. Each piece that we put in is
-cut out where nobody has touched it; whatever else differs is the user's, and stays. So comments, commas and a missing
-line end come back as they were, which no look at the text as it is now could tell. Where that does not go, as where the
-tool has written its file again, each entry is looked for by its value.
-"""
+"""Entries: one thing in a file of another tool, looked for by its value, put in, and taken out again."""
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from core.agents import appended, json_text
 from core.agents.tools import Entry
-from core.base.result import KnowledgeError, attempt
-
-_WORDS = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|\w+|\r?\n[ \t]*|[ \t]+|.', re.DOTALL)
-MAX_WORDS_COMPARED = 1000
-"""Where more than this differs, comparing takes too long (its square); the caller has another way."""
-Change = tuple[int, int, list[str]]
-"""A place in a text, from and to, and what stands there instead."""
+from core.base.result import KnowledgeError
 
 
 def sha(data: bytes | None) -> str:
@@ -136,73 +122,3 @@ def of_row(file: Path, row: Mapping[str, Any]) -> list[Entry]:
 
 
 _FORMS = ("json", "toml", "rules", "own")
-
-
-def without_pieces(
-    data: bytes, before: bytes | None, after: str, entries: Sequence[Entry], taken: bytes | None
-) -> bytes | None:
-    """The file as it is without our pieces. None where that cannot be told, or where it would not say the same as
-    `taken`, the file out of which each entry was taken by its value: what somebody wrote into an entry of ours, or
-    between two, would move to another place of theirs."""
-    made = before
-    for entry in entries:
-        new = attempt(put, entry, made)
-        if isinstance(new, KnowledgeError):
-            if entry.part:
-                return None
-            continue
-        made = new.value
-    if before is None or made is None or sha(made) != after:
-        return None
-    try:
-        text = _text_without_pieces(before.decode("utf-8"), made.decode("utf-8"), data.decode("utf-8"))
-    except UnicodeDecodeError:
-        return None
-    left = text.encode("utf-8") if text is not None else None
-    same = left is not None and all(_says(row.form, left) == _says(row.form, taken) is not None for row in entries)
-    return left if same else None
-
-
-def _says(form: str, data: bytes | None) -> Any:
-    """What a file says, however it is written; None where there is none, or it cannot be read."""
-    if data is None:
-        return None
-    match form:
-        case "json":
-            try:
-                node = json_text.read(data.decode("utf-8-sig"))
-            except (json_text.NotJsonError, UnicodeDecodeError):
-                return None
-            return node.value if node is not None else {}
-        case "toml":
-            return appended.table_at(data, ())
-        case _:
-            return data.decode("utf-8", "replace").splitlines()
-
-
-def _text_without_pieces(before: str, after: str, now: str) -> str | None:
-    """`now` without what `after` has more than `before`; None where the two changes touch each other."""
-    words = _WORDS.findall(after)
-    ours, theirs = _changes(words, _WORDS.findall(before)), _changes(words, _WORDS.findall(now))
-    if ours is None or theirs is None:
-        return None
-    for begin, end, _ in theirs:
-        if any(begin < to and start < end if begin < end else start < begin < to for start, to, _ in ours):
-            return None
-    left, at = list[str](), 0
-    for begin, end, instead in sorted([*ours, *theirs], key=lambda change: change[:2]):
-        left += words[at:begin] + instead
-        at = max(at, end)
-    return "".join(left + words[at:])
-
-
-def _changes(old: Sequence[str], new: Sequence[str]) -> list[Change] | None:
-    """What was changed from one text to another."""
-    least = min(len(old), len(new))
-    head = next((at for at in range(least) if old[at] != new[at]), least)
-    tail = next((at for at in range(least - head) if old[-1 - at] != new[-1 - at]), least - head)
-    one, other = old[head : len(old) - tail], new[head : len(new) - tail]
-    if max(len(one), len(other)) > MAX_WORDS_COMPARED:
-        return None
-    found = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
-    return [(head + a, head + b, list(other[c:d])) for kind, a, b, c, d in found if kind != "equal"]

@@ -49,7 +49,6 @@ class NotJsonError(ValueError):
 
 _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _WORD = re.compile(r"[-+.\w]+")
-_REST_OF_LINE = re.compile(r"(?:[ \t]*/\*[^\r\n]*?\*/)*(?:[ \t]*//[^\r\n]*)?")
 _DECODER = json.JSONDecoder()
 
 
@@ -156,7 +155,7 @@ def has(data: bytes, path: Path, value: Any, *, append: bool) -> bool:
 
 
 def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> bytes:
-    """The bytes with `value` under `path`, or with `append` as the last element of the array there.
+    """The bytes with `value` under `path`, or with `append` as the first element of the array there.
 
     Unchanged where it is there already. Errors: `not-json`, `taken` (something else stands there), `cannot-edit`.
     """
@@ -182,12 +181,14 @@ def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> bytes
         parent = member(root, path[:known])
         if parent is None:  # nothing but blanks and comments
             whole = {path[0]: wanted} if path else wanted
-            new = _begun(text, whole)
+            line_end = line_end_of(text)
+            gap = line_end if text and not text.endswith("\n") else ""
+            new = text + gap + (json.dumps(whole, indent=2, ensure_ascii=False) + "\n").replace("\n", line_end)
         elif not isinstance(parent.value, dict):
             raise KnowledgeError("taken", f"{'.'.join(path[:known]) or 'the file'} is no object")
         else:
             new = _inserted(text, parent, path[known], wanted)
-    wanted = _changed(root and root.value, path, lambda found: [*(found or ()), value] if append else value)
+    wanted = _changed(root and root.value, path, lambda found: [value, *(found or ())] if append else value)
     return _proven(mark, new, wanted)
 
 
@@ -200,7 +201,7 @@ def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: 
     if append:
         array = member(root, path)
         assert array is not None
-        at = len(array.value) - 1 - array.value[::-1].index(value)
+        at = array.value.index(value)
         text = _cut(text, array, at)
         expected = _changed(root.value, path, lambda found: [*found[:at], *found[at + 1 :]])
     else:
@@ -263,11 +264,23 @@ def _dropped(value: Any, path: Path) -> Any:
     return _changed(value, path[:-1], lambda found: {key: row for key, row in found.items() if key != path[-1]})
 
 
-def _begun(text: str, value: Any) -> str:
-    """A file that held nothing, or comments alone."""
-    line_end = line_end_of(text)
-    gap = line_end if text and not text.endswith("\n") else ""
-    return text + gap + (json.dumps(value, indent=2, ensure_ascii=False) + "\n").replace("\n", line_end)
+def _inserted(text: str, node: Node, key: str, value: Any) -> str:
+    """The text with one more item at the beginning of an object or array, in the style of its first one: there no comma
+    or comment of somebody else is in the way."""
+    name = f"{json.dumps(key, ensure_ascii=False)}: " if key else ""
+    begin, first = node.start + 1, node.items[0] if node.items else None
+    head, rest = text[:begin], text[begin:]
+    gap = text[begin : first.start if first else node.end - 1]
+    if first and "\n" not in gap:
+        return f"{head}{name}{json.dumps(value, ensure_ascii=False)}, {rest}"
+    unit, base, line_end = _unit(text), _indent_of(text, node.start), line_end_of(text)
+    indent = _indent_of(text, first.start) if first else base + unit
+    step: Any = unit if "\t" in unit else len(unit)
+    words = name + json.dumps(value, indent=step, ensure_ascii=False).replace("\n", line_end + indent)
+    behind = "," if first else "" if "\n" in gap else line_end + base
+    if first or "\n" in gap:
+        return f"{head}{line_end}{indent}{words}{behind}{rest}"
+    return f"{head}{line_end}{indent}{words}{gap.rstrip()}{behind}{text[node.end - 1 :]}"
 
 
 def _unit(text: str) -> str:
@@ -280,44 +293,8 @@ def _unit(text: str) -> str:
 
 def _indent_of(text: str, at: int) -> str:
     """The blanks at the beginning of the line of a place."""
-    begin = text.rfind("\n", 0, at) + 1
-    return text[begin : begin + len(text[begin:at]) - len(text[begin:at].lstrip(" \t"))]
-
-
-def _inserted(text: str, node: Node, key: str, value: Any) -> str:
-    """The text with one more item at the end of an object or array, in the style of its neighbours."""
-    inside = text[node.start + 1 : node.end - 1]
-    last = node.items[-1] if node.items else None
-    beginning = text[node.start : node.items[0].start] if node.items else text.strip()
-    if "\n" not in beginning and (last is not None or text.strip() != text[node.start : node.end]):
-        return _inserted_in_line(text, node, key, value)
-    line_end, unit, base = line_end_of(text), _unit(text), _indent_of(text, node.start)
-    indent = _indent_of(text, node.items[0].start) if node.items else base + unit
-    step: Any = unit if "\t" in unit else len(unit)
-    words = json.dumps(value, indent=step, ensure_ascii=False).replace("\n", line_end + indent)
-    words = f"{json.dumps(key, ensure_ascii=False)}: {words}" if key else words
-    if last is None:
-        above = inside.rstrip() if inside.strip() else ""
-        return f"{text[: node.start + 1]}{above}{line_end}{indent}{words}{line_end}{base}{text[node.end - 1 :]}"
-    end = last.comma + 1 if last.comma >= 0 else last.node.end
-    found = _REST_OF_LINE.match(text, end)
-    rest = found.end() if found else end
-    comma, more = ("", ",") if last.comma >= 0 else (",", "")
-    return f"{text[:end]}{comma}{text[end:rest]}{line_end}{indent}{words}{more}{text[rest:]}"
-
-
-def _inserted_in_line(text: str, node: Node, key: str, value: Any) -> str:
-    """The same for a container that stands on one line, as tight as the file itself."""
-    tight = '":' in text and re.search(r'":\s', text) is None
-    comma, colon = (",", ":") if tight else (", ", ": ")
-    words = json.dumps(value, separators=(comma, colon), ensure_ascii=False)
-    words = json.dumps(key, ensure_ascii=False) + colon + words if key else words
-    if not node.items:
-        return f"{text[: node.end - 1]}{words}{text[node.end - 1 :]}"
-    last = node.items[-1]
-    if last.comma >= 0:
-        return f"{text[: last.comma]}{comma}{words}{text[last.comma :]}"
-    return f"{text[: last.node.end]}{comma}{words}{text[last.node.end :]}"
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _cut_member(text: str, root: Node, path: Path) -> str:
@@ -328,25 +305,18 @@ def _cut_member(text: str, root: Node, path: Path) -> str:
 
 
 def _cut(text: str, node: Node, at: int) -> str:
-    """The text without one item: its line or lines, and the comma that it needed."""
+    """The text without one item, the comma that it needed, and its line where it had one to itself."""
     item = node.items[at]
-    begin = item.start - (len(text[: item.start]) - len(text[: item.start].rstrip(" \t")))
-    before, end = text[:begin], item.comma + 1 if item.comma >= 0 else item.node.end
-    is_last = at == len(node.items) - 1
-    if not is_last and before.endswith("\n") and "\n" not in text[end : node.items[at + 1].start]:
-        return before + text[end:]  # the next one stands on its line, and above may be a comment
-    if before.endswith("\r\n"):
-        before = before[:-2]
-    elif before.endswith("\n"):
-        before = before[:-1]
-    elif at == 0 or text[begin - 1] != ",":
-        before = text[: item.start]  # something else stands on its line
-    if is_last and item.comma < 0 and at > 0:
-        comma = node.items[at - 1].comma
-        before = before[:comma] + before[comma + 1 :]
-    rest = text[end:]
-    if not is_last and at == 0 and not before.endswith("\n") and "\n" not in text[node.start : item.start]:
-        rest = rest.lstrip(" ")
-    if len(node.items) == 1 and not text[node.start + 1 : item.start].strip() and not text[end : node.end - 1].strip():
+    begin, end = item.start, item.comma + 1 if item.comma >= 0 else item.node.end
+    if len(node.items) == 1 and not (text[node.start + 1 : begin] + text[end : node.end - 1]).strip():
         return text[: node.start + 1] + text[node.end - 1 :]
-    return before + rest
+    above = text[:begin].rstrip(" \t")
+    if above.endswith("\n") and re.match(r"[ \t]*[\r\n]", text[end:]):
+        begin = len(above.removesuffix("\n").removesuffix("\r"))
+    elif text[end : end + 1] == " ":
+        end += 1
+    head = text[:begin]
+    if item.comma < 0 and at > 0:
+        comma = node.items[at - 1].comma
+        head = head[:comma] + head[comma + 1 :]
+    return head + text[end:]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, NoReturn, ParamSpec, TypeAlias, TypeVar
 
@@ -79,3 +80,15 @@ def attempt(call: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Resu
 def refuse(error: KnowledgeError) -> NoReturn:
     """Raise it, where only an expression can stand."""
     raise error
+
+
+@contextmanager
+def disk_errors(code: str, message: str, path: object = "", hint: str = "") -> Iterator[None]:
+    """Within it, what the system refuses is a KnowledgeError: the message, the system's reason, the `path` ("" for the
+    one that it refused)."""
+    try:
+        yield
+    except OSError as error:
+        raise KnowledgeError(
+            code, f"{message}: {error.strerror or error}", path or error.filename or "", hint
+        ) from error

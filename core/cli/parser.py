@@ -7,13 +7,14 @@ import argparse
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NoReturn
 
 from core import __version__
 from core.base.result import KnowledgeError
 from core.cli.words import command_word, completed, not_taken
-from core.commands.row import OURS, Argument, Command, single
+from core.commands.row import OURS, Argument, Command, optional, top
 from core.commands.table import SUMMARY, command, commands
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
@@ -136,6 +137,43 @@ def _add_command(group: argparse._SubParsersAction[_Parser], row: Command, commo
                 inner.choices[leaf.name].listing = f"knowledge {row.name}"
 
 
+@dataclass(frozen=True)
+class Page:
+    """One page: the name of its file without the ending, and its heading."""
+
+    topic: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Help:
+    """All pages, and the text of the one that was asked for, "" for none."""
+
+    pages: tuple[Page, ...]
+    text: str
+
+
+def show_help(topic: str = "") -> Help:
+    """The pages and the text of one. An unknown topic is an error that names those there are."""
+    from core.base.paths import shipped_root
+
+    folder = shipped_root() / "assets" / "docs"
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
+    if topic and topic not in texts:
+        raise KnowledgeError("usage", f"there is no page {topic!r}; there are {', '.join(texts)}")
+    pages = tuple(Page(name, text.partition("\n")[0].lstrip("# ")) for name, text in texts.items())
+    return Help(pages, texts.get(topic, ""))
+
+
+def help_text(found: Help) -> str:
+    """The page, or the list of them."""
+    if found.text:
+        return found.text
+    width = max(len(page.topic) for page in found.pages)
+    rows = [f"  {page.topic:<{width}}  {page.title}" for page in found.pages]
+    return "\n".join(["'knowledge help TOPIC' prints one of these pages:", "", *rows, ""])
+
+
 # --- what is made of the parser --------------------------------------------------------------------------------------
 
 SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
@@ -154,9 +192,8 @@ def completion(shell: str) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "completion",
-        SUMMARY["completion"],
         "bash > ~/.local/share/bash-completion/completions/knowledge",
         completion,
         str,
@@ -164,4 +201,5 @@ COMMANDS = (
         anywhere=True,
         words=OURS,
     ),
+    top("help", "sources", show_help, help_text, optional("topic", "the page to print"), words=OURS, anywhere=True),
 )

@@ -19,12 +19,22 @@ from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.figures import count
 from core.base.markdown import Bullet, parse_bullets, sanitise_line
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.daily.connect import Ask, nobody
 from core.commands.project import find_project
-from core.commands.row import CATEGORY_WORD, MATCH, OF_BULLET, SECRETS, Argument, flag, needed, option, optional, single
+from core.commands.row import (
+    CATEGORY_WORD,
+    MATCH,
+    OF_BULLET,
+    SECRETS,
+    Argument,
+    flag,
+    needed,
+    option,
+    optional,
+    top,
+)
 from core.commands.statements import Found, Match, Said, bullets_of, change_lines, finished, resolve_bullet, said
-from core.commands.table import SUMMARY
 from core.commands.text import change_text
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.harvest.named_paths import allowed_path
@@ -107,13 +117,6 @@ def edit(
     found = resolve_bullet(workspace.paths, category, match)
     refs, note = found.refs, found.note
     return change_all(workspace, "edit", refs, text, keep_secrets=keep_secrets, note=note, seen=seen, now=now)
-
-
-def strike(
-    workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
-) -> Edited:
-    """Strike one bullet through."""
-    return _changed(workspace, "strike", category, match, seen, now)
 
 
 def remove(
@@ -254,10 +257,8 @@ def noted_files(workspace: Workspace) -> list[NotedFile]:
     """What the files of notes are about, by path: their own names are numbers of the disk."""
     found = []
     for place in note_files(workspace.paths):
-        try:
+        with disk_errors("unreadable", "the notes cannot be read", place):
             text = read_text(place)
-        except OSError as error:
-            raise KnowledgeError("unreadable", f"the notes cannot be read: {error}", place) from error
         standing = [bullet for bullet in parse_bullets(text) if not bullet.struck]
         heading = sanitise_line(text.partition("\n")[0].removeprefix("#").strip(), None)
         if standing:
@@ -271,12 +272,8 @@ def _notes_command(workspace: Workspace, path: str) -> Notes | list[NotedFile]:
 
 def list_tasks(workspace: Workspace, state: str) -> list[Found]:
     """The tasks that are `open` or `done`, in the order of the file."""
-    try:
+    with disk_errors("unreadable", "the tasks cannot be read"):
         return list(bullets_of(workspace.paths, (f"tasks_{state}",)))
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the tasks cannot be read: {error.strerror}", error.filename or ""
-        ) from error
 
 
 # --- of a project ----------------------------------------------------------------------------------------------------
@@ -328,7 +325,7 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
         names = ("tasks_open" if category == "tasks" else category,)
     rows: list[tuple[Said, str]] = []
     elsewhere = 0
-    try:
+    with disk_errors("unreadable", "the bullets cannot be read"):
         for name in names:
             valid = [row for row in bullets_of(workspace.paths, (name,)) if not row.bullet.struck]
             by_file: dict[str, list[Found]] = {}
@@ -337,15 +334,11 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
             found = [one for same in by_file.values() for one in reversed(said(same))]
             if here.root:
                 near = [_nearest(one, projects, here) for one in found]
-                own = [one for one in near if _nearness(one.found, projects, here) != OTHER]
+                own = [one for one in near if nearness((one.found.bullet,), projects, here) != OTHER]
             else:
                 own = found
             rows += [(one, _name(one.found.bullet, projects)) for one in own]
             elsewhere += len(found) - len(own)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or ""
-        ) from error
     return Listed(here.root, tuple(rows), elsewhere)
 
 
@@ -375,20 +368,15 @@ def _here(workspace: Workspace, project: str, projects: Projects) -> Here:
     return here_in(str(found or os.path.abspath(workspace.cwd)), projects, workspace.environment)
 
 
-def _nearness(row: Found, projects: Projects, here: Here) -> int:
-
-    return nearness((row.bullet,), projects, here)
-
-
 def _nearest(one: Said, projects: Projects, here: Here) -> Said:
     """A statement with the line in front that is nearest to a project: what was said there too is its own."""
     lines = (one.found, *one.others)
-    front = min(lines, key=lambda row: _nearness(row, projects, here))
+    front = min(lines, key=lambda row: nearness((row.bullet,), projects, here))
     return Said(front, tuple(row for row in lines if row is not front))
 
 
 def _name(bullet: Bullet, projects: Projects) -> str:
-    """What the projects of a statement are called, as the fact index calls them."""
+    """What the projects of a statement are called."""
     came = [one.source for one in (bullet.provenance, *bullet.again) if one is not None]
     roots = [root for name in came for root in projects.get(name, ()) if root not in (NOWHERE, UNTOLD)]
     return ", ".join(sorted({domain_in(root, projects) for root in roots}))
@@ -409,13 +397,8 @@ def notes_text(notes: Notes | list[NotedFile]) -> str:
     if notes.note:
         rows.append(f"({notes.note})")
     if facts:
-        there = os.path.lexists(notes.path)
-        why = "told of it on another machine, or before it went"
-        if there:
-            why = "told of it before it was on this disk"
-        if there and notes.outside:
-            why = "told of it by conversations that worked elsewhere; it lies outside file_roots"
-        rows += [f"{why} (facts.md):", *facts]
+        why = " that worked elsewhere; it lies outside file_roots" if notes.outside else ""
+        rows += [f"told of it by conversations{why} (facts.md):", *facts]
     return "\n".join(rows) + "\n"
 
 
@@ -465,9 +448,8 @@ _TEXT = needed("text", "one line")
 
 
 COMMANDS = (
-    single(
+    top(
         "list",
-        SUMMARY["list"],
         "tasks",
         listing,
         list_text,
@@ -479,17 +461,15 @@ COMMANDS = (
         option("--project", "a project's folder, or 'all' (default: the project around this folder)", "DIR"),
         flag("--done", "the tasks that are done, instead"),
     ),
-    single(
+    top(
         "notes",
-        SUMMARY["notes"],
         "src/app.py",
         _notes_command,
         notes_text,
         optional("path", "a source file (default: all that have notes)"),
     ),
-    single(
+    top(
         "add",
-        SUMMARY["add"],
         'decisions "SQLite, because there is one writer"',
         add,
         change_text,
@@ -498,18 +478,10 @@ COMMANDS = (
         option("--file", "the source file that a note is about", "PATH"),
         SECRETS,
     ),
-    single("done", SUMMARY["done"], '"release notes"', done, partial(moved_text, "Done"), MATCH),
-    single(
-        "reopen",
-        SUMMARY["reopen"],
-        '"release notes"',
-        reopen,
-        partial(moved_text, "Open"),
-        MATCH,
-    ),
-    single(
+    top("done", '"release notes"', done, partial(moved_text, "Done"), MATCH),
+    top("reopen", '"release notes"', reopen, partial(moved_text, "Open"), MATCH),
+    top(
         "edit",
-        SUMMARY["edit"],
         'facts "port 8080" "The server listens on port 8081"',
         edit,
         change_text,
@@ -518,9 +490,8 @@ COMMANDS = (
         needed("text", "the new text"),
         SECRETS,
     ),
-    single(
+    top(
         "rm",
-        SUMMARY["rm"],
         'facts "port 8080" --strike',
         remove,
         removed_text,
@@ -531,13 +502,5 @@ COMMANDS = (
         flag("--yes", "do not ask (with --forever)"),
         asks=True,
     ),
-    single(
-        "retract",
-        SUMMARY["retract"],
-        '"port 8080"',
-        retract,
-        change_text,
-        OF_BULLET,
-        MATCH,
-    ),
+    top("retract", '"port 8080"', retract, change_text, OF_BULLET, MATCH),
 )

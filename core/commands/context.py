@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,7 @@ from core.base.project import is_working_place
 from core.base.result import KnowledgeError
 from core.base.trust import allow_written
 from core.commands.project import find_project, places, project_warnings
-from core.commands.row import OURS, PROJECT_OPTION, group, option, single
-from core.commands.table import SUMMARY
+from core.commands.row import OURS, PROJECT_OPTION, group, option, single, top
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
 from core.context_files import PROJECT as PROJECT
@@ -40,9 +39,6 @@ class DigestState:
     injected: bool
     why: str
     text: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def digest_state(workspace: Workspace, project: Path | None = None, *, scoped: bool = False) -> DigestState:
@@ -256,7 +252,7 @@ def context_text(context: ContextPrefix) -> str:
 COMMANDS = (
     group(
         "digest",
-        SUMMARY["digest"],
+        "",
         "on",
         single(
             "show",
@@ -269,9 +265,8 @@ COMMANDS = (
         single("on", "write it again", "", digest_on, digest_text),
         single("off", "delete it: no new conversation gets one", "", digest_off, digest_text),
     ),
-    single(
+    top(
         "context",
-        SUMMARY["context"],
         "> prefix.txt",
         context,
         context_text,

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from core import conversation_index as conversation_index
 from core.base import files, locks
 from core.base.figures import count, size
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, disk_errors
 from core.commands.transcript import LOOK_SECONDS, ends_known, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
@@ -152,23 +152,13 @@ class BuildReport:
     unread: int
     notes: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 # --- the index -------------------------------------------------------------------------------------------------------
 
 
-def forget_all(workspace: Workspace) -> None:
-    """Take the words of conversations out of the cache: the user has switched the search off. Where another program
-    writes the index just now, the next search does it."""
-    if files.exists(index_folder(workspace) / store.FILE):
-        _throw_away(workspace)
-
-
-def _throw_away(workspace: Workspace, seconds: float = 0.0) -> None:
-    """The index is made again by the next search, unless another program writes it for longer than this many
-    seconds."""
+def forget_all(workspace: Workspace, seconds: float = 0.0) -> None:
+    """Take the words of conversations out of the cache: the user has switched the search off, or the index is damaged
+    and made again. Where another program writes it for longer than this many seconds, the next search does it."""
     folder = index_folder(workspace)
     with suppress(OSError), locks.locked(folder / store.LOCK, work="search", editor_wait=seconds):
         stored.throw_away(folder)
@@ -204,17 +194,13 @@ def build(
         notes.extend(brought.notes)
         return brought
 
-    try:
+    with disk_errors("unwritable", "the index cannot be written"):
         brought = looked(0.0, walk=True)
         if total := brought.waiting:
             what, _, costs = what_it_takes(brought).partition(": ")
             progress(Progress(0, total, what, f"{costs}; Ctrl-C stops, and the next build goes on"))
         while brought.waiting and not cancelled() and not brought.busy:
             brought = looked(BUILD_SECONDS)
-    except OSError as error:
-        raise KnowledgeError(
-            "unwritable", f"the index cannot be written: {error.strerror or error}", error.filename or ""
-        ) from error
     if database is None or brought.busy:
         raise KnowledgeError("busy", "another program is writing the index", hint="wait until it is done")
     try:
@@ -230,9 +216,8 @@ def what_it_takes(brought: Brought) -> str:
     """`10,000 conversations (1.0GB): about 3 min, 400.0MB in the cache`."""
     seconds = brought.waiting_bytes / RATE
     duration = f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
-    number = f"{brought.waiting:,} conversation{'' if brought.waiting == 1 else 's'}"
-    growth = size(int(brought.waiting_bytes * SHARE))
-    return f"{number} ({size(brought.waiting_bytes)}): about {duration}, {growth} in the cache"
+    held, growth = size(brought.waiting_bytes), size(int(brought.waiting_bytes * SHARE))
+    return f"{count(brought.waiting, 'conversation')} ({held}): about {duration}, {growth} in the cache"
 
 
 def build_vectors(
@@ -285,10 +270,14 @@ def find(
     newest first. `seconds` bounds how long what is new is read before. Of those whose folder `allowed` refuses nothing
     is told. Raises KnowledgeError for a filter that is none."""
     if not workspace.config.search_conversations:
-        forget_all(workspace)
+        if files.exists(index_folder(workspace) / store.FILE):
+            forget_all(workspace)
         return ConversationHits(words)
     day = today or date.today()
-    bounds, sources = _bounds(filters, day), sources_named(filters.sources)
+    bounds, sources = (
+        Span(first_day(filters.since, day), first_day(filters.before, day)),
+        sources_named(filters.sources),
+    )
     filters = replace(filters, sources=sources)
     asked = question(words, day) if not (filters.since or filters.before) else question("", day)._replace(words=words)
     with opened_index(workspace, seconds) as (database, brought, problem):
@@ -322,7 +311,7 @@ def find(
             if not stored.is_trouble(error):
                 raise
             if stored.is_damage(error):  # where no look noticed
-                _throw_away(workspace, 2.0)
+                forget_all(workspace, 2.0)
             message = f"the index of conversations could not be read ({error}); the next search makes it again"
             return ConversationHits(words, warnings=(message,))
     if brought.waiting:
@@ -382,10 +371,6 @@ def first_day(text: str, today: date) -> str:
         hint = "write it as 2026-06-12, 2026-06 or 2026, or as yesterday, monday, last week, '3 days ago'"
         raise KnowledgeError("usage", f"{text!r} is no date", hint=hint)
     return span.since
-
-
-def _bounds(filters: ConversationFilters, today: date) -> Span:
-    return Span(first_day(filters.since, today), first_day(filters.before, today))
 
 
 def _project(workspace: Workspace, database: Database, asked: str, brought: Brought) -> tuple[str, ...]:

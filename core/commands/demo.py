@@ -1,14 +1,12 @@
 """`knowledge demo`: the whole journey on shipped sample conversations, in a home of its own.
 
-A user has one temporary folder for it. Every demo begins it again, so that many tries leave one behind; while a demo
-or its window is open there, the next one gets a folder of its own.
+The folder is a temporary one, which the system clears in its time, unless the user names another.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import stat
 import sys
 import tempfile
 import time
@@ -18,63 +16,21 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen
 from typing import IO, Any
 
-from core.base import files, locks
+from core.base import files
 from core.base.config import SHIPPED_FILE, load_config
 from core.base.paths import Paths, shipped_root
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, disk_errors
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.harvest_report import harvest_text
-from core.commands.row import flag, option, single
+from core.commands.row import flag, option, top
 from core.commands.status import Status, status, status_text
-from core.commands.table import SUMMARY
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport, Report
 
-NAME, LOCK = "knowledge-demo-", "lock"
-_held: dict[Path, int] = {}
-"""Folder -> the descriptor of its lock, open as long as this process lives."""
-
-
+NAME = "knowledge-demo-"
 LEFT = ("import-from-browsers", "release-steps")
 """How the names of the conversations begin that a demo leaves to whoever tries it, so that a first harvest has work."""
-
-
-def demo_folder() -> Path:
-    """A place for a demo home that is not there yet. Raises OSError."""
-    # As long as the name of any other temporary folder, which stands in the samples: their sizes are always the same.
-    person = f"{os.getuid():08}" if sys.platform != "win32" else "personal"
-    own = Path(os.path.realpath(tempfile.gettempdir()), f"{NAME}{person}")
-    if not _is_private(own) or not _is_free(own):
-        return Path(os.path.realpath(tempfile.mkdtemp(prefix=NAME))) / "home"
-    for left in own.iterdir():
-        if left.name != LOCK:
-            files.remove_tree(left)
-    return own / "home"
-
-
-def held_locks() -> tuple[int, ...]:
-    """Descriptors for a window that is started on a demo: as long as it keeps them open, nobody clears its folder."""
-    return tuple(_held.values())
-
-
-def _is_private(folder: Path) -> bool:
-    """Whether the folder is this user's alone: anybody could have put one of that name among the temporary files."""
-    if not files.exists(folder):
-        files.make_folder(folder, durable=False)
-    found = folder.lstat()
-    if sys.platform == "win32":
-        return stat.S_ISDIR(found.st_mode)
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
-
-
-def _is_free(folder: Path) -> bool:
-    if folder not in _held:
-        try:
-            _held[folder] = locks.take(folder / LOCK)
-        except locks.LockHeldError:
-            return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -108,7 +64,7 @@ def demo(
 ) -> Demo:
     """Make a home from `assets/demo`, harvest it with the offline rules, and say what is there now.
 
-    The home is a temporary folder that every demo begins again, or `into`, which must not exist yet. Nothing else is
+    The home is a temporary folder, or `into`, which must not exist yet. Nothing else is
     read or changed: the settings are the shipped ones, because the user's own may name the stores of other tools, and
     what to take away.
     """
@@ -140,7 +96,7 @@ def make_demo_home(into: str = "") -> Path:
                     "occupied", "the folder for the demo exists already", home, "name one that does not"
                 )
         else:
-            home = demo_folder()
+            home = Path(tempfile.mkdtemp(prefix=NAME)) / "home"
         home = Path(os.path.realpath(home))
         shutil.copytree(shipped, home)
         now = time.time()
@@ -168,12 +124,8 @@ def demo_home(workspace: Workspace) -> Workspace:
     """
     made = demo(workspace, no_panel=True)
     own = Path(made.home) / SETTINGS_NAME
-    try:
+    with disk_errors("demo-failed", "the demo's settings could not be written", own):
         files.write_atomic(own, NEW_SETTINGS.encode())
-    except OSError as error:
-        raise KnowledgeError(
-            "demo-failed", f"the demo's settings could not be written: {error.strerror}", own
-        ) from error
     return open_workspace(made.home, own, workspace.environment, Path(made.home))
 
 
@@ -190,7 +142,7 @@ def demo_text(demo: Demo) -> str:
     shown = "\n".join(f"{prompt}\n{text}" for prompt, text in parts)
     home = demo.home
     return (
-        f"{shown}\nThe demo's home is {home}: look around, edit it, delete it. The next demo makes it again.\n"
+        f"{shown}\nThe demo's home is {home}: look around, edit it, delete it.\n"
         f"Next: {_program()} status --home {home}\n"
     )
 
@@ -205,32 +157,21 @@ def _program() -> str:
     return started if by_name else f"{sys.executable} -m core"
 
 
-def has_display() -> bool:
-    if sys.platform in ("win32", "darwin"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
 def open_panel(demo: Demo, err: IO[str]) -> None:
     """Start the panel as a program of its own and leave it running."""
     if not demo.panel:
         return
-    if not has_display():
+    display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if not display and sys.platform not in ("win32", "darwin"):
         print("There is no display here; on one, 'knowledge-panel --demo' shows the same in a window.", file=err)
         return
 
-    Popen(
-        [sys.executable, "-m", "gui", "--home", demo.home],
-        stdout=DEVNULL,
-        stderr=DEVNULL,
-        pass_fds=held_locks() if sys.platform != "win32" else (),
-    )
+    Popen([sys.executable, "-m", "gui", "--home", demo.home], stdout=DEVNULL, stderr=DEVNULL)
 
 
 COMMANDS = (
-    single(
+    top(
         "demo",
-        SUMMARY["demo"],
         "",
         demo,
         demo_text,

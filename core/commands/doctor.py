@@ -10,6 +10,8 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +30,9 @@ from core.commands.library.documents import check_library
 from core.commands.moment.hints import check_hints
 from core.commands.moment.worked import check_experience
 from core.commands.project import project_problem
-from core.commands.row import flag, single
+from core.commands.row import flag, top
 from core.commands.search import check_embedder
 from core.commands.sources import set_sources
-from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import reunite
@@ -67,13 +68,12 @@ from core.sources.scan import holds, sha_in_trash, split_in_trash
 
 def check_purge(workspace: Workspace) -> Iterator[Finding]:
     """A removal for good that was cut off."""
-    if purging.begun(workspace.paths) is None:
-        return
     from core.commands.purge import complete
 
-    where = str(workspace.paths.state / purging.PURGING)
-    message = "a removal for good was cut off in the middle; the next harvest completes it"
-    yield Finding("purge-left", message, where, lambda: complete(workspace, locked=True))
+    if purging.begun(workspace.paths) is not None:
+        where = str(workspace.paths.state / purging.PURGING)
+        message = "a removal for good was cut off in the middle; the next harvest completes it"
+        yield Finding("purge-left", message, where, lambda: complete(workspace, locked=True))
 
 
 def check_journal(paths: Paths, locked: bool) -> Iterator[Finding]:
@@ -83,18 +83,12 @@ def check_journal(paths: Paths, locked: bool) -> Iterator[Finding]:
     if locked:
         message = "a planned harvest still cannot be written; mend the file that it is for, then harvest again"
         yield Finding("journal-left", message, str(paths.journal))
-        return
-    try:
-        holder = locks.holder_of(paths.lock)
-    except OSError as error:
-        yield Finding("unreadable", f"the run lock cannot be used: {error.strerror}", str(paths.lock))
-        return
-    if holder is None:
+    elif (holder := locks.holder_of(paths.lock)) is not None:
+        message = f"{locks.at_work(holder)}: what follows may be its work in progress"
+        yield Finding("running", message, str(paths.lock), note=True)
+    else:
         message = "the last run was interrupted in the middle; the next one finishes it first"
         yield Finding("journal-left", message, str(paths.journal), _done_by_recovery)
-        return
-    message = f"{locks.at_work(holder)}: what follows may be its work in progress"
-    yield Finding("running", message, str(paths.lock), note=True)
 
 
 def _done_by_recovery() -> None:
@@ -110,19 +104,15 @@ def check_history(paths: Paths) -> Iterator[Finding]:
         message = failed.error.message if rebuilt else f"{failed.error.message}; {failed.error.hint}"
         yield Finding(failed.error.code, message, str(paths.ledger), _done_by_recovery if rebuilt else None)
         return
-    try:
-        if line := conflict_line(files.read_or_empty(paths.ledger).decode("utf-8", "replace")):
-            message = f"a merge conflict begins in line {line}; the entries of both sides count, and stay"
-            yield Finding("merge-conflict", message, str(paths.ledger), lambda: write_ledger(paths, entries))
-        archived = rebuild(paths)
-        if entries and not files.exists(paths.ledger):
-            message = "the ledger is missing, though runs are archived"
-            yield Finding("ledger-missing", message, str(paths.ledger), lambda: write_ledger(paths, entries))
-        yield from _check_entries(paths, entries, archived)
-        yield from _check_trash(paths, entries)
-    except OSError as error:
-        message = f"the history cannot be read: {error.strerror}"
-        yield Finding("unreadable", message, str(error.filename or paths.plans))
+    if line := conflict_line(files.read_or_empty(paths.ledger).decode("utf-8", "replace")):
+        message = f"a merge conflict begins in line {line}; the entries of both sides count, and stay"
+        yield Finding("merge-conflict", message, str(paths.ledger), lambda: write_ledger(paths, entries))
+    archived = rebuild(paths)
+    if entries and not files.exists(paths.ledger):
+        message = "the ledger is missing, though runs are archived"
+        yield Finding("ledger-missing", message, str(paths.ledger), lambda: write_ledger(paths, entries))
+    yield from _check_entries(paths, entries, archived)
+    yield from _check_trash(paths, entries)
 
 
 def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterator[Finding]:
@@ -130,31 +120,25 @@ def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterato
     shared = in_checkout(paths)  # then much of it was done on another machine, where its proofs and its trash are
     elsewhere = 0
     for sha, entry in entries.items():
-        place = str(entry.get("path", ""))
+        place, run = str(entry.get("path", "")), str(entry.get("run", ""))
+        amended = partial(_amend, paths, sha)
         if entry.get("status") == "harvested":
-            run = str(entry.get("run", ""))
             if run not in plans:
                 plans[run] = read_plans(paths.plans, run)
             if shared and not plans[run]:
                 elsewhere += 1
             elif sha not in plans[run]:
                 message = f"no committed plan proves the harvest of {place or sha}; it will be harvested again"
-                where = f"{paths.ledger}#{sha}"
-                yield Finding(
-                    "no-plan", message, where, partial(_amend, paths, sha, lambda entry: entry.update(UNPROVEN))
-                )
+                unproven = partial(amended, lambda entry: entry.update(UNPROVEN))
+                yield Finding("no-plan", message, f"{paths.ledger}#{sha}", unproven)
         if entry.get("deleted") and entry.get("status") != "pruned" and holds(place, sha):
             message = f"the ledger says that this conversation was reclaimed, but it is in its place: {place}"
-            yield Finding(
-                "not-deleted", message, place, partial(_amend, paths, sha, lambda entry: entry.update(deleted=False))
-            )
-        for name in entry.get("trash", {}) if isinstance(entry.get("trash"), dict) else ():
-            if not shared and not files.exists(paths.trash / name):
+            yield Finding("not-deleted", message, place, partial(amended, lambda entry: entry.update(deleted=False)))
+        for name in entry.get("trash", {}) if isinstance(entry.get("trash"), dict) and not shared else ():
+            if not files.exists(paths.trash / name):
                 message = f"the ledger looks for a conversation in the trash that is not there: {place}"
-                where = str(paths.trash / name)
-                yield Finding(
-                    "trash-missing", message, where, partial(_amend, paths, sha, partial(drop_from_trash, name=name))
-                )
+                dropped = partial(amended, partial(drop_from_trash, name=name))
+                yield Finding("trash-missing", message, str(paths.trash / name), dropped)
     if elsewhere:
         message = f"harvests made on another machine: {elsewhere}; what proves them lies there, and their entries stay"
         yield Finding("elsewhere", message, str(paths.ledger), note=True)
@@ -234,7 +218,7 @@ class DoctorReport:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge doctor --json`."""
-        return {"healthy": not self.errors, "findings": [found.to_json() for found in self.findings]}
+        return {"healthy": not self.errors, "findings": self.findings}
 
 
 def doctor(
@@ -345,11 +329,17 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
     for check in checks:
         try:
             yield from check
-        except PermissionError as error:
+        except OSError as error:
             place = str(error.filename or paths.home)
             if place not in reported:  # several checks may stumble over it
-                yield Finding("closed", f"this is closed to you, so not all was looked at: {ADVICE}", place)
+                closed = isinstance(error, PermissionError)
+                message = f"this is closed to you, so not all was looked at: {ADVICE}"
+                yield Finding("closed" if closed else "unreadable", message if closed else _unread(error), place)
             reported.add(place)
+
+
+def _unread(error: OSError) -> str:
+    return f"this cannot be read, so not all was looked at: {error.strerror or error}"
 
 
 def _check_rights(paths: Paths) -> Iterator[Finding]:
@@ -362,9 +352,7 @@ def _check_rights(paths: Paths) -> Iterator[Finding]:
 def _check_copies(paths: Paths) -> Iterator[Finding]:
     """Copies of the store as an earlier version left it: nobody needs them but who goes back."""
     for copy in copies(paths):
-        message = (
-            "the store as an earlier version left it ('knowledge help uninstall' tells the way back); delete it if"
-        )
+        message = "the store as an earlier version left it ('knowledge help uninstall' tells more); delete it if"
         yield Finding("earlier-store", f"{message} you will not go back", str(copy), note=True)
 
 
@@ -392,14 +380,12 @@ def _check_memories(paths: Paths) -> Iterator[Finding]:
     found = load_memories([("global", paths.memories)])
     for number, error in enumerate(found.skipped):
         yield Finding(error.code, error.message, error.path, at=number)
-    by_id: dict[int, list[Path]] = {}
-    for memory in found.memories:
-        by_id.setdefault(memory.id, []).append(memory.path)
-    for name, places in by_id.items():
-        if len(places) > 1:
-            which = " and ".join(path.name for path in places)
+    for name, places in groupby(sorted(found.memories, key=attrgetter("id")), key=attrgetter("id")):
+        paths_of = [memory.path for memory in places]
+        if len(paths_of) > 1:
+            which = " and ".join(path.name for path in paths_of)
             message = f"these memories have the same id {name}: {which}; give one of them another, in its line 'id:'"
-            yield Finding("duplicate-memory", message, str(places[1]), at=name)
+            yield Finding("duplicate-memory", message, str(paths_of[1]), at=name)
 
 
 # --- digest and settings ---------------------------------------------------------------------------------------------
@@ -409,16 +395,12 @@ def _check_digest(workspace: Workspace) -> Iterator[Finding]:
     paths, config = workspace.paths, workspace.config
     if not config.digest_enabled or not files.exists(paths.digest):
         return  # absent: that is the switch
-    try:
-        wanted = current_digest(paths, config.digest_max_bytes, secrets=config.redact)
-        data = wanted.text.encode("utf-8", "replace") if wanted is not None else None
-        if files.read_or_empty(paths.digest) != data:
-            message = "the digest is older than the category files ('knowledge digest on' writes it again)"
-            mend = partial(regenerate_digest, paths, config.digest_max_bytes, secrets=config.redact)
-            yield Finding("digest-stale", message, str(paths.digest), mend, note=True)  # an edit by hand does that
-    except OSError as error:
-        message = f"the digest cannot be checked: {error.strerror}"
-        yield Finding("unreadable", message, str(error.filename or paths.digest))
+    wanted = current_digest(paths, config.digest_max_bytes, secrets=config.redact)
+    data = wanted.text.encode("utf-8", "replace") if wanted is not None else None
+    if files.read_or_empty(paths.digest) != data:
+        message = "the digest is older than the category files ('knowledge digest on' writes it again)"
+        mend = partial(regenerate_digest, paths, config.digest_max_bytes, secrets=config.redact)
+        yield Finding("digest-stale", message, str(paths.digest), mend, note=True)  # an edit by hand does that
 
 
 def _check_settings(workspace: Workspace) -> Iterator[Finding]:
@@ -462,9 +444,8 @@ def doctor_text(report: DoctorReport) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "doctor",
-        SUMMARY["doctor"],
         "--repair",
         doctor,
         doctor_text,

@@ -7,30 +7,29 @@ conversation that was reclaimed, or that its tool deleted, marks nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.base import files
 from core.base.entry import statement_key
-from core.base.markdown import Bullet, parse_bullets, sanitise_name, split_provenance
+from core.base.markdown import Bullet, parse_bullets, sanitise_name
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt, disk_errors
 from core.commands.bullets import change_all
 from core.commands.daily.connect import Ask, nobody
 from core.commands.purge import CANNOT, Purged, complete
-from core.commands.row import flag, needed, single
-from core.commands.statements import Found
-from core.commands.table import SUMMARY
+from core.commands.row import flag, needed, top
+from core.commands.statements import Found, all_lines
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience import record
 from core.harvest.confirming import make_confirmed
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge.bullet_text import held_item, without_lines
-from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_files, read_text
+from core.knowledge.categories import QUARANTINE, read_text
 from core.knowledge.edit import change_file, new_edit_run
 from core.knowledge.hunks import Hunk
 from core.knowledge.journal import read_journal, states_by_sha
@@ -68,17 +67,7 @@ class Forgotten:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge forget --json`."""
-        return {
-            "name": self.name,
-            "conversations": list(self.conversations),
-            "lines": [row.to_json() for row in self.lines],
-            "stayed": [row.to_json() for row in self.stayed],
-            "how": self.how or None,
-            "run": self.run or None,
-            "purged": self.purged.to_json() if self.purged is not None else None,
-            "warnings": list(self.warnings),
-            "errors": [vars(error) for error in self.errors],
-        }
+        return {**vars(self), "how": self.how or None, "run": self.run or None}
 
 
 def forget(
@@ -138,24 +127,17 @@ def _resting(paths: Paths, keys: Sequence[str]) -> tuple[set[str], list[Found], 
     entries = seen_ledger(paths)
     called = {_name_of(entries[key]) for key in keys}
     names = called | {sanitise_name(cited_name(name)) for name in called}
-    try:
-        others = _said_by_others(paths, set(keys))
-        rows = list(_all_lines(paths))
-    except OSError as error:
-        why = f"what rests on it cannot be told: {error.strerror or error}"
-        raise KnowledgeError("unreadable", why, error.filename or "") from error
+    with disk_errors("unreadable", "what rests on it cannot be told"):
+        others = {*_said_by_others(paths, keys)}
+        rows = _all_lines(paths)
     own = [row for row in rows if _came_from(row) in names]
     others |= {_said(row) for row in rows if _came_from(row) not in names and not row.bullet.struck}
     return names, [row for row in own if _said(row) not in others], [row for row in own if _said(row) in others]
 
 
 def _all_lines(paths: Paths) -> list[Found]:
-    found = []
-    for name, row in CATEGORY.items():
-        for place in [row.file] if row.file else [f"files/{note.name}" for note in note_files(paths)]:
-            found += [Found(name, place, one) for one in bullets_in(read_text(paths.knowledge / place), name)]
     held = parse_bullets(read_text(paths.knowledge / QUARANTINE))
-    return [*found, *(Found("quarantine", QUARANTINE, one) for one in held)]
+    return [*all_lines(paths), *(Found("quarantine", QUARANTINE, one) for one in held)]
 
 
 def _came_from(row: Found) -> str:
@@ -170,24 +152,28 @@ def _words(file: str, bullet: Bullet) -> str:
     return held_item(bullet).text if file == QUARANTINE else bullet.text
 
 
-def _taught(paths: Paths, keys: Iterable[str]) -> list[tuple[str, str]]:
-    """What its own plans say, also what the user has removed since, as (file, text). Raises OSError."""
-    wanted = set(keys)
-    return [(file, text) for key, file, text in _planned(paths) if key in wanted]
+class _Taught(NamedTuple):
+    """One line of a proven plan: whose plan, the file, the line, what it says."""
+
+    key: str
+    file: str
+    line: str
+    words: str
 
 
-def _said_by_others(paths: Paths, keys: set[str]) -> set[tuple[str, str]]:
-    """What the proven plans of all other conversations say, as (file, key of the statement). Raises OSError."""
-    return {(file, statement_key(text)) for key, file, text in _planned(paths) if key not in keys}
-
-
-def _planned(paths: Paths) -> Iterator[tuple[str, str, str]]:
-    """Every line of every proven plan: the conversation, the file, what it says."""
+def _planned(paths: Paths) -> Iterator[_Taught]:
+    """Every line of every proven plan. Raises OSError."""
     for path in sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else ():
         for key, state in states_by_sha(read_journal(path)).items():
             for planned in state.plan.files if state.done and state.plan is not None else ():
                 for bullet in parse_bullets("\n".join(planned.all_lines)):
-                    yield key, planned.name, _words(planned.name, bullet)
+                    yield _Taught(key, planned.name, bullet.raw, _words(planned.name, bullet))
+
+
+def _said_by_others(paths: Paths, keys: Collection[str]) -> dict[tuple[str, str], str]:
+    """What the proven plans of all other conversations say, as (file, key of the statement) -> how one has it. Raises
+    OSError."""
+    return {(row.file, statement_key(row.words)): row.line for row in _planned(paths) if row.key not in keys}
 
 
 # --- the durable steps ------------------------------------------------------------------------------------------------
@@ -246,8 +232,9 @@ def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
     trash. Lines that others say too lose its name only."""
     paths, moment = workspace.paths, now()
     texts = [_words(row.file, row.bullet) for row in found.lines]
-    others = _said_by_others(paths, set(found.conversations)) | {_said(row) for row in found.stayed}
-    texts += [text for file, text in _taught(paths, found.conversations) if (file, statement_key(text)) not in others]
+    others = {*_said_by_others(paths, found.conversations), *map(_said, found.stayed)}
+    taught = [row for row in _planned(paths) if row.key in found.conversations]
+    texts += [row.words for row in taught if (row.file, statement_key(row.words)) not in others]
     day = moment.astimezone(UTC).date().isoformat()
 
     def work(store: Recovered) -> None:
@@ -270,32 +257,19 @@ def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
 def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, drop: bool) -> bool:
     """Lines that name it and that others say too name one of these from now on. Where another line says the same, it
     goes (`drop`) or stays. Whether anything was written. Raises KnowledgeError."""
-    everything = list(_all_lines(paths))
+    everything, others = _all_lines(paths), _said_by_others(paths, found.conversations)
     heirs: dict[str, dict[str, str]] = {}
     gone: dict[str, list[str]] = {}
     for row in found.stayed:
         if any(_said(one) == _said(row) and _came_from(one) != _came_from(row) for one in everything):
             gone.setdefault(row.file, []).append(row.bullet.raw)
         else:
-            heirs.setdefault(row.file, {})[row.bullet.raw] = _others_line(paths, row, set(found.conversations))
+            heirs.setdefault(row.file, {})[row.bullet.raw] = others.get(_said(row), row.bullet.raw)
     for file, lines in heirs.items():
         hand_over(paths, file, lines, moment, run)
     for file, raws in gone.items() if drop else ():
         change_file(paths, file, partial(_without, raws), moment, run=run)
     return bool(heirs) or (drop and bool(gone))
-
-
-def _others_line(paths: Paths, row: Found, keys: set[str]) -> str:
-    """How another conversation's plan has it."""
-    for path in sorted(paths.plans.glob("*.jsonl")):
-        for key, state in states_by_sha(read_journal(path)).items():
-            if key in keys or not state.done or state.plan is None:
-                continue
-            for planned in state.plan.files:
-                for line in planned.all_lines if planned.name == row.file else ():
-                    if statement_key(split_provenance(line.removeprefix("- "))[0]) == _said(row)[1]:
-                        return line
-    return row.bullet.raw
 
 
 # --- what was made of it ----------------------------------------------------------------------------------------------
@@ -361,9 +335,8 @@ def forgotten_text(found: Forgotten) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "forget",
-        SUMMARY["forget"],
         "dead-links --yes",
         forget,
         forgotten_text,

@@ -15,7 +15,7 @@ from core.base import files
 from core.base.choices import PROVIDERS
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.markdown import split_provenance
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt, disk_errors
 from core.base.settings import find_setting
 from core.commands.daily.autopilot import run_by_itself
 from core.commands.harvest_options import (
@@ -30,10 +30,10 @@ from core.commands.harvest_report import harvest_text, without_new_lines
 from core.commands.library.cluster import on_cluster
 from core.commands.moment.worked import UsageReader
 from core.commands.purge import complete
-from core.commands.row import NAMED, Argument, flag, listed, repeated, single, whole_number
+from core.commands.row import NAMED, Argument, flag, listed, repeated, top, whole_number
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.statements import bullets_of
-from core.commands.table import SUMMARY
+from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.classify import fate_of
 from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
@@ -153,11 +153,9 @@ def _settled(workspace: Workspace, run: str) -> list[str]:
     lines = [line for row in changes for line in row.removed if line.startswith("- ") and line not in row.added]
     if not lines:
         return []
-    went = "line went" if len(lines) == 1 else "lines went"
     texts = [split_provenance(line.removeprefix("- "))[0] for line in lines]
     back = f"'knowledge undo {run}' takes the whole run back"
-    settled = "it" if len(lines) == 1 else "them"
-    return [f"{len(lines)} {went}, for the rest of the session has settled {settled}: {first(texts)}; {back}"]
+    return [f"{count(len(lines), 'line')} settled by the rest of the session, and taken out: {first(texts)}; {back}"]
 
 
 def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
@@ -239,19 +237,9 @@ def harvest_command(
         raise KnowledgeError("usage", f"--jobs cannot be {jobs}", hint=f"accepted: {allowed.accepted}")
     named = chosen_sources(source or (), typed=True)
     request = HarvestRequest(
-        apply,
-        no_harvest,
-        keep,
-        max_harvest_bytes,
-        limit,
-        provider or "",
-        model or "",
-        jobs,
-        named,
-        look_around=not apply,
-        at_once=now,
-        again=again,
-    )
+        apply, no_harvest, keep, max_harvest_bytes, limit, provider or "", model or "", jobs, named,
+        look_around=not apply, at_once=now, again=again,
+    )  # fmt: skip
     if since_last and apply:
         return run_by_itself(workspace, request, ended or (), harvest, progress=progress, cancelled=cancelled)
     return harvest(workspace, request, progress=progress, cancelled=cancelled)
@@ -277,13 +265,9 @@ def _dry_run(
             notes.append(f"{run.words}; 'knowledge harvest --finish' puts that right, and so does --apply")
     except OSError as error:
         notes.append(f"nobody knows whether a run is at work: {error.strerror} ({error.filename or paths.lock})")
-    try:
+    with disk_errors("scan-failed", "the conversations cannot be listed"):
         entries = rebuild(paths) if entries is None else entries
         plan = plan_harvest(paths, options, entries, now, cache)
-    except OSError as error:
-        raise KnowledgeError(
-            "scan-failed", f"the conversations cannot be listed: {error.strerror}", error.filename or ""
-        ) from error
     if plan.careful:
         notes.append(f"nothing will be reclaimed: {plan.careful}")
     fate = fate_of(plan, options.limits, options.trash_days, interrupted)
@@ -340,18 +324,18 @@ def _apply(
     from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
 
     counted = Counted(generate) if generate is not None else None
-    done = attempt(
-        run_harvest, workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache
-    )
-    if counted is not None and options.usage is not None:
-        note_usage(options.usage, options.asked, counted.usage)
-    if isinstance(done, KnowledgeError):
-        raise done
+    try:
+        report = run_harvest(
+            workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache
+        )
+    finally:
+        if counted is not None and options.usage is not None:
+            note_usage(options.usage, options.asked, counted.usage)
     if counted is not None:
-        done.value.sent_tokens = counted.sent
+        report.sent_tokens = counted.sent
         if not options.caps:  # else every call was booked at once
-            _book(workspace, options, done.value, now)
-    return done.value
+            _book(workspace, options, report, now)
+    return report
 
 
 def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Clock) -> None:
@@ -369,7 +353,6 @@ def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, 
 
 def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:
     """Fill in tokens and prices: what the plan would cost, or what the run did cost."""
-    notes = list[str]()
     if options.limits.provider == "offline" or request.no_harvest or request.rough:
         report.tokens = report.plan.bytes_to_send() // BYTES_A_TOKEN  # about what a model would read of them
     elif report.applied:
@@ -388,10 +371,9 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
         report.token_factor, report.factor_calls = usage.factor, usage.calls
         longest = found.total.calls * usage.seconds_a_call
         report.seconds = (longest / max(1, options.jobs), longest)
-        notes = _cap_note(options.max_run_tokens, found.fitting, report)
+        report.notes += _cap_note(options.max_run_tokens, found.fitting, report)
     priced = round(report.tokens * report.token_factor)
     report.price = options.price(priced, report.expected_output)
-    report.notes += notes
     if report.applied:
         report.spent = options.price(report.input_tokens, report.output_tokens)
 
@@ -409,9 +391,8 @@ def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]
 
 
 COMMANDS = (
-    single(
+    top(
         "harvest",
-        SUMMARY["harvest"],
         "--apply --limit 10",
         harvest_command,
         harvest_text,

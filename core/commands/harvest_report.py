@@ -8,7 +8,7 @@ from core.commands.text import count, dollars, fed, one_line, short, size, token
 from core.harvest.report import HarvestReport
 from core.knowledge.categories import CATEGORIES
 
-SHOWN, NAME_CHARACTERS = 20, 80
+SHOWN, NAME = 20, 80
 """At most this many conversations are named before a run, and so much of a name."""
 LINES, LINE_CHARACTERS = 10, 300
 """At most this many new lines of a category are shown, and so much of one."""
@@ -84,7 +84,10 @@ def _done(report: HarvestReport) -> list[str]:
     elif not (report.deferred or report.too_large or report.cancelled or report.plan.writing):
         lines.append("nothing new: no conversation waits to be harvested")
     if report.notes_as_facts:
-        lines += _notes_as_facts(report.notes_as_facts - report.notes_outside, report.notes_outside)
+        lines.append(
+            f"notes on files that became facts: {report.notes_as_facts - report.notes_outside} of files not found, "
+            f"{report.notes_outside} of files outside file_roots and the folder of their conversation"
+        )
     lines += fed(report.facts)
     if report.calls:
         lines.append(f"sent to the model: {count(report.calls, 'request')}")
@@ -95,20 +98,6 @@ def _done(report: HarvestReport) -> list[str]:
             f" (as the provider counts them; ~{tokens(report.sent_tokens)} input as the dry run does)"
         )
     return lines
-
-
-def _notes_as_facts(missing: int, outside: int) -> list[str]:
-    """Why notes on files are facts instead."""
-    where = "outside file_roots and the folder of its conversation"
-    rows = (
-        (missing, "a file that was not found", "files that were not found"),
-        (outside, f"a file {where}", f"files {where}"),
-    )
-    return [
-        f"{number} {f'note on {one} became a fact' if number == 1 else f'notes on {many} became facts'}"
-        for number, one, many in rows
-        if number
-    ]
 
 
 def _left(report: HarvestReport) -> list[str]:
@@ -185,13 +174,13 @@ def _source_lines(report: HarvestReport) -> list[str]:
 
 def _named(report: HarvestReport) -> list[str]:
     """What --apply would read: the day of its last change, how big it is, which tool's it is, and its name."""
-    from core.commands.sources import title_of
+    from core.commands.sources import day_of, title_of
 
     found = [step.artifact for step in report.plan.steps if step.action == "harvest"]
     whose = [title_of(row.source) if row.is_foreign else "home" for row in found[:SHOWN]]
     width = max(map(len, whose), default=0)
     lines = [
-        f"  {_day(row.mtime_ns):<10}  {size(row.size):>7}  {source:<{width}}  {short(row.name, NAME_CHARACTERS)}"
+        f"  {day_of(row.mtime_ns) or ''!s:<10}  {size(row.size):>7}  {source:<{width}}  {short(row.name, NAME)}"
         for row, source in zip(found, whose, strict=False)
     ]
     return lines + [f"  and {len(found) - SHOWN} more"] * (len(found) > SHOWN)
@@ -199,20 +188,10 @@ def _named(report: HarvestReport) -> list[str]:
 
 def _local_day(when: str) -> str:
     """The day of an ISO 8601 time as the user's clock has it; what cannot be read comes back as it is."""
-
     try:
         return f"{datetime.fromisoformat(when).astimezone():%Y-%m-%d}"
     except (ValueError, OverflowError):
         return when
-
-
-def _day(mtime_ns: int) -> str:
-    """The day as the user's clock has it, "" for a time that no calendar has."""
-
-    try:
-        return f"{datetime.fromtimestamp(mtime_ns / 1e9):%Y-%m-%d}" if mtime_ns > 0 else ""
-    except (ValueError, OverflowError, OSError):
-        return ""
 
 
 def _plan_lines(report: HarvestReport) -> list[str]:

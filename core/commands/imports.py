@@ -11,8 +11,7 @@ from core.commands.harvest_options import (
     HarvestRequest,
     harvest_options,
 )
-from core.commands.row import flag, needed, single
-from core.commands.table import SUMMARY
+from core.commands.row import flag, needed, top
 from core.commands.text import count, fed, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.imports import ImportReport, plan_import, run_import
@@ -72,9 +71,8 @@ def _held(why: str) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "import",
-        SUMMARY["import"],
         ". --apply",
         import_memories,
         imports_text,

@@ -4,7 +4,7 @@ beside them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -19,9 +19,19 @@ from core.base.result import ErrorInfo, KnowledgeError
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.history.runs import settled, undone_elsewhere
 from core.commands.project import find_project, may_read, places, project_problem
-from core.commands.row import PROJECT_OPTION, SECRETS, group, needed, option, optional, repeated, single, whole_number
+from core.commands.row import (
+    PROJECT_OPTION,
+    SECRETS,
+    group,
+    needed,
+    option,
+    optional,
+    repeated,
+    single,
+    top,
+    whole_number,
+)
 from core.commands.statements import record_follows
-from core.commands.table import SUMMARY
 from core.commands.text import change_text
 from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
 from core.knowledge.edit import Edited, change_file
@@ -38,27 +48,21 @@ if TYPE_CHECKING:
     from core.knowledge.hunks import Hunk
 
 
-def in_two_scopes(memories: Iterable[Memory]) -> bool:
-    """Whether some belong to the home and some to a project. Each counts from 1: only then does an id need its scope in
-    front, and the texts for one folder stay as they are otherwise."""
-    return len({row.scope for row in memories}) > 1
-
-
-_CLEANED: dict[str, Callable[[Any], Any]] = {
-    "content": tame,
-    "summary": tame,
-    "tags": lambda tags: list(map(tame, tags)),
-    "path": str,
-}
-
-
 ROW = ("id", "created", "tags", "summary", "scope", "path")
 """What `memories --json` and `recall --json` tell of each memory."""
 
 
-def _attributes(memory: Memory, *names: str) -> dict[str, Any]:
-    """These attributes of a memory for JSON; what others may have written goes through the gate, and nothing else."""
-    return {name: _CLEANED.get(name, lambda value: value)(getattr(memory, name)) for name in names}
+def _told(memory: Memory, *names: str) -> dict[str, Any]:
+    """These attributes of a memory for JSON; what others may have written goes through the gate."""
+    cleaned: dict[str, Callable[[Any], Any]] = {"content": tame, "summary": tame, "path": str}
+    row = {name: cleaned.get(name, lambda value: value)(getattr(memory, name)) for name in names}
+    return row | ({"tags": list(map(tame, memory.tags))} if "tags" in names else {})
+
+
+def _of(number: int, rows: Sequence[Memory]) -> tuple[int, str]:
+    """How many there are, and how many of these are here where that is a part."""
+    number = max(number, len(rows))
+    return number, f", here {len(rows)} of them" if number > len(rows) else ""
 
 
 @dataclass(frozen=True)
@@ -77,9 +81,8 @@ class Saved:
     @property
     def display(self) -> str:
         path = self.memory.path
-        if self.already:
-            return f"✓ Already saved as {self.memory.id:03d}: {path.name}\nLocation: {path}"
-        return f"✓ Saved memory {self.memory.id}: {path.name}\nLocation: {path}"
+        did = f"Already saved as {self.memory.id:03d}" if self.already else f"Saved memory {self.memory.id}"
+        return f"✓ {did}: {path.name}\nLocation: {path}"
 
     def to_json(self) -> dict[str, Any]:
         """The return value of the tool `save_memory`, with `warnings` when there are any."""
@@ -104,8 +107,7 @@ class Recalled:
     def display(self) -> str:
         if not self.memories:
             return f"No memories found matching '{tame(self.query)}'"
-        number = max(self.found, len(self.memories))
-        here = f", here {len(self.memories)} of them" if number > len(self.memories) else ""
+        number, here = _of(self.found, self.memories)
         parts = [f"Found {number} {'memory' if number == 1 else 'memories'} matching '{tame(self.query)}'{here}:\n"]
         parts += [self.shown(row, tame(row.content)) for row in self.memories]
         return tame("\n".join(parts) + "\n")
@@ -119,7 +121,7 @@ class Recalled:
 
     def tool_result(self) -> dict[str, Any]:
         """The return value of the tool `recall_memory`."""
-        results = [_attributes(row, "id", "content", "tags", "created", "path") for row in self.memories]
+        results = [_told(row, "id", "content", "tags", "created", "path") for row in self.memories]
         return {"display": self.display, "count": max(self.found, len(results)), "results": results}
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -134,7 +136,7 @@ class Recalled:
                 "score": number - at,
                 "why": self.why,
                 "provenance": f"[from: {row.source}, {row.created[:10]}]",
-                **_attributes(row, *ROW),
+                **_told(row, *ROW),
             }
             for at, row in enumerate(self.memories)
         ]
@@ -154,10 +156,9 @@ class Listed:
     def display(self) -> str:
         if not self.memories:
             return "No memories found." if self.exists else "No memories saved yet."
-        number = max(self.found, len(self.memories))
-        here = f", here {len(self.memories)} of them" if number > len(self.memories) else ""
+        number, here = _of(self.found, self.memories)
         parts = [f"Total memories: {number}{here}\n\n"]
-        scoped = in_two_scopes(self.memories)
+        scoped = len({row.scope for row in self.memories}) > 1  # each scope counts from 1
         for row in self.memories:
             tags = f" [{', '.join(map(tame, row.tags))}]" if row.tags else ""
             scope = f"{row.scope}:" if scoped else ""
@@ -167,7 +168,7 @@ class Listed:
 
     def to_json(self) -> dict[str, Any]:
         """The return value of the tool `list_memories`; each row has its scope and path too."""
-        rows = [_attributes(row, *ROW) for row in self.memories]
+        rows = [_told(row, *ROW) for row in self.memories]
         return {"display": self.display, "count": max(self.found, len(rows)), "memories": rows}
 
 
@@ -205,11 +206,8 @@ def words_of(
 def preview(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> Preview:
     """Raises KnowledgeError as saving would have it: nothing to save, too much, a tag that is none, no such folder."""
     words = words_of(workspace, content, tags)
-    folder = ""
-    if project:
-        found = find_project(workspace, project)
-        folder = sanitise_line(str(found or ""), None)
-    return Preview(words[0], words[1], folder)
+    found = find_project(workspace, project) if project else None
+    return Preview(words[0], words[1], sanitise_line(str(found or ""), None))
 
 
 T = TypeVar("T")
@@ -243,12 +241,11 @@ def save(
     def write() -> tuple[Memory, bool]:
         shelf = Shelf(scope, where.memories)
         readable = may_read(workspace, where.home.parent)  # or tags of somebody else would be trusted with the words
-        same = shelf.same(
-            content,
-            tags,
-            lambda one: (scope != "project" or readable(one.path)) and trust_of(one.source) <= trust_of(source),
-        )
-        if same:
+
+        def counts(one: Memory) -> bool:
+            return (scope != "project" or readable(one.path)) and trust_of(one.source) <= trust_of(source)
+
+        if same := shelf.same(content, tags, counts):
             return same, True
         return write_memory(shelf, content, tags, now(), source), False
 
@@ -305,8 +302,6 @@ def memories_edit(
 ) -> Edited:
     """Give one other words. `which` is its id or file name, `seen` the sha256 of the file that the user looked at.
     Secrets in the new words: as in `save`."""
-    # Saving, recalling and listing need nothing of edits and their history.
-
     memory = _chosen(workspace, which, project, seen=seen)
     wanted, _, replaced = words_of(workspace, text, keep_secrets=keep_secrets)
     where = Paths(memory.path.parents[2])
@@ -318,41 +313,49 @@ def memories_edit(
     unread = _kept_trusted(workspace, where, memory.path, where.changes)
     kept = record_follows(workspace.paths, memory.content, wanted)
     sentences = (replaced, kept, edited.warning, unsettled, undone_elsewhere(workspace, where), unread)
-    warning = "; ".join(filter(None, sentences))
-    return replace(edited, warning=warning, scope=memory.scope)
+    return replace(edited, warning="; ".join(filter(None, sentences)), scope=memory.scope)
 
 
 def memories_archive(workspace: Workspace, which: str, *, project: str = "", seen: str | None = None) -> Moved:
     """Move one out of the way: it is listed and recalled no more."""
-    chosen = _chosen(workspace, which, project, seen=seen)
-    return _moved(workspace, chosen, archive_memory, archived=True)
+    memory = _chosen(workspace, which, project, seen=seen)
+    return _moved(workspace, memory, Paths(memory.path.parents[2]), archive_memory)
 
 
 def memories_restore(workspace: Workspace, which: str, *, project: str = "") -> Moved:
     """Bring one back from the archive."""
-    chosen = _chosen(workspace, which, project, archived=True)
-    return _moved(workspace, chosen, restore_memory, archived=False)
+    memory = _chosen(workspace, which, project, archived=True)
+    return _moved(workspace, memory, Paths(memory.path.parents[3]), restore_memory)
+
+
+def _moved(workspace: Workspace, memory: Memory, where: Paths, move: Callable[[Path], Path]) -> Moved:
+    moved = _locked(workspace, where, lambda: move(memory.path))
+    _kept_trusted(workspace, where, moved)
+    return Moved(memory, moved, move is archive_memory)
 
 
 def _chosen(
     workspace: Workspace, which: str, project: str, *, seen: str | None = None, archived: bool = False
 ) -> Memory:
-    """The memory that the user means. Raises KnowledgeError when it is another by now than they have `seen`."""
-    if not which.strip():
+    """The memory of that id, `project:ID`, or file name. Raises KnowledgeError when there is none, or one in the home
+    and the project, or when it is another by now than the user has `seen`."""
+    wanted = which.strip().removesuffix(".md")
+    if not wanted:
         raise KnowledgeError("usage", "which memory? give its id", hint="'knowledge memories' lists the ids")
-    found = all_memories(workspace, project, archived=archived)
-    chosen = choose_memory(found, which)
-    if seen is not None and seen != chosen.sha256:
+    scope, _, number = wanted.rpartition(":")
+    wanted_id = int(number) if number.isdecimal() and len(number) < 10 else 0  # no memory has the id 0
+    found = all_memories(workspace, project, archived=archived).memories
+    rows = [row for row in found if wanted == row.path.stem or (row.id == wanted_id and scope in ("", row.scope))]
+    if not rows:
+        raise KnowledgeError("no-match", f"there is no memory {which!r}", hint="'knowledge memories' lists them")
+    if len(rows) > 1:
+        names = "; ".join(f"{row.scope}:{row.id} {row.path.name}" for row in rows)
+        message = f"{len(rows)} memories have the id {wanted}: {names}"
+        raise KnowledgeError("ambiguous", message, hint="give SCOPE:ID or the name")
+    if seen not in (None, rows[0].sha256):
         message = "the memory has changed since you saw it; nothing was written"
-        raise KnowledgeError("changed-outside", message, chosen.path, "look again")
-    return chosen
-
-
-def _moved(workspace: Workspace, memory: Memory, move: Callable[[Path], Path], *, archived: bool) -> Moved:
-    where = Paths(memory.path.parents[2 if archived else 3])  # from out of the archive, one folder more
-    moved = _locked(workspace, where, lambda: move(memory.path))
-    _kept_trusted(workspace, where, moved)
-    return Moved(memory, moved, archived)
+        raise KnowledgeError("changed-outside", message, rows[0].path, "look again")
+    return rows[0]
 
 
 def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Memories:
@@ -367,12 +370,9 @@ def _shelves(workspace: Workspace, project: str, *, archived: bool = False) -> t
     """The folders of `all_memories`, and what of the project is left out."""
     found = find_project(workspace, project)
     readable, problem = may_read(workspace, found), project_problem(workspace, project)
+    below = ARCHIVE if archived else ""
     shelves = [
-        Shelf(
-            scope,
-            where.memories / ARCHIVE if archived else where.memories,
-            lambda scope, path: readable(path),
-        )
+        Shelf(scope, where.memories / below, lambda _scope, path: readable(path))
         for scope, where in places(workspace, found)
     ]
     return shelves, [] if problem is None else [replace(problem, message=str(problem), hint="")]
@@ -388,25 +388,6 @@ def _kept_trusted(workspace: Workspace, where: Paths, *written: Path) -> str:
     except KnowledgeError as failed:
         return f"it will not be read before {ALLOW}: {failed.error}"
     return ""
-
-
-def choose_memory(found: Memories, which: str) -> Memory:
-    """The memory of that id, `project:ID`, or file name. Raises KnowledgeError when there is none, or one in the home
-    and the project."""
-    wanted = which.strip().removesuffix(".md")
-    scope, _, number = wanted.rpartition(":")
-    wanted_id = int(number) if number.isdecimal() and len(number) < 10 else 0  # no memory has the id 0
-    rows = [
-        row for row in found.memories if wanted == row.path.stem or (row.id == wanted_id and scope in ("", row.scope))
-    ]
-    if len(rows) == 1:
-        return rows[0]
-    if rows:
-        names = "; ".join(f"{row.scope}:{row.id} {row.path.name}" for row in rows)
-        raise KnowledgeError(
-            "ambiguous", f"{len(rows)} memories have the id {wanted}: {names}", hint="give SCOPE:ID or the name"
-        )
-    raise KnowledgeError("no-match", f"there is no memory {which!r}", hint="'knowledge memories' lists them")
 
 
 def _with_body(lines: list[str], content: str) -> list[Hunk]:
@@ -449,6 +430,7 @@ def _locked(workspace: Workspace, where: Paths, work: Callable[[], T]) -> T:
 
 
 def display_text(value: Saved | Recalled | Listed) -> str:
+    """What an agent is told as well."""
     return value.display.rstrip("\n") + "\n"
 
 
@@ -466,9 +448,8 @@ _WHICH = needed("which", "a memory's id, project:ID or global:ID where both have
 
 
 COMMANDS = (
-    single(
+    top(
         "save",
-        SUMMARY["save"],
         '"Prefers tabs in Makefiles" --tag preference',
         save,
         display_text,
@@ -482,9 +463,8 @@ COMMANDS = (
         option("--project", "save it for this project alone", "DIR"),
         SECRETS,
     ),
-    single(
+    top(
         "recall",
-        SUMMARY["recall"],
         '"makefile tabs"',
         recall_command,
         display_text,
@@ -494,7 +474,7 @@ COMMANDS = (
     ),
     group(
         "memories",
-        SUMMARY["memories"],
+        "",
         "archive 3",
         single("list", "all memories of the home and of the project", "", memories_list, display_text, PROJECT_OPTION),
         single(

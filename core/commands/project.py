@@ -22,11 +22,24 @@ from core.base.project import GLOBAL, folders_around, is_below, project_root, re
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.trust import REFUSED, left_out, read_trust
 from core.commands.workspace import Workspace
+from core.knowledge import projects
+from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
+from core.knowledge.projects import (
+    NONE,
+    OWN,
+    Here,
+    KnownProjects,
+    Projects,
+    domains_in,
+    here_in,
+    known_projects,
+    named_root,
+    nearness,
+    waiting_sentence,
+)
 
 if TYPE_CHECKING:
     from core.base.entry import Entry
-    from core.knowledge.confirmed import Confirmations
-    from core.knowledge.projects import Here, Projects
 
 
 def find_project(workspace: Workspace, asked: str = "") -> Path | None:
@@ -130,34 +143,24 @@ class Scope:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Why lines of the project are left out here, where they wait for the user's word."""
-        from core.knowledge.projects import waiting_sentence
-
         return (waiting_sentence(self.here),) if self.here.waits else ()
 
     @property
     def domains(self) -> tuple[str, ...]:
         """The domains of the facts that may be told."""
-        from core.knowledge.projects import domains_in
-
         return (*(domains_in(self.here, self.projects) if self.folder else ()), GLOBAL)
 
     def tells(self, *bullets: Bullet) -> bool:
         """Whether lines may be told that say one thing."""
-        from core.knowledge.projects import NONE, OWN, nearness
-
         return self.everything or nearness(bullets, self.projects, self.here) <= (OWN if self.narrow else NONE)
 
     def as_told(self, bullet: Bullet) -> Bullet:
         """A line that may be told, without the conversations of other projects that said the same."""
-        from core.knowledge.projects import NONE, OWN, as_told
-
         farthest = OWN if self.narrow else NONE
-        return bullet if self.everything else as_told(bullet, self.projects, self.here, farthest) or bullet
+        return bullet if self.everything else projects.as_told(bullet, self.projects, self.here, farthest) or bullet
 
     def is_own(self, bullet: Bullet) -> bool:
         """Whether a line was said in this very project."""
-        from core.knowledge.projects import OWN, nearness
-
         return nearness((bullet,), self.projects, self.here) == OWN
 
     def tells_conversation(self, folder: str) -> bool:
@@ -196,7 +199,6 @@ class Scope:
     @cached_property
     def _elsewhere(self) -> tuple[str, ...]:
         """The projects that are known, and where conversations of all of them lie, and what they taught."""
-        from core.knowledge.projects import KnownProjects
         from core.sources.tools import ALL, places
 
         known = tuple(self.projects.places) if isinstance(self.projects, KnownProjects) else ()
@@ -219,8 +221,6 @@ class Scope:
 
     def _bullet(self, entry: Entry) -> Bullet:
         """The line that was found, as its file has it: an entry has its words without emphasis."""
-        from core.knowledge.confirmed import confirmed_bullets
-
         if entry.path not in self._lines:
             self._lines[entry.path] = split_lines(files.read_or_empty(entry.path).decode("utf-8", "replace"))
         lines, at = self._lines[entry.path], int(entry.key.rpartition(":")[2]) - 1
@@ -232,8 +232,6 @@ class Scope:
 
     @cached_property
     def _again(self) -> Confirmations:
-        from core.knowledge.confirmed import read_confirmed
-
         return read_confirmed(self.workspace.paths) or {}
 
     @cached_property
@@ -249,8 +247,6 @@ def scope_of(
     one of another system, or that is gone), by its repository (`owner/name`) or by its short name. `allowed`: more than
     the own project may be told; None: as the user's settings say. Raises KnowledgeError for a project that nobody
     knows, for more than is allowed, and where nobody can tell whose lines are whose."""
-    from core.knowledge.projects import here_in, known_projects, named_root
-
     known = known_projects(workspace.paths, workspace.environment)
     own = here_in(os.path.abspath(workspace.cwd), known, workspace.environment)
     allowed = workspace.config.mcp_all_conversations if allowed is None else allowed
@@ -278,16 +274,12 @@ def scope_of(
 
 
 def _known_ones(known: Projects) -> str:
-    from core.knowledge.projects import KnownProjects
-
     places = list(known.places) if isinstance(known, KnownProjects) else []
     return f"known are {', '.join(places[-10:])}" if places else "none is known yet"
 
 
 def lines_of(workspace: Workspace, folder: Path) -> Scope | None:
     """The lines of the project that a folder belongs to, as its user sees them; None for a folder of no project."""
-    from core.knowledge.projects import here_in, known_projects
-
     known = known_projects(workspace.paths, workspace.environment)
     here = here_in(str(folder), known, workspace.environment)
     return Scope(workspace, known, here, str(folder), narrow=True) if here.root else None

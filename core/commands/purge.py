@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from core.base import files
 from core.base.entry import statement_key
 from core.base.result import ErrorInfo, KnowledgeError, attempt
-from core.commands.daily.connect import NO_OR_YES, Ask, nobody
+from core.commands.daily.connect import Ask, agreed, nobody
 from core.commands.statements import Match, refresh_digest, resolve_bullet, text_of
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience import record
 from core.harvest.keeping import purge_archive
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge import purge as purging
-from core.knowledge.ledger import Entries, read_ledger, write_ledger
+from core.knowledge.ledger import read_ledger, write_ledger
 from core.knowledge.purge import Purge
 from core.knowledge.removed import FOREVER, read_removed
 from core.search.store import discard_holding, is_holding
@@ -58,8 +58,7 @@ class Purged:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge rm --forever --json`."""
-        lists = {key: list(value) for key, value in vars(self).items() if isinstance(value, tuple)}
-        return {**vars(self), **lists, "errors": [vars(error) for error in self.errors], "not_reached": CANNOT}
+        return {**vars(self), "not_reached": CANNOT}
 
 
 def remove_for_ever(
@@ -71,26 +70,16 @@ def remove_for_ever(
     if not yes and not agreed(ask, f"{text}\n", "purge this everywhere, for good, and backups that hold it?"):
         return Purged(agreed=False)
     before = complete(workspace, now)
-    notes = dict.fromkeys(before.notes)
+    notes = [*before.notes]
 
     def begin(store: Recovered) -> None:
-        notes.update(dict.fromkeys(store.notes))
+        notes.extend(store.notes)
         purging.begin_purge(workspace.paths, [text], now().astimezone(UTC).date().isoformat())
 
     with_store(workspace.paths, "rm", now(), begin)
     done = complete(workspace, now)
-    notes.update(dict.fromkeys(done.notes))
-    return replace(
-        done, agreed=True, conversations=tuple(sources), notes=tuple(notes)
-    )  # fmt: skip
-
-
-def agreed(ask: Ask, shown: str, question: str) -> bool:
-    """Whether the user says yes. Raises KnowledgeError where nobody can be asked."""
-    answer = ask(shown, question, NO_OR_YES, 0)
-    if answer is None:
-        raise KnowledgeError("needs-yes", "nobody can be asked here, so nothing was changed", hint="say --yes")
-    return answer == 1
+    notes += done.notes
+    return replace(done, agreed=True, conversations=tuple(sources), notes=tuple(dict.fromkeys(notes)))
 
 
 def _meant(workspace: Workspace, category: str, match: Match) -> tuple[str, list[str]]:
@@ -123,25 +112,21 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
     if purge is None:
         return Purged(agreed=False)
 
-    notes: dict[str, None] = {}
+    notes: list[str] = []
 
-    def work(entries: Entries) -> tuple[list[str], list[str]]:
+    def purge_files(store: Recovered | None = None) -> tuple[list[str], list[str]]:
+        entries = store.entries if store is not None else read_ledger(workspace.paths)
+        notes.extend(store.notes if store is not None else ())
         copies, damaged = purge_archive(workspace.paths, entries, purge)
         if copies:
             write_ledger(workspace.paths, entries)
         went, left = purging.purge_files(workspace.paths, purge)
         return [*went, *copies], [*left, *damaged]
 
-    def under_lock(store: Recovered) -> tuple[list[str], list[str]]:
-        notes.update(dict.fromkeys(store.notes))
-        return work(store.entries)
+    def purged() -> tuple[list[str], list[str]]:
+        return purge_files() if locked else with_store(workspace.paths, "rm", now(), purge_files)
 
-    def purge_files() -> tuple[list[str], list[str]]:
-        if locked:
-            return work(read_ledger(workspace.paths))
-        return with_store(workspace.paths, "rm", now(), under_lock)
-
-    went, left = purge_files()
+    went, left = purged()
     problems = []
     library = attempt(_purge_library, workspace, purge)
     if isinstance(library, KnowledgeError):
@@ -152,7 +137,7 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
     facts, errors = _delete_facts(workspace, purge.says, now)  # those that a purge that was cut off left behind
     problems += errors
     if facts:
-        purge_files()
+        purged()
     uses = attempt(record.forget, workspace.paths.experience, marks=purge.marks, holds=purge.holds)
     if isinstance(uses, KnowledgeError):
         problems.append(uses.error)
@@ -166,7 +151,7 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
     rows = 0 if isinstance(library, KnowledgeError) else library.value
     return Purged(
         True, tuple(went), facts, rows, tuple(caches), tuple(dict.fromkeys(left)), backups=tuple(backups),
-        errors=tuple(problems), notes=tuple(notes),
+        errors=tuple(problems), notes=tuple(dict.fromkeys(notes)),
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from core.base import files
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.statements import Found, Match, choose, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.named_paths import source_file
@@ -30,19 +30,8 @@ from core.knowledge.lines import missing_lines
 
 @dataclass(frozen=True)
 class Released:
-    """An item left the quarantine. `file` is where it is now ("": dropped), `sha256` that of quarantine.md."""
-
-    run: str
-    file: str
-    text: str
-    sha256: str
-    warning: str = ""
-
-
-@dataclass(frozen=True)
-class ReleasedMany:
-    """Several items left the quarantine in one edit: file ("": dropped) and line of each. `errors` are about those that
-    stay."""
+    """Items left the quarantine in one edit: file ("": dropped) and line of each. `sha256` is that of quarantine.md;
+    `errors` are about those that stay."""
 
     run: str
     items: tuple[tuple[str, str], ...]
@@ -50,15 +39,16 @@ class ReleasedMany:
     warning: str = ""
     errors: list[ErrorInfo] = field(default_factory=list)
 
+    @property
+    def file(self) -> str:
+        """Where the first of them is now, "" where it was dropped."""
+        return self.items[0][0]
+
 
 def quarantine_list(workspace: Workspace) -> list[HeldItem]:
     """All items held back, oldest first. No quarantine.md: none."""
-    try:
+    with disk_errors("unreadable", "the quarantine cannot be read", workspace.paths.quarantine):
         text = read_text(workspace.paths.quarantine)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the quarantine cannot be read: {error.strerror}", workspace.paths.quarantine
-        ) from error
     return [held_item(bullet, number) for number, bullet in enumerate(parse_bullets(text), start=1)]
 
 
@@ -75,14 +65,13 @@ def quarantine_drop(workspace: Workspace, match: Match, *, seen: str | None = No
     return _one(drop_all(workspace, [found], seen=seen, now=now))
 
 
-def _one(done: ReleasedMany) -> Released:
+def _one(done: Released) -> Released:
     if done.errors:
         raise KnowledgeError.of(done.errors[0])
-    [(file, text)] = done.items
-    return Released(done.run, file, text, done.sha256, done.warning)
+    return done
 
 
-def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, run: str = "", now: Clock = utc_now) -> ReleasedMany:
+def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, run: str = "", now: Clock = utc_now) -> Released:
     """Let several items in as the edit `run`, each file written once. One that cannot go in stays held and is reported;
     raises KnowledgeError when none can, or when they are in their files and could not leave the quarantine."""
     paths, at, errors = workspace.paths, now(), list[ErrorInfo]()
@@ -140,7 +129,7 @@ def _stays(error: OSError) -> ErrorInfo:
 
 def drop_all(
     workspace: Workspace, items: Sequence[HeldItem], *, seen: str | None = None, run: str = "", now: Clock = utc_now
-) -> ReleasedMany:
+) -> Released:
     """Remove several items; `knowledge undo RUN` brings them back."""
     gone = delete_bullets(workspace.paths, [item.ref for item in items], now(), seen=seen, run=run)
     return _released(workspace, gone, [("", item.ref.raw) for item in items], [], [])
@@ -148,12 +137,9 @@ def drop_all(
 
 def _released(
     workspace: Workspace, gone: Edited, rows: list[tuple[str, str]], warnings: list[str], errors: list[ErrorInfo]
-) -> ReleasedMany:
+) -> Released:
     problems = [text for text in (*warnings, gone.warning, refresh_digest(workspace)) if text]
-    return ReleasedMany(gone.run, tuple(rows), gone.sha256, "; ".join(dict.fromkeys(problems)), errors)
-
-
-# --- which items -----------------------------------------------------------------------------------------------------
+    return Released(gone.run, tuple(rows), gone.sha256, "; ".join(dict.fromkeys(problems)), errors)
 
 
 # --- one line --------------------------------------------------------------------------------------------------------

@@ -90,6 +90,13 @@ def single(
     return Command(name, summary, example, runs, text, arguments, **more)
 
 
+def top(
+    name: str, example: str, runs: Callable[..., Any], text: Callable[[Any], str], *arguments: Argument, **more: Any
+) -> Command:
+    """A command that is no subcommand: the table of commands says what it is for."""
+    return Command(name, "", example, runs, text, arguments, **more)
+
+
 def group(name: str, summary: str, example: str, *subcommands: Command) -> Command:
     """A command that has subcommands."""
     return Command(name, summary, example, subcommands=subcommands)

@@ -12,7 +12,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -24,12 +24,11 @@ from core.base.entry import Entry
 from core.base.markdown import BY_HAND, Bullet, split_lines, split_provenance
 from core.base.paths import Paths
 from core.base.project import is_below
-from core.base.result import KnowledgeError, Ok, Result, attempt
+from core.base.result import KnowledgeError, Ok, Result, attempt, disk_errors
 from core.commands.conversations import BuildReport
 from core.commands.entry_sources import search_sources
 from core.commands.project import find_project, lines_of, project_warnings
-from core.commands.row import NAMED, Argument, flag, listed, option, repeated, single, whole_number
-from core.commands.table import SUMMARY
+from core.commands.row import NAMED, Argument, flag, listed, option, repeated, top, whole_number
 from core.commands.text import count, one_line, size
 from core.commands.transcript_text import LINES, SPEAKERS
 from core.commands.workspace import Workspace, embedder_name, embedder_of
@@ -105,7 +104,7 @@ class FoundReport:
     def to_json(self) -> list[dict[str, Any]] | dict[str, Any]:
         """The list of `--json`; of a build alone, what it did."""
         if self.built is not None and not self.query:
-            return self.built.to_json()
+            return vars(self.built)
         return [hit.to_json() for hit in self.hits]
 
 
@@ -210,17 +209,10 @@ def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | Non
     """Why no entry was found: nothing is known yet, of the project or at all, or what is known does not say it."""
 
     where = f" of {project}" if project else " here" if keep is not None else ""
-    if keep is not None:
-        rows = index.database.execute(f"SELECT {COLUMNS} FROM entries")
-        if any(keep(Row(*row).entry()) for row in rows):
-            return f"what is known{where} was searched, and nothing says this"
-    condition, values = Filters(project=project).sql()
-    sql = f"SELECT count(*) FROM entries e WHERE 1{condition}"
-    number = index.database.execute(sql, values).fetchone()[0] if keep is None else 0
-    if number == 1:
-        return f"the one entry{where} was searched, and does not say this"
-    if number:
-        return f"{number:,} entries{where} were searched, and none says this"
+    condition, values = Filters(project="" if keep is not None else project).sql()
+    rows = index.database.execute(f"SELECT {COLUMNS} FROM entries e WHERE 1{condition}", values)
+    if any(keep is None or keep(Row(*row).entry()) for row in rows):
+        return f"what is known{where} was searched, and nothing says this"
     return f"nothing is known{where} yet, so this does not tell that nothing was said"
 
 
@@ -232,12 +224,8 @@ def remarks(query: str, hits: Sequence[Hit | ConversationHit], nothing: Sequence
 
 def opened_search(workspace: Workspace, project: Path | None) -> Index:
 
-    try:
+    with disk_errors("unreadable", "the store cannot be listed"):
         return open_index(search_folder(workspace, project), partial(search_sources, workspace, project))
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the store cannot be listed: {error.strerror}", error.filename or ""
-        ) from error
 
 
 def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...]:
@@ -430,10 +418,6 @@ class VectorsReport:
     turns: int = 0
     waiting: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return asdict(self)
-
 
 def build_vectors(
     workspace: Workspace,
@@ -499,14 +483,18 @@ def search_text(report: FoundReport) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _entry(number: int, hit: Any) -> Iterator[str]:
-
-    entry = hit.entry
-    lines = split_lines(entry.text) or [""]
-    yield f"{number}. {lines[0]} {entry.provenance}".rstrip()
-    yield from (f"   {line}" for line in lines[1:LINES])
+def _first_lines(text: str, indent: str) -> Iterator[str]:
+    lines = [line for line in split_lines(text) if line.strip()]
+    yield from (f"{indent}{line}" for line in lines[:LINES])
     if len(lines) > LINES:
-        yield f"   … {count(len(lines) - LINES, 'line')} more"
+        yield f"{indent}… {count(len(lines) - LINES, 'line')} more"
+
+
+def _entry(number: int, hit: Any) -> Iterator[str]:
+    entry = hit.entry
+    first, _, rest = entry.text.partition("\n")
+    yield f"{number}. {first} {entry.provenance}".rstrip()
+    yield from _first_lines(rest, "   ")
     about = [f"{entry.kind} {one_line(entry.key)}"]
     about += [one_line(entry.title)] if entry.kind == "note" and entry.title else []
     about += [one_line(", ".join(entry.tags))] if entry.tags and entry.kind != "note" else []
@@ -516,18 +504,14 @@ def _entry(number: int, hit: Any) -> Iterator[str]:
 
 def _conversation(number: int, hit: Any) -> Iterator[str]:
     """Its title and day, what was said in its best turn, and what it is."""
-
     yield f"{number}. {one_line(hit.title) or '(no title)'} [{hit.day}]"
     if hit.text:
-        lines = [line.strip() for line in split_lines(hit.text) if line.strip()]
-        yield f"   {SPEAKERS.get(hit.role, hit.role)}, turn {hit.turn}: {lines[0] if lines else ''}"
-        yield from (f"     {line}" for line in lines[1:LINES])
-        if len(lines) > LINES:
-            yield f"     … {count(len(lines) - LINES, 'line')} more"
+        first, _, rest = hit.text.strip().partition("\n")
+        yield f"   {SPEAKERS.get(hit.role, hit.role)}, turn {hit.turn}: {first}"
+        yield from _first_lines(rest, "     ")
     about = [f"conversation {one_line(hit.name)}", hit.tool, hit.folder, hit.branch, count(hit.turns, "turn")]
     about += [f"{len(hit.places)} of them match"] if len(hit.places) > 1 else []
-    about += ["in the trash"] if hit.in_trash else []
-    about += [", ".join(hit.why)]
+    about += ["in the trash"] * hit.in_trash + [", ".join(hit.why)]
     yield f"   ({'; '.join(one_line(one) for one in about if one)})"
     if hit.end:
         yield f"   as it was left: {one_line(hit.end)}"
@@ -548,9 +532,8 @@ def _built(built: BuildReport) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "search",
-        SUMMARY["search"],
         "flaky login test --kind conversation --since 2026-05",
         search_everything,
         search_text,
@@ -567,9 +550,8 @@ COMMANDS = (
         long=True,
         words=NAMED,
     ),
-    single(
+    top(
         "vectors",
-        SUMMARY["vectors"],
         "",
         build_vectors,
         vectors_text,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,10 @@ from core.base.config import NEW_FILE, Config, FolderFile, changed_config, load_
 from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.project import folders_around, repository_root
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, attempt, disk_errors
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
 from core.commands.row import group, needed, optional, single
-from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
 from core.knowledge.projects import here_in, known_projects
@@ -47,9 +46,6 @@ class Settings:
     settings: tuple[SettingValue, ...]
     warnings: tuple[str, ...]
     written: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def config_show(workspace: Workspace, key: str = "") -> Settings:
@@ -87,7 +83,7 @@ def config_set(workspace: Workspace, key: str, value: str, seen: str | None = No
 
 def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen: str | None) -> None:
     """Put one value into the file; raises KnowledgeError when it is another by now, or cannot be written."""
-    try:
+    with disk_errors("config-failed", "the settings file could not be changed", file):
         data = file.read_bytes() if file.exists() else b""
         if seen is not None and hashlib.sha256(data).hexdigest() != seen:
             raise KnowledgeError(
@@ -100,10 +96,6 @@ def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen:
             allow(workspace.environment, {file: hashlib.sha256(changed).hexdigest()})
         files.make_folder(file.parent)
         files.write_atomic(file, changed)
-    except OSError as error:
-        raise KnowledgeError(
-            "config-failed", f"the settings file could not be changed: {error.strerror}", file
-        ) from error
 
 
 def reads_here(config: Config) -> bool:
@@ -118,12 +110,10 @@ def settings_to_open(workspace: Workspace) -> Path:
     """The file that a user may write their settings into, made where they have none: the shipped one is not theirs,
     and the next update takes back what was written there."""
     file = writable_config_file(workspace.loaded, workspace.environment)
-    try:
+    with disk_errors("config-failed", "the settings file could not be made", file):
         if not files.exists(file):
             files.make_folder(file.parent)
             files.write_atomic(file, NEW_FILE.encode())
-    except OSError as error:
-        raise KnowledgeError("config-failed", f"the settings file could not be made: {error.strerror}", file) from error
     return file
 
 
@@ -168,10 +158,6 @@ class TrustReport:
     changed: tuple[TrustRow, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge trust --json`."""
-        return asdict(self)
-
 
 def trust_list(workspace: Workspace) -> TrustReport:
     """What waits here for the user's word, and what was allowed."""
@@ -197,17 +183,15 @@ def trust_allow(workspace: Workspace, file: str = "", *, seen: str | None = None
 def trust_forget(workspace: Workspace, file: str = "") -> TrustReport:
     """Take back what was allowed here, or one file or project."""
     known = read_trust(workspace.environment)
+    around = [row.path for row in here(workspace)]
     if file:
         path = place_of(Path(os.path.abspath(workspace.cwd / os.path.expanduser(file))))
-        inside = {str(path), str(path / "config.toml"), str(path / PROJECT_FOLDER), str(path / ".git")}
-        gone = [name for name in known.rows if name in inside or name.startswith(f"{path}{os.sep}{PROJECT_FOLDER}")]
-        gone += [name for name in known.rows if path.name == PROJECT_FOLDER and name.startswith(f"{path}{os.sep}")]
-    else:
-        around = {row.path for row in here(workspace)}
-        gone = [name for name in known.rows if any(name == row or name.startswith(row + os.sep) for row in around)]
+        around = [str(path / "config.toml"), str(path / PROJECT_FOLDER), str(path / ".git")]
+        around += [str(path)] if not path.is_dir() or path.name in (PROJECT_FOLDER, ".git") else []
+    gone = [name for name in known.rows if any(name == row or name.startswith(row + os.sep) for row in around)]
     if not gone and file:
         raise KnowledgeError("no-file", "that was never allowed", file, "'knowledge trust' lists what was")
-    rows = tuple(_record_row(name, known.rows[name]) for name in dict.fromkeys(gone))
+    rows = tuple(_record_row(name, known.rows[name]) for name in gone)
     forget(workspace.environment, gone)
     return _report(reopened(workspace), "forget", rows)
 
@@ -310,10 +294,8 @@ def _named(workspace: Workspace, file: str) -> list[TrustRow]:
     elif inside is not None:
         if refused := why_refused(inside.parent):
             raise KnowledgeError("not-own", refused, inside)
-        try:
+        with disk_errors("unreadable", "it cannot be read", path):
             return [TrustRow(str(place_of(path)), FILE, WAITING, mark=files.sha256_of_file(path))]
-        except OSError as error:
-            raise KnowledgeError("unreadable", f"it cannot be read: {error.strerror or error}", path) from error
     folder = path if path.is_dir() else path.parent
     rows = []
     if path.name == "config.toml" or path.is_dir():
@@ -409,7 +391,7 @@ _KEY = "a setting's name, such as digest_enabled"
 COMMANDS = (
     group(
         "config",
-        SUMMARY["config"],
+        "",
         "set provider ollama",
         single(
             "show",
@@ -431,7 +413,7 @@ COMMANDS = (
     ),
     group(
         "trust",
-        SUMMARY["trust"],
+        "",
         "allow",
         single("list", "what waits here for your word, and what you have allowed", "", trust_list, trust_text),
         single(

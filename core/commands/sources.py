@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, attempt
-from core.commands.row import optional, single
-from core.commands.table import SUMMARY
+from core.commands.row import optional, top
 from core.commands.text import count, one_line, size
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
@@ -88,11 +87,7 @@ class SourcesReport:
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "sources": [row.to_json() for row in self.rows],
-            "notes": self.notes,
-            "errors": [asdict(error) for error in self.errors],
-        }
+        return {"sources": self.rows, "notes": self.notes, "errors": self.errors}
 
 
 def chosen_sources(names: Sequence[str], *, typed: bool = False) -> tuple[str, ...]:
@@ -261,14 +256,14 @@ def _count(
 ) -> None:
     row.conversations, row.bytes = len(seen), sum(item.size for item in seen)
     row.newest = _iso(max((item.mtime_ns for item in seen), default=0) / 1e9)
-    row.days = dict(Counter(day for item in seen if (day := _day(item.mtime_ns)) is not None))
+    row.days = dict(Counter(day for item in seen if (day := day_of(item.mtime_ns)) is not None))
     row.harvested = sum(_is_harvested(item, known) for item in seen)
     row.grown = sum(_key(item) in known for item in seen) - row.harvested
     row.too_large = sum(item.size > limit and _key(item) in refused for item in seen if _key(item) not in known)
     row.new = row.conversations - row.harvested - row.grown - row.too_large
 
 
-def _day(nanoseconds: int) -> date | None:
+def day_of(nanoseconds: int) -> date | None:
     """The day of the user's calendar, None for a time that is none: some stand in a tool's own database."""
     try:
         return date.fromtimestamp(nanoseconds / 1e9) if nanoseconds > 0 else None
@@ -299,12 +294,18 @@ def _expiry(
     row.expiring_unharvested = sum(not _is_harvested(item, known) for item in soon)
 
 
-def ends(workspace: Workspace) -> dict[str, float]:
-    """When its tool deletes each conversation, in seconds since 1970 by the path of its file; none that are kept."""
+def deleted_by_tools(workspace: Workspace) -> tuple[list[Artifact], dict[str, int]]:
+    """The conversations that their tools will delete, and after how many days without a change, by source."""
     rows = places([row.name for row in SOURCES], workspace.environment, ())
     deletes = {row.name: days for row in SOURCES if (days := days_kept(row.name, rows))}
     found = survey([row for row in rows if row.source in deletes]).artifacts
-    return {item.path: item.mtime_ns / 1e9 + deletes[item.source] * 86_400 for item in found if item.kind != "store"}
+    return [item for item in found if item.kind != "store"], deletes
+
+
+def ends(workspace: Workspace) -> dict[str, float]:
+    """When its tool deletes each conversation, in seconds since 1970 by the path of its file; none that are kept."""
+    found, deletes = deleted_by_tools(workspace)
+    return {item.path: item.mtime_ns / 1e9 + deletes[item.source] * 86_400 for item in found}
 
 
 def days_kept(source: str, rows: Sequence[Place]) -> int:
@@ -347,13 +348,12 @@ def sources_text(report: SourcesReport) -> str:
     alone = len(report.rows) == 1
     shown = [row for row in report.rows if row.conversations or row.picked or alone]
     absent = [row.name for row in report.rows if row not in shown]
-    width = max([len(row.name) for row in shown], default=0)
-    lines = [_row(row, width) for row in shown]
+    lines = table_rows(shown)
     if alone:
         lines += [f"  {one_line(place)}" for place in report.rows[0].places]
     if absent:
         lines.append(f"nothing of: {', '.join(absent)}")
-    lines += [line for row in shown for line in _expiry_text(row)]
+    lines += filter(None, map(expiry_text, shown))
     unpicked = [row.name for row in shown if not row.picked and row.conversations]
     if unpicked and not alone:
         name = unpicked[0]
@@ -362,34 +362,29 @@ def sources_text(report: SourcesReport) -> str:
     return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes]) + "\n"
 
 
-def _row(row: SourceFound, width: int) -> str:
-    mark = "*" if row.picked else " "
-    if not row.conversations:
-        return f"{mark} {row.name:<{width}}  nothing found"
-    counted = ((row.harvested, "harvested"), (row.grown, "grown since"), (row.too_large, "too large"))
-    states = [f"{number} {word}" for number, word in counted if number]
-    states += [f"{row.new} new"] if row.new or not states else []
-    number = count(row.conversations, "conversation")
-    return f"{mark} {row.name:<{width}}  {number}, {size(row.bytes)}, newest {row.newest[:10]}: {', '.join(states)}"
+def table_rows(rows: Sequence[SourceFound]) -> list[str]:
+    """A line for each source: whether a harvest reads it, how much there is, and how much of it is harvested."""
+    width = max([len(row.name) for row in rows], default=0)
+    lines = []
+    for row in rows:
+        counted = ((row.harvested, "harvested"), (row.grown, "grown since"), (row.too_large, "too large"))
+        states = [f"{number} {word}" for number, word in counted if number]
+        states += [f"{row.new} new"] if row.new or not states else []
+        about = f"{count(row.conversations, 'conversation')}, {size(row.bytes)}, newest {row.newest[:10]}"
+        told = f"{about}: {', '.join(states)}" if row.conversations else "nothing found"
+        lines.append(f"{'*' if row.picked else ' '} {row.name:<{width}}  {told}")
+    return lines
 
 
-def _expiry_text(row: SourceFound) -> list[str]:
+def expiry_text(row: SourceFound) -> str:
+    """What its tool deletes and when, "" where it deletes nothing."""
     if not row.expires_days or not row.conversations:
-        return []
+        return ""
     habit = f"{row.title} deletes what has not changed for {count(row.expires_days, 'day')}"
     if not row.expiring:
-        return [f"{habit}; the next on {row.next_expiry[:10]}"]
+        return f"{habit}; the next on {row.next_expiry[:10]}"
     lost = f", {row.expiring_unharvested} of them not harvested" if row.expiring_unharvested else ", all harvested"
-    return [f"{habit}: {count(row.expiring, 'conversation')} within {count(SOON_DAYS, 'day')}{lost}"]
+    return f"{habit}: {count(row.expiring, 'conversation')} within {count(SOON_DAYS, 'day')}{lost}"
 
 
-COMMANDS = (
-    single(
-        "sources",
-        SUMMARY["sources"],
-        "--json",
-        sources,
-        sources_text,
-        optional("name", "only this source, with its places"),
-    ),
-)
+COMMANDS = (top("sources", "--json", sources, sources_text, optional("name", "only this source, with its places")),)

@@ -10,8 +10,9 @@ Its place means that very line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rapidfuzz import fuzz, process, utils
@@ -21,7 +22,7 @@ from core.base.choices import ANY_CATEGORY
 from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, Bullet, parse_bullets, split_provenance
 from core.base.paths import Paths
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.experience.record import follow
 from core.knowledge import bullet_text
@@ -34,7 +35,6 @@ from core.knowledge.removed import read_hidden
 from core.knowledge.same import is_short_id, short_id, statements, what_is_said
 
 if TYPE_CHECKING:
-    from core.knowledge.alike import Placed
     from core.knowledge.hunks import Hunk
 
 SHOWN = 5
@@ -157,12 +157,8 @@ def resolve_bullet(paths: Paths, category: str, match: Match) -> Resolved:
         raise KnowledgeError(
             "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}"
         )
-    try:
+    with disk_errors("unreadable", "the bullets cannot be read"):
         rows = list(bullets_of(paths, names))
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or ""
-        ) from error
     return choose(rows, match, _WORDS_OF.get(category, category))
 
 
@@ -192,7 +188,10 @@ def choose(rows: list[Found], match: str, where: str) -> Resolved:
         hint = "give its id, which 'knowledge list' shows, more of the text, or FILE:LINE as it stands here"
         raise KnowledgeError("ambiguous", message, hint=hint)
     if address is not None:
-        return _no_such_line(rows, address["file"], address["line"], where)
+        lines = sorted(row.bullet.line for row in rows if row.file == address["file"])
+        there = f"; the first stands in line {lines[0]}, the last in line {lines[-1]}" if lines else ""
+        message = f"there is no {where} in line {address['line']} of {address['file']}{there}"
+        raise KnowledgeError("no-match", message, hint="'knowledge list' shows the ids as they are now")
     if is_short_id(wanted):
         message = f"no {where} has the id or the words {wanted!r}; an id changes with the words of its bullet"
         raise KnowledgeError("no-match", message, hint="'knowledge list' shows the ids as they are now")
@@ -206,17 +205,6 @@ def _named(rows: Sequence[Found], wanted: str) -> list[Found]:
         if found:
             return [row for row in found if not row.bullet.struck] or found
     return [row for row in rows if wanted in (row.bullet.text, row.bullet.raw)]
-
-
-def _no_such_line(rows: Sequence[Found], file: str, line: str, where: str) -> Resolved:
-    """What there is instead of a bullet in that line of that file."""
-    lines = sorted(row.bullet.line for row in rows if row.file == file)
-    if not lines:
-        hint = "'knowledge status' tells which files there are"
-        raise KnowledgeError("no-match", f"there is no {where} in {file}", hint=hint)
-    span = f"lines {lines[0]} to {lines[-1]}" if len(lines) > 1 else f"line {lines[0]}"
-    many = "one stands" if len(lines) == 1 else f"{len(lines)} stand"
-    raise KnowledgeError("no-match", f"there is no {where} in line {line} of {file}; {many} in {span}")
 
 
 def _statements(rows: Sequence[Found], hits: Sequence[Found]) -> list[Said]:
@@ -240,22 +228,25 @@ def _very_line(rows: Sequence[Found], row: Found) -> Resolved:
     if not same:
         return Resolved((row.ref,))
     lines = ", ".join(f"{one.file}:{one.bullet.line}" for one in same[:SHOWN])
-    many = "one more line says the same and stays as it is"
-    if len(same) > 1:
-        many = f"{len(same)} more lines say the same and stay as they are"
-    return Resolved((row.ref,), f"{many}: {lines} (the words name them all)")
+    note = f"other lines say the same and stay as they are: {lines} (the words name them all)"
+    return Resolved((row.ref,), note)
+
+
+def all_lines(paths: Paths, categories: Iterable[str] = tuple(CATEGORY)) -> Iterator[Found]:
+    """Every bullet of some categories as the files have it, in their order. Raises OSError."""
+    for name in categories:
+        file = CATEGORY[name].file
+        for place in [file] if file else [f"files/{note.name}" for note in note_files(paths)]:
+            yield from (Found(name, place, row) for row in bullets_in(read_text(paths.knowledge / place), name))
 
 
 def bullets_of(paths: Paths, categories: tuple[str, ...]) -> Iterator[Found]:
     """All bullets of some categories, in the order of the files, without those that say what the user removed. Raises
     OSError."""
     removed, again = read_hidden(paths), read_confirmed(paths)
-    for name in categories:
-        file = CATEGORY[name].file
-        places = [file] if file else [f"files/{note.name}" for note in note_files(paths)]
-        for place in places:
-            rows = confirmed_bullets(again, place, bullets_in(read_text(paths.knowledge / place), name))
-            yield from (Found(name, place, row) for row in rows if not removed.keeps_away(row))
+    for (name, place), rows in groupby(all_lines(paths, categories), lambda row: (row.category, row.file)):
+        told = confirmed_bullets(again, place, [row.bullet for row in rows])
+        yield from (Found(name, place, row) for row in told if not removed.keeps_away(row))
 
 
 def _shown(row: Found) -> str:
@@ -283,11 +274,6 @@ ACTS: dict[str, Callable[[Lines, BulletRef, str], list[Hunk]]] = {
     "forget": lambda lines, ref, _: bullet_text.struck(lines, ref),
 }
 SAID_ALREADY = ("unchanged", "already-struck", "not-struck")
-
-
-def placed_refs(place: Placed) -> tuple[BulletRef, ...]:
-    """All lines of a statement as the comparing found it, the newest first."""
-    return tuple(BulletRef(place.file, row.line, row.raw) for row in (place.bullet, *place.statement.others))
 
 
 def change_lines(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -19,9 +19,8 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.history.archive import archive_figures, coming
 from core.commands.project import find_project, may_read, places, project_warnings
 from core.commands.review.waiting import counted
-from core.commands.row import single
+from core.commands.row import top
 from core.commands.sources import NOT_LOOKED_AT, set_sources
-from core.commands.table import SUMMARY
 from core.commands.text import age, count, size
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
@@ -93,29 +92,16 @@ class Status:
     """What is odd about the settings; the command line says that of every command."""
 
     def to_json(self) -> dict[str, Any]:
-        digest = self.digest.to_json()
-        digest.pop("text")
-        digest["state"] = self.stands.digest.state
+        digest = {**vars(self.digest), "state": self.stands.digest.state}
+        del digest["text"]
+        names = ("tasks", "ledger", "pending", "trash", "archive", "quarantined", "prompts", "context", "memories")
         return {
             "home": self.home,
             "exists": self.exists,
             "digest": digest,
-            "run": asdict(self.stands.run),
-            "categories": {row.name: asdict(row) for row in self.files},
-            "tasks": self.tasks,
-            "ledger": self.ledger,
-            "pending": self.pending,
-            "trash": self.trash,
-            "archive": self.archive,
-            "quarantined": self.quarantined,
-            "prompts": self.prompts,
-            "context": [row.to_json() for row in self.context],
-            "memories": self.memories,
-            "outdated": self.outdated,
-            "copies": self.copies,
-            "waiting": self.waiting,
-            "autopilot": self.autopilot.to_json() if self.autopilot is not None else None,
-            "errors": [asdict(error) for error in self.errors],
+            "run": self.stands.run,
+            "categories": {row.name: row for row in self.files},
+            **{name: getattr(self, name) for name in (*names, "outdated", "copies", "waiting", "autopilot", "errors")},
             "warnings": [*self.settings_warnings, *self.warnings],
         }
 
@@ -374,4 +360,4 @@ def _autopilot_rows(last: Autopilot) -> list[str]:
     return rows
 
 
-COMMANDS = (single("status", SUMMARY["status"], "", status, status_text),)
+COMMANDS = (top("status", "", status, status_text),)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from core.base.figures import age as age
@@ -70,8 +72,11 @@ def grouped(errors: list[ErrorInfo]) -> list[str]:
 
 
 def to_json(value: Any, *, ascii_only: bool = False) -> str:
-    """One JSON document with a line break at its end."""
-    text = json.dumps(_plain(value), indent=2, ensure_ascii=ascii_only, default=str)
+    """One JSON document with a line break at its end: a record as its `to_json` has it, else by its fields."""
+    if isinstance(value, (list, tuple)):
+        value = [_plain(row) for row in value]
+    whole = {"prefix": value} if isinstance(value, str) else _plain(value)
+    text = json.dumps(whole, indent=2, ensure_ascii=ascii_only, default=_plain)
     if not text.isprintable():
         text = "".join(char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text)
     return text + "\n"
@@ -80,13 +85,9 @@ def to_json(value: Any, *, ascii_only: bool = False) -> str:
 def _plain(value: Any) -> Any:
     if hasattr(value, "to_json"):
         return value.to_json()
-    if isinstance(value, (list, tuple)):
-        return [_plain(row) for row in value]
     if hasattr(value, "__dataclass_fields__"):
-        from dataclasses import asdict
-
-        return asdict(value)
-    return {"prefix": value} if isinstance(value, str) else value
+        return {name: getattr(value, name) for name in value.__dataclass_fields__}
+    return str(value) if isinstance(value, (PurePath, date)) else value
 
 
 def errors_of(value: Any) -> list[ErrorInfo]:

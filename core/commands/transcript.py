@@ -15,8 +15,7 @@ from core.base import files
 from core.base.choices import SPOKEN_ROLES
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
-from core.commands.row import NAMED, flag, listed, needed, option, single, whole_number
-from core.commands.table import SUMMARY
+from core.commands.row import NAMED, flag, listed, needed, option, top, whole_number
 from core.commands.text import count
 from core.commands.transcript_text import NO_LONGER, markdown, readable
 from core.commands.workspace import Workspace
@@ -89,11 +88,11 @@ def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
 def ends_known(workspace: Workspace) -> dict[str, str]:
     """The state in which conversations were left (uncommitted files, a push without a result), as their harvests noted
     it, by what their paths are known as."""
-    return {
-        known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME): str(entry["end"])
-        for entry in known_entries(workspace).values()
-        if entry.get("end")
-    }
+    return {_known(entry): str(entry["end"]) for entry in known_entries(workspace).values() if entry.get("end")}
+
+
+def _known(entry: Entry) -> str:
+    return known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME)
 
 
 @contextmanager
@@ -316,11 +315,8 @@ def locate(
     if not rows:
         raise _unknown(name)
     rows = [row for row in rows if is_short_for(name, row.name)] or rows  # as a context cites it
-    forgotten = {
-        known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME)
-        for entry in known_entries(workspace).values()
-        if entry.get("status") == FORGOTTEN
-    }
+    entries = known_entries(workspace).values()
+    forgotten = {_known(entry) for entry in entries if entry.get("status") == FORGOTTEN}
     if any(known_as(row.path, row.source) in forgotten for row in rows):
         raise KnowledgeError("forgotten", "this conversation is forgotten, as you asked", name)
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)
@@ -436,8 +432,7 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
     found: dict[tuple[str, str], HarvestedItem] = {}
     try:
         for key, entry in entries.items():
-            source = str(entry.get("source", "")) or HOME
-            if entry.get("status") != "harvested" or known_as(str(entry.get("path", "")), source) != wanted:
+            if entry.get("status") != "harvested" or _known(entry) != wanted:
                 continue
             plan = read_plans(workspace.paths.plans, str(entry.get("run", ""))).get(key)
             facts = plan.facts if plan is not None else {}
@@ -445,7 +440,7 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
             for given in given_by(workspace.paths, key, entry):
                 mark = mark_of_text(given.text)
                 at = _table(places, mark)
-                turn, start, end = (_number(at, name) for name in ("turn", "start", "end"))
+                turn, start, end = (at.get(name, 0) for name in ("turn", "start", "end"))
                 found[given.file, given.text] = HarvestedItem(
                     category_of(given.file), _clear(given.text), given.file, given.line,
                     _clear(str(quotes.get(mark, ""))), turn + 1 if at else 0, start, end,
@@ -458,11 +453,6 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
 def _table(facts: Mapping[str, Any], key: str) -> dict[str, Any]:
     found = facts.get(key)
     return found if isinstance(found, dict) else {}
-
-
-def _number(row: Mapping[str, Any], key: str) -> int:
-    value = row.get(key)
-    return value if isinstance(value, int) else 0
 
 
 def _clear(text: str) -> str:
@@ -509,9 +499,8 @@ def show_text(shown: Shown) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "show",
-        SUMMARY["show"],
         "claude_code/0f3c9a52:41",
         show,
         show_text,

@@ -73,9 +73,6 @@ class Autopilot:
     note: str = ""
     problem: Problem | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def read_autopilot(paths: Paths) -> Autopilot | None:
     """The report of the last run; None where there was none, or it cannot be read."""
@@ -91,7 +88,7 @@ def read_autopilot(paths: Paths) -> Autopilot | None:
 def _write(paths: Paths, state: Autopilot) -> None:
     with suppress(OSError):  # a report that cannot be written stops nothing: the ledger knows what was done
         files.make_folder(paths.state)
-        files.write_atomic(paths.autopilot, json.dumps(state.to_json(), indent=1).encode(), 0o600, lasting=False)
+        files.write_atomic(paths.autopilot, json.dumps(asdict(state), indent=1).encode(), 0o600, lasting=False)
 
 
 # --- a run -----------------------------------------------------------------------------------------------------------

@@ -28,8 +28,7 @@ from core.agents.tools import AGENT, AGENTS, HINTS, SERVER, START, Program, agen
 from core.agents.tools import PARTS as PARTS
 from core.base.paths import choose_home
 from core.base.result import ErrorInfo, KnowledgeError
-from core.commands.row import _DRY_RUN, _YES, Argument, flag, single
-from core.commands.table import SUMMARY
+from core.commands.row import _DRY_RUN, _YES, Argument, flag, top
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
@@ -45,14 +44,22 @@ def nobody(_shown: str, _question: str, _choices: Sequence[str], _default: int) 
     return None
 
 
+def agreed(ask: Ask, shown: str, question: str) -> bool:
+    """Whether the user says yes. Raises KnowledgeError where nobody can be asked."""
+    answer = ask(shown, question, NO_OR_YES, 0)
+    if answer is None:
+        raise KnowledgeError("needs-yes", "nobody can be asked here, so nothing was changed", hint="say --yes")
+    return answer == 1
+
+
 CONTEXT_LINES = 1
 
 
 @dataclass
 class ChangeReport:
-    """What was, or would be, changed in files of other programs (`changes`). `applied` is false for a dry run, for a no
-    (`refused`), where nobody could be asked, and where nothing was to be changed; `shown` when the user has seen the
-    changes already."""
+    """What was, or would be, changed in files of other programs (`changes`), and told the system (`commands`).
+    `applied` is false for a dry run, for a no (`refused`), where nobody could be asked, and where nothing was to be
+    changed; `shown` when the user has seen the changes already."""
 
     changes: list[FileChange] = field(default_factory=list)
     applied: bool = False
@@ -60,26 +67,44 @@ class ChangeReport:
     dry_run: bool = False
     refused: bool = False
     shown: bool = False
+    commands: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
 
-    def agreed(self, question: str, ask: Ask, more: str = "") -> bool:
-        """Whether the user wants the changes, and what else is shown with them. Where nobody can be asked they are not
-        made, and that is an error."""
-        answer = ask(changes_text(self.changes) + more, question, NO_OR_YES, 0)
+    @property
+    def planned(self) -> bool:
+        """Whether there is anything to change, or to tell the system."""
+        return bool(self.changes or self.commands)
+
+    def agreed(self, question: str, ask: Ask) -> bool:
+        """Whether the user wants what is planned. Where nobody can be asked it is not done, and that is an error."""
+        answer = ask(self.text(), question, NO_OR_YES, 0)
         self.shown, self.refused = answer is not None, answer == 0
         if answer is None:
             hint = "look at the changes, then run it with --yes"
             self.errors.append(ErrorInfo("needs-yes", "nobody can be asked here, so nothing was changed", "", hint))
         return answer == 1
 
+    def text(self) -> str:
+        """The lines that come and go in each file, without secrets, and what the system is told."""
+        return changes_text(self.changes) + "".join(f"$ {line}\n" for line in self.commands)
+
+    def rows(self) -> list[str]:
+        """How its report begins: what is planned, where the user has not seen it yet, and why it is not done."""
+        rows = [] if self.shown else self.text().splitlines()
+        if self.refused:
+            rows.append("nothing was changed")
+        elif self.dry_run and self.planned:
+            rows.append("dry run; without --dry-run this is done")
+        return rows
+
     def to_json(self) -> dict[str, Any]:
         return {
             "applied": self.applied,
             "removing": self.removing,
-            "files": [row.to_json() for row in self.changes],
+            "files": self.changes,
             "notes": self.notes,
-            "errors": [vars(error) for error in self.errors],
+            "errors": self.errors,
         }
 
 
@@ -291,11 +316,7 @@ def check_connections(workspace: Workspace) -> Iterator[Finding]:
 
 def connect_text(report: ConnectReport) -> str:
     """The changes where they were not shown before, what came of them, and how the tools stand."""
-    rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]
-    if report.refused:
-        rows.append("nothing was changed")
-    elif report.dry_run and report.changes:
-        rows.append("dry run; without --dry-run these files are written")
+    rows = report.rows()
     width = max((len(row.tool) for row in report.tools), default=0)
     for row in report.tools:
         state = "connected" if row.connected else "not connected" if row.there else "not on this computer"
@@ -314,9 +335,8 @@ def connect_text(report: ConnectReport) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "connect",
-        SUMMARY["connect"],
         "claude_code codex --dry-run",
         connect,
         connect_text,

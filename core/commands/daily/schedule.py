@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,9 @@ from core.agents.connections import FileChange
 from core.agents.hand_over import HARVEST
 from core.agents.timers import Timer, is_on, tell_system
 from core.base import files
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.daily.connect import Ask, ChangeReport, nobody, program_for
-from core.commands.row import _DRY_RUN, _YES, flag, single
-from core.commands.table import SUMMARY
+from core.commands.row import _DRY_RUN, _YES, flag, top
 from core.commands.text import one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
@@ -24,11 +23,9 @@ MAX_FILE_BYTES = 1 << 20
 
 @dataclass
 class ScheduleReport(ChangeReport):
-    """What was, or would be, written for the timer `title` and handed to the system (`commands`); whether it is on
-    then."""
+    """What was, or would be, written for the timer `title`, and whether it is on then."""
 
     title: str = ""
-    commands: list[str] = field(default_factory=list)
     on: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -49,24 +46,17 @@ def schedule(
     where the system has no scheduler that is known, or it refuses; then the files are as they were."""
     timer = timer_here(workspace)
     report = ScheduleReport(title=timer.title, removing=remove, dry_run=dry_run)
-    try:
+    with disk_errors("file-refused", "a file of the timer cannot be read"):
         changes = [
             FileChange("schedule", path, _read(path), None if remove else text.encode()) for path, text in timer.files
         ]
-    except OSError as error:
-        raise KnowledgeError(
-            "file-refused", f"a file of the timer cannot be read: {error.strerror}", error.filename or ""
-        ) from error
     report.changes = [row for row in changes if row.is_change]
-    was_on = is_on(timer, workspace.environment)
-    if not report.changes and was_on != remove:
-        report.on = was_on
+    report.on = is_on(timer, workspace.environment)
+    if not report.changes and report.on != remove:
         return report
     report.commands = [" ".join(words) for words in (timer.off if remove else timer.on)]
-    report.on = was_on
     report.notes += _about_keys(workspace) if not remove else []
-    commands = "".join(f"$ {line}\n" for line in report.commands)
-    if dry_run or not (yes or report.agreed("do this?", ask, commands)):
+    if dry_run or not (yes or report.agreed("do this?", ask)):
         return report
     _carry_out(report, timer, remove, workspace)
     report.on, report.applied = is_on(timer, workspace.environment), True
@@ -75,7 +65,7 @@ def schedule(
 
 def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Workspace) -> None:
     """To turn it on the files come first, to turn it off the system hears of it first. What it refuses is undone."""
-    try:
+    with disk_errors("file-refused", "a file of the timer cannot be written", hint="check its rights"):
         if remove:
             told = attempt(tell_system, timer.off, workspace.environment) if report.on else None
             _write(report.changes)  # they go also where the system refuses
@@ -90,9 +80,6 @@ def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Wo
         except KnowledgeError:
             _write([FileChange(row.tool, row.path, row.after, row.before) for row in report.changes])
             raise
-    except OSError as error:
-        message = f"a file of the timer cannot be written: {error.strerror or error}"
-        raise KnowledgeError("file-refused", message, error.filename or "", "check its rights") from error
 
 
 def _write(changes: list[FileChange]) -> None:
@@ -148,23 +135,15 @@ def check_schedule(workspace: Workspace) -> list[Finding]:
 
 def schedule_text(report: ScheduleReport) -> str:
     """What is written and handed to the system, and whether the timer is on."""
-    from core.commands.daily.connect import changes_text
-
-    rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]
-    rows += [] if report.shown else [f"$ {line}" for line in report.commands]
-    if report.refused:
-        rows.append("nothing was changed")
-    elif report.dry_run and report.commands:
-        rows.append("dry run; without --dry-run this is done")
+    rows = report.rows()
     rows.append(f"{report.title}: {'on, a harvest begins each hour' if report.on else 'off'}")
     rows += [f"note: {one_line(note)}" for note in report.notes]
     return "\n".join(rows) + "\n"
 
 
 COMMANDS = (
-    single(
+    top(
         "schedule",
-        SUMMARY["schedule"],
         "--dry-run",
         schedule,
         schedule_text,

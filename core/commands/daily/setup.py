@@ -10,19 +10,21 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from core.agents.connections import Standing
-from core.base.figures import count
+from core.base.figures import count, size
 from core.base.installed import how_to_install
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
-from core.commands.daily.connect import connect, connections, standing_json
+from core.commands.daily.connect import NO_OR_YES, Ask, connect, connections, nobody, standing_json
 from core.commands.harvest_options import HarvestRequest, harvest_options, keys_of, price_of
+from core.commands.row import flag, top
 from core.commands.settings import config_set
-from core.commands.sources import ALL, HOME, SourceFound, sources
+from core.commands.sources import ALL, HOME, SourceFound, expiry_text, sources, table_rows
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
-from core.harvest.meter import UNKNOWN, read_usage
+from core.harvest.meter import UNKNOWN
 from core.harvest.plan import plan_harvest
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.swap import EDITOR_WAIT
@@ -30,8 +32,9 @@ from core.search.embedders import LOCAL_MODELS
 from core.sources.artifact import HashCache
 
 if TYPE_CHECKING:
+    from core.agents.connections import Standing
     from core.base.config import Config
-    from core.harvest.steps import HarvestOptions
+    from core.commands.sources import SourceFound
     from core.llm.found import FoundModel
 
 SAMPLE_BYTES = 6 << 20
@@ -41,7 +44,6 @@ EMBED_SECONDS_PER_MB = 4.4
 LARGE_WINDOW = 128_000
 """The window of a model that does not run on this machine, as far as an estimate needs one."""
 OFFLINE, LOCAL = "offline", "local"
-Estimator = Callable[[int, str], tuple[int, int, int]]
 
 
 @dataclass(frozen=True)
@@ -108,11 +110,8 @@ class SetupReport:
         return {
             "home": self.home,
             "sources": [
-                {
-                    "name": row.name,
-                    "title": row.title,
-                    "conversations": row.conversations,
-                    "bytes": row.bytes,
+                {key: getattr(row, key) for key in ("name", "title", "conversations", "bytes")}
+                | {
                     "new": row.new + row.grown,
                     "picked": row.picked,
                     "deleted_from": row.next_expiry or None,
@@ -122,13 +121,8 @@ class SetupReport:
             ],
             "models": [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self.models],
             "tools": [standing_json(row) for row in self.tools if row.there or row.connected],
-            "settings": self.settings,
-            "changed": self.changed,
-            "connected": self.connected,
-            "set": self.set,
-            "new": self.new,
-            "notes": self.notes,
-            "errors": [vars(error) for error in self.errors],
+            **{key: getattr(self, key) for key in ("settings", "changed", "connected", "set", "new", "notes")},
+            "errors": self.errors,
         }
 
 
@@ -141,7 +135,7 @@ def survey(workspace: Workspace, now: Clock = utc_now) -> SetupReport:
     report.notes += looked.notes
     report.errors += looked.errors
     models = found_models(workspace.environment, keys_of(workspace))
-    costs = _estimator(workspace, tuple(row.name for row in report.found), now())
+    costs = cache(partial(_estimated, workspace, tuple(row.name for row in report.found), now()))
     offline = ModelChoice(OFFLINE, "", "", True, "", True, Cost(), {"provider": OFFLINE, "model": "", "base_url": ""})
     report.models = [offline, *(_choice(workspace, row, costs) for row in models)]
     _fill_in_what_is_set(workspace, report)
@@ -165,44 +159,29 @@ def _meaning_offered(report: SetupReport) -> str:
     )
 
 
-def _estimator(workspace: Workspace, names: tuple[str, ...], now: datetime) -> Estimator:
-    """Estimates of a harvest of everything found, one for each size of window: calls, input and output tokens."""
-    known: dict[int, tuple[int, int, int]] = {}
-
-    def estimated(window: int, asked: str) -> tuple[int, int, int]:
-        if window not in known:
-            known[window] = _estimated(workspace, names, now, window, asked)
-        return known[window]
-
-    return estimated
-
-
-def _estimated(
-    workspace: Workspace, names: tuple[str, ...], now: datetime, window: int, asked: str
-) -> tuple[int, int, int]:
+def _estimated(workspace: Workspace, names: tuple[str, ...], now: datetime, window: int) -> tuple[int, int, int]:
+    """A harvest of everything found by a model with this window: calls, input and output tokens."""
     from core.harvest.estimate import estimate
 
     found = attempt(harvest_options, workspace, HarvestRequest(provider="ollama", sources=names), EDITOR_WAIT)
     if isinstance(found, KnowledgeError) or not names:
         return 0, 0, 0
-    options: HarvestOptions = found.value
-    options = replace(options, asked=asked, distil=replace(options.distil, context_tokens=window))
+    options = replace(found.value, distil=replace(found.value.distil, context_tokens=window))
     ledger = attempt(seen_ledger, workspace.paths)
     try:
         plan = plan_harvest(workspace.paths, options, ledger.value if isinstance(ledger, Ok) else {}, now, HashCache())
     except OSError:
         return 0, 0, 0
-    usage = read_usage(workspace.cache / "usage.json", asked)
-    total = estimate(plan, options, SAMPLE_BYTES, usage if usage.calls else UNKNOWN).total
+    total = estimate(plan, options, SAMPLE_BYTES, UNKNOWN).total
     return total.calls, total.input_tokens, total.output_tokens
 
 
-def _choice(workspace: Workspace, row: FoundModel, costs: Estimator) -> ModelChoice:
+def _choice(workspace: Workspace, row: FoundModel, costs: Callable[[int], tuple[int, int, int]]) -> ModelChoice:
     settings = {"provider": row.provider, "model": row.model, "base_url": row.base_url}
     if row.free and row.provider == "openai":
         # A server of the user's own sends no bill, and the price table must not take it for a maker's.
         settings |= {"price_input_per_million": "0", "price_output_per_million": "0"}
-    calls, sent, answered = costs(0 if row.free else LARGE_WINDOW, f"{row.provider} {row.model} {row.base_url}")
+    calls, sent, answered = costs(0 if row.free else LARGE_WINDOW)
     dollars = 0.0 if row.free else price_of(workspace, row.provider, row.model, sent, answered)
     cost = Cost(calls, sent, answered, dollars)
     return ModelChoice(row.provider, row.model, row.where, row.ready, row.problem, row.free, cost, settings)
@@ -289,3 +268,133 @@ def apply_answers(
         report.errors += made.errors
         report.tools = connections(workspace)
     return report
+
+
+MODELS_SHOWN = 12
+
+
+def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Clock = utc_now) -> SetupReport:
+    """Look around, ask at most four questions, and write what was answered. `yes` takes the defaults, which turn on
+    nothing that costs money, no hook and no timer. Where nobody can be asked and nobody said yes, nothing changes."""
+    report = survey(workspace, now)
+    shown, archive = overview(report), ""
+    model, read_all, tools = default_model(workspace, report), True, list[str]()
+
+    def answered(question: str, choices: Sequence[str], default: int) -> int | None:
+        nonlocal shown
+        answer = ask(shown, question, choices, default)
+        report.asked, shown = report.asked or answer is not None, ""
+        return answer
+
+    if not yes:
+        ready = [at for at, row in enumerate(report.models) if row.ready]
+        if len(ready) > 1:
+            words = [report.models[at].words for at in ready]
+            answer = answered("Who shall read them?", words, ready.index(model) if model in ready else 0)
+            model = ready[answer] if answer is not None and not (model < 0 and answer == 0) else model
+        if "sources" in wanted(workspace, report, -1, True):
+            names = ", ".join(row.title for row in report.found if row.name != "home" and not row.picked)
+            question = f"Read the conversations of {names} in every harvest? (they stay where they are)"
+            read_all = answered(question, NO_OR_YES, 1) == 1
+        open_tools = [row for row in report.tools if row.there and not row.connected]
+        if open_tools:
+            answer = answered(_connect_question(open_tools), NO_OR_YES, 0)
+            tools = [row.tool for row in open_tools] if answer == 1 else []
+        deletes = [row for row in report.found if row.expires_days]
+        if workspace.config.archive == "off" and deletes:
+            archive = KEEPS[answered(_archive_question(deletes), _archive_choices(report, deletes), 0) or 0]
+        if not report.asked:
+            return report
+    return apply_answers(workspace, report, model, read_all, tools, archive)
+
+
+def overview(report: SetupReport) -> str:
+    """What was found, as lines: conversations and what becomes of them, what is set, what is new."""
+    rows = [found_sentence(report), *table_rows(report.found), *filter(None, map(expiry_text, report.found))]
+    if report.set:
+        rows += ["", "set up already:", *(f"  {words}" for words in report.set)]
+        rows += ["new:", *(f"  {words}" for words in report.new)] if report.new else ["nothing new since then"]
+    return "\n".join(rows) + "\n"
+
+
+def found_sentence(report: SetupReport) -> str:
+    """`27 Claude Code, 5 Codex conversations; Claude Code deletes the first on 2026-12-22`."""
+    counted = [f"{row.conversations} {'of your own' if row.name == 'home' else row.title}" for row in report.found]
+    if not counted:
+        return "no conversations were found on this computer yet"
+    one = sum(row.conversations for row in report.found) == 1
+    sentence = f"{', '.join(counted)} conversation{'' if one else 's'}"
+    expiring = [row for row in report.found if row.next_expiry]
+    if expiring:
+        first = min(expiring, key=lambda row: row.next_expiry)
+        when = first.next_expiry[:10]
+        late = datetime.now(UTC).date().isoformat() > when
+        sentence += f"; {first.title} deletes the first {'as soon as it starts' if late else f'on {when}'}"
+    return sentence
+
+
+def _connect_question(tools: Sequence[Standing]) -> str:
+    """The third question. What is written is told by `knowledge connect --all --dry-run`."""
+    names = ", ".join(row.title for row in tools)
+    return (
+        f"Connect {names}? Their settings get the MCP server, the context at the start of a session and a harvest at "
+        "its end ('knowledge connect --all --dry-run' shows the lines, '--remove' takes them back)"
+    )
+
+
+KEEPS = ("", "expiring", "all")
+"""The setting `archive` behind each answer to the fourth question, in their order."""
+PACKED_SHARE = 0.06
+"""What a byte of a conversation takes in the archive, about: 0.057 over 62 sessions of two tools."""
+
+
+def _archive_question(deletes: Sequence[SourceFound]) -> str:
+    """The fourth question, which is asked where a tool deletes conversations."""
+    habits = " and ".join(f"{row.title} deletes a conversation after {row.expires_days} days" for row in deletes)
+    return f"{habits}. Keep a copy, without secrets, so that it can still be found and read?"
+
+
+def _archive_choices(report: SetupReport, deletes: Sequence[SourceFound]) -> list[str]:
+    """The answers to it, with what each takes of the disk."""
+    soon = sum(row.bytes for row in deletes)
+    everything = sum(row.bytes for row in report.found if row.name != "home")
+    return [
+        "no",
+        f"yes, what is about to be deleted (about {size(round(soon * PACKED_SHARE))} for what is there now)",
+        f"yes, of every tool at once (about {size(round(everything * PACKED_SHARE))})",
+    ]
+
+
+def report_text(report: SetupReport) -> str:
+    """The whole report."""
+    rows = [] if report.asked else [overview(report)]
+    if not report.asked and not report.changed:
+        rows += ["models:", *(f"  {row.words}" for row in report.models[:MODELS_SHOWN])]
+        rows += [f"  and {len(report.models) - MODELS_SHOWN} more"] * (len(report.models) > MODELS_SHOWN) + [""]
+    for key, value in report.changed.items():
+        rows.append(f"set: {key} = {value}")
+    rows += [f"connected: {name}" for name in report.connected]
+    if not report.changed and not report.connected:
+        if report.settings and not report.asked:
+            rows.append("nothing was changed; 'knowledge setup --yes' would set:")
+            rows += [f"  {key} = {value}" for key, value in report.settings.items()]
+        else:
+            rows.append("nothing was changed")
+    rows += [f"note: {note}" for note in report.notes]
+    rows.append("next: 'knowledge harvest' shows what a harvest would do, 'knowledge harvest --apply' does it")
+    return "\n".join(rows) + "\n"
+
+
+# --- at the command line --------------------------------------------------------------------------------------------
+
+
+COMMANDS = (
+    top(
+        "setup",
+        "",
+        setup,
+        report_text,
+        flag("--yes", "take the defaults: nothing that costs money, no hook, no timer"),
+        asks=True,
+    ),
+)

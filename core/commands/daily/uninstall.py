@@ -14,26 +14,18 @@ from core.base.paths import state_folder, user_folder
 from core.base.result import Ok, Result, attempt
 from core.commands.daily.connect import Ask, ChangeReport, connect, nobody
 from core.commands.daily.schedule import schedule
-from core.commands.row import _DRY_RUN, _YES, single
-from core.commands.table import SUMMARY
+from core.commands.row import _DRY_RUN, _YES, top
 from core.commands.text import one_line
 from core.commands.workspace import Workspace
 
 
 @dataclass
 class UninstallReport(ChangeReport):
-    """What was, or would be, taken back: files, and what the system is told (`commands`). `stays` are the folders that
-    are left, each with what is in it; `program` is the command line that takes the program away."""
+    """What was, or would be, taken back. `stays` are the folders that are left, each with what is in it; `program` is
+    the command line that takes the program away."""
 
-    commands: list[str] = field(default_factory=list)
     stays: dict[str, str] = field(default_factory=dict)
     program: str = ""
-
-    def take(self, part: ChangeReport) -> None:
-        """Add what came of one part."""
-        self.applied = self.applied or part.applied
-        self.notes += [note for note in part.notes if note not in self.notes]
-        self.errors += part.errors
 
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "commands": self.commands, "stays": self.stays, "program": self.program}
@@ -57,17 +49,16 @@ def uninstall(workspace: Workspace, *, dry_run: bool = False, yes: bool = False,
         report.commands = timer.value.commands
     elif timer.error.code != NO_SCHEDULER:
         report.errors.append(timer.error)
-    commands = "".join(f"$ {line}\n" for line in report.commands)
-    planned = bool(report.changes or report.commands)
-    if dry_run or (planned and not (yes or report.agreed("take this back?", ask, commands))):
+    if dry_run or (report.planned and not (yes or report.agreed("take this back?", ask))):
         report.errors += connections.errors
     else:
         made: list[Result[ChangeReport]] = [attempt(connect, workspace, everything=True, remove=True, yes=True)]
-        if report.commands:
-            made.append(attempt(schedule, workspace, remove=True, yes=True))
+        made += [attempt(schedule, workspace, remove=True, yes=True)] if report.commands else []
         for part in made:
             if isinstance(part, Ok):
-                report.take(part.value)
+                report.applied = report.applied or part.value.applied
+                report.notes += part.value.notes
+                report.errors += part.value.errors
             else:
                 report.errors.append(part.error)
     for what, path in places.items():
@@ -81,17 +72,10 @@ def uninstall(workspace: Workspace, *, dry_run: bool = False, yes: bool = False,
 
 def uninstall_text(report: UninstallReport) -> str:
     """What is taken back, what stays, and how to take the program away."""
-    from core.commands.daily.connect import changes_text
-
-    rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]
-    rows += [] if report.shown else [f"$ {line}" for line in report.commands]
+    rows = report.rows()
     if report.applied:
         rows.append("taken back: other programs do not know of this one any more")
-    elif report.dry_run and (report.changes or report.commands):
-        rows.append("dry run; without --dry-run this is taken back")
-    elif report.refused:
-        rows.append("nothing was changed")
-    elif not report.changes and not report.commands:
+    elif not report.planned:
         rows.append("nothing to take back: no tool is connected, and no timer is set up")
     rows += [f"stays: {path} ({what})" for path, what in report.stays.items()]
     rows.append(f"the program itself: {report.program}")
@@ -99,15 +83,4 @@ def uninstall_text(report: UninstallReport) -> str:
     return "\n".join(rows) + "\n"
 
 
-COMMANDS = (
-    single(
-        "uninstall",
-        SUMMARY["uninstall"],
-        "--dry-run",
-        uninstall,
-        uninstall_text,
-        _DRY_RUN,
-        _YES,
-        asks=True,
-    ),
-)
+COMMANDS = (top("uninstall", "--dry-run", uninstall, uninstall_text, _DRY_RUN, _YES, asks=True),)

@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,10 @@ from typing import Any
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.daily.autopilot import read_autopilot, sources_of
-from core.commands.daily.connect import NO_OR_YES, Ask, nobody
+from core.commands.daily.connect import Ask, agreed, nobody
 from core.commands.harvest_options import archiving
 from core.commands.row import flag, group, needed, option, optional, single
-from core.commands.sources import days_kept
-from core.commands.table import SUMMARY
+from core.commands.sources import deleted_by_tools
 from core.commands.text import count, one_line, size
 from core.commands.transcript import Shown, known_entries, read, show_text
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -27,8 +26,7 @@ from core.harvest.keeping import REMOVED, SOON_DAYS, expires, leaving
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge.ledger import note_entries
 from core.sources.archive import LET_GO, file_of, held, key_of
-from core.sources.tools import SOURCE, places, title_of
-from core.sources.walk import survey
+from core.sources.tools import title_of
 
 ALL = "all"
 MISSED_HOURS = 72
@@ -77,12 +75,16 @@ class ArchiveReport:
             "archive": self.which,
             "folder": self.folder,
             "bytes": self.bytes,
-            "tools": {name: {"conversations": at[0], "bytes": at[1]} for name, at in self.tools.items()},
-            "projects": {name: {"conversations": at[0], "bytes": at[1]} for name, at in self.projects.items()},
+            "tools": {name: _sum(*row) for name, row in self.tools.items()},
+            "projects": {name: _sum(*row) for name, row in self.projects.items()},
             "coming": self.coming,
-            "conversations": [asdict(row) for row in self.rows],
+            "conversations": self.rows,
             "warning": self.warning or None,
         }
+
+
+def _sum(number: int, size: int) -> dict[str, int]:
+    return {"conversations": number, "bytes": size}
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Taken:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {"removed": list(self.names), "bytes": self.bytes, "notes": list(self.notes)}
+        return {"removed": self.names, "bytes": self.bytes, "notes": self.notes}
 
 
 @dataclass(frozen=True)
@@ -104,9 +106,6 @@ class Exported:
 
     files: tuple[str, ...]
     errors: tuple[ErrorInfo, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        return {"files": list(self.files), "errors": [vars(error) for error in self.errors]}
 
 
 def archive_list(workspace: Workspace, which: str = "", now: Clock = utc_now) -> ArchiveReport:
@@ -147,10 +146,8 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     """How many conversations their tools will delete within a week of which there is no copy and no harvest, and a
     warning where no hook and no timer will see them."""
     moment, entries = now(), known_entries(workspace)
-    rows = places([*SOURCE], workspace.environment, ())
-    deletes = {name: days for name in SOURCE if (days := days_kept(name, rows))}
-    found = survey([row for row in rows if row.source in deletes]).artifacts
-    soon = [item for item in found if item.kind != "store" and expires(item, deletes, moment)]
+    found, deletes = deleted_by_tools(workspace)
+    soon = [item for item in found if expires(item, deletes, moment)]
     if not soon:
         return 0, ""
     archived = workspace.config.archive != "off"
@@ -227,12 +224,7 @@ def archive_remove(
     total = sum(row.bytes for row in rows)
     if not yes:
         shown = "".join(f"  {one_line(row.name)}, {row.day}, {size(row.bytes)}\n" for row in rows[:SHOWN])
-        answer = ask(
-            f"{count(len(rows), 'conversation')}, {size(total)}\n{shown}", "remove them for good?", NO_OR_YES, 0
-        )
-        if answer is None:
-            raise KnowledgeError("needs-yes", "nobody can be asked here, so nothing was changed", hint="say --yes")
-        if answer != 1:
+        if not agreed(ask, f"{count(len(rows), 'conversation')}, {size(total)}\n{shown}", "remove them for good?"):
             return Taken((), agreed=False)
     keys = {key_of(row.path, row.source) for row in rows}
 
@@ -309,7 +301,7 @@ _WHICH = needed("which", "its name or a part of it, the beginning of its hash, a
 COMMANDS = (
     group(
         "archive",
-        SUMMARY["archive"],
+        "",
         "export claude_code/0f3c9a52",
         single(
             "list",

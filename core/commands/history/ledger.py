@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core.base.project import project_root
 from core.base.result import KnowledgeError
 from core.commands.history.runs import Run, UndoReport
-from core.commands.row import NAMED, option, optional, single
-from core.commands.table import SUMMARY
+from core.commands.row import NAMED, option, optional, top
 from core.commands.text import KEY_CHARACTERS, count, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
@@ -152,9 +151,8 @@ def runs_text(value: list[Run]) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "ledger",
-        SUMMARY["ledger"],
         "--status harvest-failed",
         ledger,
         ledger_text,
@@ -163,12 +161,5 @@ COMMANDS = (
         option("--project", "say in which project this conversation was held: its folder, or 'none'", "DIR"),
         words=NAMED,
     ),
-    single(
-        "undo",
-        SUMMARY["undo"],
-        "20260612T142300-a1b2c3",
-        undo_command,
-        undo_text,
-        optional("run", "the id of the run"),
-    ),
+    top("undo", "20260612T142300-a1b2c3", undo_command, undo_text, optional("run", "the id of the run")),
 )

@@ -21,7 +21,7 @@ from typing import Any
 from core.base import locks
 from core.base.markdown import split_provenance
 from core.base.paths import Paths, project_paths
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.base.trust import allow_written
 from core.commands.project import find_project, may_read
 from core.commands.workspace import Workspace
@@ -70,7 +70,7 @@ class Run:
 def runs(workspace: Workspace) -> list[Run]:
     """All runs that changed something, newest first. An undo is no run of its own: it marks the one it took back."""
     paths = workspace.paths
-    try:
+    with disk_errors("unreadable", "the runs cannot be listed"):
         changes = [*read_changes(paths), *untold(paths)]
         rows: dict[str, list[Change]] = {}
         for row in changes:
@@ -78,10 +78,6 @@ def runs(workspace: Workspace) -> list[Run]:
         names = _names(paths, changes)
         found = (_run(paths, name, rows.get(name, []), UNDO_RUN + name in rows) for name in names)
         return [row for row in found if row.did_something]
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the runs cannot be listed: {error.strerror}", error.filename or paths.changes
-        ) from error
 
 
 def newest_runs(paths: Paths, changes: list[Change]) -> list[str]:

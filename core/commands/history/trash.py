@@ -10,10 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.history.archive import archive_export
 from core.commands.row import NAMED, flag, group, needed, single
-from core.commands.table import SUMMARY
 from core.commands.text import KEY_CHARACTERS, count, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Proofs
@@ -92,12 +91,8 @@ def trash_list(workspace: Workspace) -> list[Trashed]:
     """What lies in the trash, the one that goes first at the top. Raises KnowledgeError when the ledger cannot be
     read."""
     entries = seen_ledger(workspace.paths)
-    try:
+    with disk_errors("unreadable", "the trash cannot be listed", workspace.paths.trash):
         return [*_trashed(workspace.paths, entries, workspace.config.trash_days), *_archived(workspace.paths, entries)]
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the trash cannot be listed: {error.strerror}", workspace.paths.trash
-        ) from error
 
 
 def _archived(paths: Paths, entries: Mapping[str, Entry]) -> list[Trashed]:
@@ -299,17 +294,11 @@ _SHA = needed("which", "the beginning of its hash, as 'knowledge trash' lists it
 COMMANDS = (
     group(
         "trash",
-        SUMMARY["trash"],
+        "",
         "restore 3fa9",
         single("list", "what lies in the trash, and until when", "", trash_list, trash_text, words=NAMED),
         single(
-            "restore",
-            "put a conversation back where it was",
-            "3fa9",
-            trash_restore,
-            restored_text,
-            _SHA,
-            words=NAMED,
+            "restore", "put a conversation back where it was", "3fa9", trash_restore, restored_text, _SHA, words=NAMED
         ),
         single(
             "purge",

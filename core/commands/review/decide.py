@@ -12,12 +12,11 @@ from core.base.markdown import parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.bullets import change_all
 from core.commands.fact_edits import confirm_fact, delete_fact, merge_facts
-from core.commands.history.missing import settle_missing
 from core.commands.quarantine import HeldItem, accept_all, drop_all, quarantine_list
-from core.commands.review.alike import Placed, replace_old
-from core.commands.review.waiting import KINDS, Waiting
+from core.commands.review.waiting import KINDS, Waiting, replace_old, settle_missing
 from core.commands.statements import Found, bullets_of, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
+from core.knowledge.alike import Placed
 from core.knowledge.answers import remember_answer
 from core.knowledge.bullet_text import LOOK_AGAIN
 from core.knowledge.categories import CATEGORY, read_text
@@ -55,7 +54,7 @@ class Decided:
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge review yes --json`."""
         failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
-        return {"decided": [row.to_json() for row in self.rows], "failed": failed}
+        return {"decided": self.rows, "failed": failed}
 
 
 class Done(NamedTuple):

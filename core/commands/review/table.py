@@ -12,7 +12,6 @@ from core.commands.daily.connect import Ask, nobody
 from core.commands.review.decide import ANSWERS, LATER, LATER_DAYS, NO, YES, Decided, decide
 from core.commands.review.waiting import KINDS, Waiting, of_project, waiting
 from core.commands.row import Argument, flag, group, listed, option, single
-from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 
@@ -30,7 +29,7 @@ class Queue:
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge review --json`."""
         counts = {kind: sum(row.kind == kind for row in self.rows) for kind in KINDS}
-        return {"counts": counts, "waiting": [row.to_json() for row in self.rows]}
+        return {"counts": counts, "waiting": self.rows}
 
 
 def review(
@@ -134,10 +133,7 @@ def _answer(answer: str, words: str) -> Any:
 
 
 COMMANDS = (
-    group(
-        "review",
-        SUMMARY["review"],
-        "--kind held",
+    group("review", "", "--kind held",
         single("list", "what waits, and why; on a terminal one by one", "", review, review_text, _KIND, _PROJECT,
                asks=True),
         _answer(YES, "let in, strike the outdated one, put back, bring back, delete the stale one"),
@@ -153,7 +149,7 @@ COMMANDS = (
             flag("--yes", "yes to all"),
             flag("--no", "no to all"),
             flag("--later", "later to all"),
-            _PROJECT,
+            _PROJECT
         ),
     ),
 )  # fmt: skip

@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
+from core.base import files
 from core.base.entry import statement_key, statement_mark
-from core.base.markdown import BY_HAND, Bullet, Provenance, bullet_line, parse_bullets, sanitise_name
+from core.base.markdown import BY_HAND, Bullet, Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name
+from core.base.paths import Paths
 from core.base.project import GLOBAL
 from core.base.ready import kept_ready
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
+from core.commands.bullets import change_all
 from core.commands.facts import current_facts, similar_pairs
-from core.commands.history.missing import missing_list
 from core.commands.project import find_project
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
-from core.commands.review.alike import proposals, similar, unstruck
-from core.commands.statements import Found
+from core.commands.statements import Found, all_lines, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
 from core.factindex.index import read_index
 from core.give import still
-from core.knowledge.alike import Placed, Superseding
+from core.harvest.proofs import Missing, Proofs, find_missing, marks
+from core.harvest.recovery import Recovered, with_store
+from core.knowledge.alike import Alike as Alike
+from core.knowledge.alike import Placed, Superseding, alike, offered, placed, superseding
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.answers import silenced
-from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note_files, read_text
-from core.knowledge.ledger import seen_ledger
+from core.knowledge.bullet_text import BulletRef
+from core.knowledge.categories import CATEGORIES, CATEGORY_FILES, read_category
+from core.knowledge.changes import Change, append_changes
+from core.knowledge.edit import Edited, could_not_write, new_edit_run
+from core.knowledge.ledger import Entry, seen_ledger
+from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
+from core.knowledge.log import carry_out
 from core.knowledge.projects import (
     NOWHERE,
     OTHER,
@@ -44,6 +55,7 @@ from core.knowledge.projects import (
 )
 from core.knowledge.removed import REMOVED, Removed, RemovedStatement, read_removed
 from core.knowledge.same import id_letters
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 
 FINISHED = ("finishes", "answers")
 """What models offer of tasks and questions."""
@@ -168,6 +180,146 @@ def _told(row: Waiting, projects: Projects) -> Waiting:
     roots = [root for root in projects.get(came.source, ()) if root not in (NOWHERE, UNTOLD)]
     names = ", ".join(sorted({domain_in(root, projects) for root in roots}))
     return replace(row, day=came.date, source="" if came.source == BY_HAND else came.source, project=names)
+
+
+COMPARED = ("facts", "decisions", "questions", "playbooks", "tasks_open")
+CONTRADICTED = ("facts", "decisions")
+
+
+def similar(paths: Paths) -> list[Alike]:
+    """Pairs of bullets of one category that are alike without being the same, the likest first."""
+    return alike(_placed(paths, COMPARED))
+
+
+def unstruck(paths: Paths) -> list[Placed]:
+    """The facts and decisions that stand."""
+    return _placed(paths, CONTRADICTED)
+
+
+def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Superseding]:
+    """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered,
+    without what the user has dismissed. `problems` hears of a ledger whose offers could not be read; the others are
+    given all the same."""
+    rows = unstruck(paths)
+    dismissed = silenced(paths, utc_now().date().isoformat())
+    pairs = {pair.key: pair for pair in (*superseding(rows), *_offered(paths, problems))}
+    return [pair for pair in pairs.values() if pair.key not in dismissed]
+
+
+def replace_old(
+    workspace: Workspace,
+    old: Placed,
+    new: Placed,
+    act: str = "supersede",
+    *,
+    seen: str | None = None,
+    run: str = "",
+    now: Clock = utc_now,
+) -> Edited:
+    """The same for any two statements: all lines that say the old one, in one write."""
+    words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
+    lines = (old.bullet, *old.statement.others)
+    refs = [BulletRef(old.file, row.line, row.raw) for row in lines]
+    return change_all(workspace, act, refs, words, keep_secrets=True, seen=seen, run=run, now=now)
+
+
+def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:
+    """What models have offered, as the ledger keeps it; none where it, or a file, cannot be read."""
+    ledger, rows = attempt(seen_ledger, paths), attempt(_placed, paths, (*COMPARED, "tasks_done"))
+    if isinstance(ledger, KnowledgeError) or isinstance(rows, KnowledgeError):
+        if problems is not None:
+            problems += [found.error for found in (ledger, rows) if isinstance(found, KnowledgeError)]
+        return []
+    kept = ((key, entry.get("offers")) for key, entry in ledger.value.items())
+    lists = ((key, some) for key, some in kept if isinstance(some, list))
+    offers = [{**offer, "conversation": key} for key, some in lists for offer in some if isinstance(offer, dict)]
+    return offered(rows.value, offers) if offers else []
+
+
+def _placed(paths: Paths, categories: tuple[str, ...]) -> list[Placed]:
+    rows: list[Placed] = []
+    for category in CATEGORIES:
+        if category.name not in categories:
+            continue
+        with disk_errors("unreadable", "the bullets cannot be read"):
+            rows += placed(category.name, category.file, read_category(paths, category.name))
+    return rows
+
+
+def missing_list(
+    workspace: Workspace, *, everything: bool = False, told: bool = False, now: Clock = utc_now
+) -> list[Missing]:
+    """What is missing of the harvests within the grace period and of those whose conversation is in the trash; with
+    `everything` of all harvests, and single lines that look like an edit by hand, which are marked; `told` looks only
+    at those of which a run has told it."""
+    entries = seen_ledger(workspace.paths)
+    if told:
+        entries = {sha: entries[sha] for sha in marks(entries)}
+    return _missing_of(workspace, entries, entries if everything else (), everything, now())
+
+
+def _missing_of(
+    workspace: Workspace, entries: Mapping[str, Entry], also: Iterable[str], single: bool, now: datetime
+) -> list[Missing]:
+    paths = workspace.paths
+    with disk_errors("unreadable", "the files cannot be looked at"):
+        return find_missing(paths, entries, Proofs(paths), now, workspace.config.trash_days, also, single=single)
+
+
+def settle_missing(
+    workspace: Workspace,
+    rows: Sequence[Missing],
+    *,
+    back: bool,
+    run: str = "",
+    now: Clock = utc_now,
+    editor_wait: EditorWait = EDITOR_WAIT,
+) -> str:
+    """Put the lines `back`, or write down that they are gone on purpose; what was dealt with since is passed over. One
+    undo of `run` takes it back. Returns a sentence about what did not work beside it, or ""."""
+    wanted = {(row.sha256, row.file): set(row.lines) for row in rows}
+
+    def settle(store: Recovered) -> str:
+        found = _missing_of(workspace, store.entries, {row.sha256 for row in rows}, True, now())
+        seen = ((row, wanted.get((row.sha256, row.file), set())) for row in found)
+        still = [replace(row, lines=tuple(line for line in row.lines if line in lines)) for row, lines in seen if lines]
+        return _settle_lines(workspace, still, back, run or new_edit_run(now()), now())
+
+    return with_store(workspace.paths, "review", now(), settle, editor_wait)
+
+
+def _settle_lines(workspace: Workspace, chosen: list[Missing], back: bool, run: str, now: datetime) -> str:
+    """One file after the other."""
+    paths = workspace.paths
+    by_file: dict[str, list[Missing]] = {}
+    for row in chosen:
+        by_file.setdefault(row.file, []).append(row)
+    warnings: list[str | None] = []
+    for file, rows in by_file.items():
+        gone = tuple(dict.fromkeys(line for row in rows for line in row.lines))
+        done = tuple(line for line in gone if any(line in row.done for row in rows))
+        try:
+            if back:
+                opened = tuple(line for line in gone if line not in done)
+                planned = PlannedFile(file, rows[0].header, opened, done)
+                warnings.append(
+                    carry_out(paths, Change(now.isoformat(), run, file, gone), partial(_put, paths, planned))
+                )
+            else:
+                append_changes(paths, [Change(now.isoformat(), run, file, (), gone)])
+        except OSError as error:
+            raise could_not_write(paths.knowledge / file, error) from error
+    warnings.append(refresh_digest(workspace) if by_file else "")
+    return "; ".join(filter(None, warnings))
+
+
+def _put(paths: Paths, planned: PlannedFile) -> bool:
+    _, new_name = ensure_lines(paths.knowledge, planned)
+    if new_name:
+        files.sync_folder((paths.knowledge / planned.name).parent)
+    if require_lines(paths.knowledge, planned):
+        raise OSError(errno.EBUSY, "another program keeps saving the file", str(paths.knowledge / planned.name))
+    return True
 
 
 # --- of each kind ----------------------------------------------------------------------------------------------------
@@ -353,24 +505,11 @@ def _age(place: Placed) -> tuple[str, int]:
 
 def _removed(look: Look) -> Removed:
     paths = look.workspace.paths
-    try:
+    with disk_errors("unreadable", "what was removed cannot be read", paths.knowledge):
         return read_removed(paths)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"what was removed cannot be read: {error.strerror}", paths.knowledge
-        ) from error
 
 
 def _lines(look: Look) -> Iterator[Found]:
     """Every line of the category files and the notes, also those that say what was removed."""
-    paths = look.workspace.paths
-    try:
-        for row in CATEGORY.values():
-            places = [row.file] if row.file else [f"files/{note.name}" for note in note_files(paths)]
-            for place in places:
-                bullets = bullets_in(read_text(paths.knowledge / place), row.name)
-                yield from (Found(row.name, place, bullet) for bullet in bullets)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or ""
-        ) from error
+    with disk_errors("unreadable", "the bullets cannot be read"):
+        yield from all_lines(look.workspace.paths)
