@@ -18,7 +18,7 @@ from core.rules.worth import completed, stands
 MAX_LEFT, LEAST_WORDS = 3, 4
 LATE, SHORT = 0.5, 5
 """From this share of the last message on its end begins; all of a message of so few units is one."""
-ORDERS = {"order", "opens"}
+ORDERS = {"order", "opens", "lore"}
 """The gates that what is open need not pass: an order is how it is told."""
 _ADVICE = re.compile(
     r"^(?:(?:note|tip|consider|optional\w*|maybe|you (?:can|may|might|could)|feel free|if you)\b|none\b|"

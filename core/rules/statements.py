@@ -122,7 +122,7 @@ def _fact(row: Row, sentence: Sentence) -> Found | None:
     if not (learned or _CAUSE.match(text)) or text.endswith(("?", ":")):
         return None
     statement = (learned["rest"] or learned["noted"]) if learned else text
-    if _ADDRESS.search(statement) or LEANS.match(statement) or gates(statement):
+    if _ADDRESS.search(statement) or LEANS.match(statement) or gates(statement) - {"lore"}:
         return None
     if not _NAMED.search(statement[1:]) or not _sound(statement, least=4):
         return None

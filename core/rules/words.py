@@ -83,7 +83,7 @@ ONE_OFF = re.compile(
         r"\bkill(?:all)?\b", r"\bpid\b", "/tmp/", "/private/tmp", "/var/folders/", r"\bsleep \d",
         r"\b[0-9a-f]{12,}\b", r"\bcd -",
         r"(?:^|[;&|(]\s*)(?:sudo )?(?:grep|rg|find|fd|ls|cat|sed|awk|head|tail|echo|printf|wc|which|pwd|mkdir|rm|cp|mv|"
-        r"touch|test|\[|nl|tree|diff|read|for|while|if|jq)\s",
+        r"chmod|touch|test|\[|nl|tree|diff|read|for|while|if|jq)\s",
         "<<", r"\bcurl\b.*localhost", r"\b(?:python3?|node|bun|deno|ruby|perl) -(?:c|e)\b",
     )),
     re.IGNORECASE,
