@@ -28,8 +28,7 @@ class Selection:
     - "conversation": `key` is the key of a ledger entry (a sha256, or `path:...` for what was pruned).
     - "bullet": `key` is the file below the knowledge folder (`facts.md`, `files/66310-123.md`), `line` the line of
       the bullet counted from 1, `raw` that line as it was seen.
-    - "file": `key` is a file of the store: its path below the knowledge folder (`digest.md`, `prompts/summarize.md`);
-      `line` is a line to bring into sight (0: none).
+    - "file": `key` is a file of the store: its path below the knowledge folder (`digest.md`, `prompts/summarize.md`).
     - "source": `key` is the absolute path of a source file that has notes, `line` a line to bring into sight (0: none).
     """
 

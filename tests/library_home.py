@@ -54,21 +54,30 @@ def workspace(home: Path) -> Workspace:
     return open_workspace(str(home))
 
 
-def asked_in_a_session(home: Path, at: int) -> str:
-    """An agent retrieves, answers with what it found, and is thanked; the id of the retrieval."""
+def asked_in_a_session(
+    home: Path, at: int, asked: str = "why does my async callback deadlock", said: str = "thanks, that fixed it"
+) -> str:
+    """An agent retrieves, answers with what it found, and is told how that went; the id of the retrieval."""
     (best, *_) = run(home, "retrieve", f"why does my async callback deadlock {at}")
     rows = [
-        claude_row("user", "why does my async callback deadlock", f"2026-06-0{at}T10:00:00Z", session=f"s{at}"),
+        claude_row("user", asked, f"2026-06-0{at}T10:00:00Z", session=f"s{at}"),
         claude_row("assistant", call_of("c", "knowledge library retrieve"), f"2026-06-0{at}T10:00:01Z"),
         claude_row("user", result("c", json.dumps([best])), f"2026-06-0{at}T10:00:02Z"),
         claude_row("assistant", f"{GOTCHA} So that is what to change.", f"2026-06-0{at}T10:00:03Z"),
-        claude_row("user", "thanks, that fixed it", f"2026-06-0{at}T10:00:04Z"),
+        claude_row("user", said, f"2026-06-0{at}T10:00:04Z"),
     ]
     (home / "conversations").mkdir(exist_ok=True)
     path = home / "conversations" / f"talk-{uuid4()}"
     path.write_bytes(b"".join(rows))
     os.utime(path, (LONG_AGO + at, LONG_AGO + at))
     return str(best["retrieval"])
+
+
+def heard(home: Path, **said: str) -> list[Any]:
+    """What is recorded of what was found after a harvest of such a session, misses apart."""
+    asked_in_a_session(home, 1, **said)
+    harvested(home)
+    return [trace for trace in recorded(home) if trace["outcome"] != "miss"]
 
 
 def harvested(home: Path) -> Any:

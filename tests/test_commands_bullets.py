@@ -17,7 +17,7 @@ from core.commands.bullets import notes as notes_of
 from core.commands.history.undo import undo
 from core.commands.panel.bullets import category_view
 from core.commands.quarantine import accept_all, drop_all, quarantine_accept, quarantine_drop, quarantine_list
-from core.commands.review.table import review, review_text
+from core.commands.review.decide import review, review_text
 from core.commands.review.waiting import similar
 from core.commands.statements import said, said_with
 from core.commands.workspace import Workspace

@@ -173,9 +173,9 @@ def test_a_file_that_changes_all_the_time_does_not_keep_a_person_from_saving(
     stand: Stand, home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A quick harvest writes between any two frames: "Try again" must look and write in one go, and only once."""
-    from gui.views import knowledge
+    from gui.views import editing
 
-    facts, looks, look = home.paths.knowledge / "facts.md", [0], knowledge.category_view
+    facts, looks, look = home.paths.knowledge / "facts.md", [0], editing.category_view
     stand.press("n")
     stand.type_text("kept")
     write(home, "facts.md", FACTS + "- line of a harvest\n")
@@ -190,7 +190,7 @@ def test_a_file_that_changes_all_the_time_does_not_keep_a_person_from_saving(
                 file.write(f"- line of a harvest {looks[0]}\n")
         return found
 
-    monkeypatch.setattr(knowledge, "category_view", looked)
+    monkeypatch.setattr(editing, "category_view", looked)
     session = stand.view.session
     session.choose("again")
     session.choose("again")

@@ -44,7 +44,6 @@ PAIRS = (
       for ground in ("window", "panel", "card")),
     *(("on-primary", f"primary{state}") for state in ("", "-hover", "-pressed")),
     *(("text", f"{ground} hit@{tint}") for ground in ("window", "panel", "card", "selected") for tint in (32, 40)),
-    ("on-hit", "hit"),
     ("failed", "card failed@16"),
     ("accent", "panel accent@14"),
     ("text", "field accent@35"),

@@ -187,18 +187,18 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
     planned = harvest(home, HarvestRequest())
     rows = plan_rows(planned)
     assert Counter(row.key[0] in STAY for row in rows) == {False: 6, True: 3}
-    assert [line.words for line in plan_lines(planned, home.config)] == [
+    assert [line.text for line in plan_lines(planned, home.config)] == [
         "harvest 6 conversations", "write digest.md, the summary that new conversations begin with",
     ]  # fmt: skip
     assert has_work(planned)
-    assert "nothing is sent anywhere" in provider_line(home.config).words
+    assert "nothing is sent anywhere" in provider_line(home.config).text
     assert any("every conversation stays where it is" in note for note in planned.notes)
-    sent = provider_line(replace(home.config, provider="openai", model="m", redact=False)).words
+    sent = provider_line(replace(home.config, provider="openai", model="m", redact=False)).text
     assert sent.startswith("Sent to openai m.") and "NOT replaced" in sent
-    near = provider_line(replace(home.config, provider="ollama", model="m")).words
+    near = provider_line(replace(home.config, provider="ollama", model="m")).text
     assert near.startswith("Sent to ollama m on this computer.")
     far = provider_line(replace(home.config, provider="ollama", model="m", base_url="http://10.0.0.8:1"))
-    assert far.words.startswith("Sent to ollama m. ")
+    assert far.text.startswith("Sent to ollama m. ")
     assert estimate_words(planned).endswith("nothing")
     assert estimate_words(HarvestReport(False, tokens=9, price=None)).endswith("price unknown")
     harvested(home)
@@ -245,7 +245,7 @@ def test_window_and_command_line_say_of_a_plan_what_it_holds(home: Workspace) ->
     assert isinstance(attempt(harvest, home, read, generate=model), Ok)
     report = harvest(home, HarvestRequest())
     words = "3 conversations go to the trash for 14 days (harvested before); 3 are harvested and left in place"
-    assert [line.words for line in fate_lines(report.fate)] == [words]
+    assert [line.text for line in fate_lines(report.fate)] == [words]
     place = ["--home", str(home.paths.home), "--config", str(home.loaded.file)]
     for shown in (call("harvest", *place)[1], call("harvest", *place, "--json")[1]):
         assert shown.count(words) == 1 and "stays where it is" not in shown
@@ -271,7 +271,7 @@ def test_the_first_digest_says_what_it_does_and_how_it_is_turned_off() -> None:
     """Nobody asked for it: who is not told does not know what their next conversation begins with."""
     report = HarvestReport(True, harvested=1)
     first, later = HarvestWatched(report=report, digest=0), HarvestWatched(report=report, digest=900)
-    told = [line.words for line in ended_lines(first, report, 1_000, True)]
+    told = [line.text for line in ended_lines(first, report, 1_000, True)]
     assert DIGEST_BEGINS in told and "switch" in DIGEST_BEGINS
     for lines in (
         ended_lines(later, report, 1_000, True),
@@ -279,7 +279,7 @@ def test_the_first_digest_says_what_it_does_and_how_it_is_turned_off() -> None:
         ended_lines(first, report, 0, True),
         ended_lines(replace(first, undone=True), report, 1_000, True),
     ):
-        assert DIGEST_BEGINS not in [line.words for line in lines]
+        assert DIGEST_BEGINS not in [line.text for line in lines]
 
 
 def test_what_two_conversations_say_is_one_best_bullet() -> None:

@@ -16,7 +16,7 @@ import pytest
 from core.base import ready
 from core.base.ready import kept_ready
 from core.base.result import KnowledgeError, refuse
-from core.commands.review import alike
+from core.commands.review import waiting
 from core.commands.status import status
 from core.commands.workspace import Workspace
 from core.knowledge.ledger import write_ledger
@@ -117,7 +117,7 @@ def test_offers_of_a_ledger_that_could_not_be_read_are_counted_again(
     write_ledger(workspace.paths, {"a" * 64: entry})
     with monkeypatch.context() as stumbling:
         stumbling.setattr(
-            alike, "seen_ledger", lambda paths: refuse(KnowledgeError("ledger-unreadable", "it cannot be read"))
+            waiting, "seen_ledger", lambda paths: refuse(KnowledgeError("ledger-unreadable", "it cannot be read"))
         )
         assert status(workspace).outdated == 0
     assert status(workspace).outdated == 1

@@ -31,7 +31,18 @@ from core.library import database
 from core.mcp_server import moment, tools
 from core.search import embedders
 from tests.cli_call import call
-from tests.library_home import GOTCHA, GUIDE, asked_in_a_session, harvested, recorded, run, switch, text, workspace
+from tests.library_home import (
+    GOTCHA,
+    GUIDE,
+    asked_in_a_session,
+    harvested,
+    heard,
+    recorded,
+    run,
+    switch,
+    text,
+    workspace,
+)
 from tests.library_home import home as home
 from tests.library_place import database_on, opened
 from tests.search_shelf import Topics
@@ -75,31 +86,11 @@ def test_what_cannot_be_done_is_one_sentence(home: Path, tmp_path: Path) -> None
     assert code == 1 and "no library yet" in err
 
 
-def test_a_conversation_tells_what_it_used(home: Path, tmp_path: Path) -> None:
-    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
-    talk = tmp_path / "talk.md"
-    talk.write_text(
-        f"## User\n\nwhy does my async callback deadlock\n\n## Assistant\n\nretrieval {best['retrieval']}: use "
-        "asyncio.create_task() instead, for you are calling await inside a sync callback.\n\n"
-        "## User\n\nthanks, that fixed it\n\n"
-    )
-    done = run(home, "record", "--from", str(talk))
-    assert done["conversations"] == 1
-    assert [(trace["outcome"], trace["recorded"]) for trace in done["traces"]][:1] == [("win", "inferred")]
-    assert run(home, "record", "--from", str(talk))["traces"] == []
-
-
-def test_a_secret_that_is_said_again_alone_is_in_no_trace(home: Path, tmp_path: Path) -> None:
+def test_a_secret_that_is_said_again_alone_is_in_no_trace(home: Path) -> None:
     """Each turn was cleared for itself: the second one does not say what the value is."""
-    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
     secret = "Zk7qP2x" + "W9vLm3"
-    talk = tmp_path / "talk.md"
-    talk.write_text(
-        f"## User\n\nthe password: {secret}\n\nwhy does my async callback deadlock\n\n"
-        f"## Assistant\n\nretrieval {best['retrieval']}: {GOTCHA}\n\n"
-        f"## User\n\nNo, that is wrong, {secret} does not work there\n\n"
-    )
-    (trace,) = run(home, "record", "--from", str(talk))["traces"]
+    asked = f"the password: {secret}\n\nwhy does my async callback deadlock"
+    (trace,) = heard(home, asked=asked, said=f"No, that is wrong, {secret} does not work there")
     assert trace["outcome"] == "misleading" and secret not in json.dumps(trace)
     assert secret not in json.dumps(recorded(home))
 

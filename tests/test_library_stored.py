@@ -20,7 +20,7 @@ from core.library.chunking import pieces_of
 from core.library.describe import describe, sentences_of
 from core.library.extract import extract
 from tests.cli_call import call
-from tests.library_home import GOTCHA, asked_in_a_session, harvested, recorded, run, switch, text
+from tests.library_home import GOTCHA, asked_in_a_session, harvested, heard, recorded, run, switch, text
 from tests.library_home import home as home
 from tests.spoken_home import call as call_of
 from tests.spoken_home import claude_row, result
@@ -150,14 +150,8 @@ def test_redaction_leaves_the_standard_library_as_it_is() -> None:
         ("the next test still hangs", "partial"),
     ],
 )
-def test_a_verdict_is_of_what_was_asked_about(home: Path, tmp_path: Path, said: str, outcome: str) -> None:
-    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
-    talk = tmp_path / "talk.md"
-    talk.write_text(
-        f"## User\n\nwhy does my async callback deadlock\n\n## Assistant\n\nretrieval {best['retrieval']}: {GOTCHA}\n\n"
-        f"## User\n\n{said}\n\n"
-    )
-    assert run(home, "record", "--from", str(talk))["traces"][0]["outcome"] == outcome
+def test_a_verdict_is_of_what_was_asked_about(home: Path, said: str, outcome: str) -> None:
+    assert [trace["outcome"] for trace in heard(home, said=said)] == [outcome]
 
 
 def test_a_trace_has_the_day_of_its_conversation(home: Path) -> None:

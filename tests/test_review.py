@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.commands.review.decide import Decided
-from core.commands.review.table import CHOICES, Queue, review, review_text
+from core.commands.review.decide import CHOICES, Decided, Queue, review, review_text
 from core.commands.workspace import Workspace, open_workspace
 
 HELD = "# Quarantine\n\n" + "".join(f"- [no-quote] facts: item {at} [from: a, 2026-01-01]\n" for at in range(1, 5))
@@ -68,3 +67,19 @@ def test_what_was_kept_as_no_contradiction_is_not_asked_as_alike(workspace: Work
     workspace.paths.state.mkdir()
     (workspace.paths.state / "dismissed.json").write_text(f'["{pair.key}"]\n')
     assert review(workspace) == Queue(())
+
+
+def test_steps_in_another_order_are_not_asked_as_alike(workspace: Workspace) -> None:
+    """A yes would strike a playbook through that says something else; the same words in another order are doubles."""
+    lines = (
+        "- **Ship**: test -> lint -> tag the release [from: a, 2026-01-01]",
+        "- **Ship**: lint -> test -> tag the release [from: b, 2026-01-02]",
+    )
+    (workspace.paths.knowledge / "playbooks.md").write_text("\n".join(("# Playbooks", "", *lines, "")))
+    (workspace.paths.knowledge / "quarantine.md").unlink()
+    assert review(workspace) == Queue(())
+    words = ("every host keeps its cache for a day", "its cache every host keeps for a day")
+    facts = [f"- {said} [from: {name}, 2026-01-01]" for said, name in zip(words, "ab", strict=True)]
+    (workspace.paths.knowledge / "facts.md").write_text("\n".join(("# Facts", "", *facts, "")))
+    queue = review(workspace)
+    assert isinstance(queue, Queue) and [row.kind for row in queue.rows] == ["alike"]

@@ -60,8 +60,7 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
 
 def _parsed(arguments: Sequence[str]) -> tuple[Command, dict[str, Any]]:
     """The row to run with what was given. Raises KnowledgeError, and SystemExit after help."""
-    from core.cli.parser import build_parser, parse
-    from core.cli.words import command_word, suggestion, without_alias
+    from core.cli.parser import build_parser, command_word, parse, suggestion, without_alias
 
     arguments = without_alias(arguments)
     if reported := suggestion(arguments):

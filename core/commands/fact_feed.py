@@ -18,7 +18,7 @@ import contextlib
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -33,6 +33,7 @@ from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.fact_follow import bullets_of_store, change_bullets
 from core.commands.history.runs import UNDO_RUN
+from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import held, index
 from core.factindex.bootstrap import FILE_NOTE
@@ -41,6 +42,7 @@ from core.factindex.facts import (
     DISK_FAILED,
     FACT_CHARACTERS,
     FOLDERS,
+    Problem,
     as_fact,
     fact_places,
     is_domain,
@@ -138,11 +140,11 @@ MAX_LINES_NAMED = 5
 def check_facts(workspace: Workspace) -> Iterator[Finding]:
     """A sync that was cut, items that are not valid, an index that differs from its files. Writes nothing."""
     paths = workspace.paths
-    place = paths.knowledge / index.NAME
+    place, mend = paths.knowledge / index.NAME, partial(_sync, workspace)
     try:
         if cut_off(paths.state):
             message = "a sync of the fact index was interrupted; the next one finishes it"
-            yield Finding("facts-unfinished", message, str(paths.log), _mend(workspace))
+            yield Finding("facts-unfinished", message, str(paths.log), mend)
         facts, found, _ = project(paths.knowledge, paths.state, utc_now())
     except OSError as error:
         yield Finding("facts-unreadable", f"the facts cannot be read: {error.strerror}", str(error.filename or ""))
@@ -158,16 +160,10 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
     read = attempt(index.read_index, paths.knowledge)
     if isinstance(read, KnowledgeError):
         if facts or read.error.code != "no-index":
-            yield Finding(
-                read.error.code, read.error.message, str(place), _mend(workspace), note=not files.exists(place)
-            )
+            yield Finding(read.error.code, read.error.message, str(place), mend, note=not files.exists(place))
     elif read.value != sorted(facts, key=sort_key):
         message = "the fact index is older than its YAML files ('knowledge facts sync' writes it again)"
-        yield Finding("facts-stale", message, str(place), _mend(workspace), note=True)  # an edit by hand does that
-
-
-def _mend(workspace: Workspace) -> Callable[[], object]:
-    return partial(_sync, workspace)
+        yield Finding("facts-stale", message, str(place), mend, note=True)  # an edit by hand does that
 
 
 def _sync(workspace: Workspace) -> None:
@@ -294,18 +290,23 @@ def after_harvest(workspace: Workspace, now: Clock) -> tuple[dict[str, int] | No
         report = sync_facts(workspace, now=now, too_long=too_long)
     except KnowledgeError as failed:
         return None, [], failed.error
-    notes = list(report.notes)
-    broken = dict.fromkeys(problem.file for problem in report.problems if problem.code in DAMAGE)
-    if broken:
-        names = ", ".join(list(broken)[:3]) + (f" and {len(broken) - 3} more" if len(broken) > 3 else "")
-        notes.append(f"YAML files of facts were left out: {names} ('knowledge facts validate' tells why)")
-    number = len([problem for problem in report.problems if problem.code not in DAMAGE])
-    if number:
-        which = "one thing keeps an item" if number == 1 else f"{number} things keep items"
-        notes.append(f"{which} of the YAML files out of the fact index ('knowledge facts validate' lists them)")
+    notes = [*report.notes, *left_out(report.problems)]
     counts = {"new": report.new, "confirmed": report.confirmed, "total": report.total, "too_long": len(too_long)}
     trouble = next((problem.error for problem in report.problems if problem.code == DISK_FAILED), None)
     return counts, notes, trouble
+
+
+def left_out(problems: Iterable[Problem]) -> list[str]:
+    """Sentences about what is no fact although it stands in a YAML file."""
+    notes = []
+    broken = list(dict.fromkeys(problem.file for problem in problems if problem.code in DAMAGE))
+    if broken:
+        names = ", ".join(broken[:3]) + (f" and {len(broken) - 3} more" if len(broken) > 3 else "")
+        notes.append(f"YAML files of facts were left out: {names} ('knowledge facts validate' tells why)")
+    number = len({(problem.file, problem.line) for problem in problems if problem.code not in DAMAGE})
+    if number:
+        notes.append(f"{count(number, 'item')} left out as not valid ('knowledge facts validate' tells why)")
+    return notes
 
 
 def after_undo(workspace: Workspace, run: str, now: Clock) -> list[str] | ErrorInfo:
@@ -393,17 +394,14 @@ def taught_by(
     rows: dict[str, Any] = about if isinstance(about, dict) else {}
     place = known.places_of(plan, entry)
     usual = OFFLINE if entry.get("provider") == "offline" else UNQUOTED
-    lessons = []
+    lessons: list[Lesson] = []
     for planned in plan.files:
         category = _CATEGORY_OF_FILE.get(planned.name)
         for line in planned.lines if category else ():
             text = split_provenance(line[2:])[0]
             row = rows.get(mark_of_text(text))
-            lesson = _lesson(category or "", text, row if isinstance(row, dict) else {}, place, usual, secrets)
-            if lesson is not None:
-                lessons.append(lesson)
-            elif is_too_long(text):
-                too_long.append(text)
+            said = row if isinstance(row, dict) else {}
+            lessons += _lesson(category or "", text, said, place, usual, secrets, too_long)
     day = str(entry.get("date") or entry.get("at") or "")[:10] or f"{run[:4]}-{run[4:6]}-{run[6:8]}"
     return Taught(sha, run, str(entry.get("path") or state.path), day, tuple(lessons))
 
@@ -427,12 +425,9 @@ def taught_by_hand(
             if item.category not in OF_CATEGORY or (CATEGORY[item.category].file, words) not in let_in:
                 continue
             place = known.named(bullet.provenance.source if bullet.provenance is not None else "")
-            lesson = _lesson(item.category, item.text, {}, place, QUOTED, secrets)
-            if lesson is not None:
-                sha = hashlib.sha256(bullet.raw.encode("utf-8", "replace")).hexdigest()
-                found.append(Taught(sha, row.run, "", row.when[:10], (lesson,)))
-            elif is_too_long(item.text):
-                too_long.append(item.text)
+            sha = hashlib.sha256(bullet.raw.encode("utf-8", "replace")).hexdigest()
+            lessons = _lesson(item.category, item.text, {}, place, QUOTED, secrets, too_long)
+            found += [Taught(sha, row.run, "", row.when[:10], (lesson,)) for lesson in lessons]
     return found
 
 
@@ -452,20 +447,21 @@ def lines_too_long(paths: Paths) -> list[str]:
     return found
 
 
-def _lesson(category: str, text: str, row: dict[str, Any], place: Places, usual: float, secrets: bool) -> Lesson | None:
+def _lesson(
+    category: str, text: str, row: dict[str, Any], place: Places, usual: float, secrets: bool, too_long: list[str]
+) -> list[Lesson]:
+    """The lesson of one line, none where it says nothing or is too long."""
     plain = sanitise_line(as_fact(redact(text).text if secrets else text), None)
+    if len(plain) > FACT_CHARACTERS:
+        too_long.append(text)
     if not statement_key(plain) or len(plain) > FACT_CHARACTERS:
-        return None
+        return []
     confidence = row.get("confidence")
     about = str(row.get("about") or "")
     domain = place.of(str(row.get("domain") or ""), about)
     if row.get("by_tool") and domain == GLOBAL:
         domain = UNPLACED  # a tool's word of a project that nobody knows is not told in all of them
     tags = tuple(tag for tag in row.get("tags") or () if isinstance(tag, str))
-    return Lesson(
-        plain,
-        kind_of(category, plain, str(row.get("kind") or "")),
-        domain,
-        float(confidence) if isinstance(confidence, (int, float)) and 0 <= confidence <= 1 else usual,
-        (*tags, FILE_NOTE) if about and FILE_NOTE not in tags else tags,
-    )
+    sure = float(confidence) if isinstance(confidence, (int, float)) and 0 <= confidence <= 1 else usual
+    tags = (*tags, FILE_NOTE) if about and FILE_NOTE not in tags else tags
+    return [Lesson(plain, kind_of(category, plain, str(row.get("kind") or "")), domain, sure, tags)]

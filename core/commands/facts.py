@@ -21,7 +21,7 @@ from core.base.project import GLOBAL, is_below
 from core.base.result import ErrorInfo, KnowledgeError
 from core.base.secrets.redact import redact
 from core.commands.fact_edits import merge_facts, merged_text
-from core.commands.fact_feed import lines_too_long, sync_facts
+from core.commands.fact_feed import left_out, lines_too_long, sync_facts
 from core.commands.fact_follow import bullets_of_store
 from core.commands.row import flag, group, listed, needed, option, optional, repeated, single, whole_number
 from core.commands.table import SUMMARY
@@ -40,8 +40,6 @@ from core.factindex.sync import project
 from core.knowledge.alike import near_pairs
 from core.knowledge.projects import domains_in, here_in, known_projects
 
-MAX_DAMAGED_NAMED = 5
-"""At most this many damaged files are named one by one."""
 FACTS_ALIKE = 82
 """From which on two facts are listed, of 100."""
 
@@ -137,14 +135,7 @@ def list_facts(
         and (not tag or tag in fact.tags)
         and (not stale or fact.stale)
     )
-    warnings = [str(problem.error.message) for problem in problems if problem.code in DAMAGE]
-    if len(warnings) > MAX_DAMAGED_NAMED:
-        warnings[MAX_DAMAGED_NAMED:] = [
-            f"and {len(warnings) - MAX_DAMAGED_NAMED} more ('knowledge facts validate' lists them)"
-        ]
-    number = len({(problem.file, problem.line) for problem in problems if problem.code not in DAMAGE})
-    left_out = f"{number} item{'s' * (number != 1)} left out as not valid ('knowledge facts validate' tells why)"
-    return FactList(chosen, warnings=tuple(warnings + [left_out] * bool(number)))
+    return FactList(chosen, tuple(left_out(problems)))
 
 
 def bootstrap(

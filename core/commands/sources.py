@@ -95,20 +95,16 @@ def chosen_sources(names: Sequence[str], *, typed: bool = False) -> tuple[str, .
     `typed` also for a path at which there is nothing (one in the settings may be on a disk that is not there today)."""
     found: list[str] = []
     for text in names:
-        name = known_name(text)
-        if not name and os.path.lexists(text):
-            name = os.path.join(os.curdir, text)
-        if typed and name and name not in (*NAMES, ALL) and not os.path.lexists(os.path.expanduser(name)):
-            hint = "write a path that exists, or a name that 'knowledge sources' prints"
-            raise KnowledgeError("unknown-source", f"there is no source and no file {text!r}{_near(text)}", hint=hint)
-        if not name and (service := text.strip().lower().replace("-", "_").replace(".", "_")) in EXPORTS:
+        name = known_name(text) or (os.path.join(os.curdir, text) if os.path.lexists(text) else "")
+        service = text.strip().lower().replace("-", "_").replace(".", "_")
+        is_there = name in (*NAMES, ALL) or not typed or os.path.lexists(os.path.expanduser(name))
+        if not name and service in EXPORTS:
             hint = "name its conversations.json, or the zip or folder it is in: --source PATH"
-            raise KnowledgeError(
-                "unknown-source", f"{EXPORTS[service]} keeps conversations in an export alone", hint=hint
-            )
-        if not name:
-            hint = f"choose of {', '.join(NAMES)}, {ALL}, or write a path such as ./{text}"
-            raise KnowledgeError("unknown-source", f"there is no source {text!r}{_near(text)}", hint=hint)
+            message = f"{EXPORTS[service]} keeps conversations in an export alone"
+            raise KnowledgeError("unknown-source", message, hint=hint)
+        if not name or not is_there:
+            hint = f"choose of {', '.join(NAMES)}, {ALL}, or write a path that exists, such as ./{text}"
+            raise KnowledgeError("unknown-source", f"there is no source and no file {text!r}{_near(text)}", hint=hint)
         found.append(name)
     return tuple(dict.fromkeys(found))
 

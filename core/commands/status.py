@@ -196,19 +196,16 @@ def _store_file(workspace: Workspace, name: str, errors: list[ErrorInfo]) -> Sto
 
 
 def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
-    size, bullets, modified = 0, 0, 0.0
+    with suppress(FileNotFoundError):
+        try:
+            os.listdir(paths.file_notes)
+        except PermissionError as error:
+            message = f"the notes on files cannot be read: {error.strerror}"
+            errors.append(ErrorInfo("unreadable", message, str(paths.file_notes), ADVICE))
     notes = note_files(paths)
-    try:
-        os.listdir(paths.file_notes)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        message = f"the notes on files cannot be read: {error.strerror}"
-        errors.append(ErrorInfo("unreadable", message, str(paths.file_notes), ADVICE))
-    for note in notes:
-        bullets += len(bullets_in(_text(paths, f"files/{note.name}", errors), "facts"))
-        found = note.stat()
-        size, modified = size + found.st_size, max(modified, found.st_mtime)
+    found = [note.stat() for note in notes]
+    bullets = sum(len(bullets_in(_text(paths, f"files/{note.name}", errors), "facts")) for note in notes)
+    size, modified = sum(one.st_size for one in found), max((one.st_mtime for one in found), default=0.0)
     return StoreFile("files", str(paths.file_notes), bool(notes), size, bullets, modified)
 
 

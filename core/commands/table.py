@@ -36,7 +36,7 @@ LISTED = {
     "retract": ("bullets", "withdraw what one bullet says, without other words for it: it is struck through"),
     "forget": ("forget", "a conversation, and what rests on it alone: struck through, or with --yes removed for good"),
     "review": (
-        "review.table",
+        "review.decide",
         "what waits for your yes, no or later: held, vanished, kept away, stale, outdated, finished, alike",
     ),
     "evidence": ("panel.evidence", "the quote that showed a line to be true, in its place; a playbook's steps"),

@@ -7,6 +7,7 @@ a wrong guess costs a little order; who records an outcome says the task themsel
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
@@ -140,13 +141,11 @@ def total(tally: Tally, task_type: str = "") -> int:
 
 def merged(tallies: Iterable[Tally]) -> dict[str, dict[str, int]]:
     """The sum of tallies, tasks and outcomes in the order of their names."""
-    whole: dict[str, dict[str, int]] = {}
+    whole: dict[str, Counter[str]] = {}
     for tally in tallies:
         for task, counts in tally.items():
-            held = whole.setdefault(task, {})
-            for outcome, number in counts.items():
-                held[outcome] = held.get(outcome, 0) + number
-    return {task: {outcome: whole[task][outcome] for outcome in sorted(whole[task])} for task in sorted(whole)}
+            whole.setdefault(task, Counter()).update(counts)
+    return {task: dict(sorted(whole[task].items())) for task in sorted(whole)}
 
 
 def over_tasks(tally: Tally) -> dict[str, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -137,7 +137,10 @@ def plan_steps(
     candidates.sort(key=lambda row: row.artifact.mtime_ns)
     candidates.sort(key=lambda row: row.artifact.path in failed)
     candidates.sort(key=lambda row: not goes_soon(row.artifact))
-    choices = _Choices(hashes, entries, limits, is_proven, shown, _before(known.values(), entries))
+    unknown = {known_as(row.artifact.path, row.artifact.source) for row in candidates
+               if (known[row.artifact.path] or {}).get("status") != "harvested"}  # fmt: skip
+    earlier = earlier_by_path(entries, unknown) if unknown and entries else {}
+    choices = _Choices(hashes, entries, limits, is_proven, shown, lambda path: earlier.get(path, ""))
     chosen = [choices.of(row, known[row.artifact.path]) for row in candidates]
     steps = [one for one in chosen if isinstance(one, Step)]
     steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.verdict == "prune"]
@@ -270,15 +273,6 @@ def was_unread(entry: Mapping[str, Any] | None, item: Artifact) -> bool:
 
 def _failed_since(entry: Mapping[str, Any] | None, when: str) -> bool:
     return entry is not None and entry.get("status") == "harvest-failed" and str(entry.get("at", "")) >= when
-
-
-def _before(
-    wanted: Iterable[Mapping[str, Any] | None], entries: Mapping[str, Mapping[str, Any]]
-) -> Callable[[str], str]:
-    """Says the hash of the last harvest of a path, "" for none, if any of what is `wanted` was not harvested yet."""
-    unknown = any(entry is None or entry.get("status") != "harvested" for entry in wanted)
-    known = earlier_by_path(entries) if unknown and entries else {}
-    return lambda path: known.get(path, "")
 
 
 def _is_harvested(entry: Mapping[str, Any], limits: Limits) -> bool:

@@ -119,16 +119,20 @@ def is_persons(text: str) -> bool:
 def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
     """The projects of every name in the ledger. A name that only conversations of the host have is left out while no
     project of theirs is known."""
-    found: dict[tuple[str, int], frozenset[_Place]] = {}  # of a name, and the hash of a path
+    found: dict[int, frozenset[_Place]] = {}  # by the hash of a name and a path
+    names: list[str] = []  # theirs, in the same order
     same: dict[frozenset[Any], frozenset[Any]] = {}  # equal sets are kept once: there are few projects, and many names
     persons: set[tuple[str, str]] = set()
     roots: dict[str, str] = {}
     first: dict[_Place, tuple[str, str]] = {}
     newest: dict[str, tuple[str, str, str]] = {}
 
-    def add(name: str, at: int, more: Iterable[_Place]) -> None:
-        places = found.get((name, at), frozenset()).union(more)
-        found[name, at] = same.setdefault(places, places)
+    def add(name: str, path: object, more: Iterable[_Place]) -> None:
+        at = hash((name, path))
+        if at not in found:
+            names.append(name)
+        places = found.get(at, frozenset()).union(more)
+        found[at] = same.setdefault(places, places)
 
     for entry in entries.values():
         path, folder = str(entry.get("path", "")), entry.get("project")
@@ -140,16 +144,16 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
             if not isinstance(root, str) or not root:
                 root = roots[folder] if folder in roots else roots.setdefault(folder, project_root(folder) or UNTOLD)
             place = (root, key if root != UNTOLD else "")
-            add(name, hash(path), {place})
+            add(name, path, {place})
             if root != UNTOLD:
                 when = (str(entry.get("at", "")), str(entry.get("date", "")))
                 first[place] = min(first.get(place, when), when)
                 newest[root] = max(newest.get(root, ("", "", "")), (*when, key) if key else ("", "", ""))
         elif entry.get("status") == "harvested":
-            add(name, hash(path), () if is_users(entry) else {(UNTOLD, "")})
-    for name, at in [*found]:
+            add(name, path, () if is_users(entry) else {(UNTOLD, "")})
+    for name, at in zip([*names], [*found], strict=True):
         if (cited := sanitise_name(cited_name(name))) != name:
-            add(cited, at, found[name, at])
+            add(cited, at, found[at])
             persons |= {(cited, mark) for one, mark in [*persons] if one == name}
 
     def called(place: _Place) -> str:
@@ -159,8 +163,8 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
 
     # An earlier part of one and the same conversation may not have told its folder yet: that is not another one.
     projects = KnownProjects()
-    for name, at in [*found]:
-        told = {*map(called, found.pop((name, at)))}  # a large ledger is held once
+    for name, places in zip(names, found.values(), strict=True):
+        told = {*map(called, places)}
         known = projects.get(name, frozenset()).union(told - {UNTOLD} or told or {NOWHERE})
         projects[name] = same.setdefault(known, known)
     for name in [name for name, known in projects.items() if known == {NOWHERE}]:

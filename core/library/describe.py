@@ -328,31 +328,33 @@ Title: {title}
 _LINE = {"type": "string"}
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def object_of(**properties: Any) -> dict[str, Any]:
     """The JSON schema of an object that has all of these properties and no others."""
     return {
         "type": "object", "additionalProperties": False, "required": list(properties), "properties": properties,
     }  # fmt: skip
 
 
-def _word_of(words: Sequence[str]) -> dict[str, Any]:
+def word_of(words: Sequence[str]) -> dict[str, Any]:
+    """That of one of these words."""
     return {"type": "string", "enum": list(words)}
 
 
-def _list_of(items: dict[str, Any]) -> dict[str, Any]:
+def list_of(items: dict[str, Any]) -> dict[str, Any]:
+    """That of a list."""
     return {"type": "array", "items": items}
 
 
-SCHEMA = _object(
+SCHEMA = object_of(
     summary=_LINE,
-    key_claims=_list_of(_LINE),
-    concepts=_list_of(_object(name=_LINE, type=_word_of(CONCEPT_TYPES), aliases=_list_of(_LINE), description=_LINE)),
-    chunks=_list_of(
-        _object(
+    key_claims=list_of(_LINE),
+    concepts=list_of(object_of(name=_LINE, type=word_of(CONCEPT_TYPES), aliases=list_of(_LINE), description=_LINE)),
+    chunks=list_of(
+        object_of(
             number={"type": "integer"},
             summary=_LINE,
-            type=_word_of(CHUNK_TYPES),
-            mode=_word_of(RHETORICAL_MODES),
+            type=word_of(CHUNK_TYPES),
+            mode=word_of(RHETORICAL_MODES),
             needs_context={"type": "boolean"},
         )
     ),

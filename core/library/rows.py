@@ -79,6 +79,13 @@ def _of_ids(table: Table, kind: type) -> Select[Any]:
     return select(*columns_of(table, kind)).where(table.c.id.in_(IDS))
 
 
+def beginning(connection: Connection, column: Any, given: str) -> Sequence[str]:
+    """Ids that are this one or begin so, two at the most; none for less than four letters."""
+    name = given.strip().lower()
+    begins = column == name if len(name) == 36 else column.startswith(name, autoescape=True)
+    return connection.execute(select(column).where(begins).limit(2)).scalars().all() if len(name) >= 4 else []
+
+
 def in_parts(ids: Iterable[str]) -> Iterator[list[str]]:
     """Ids without repetition, in parts that fit into one statement."""
     listed = list(dict.fromkeys(ids))

@@ -110,9 +110,6 @@ class Filters:
             values += self.folders
         return " AND ".join(parts), values
 
-    def __bool__(self) -> bool:
-        return self != EVERYTHING
-
 
 EVERYTHING = Filters()
 
@@ -124,6 +121,13 @@ class Candidates:
 
     rows: dict[int, Row]
     how: dict[int, str]
+
+    def add(self, row: Row, how: str = "") -> None:
+        """A row that is there already stays as it came."""
+        if row.id not in self.rows:
+            self.rows[row.id] = row
+            if how:
+                self.how[row.id] = how
 
 
 def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: int) -> Candidates:
@@ -197,11 +201,8 @@ def _take(
             f"SELECT {_ALL} FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY +rank LIMIT ?) best"
             " CROSS JOIN entries e ON e.id = best.rowid"
         )
-    for row in map(Row._make, database.execute(sql, (match, *values, wanted))):
-        if row.id not in found.rows:
-            found.rows[row.id] = row
-            if how:
-                found.how[row.id] = how
+    for row in database.execute(sql, (match, *values, wanted)):
+        found.add(Row(*row), how)
 
 
 def spelling_is_open(query: Query, found: Candidates, limit: int) -> bool:
@@ -238,9 +239,7 @@ def _take_parts(database: sqlite3.Connection, found: Candidates, query: Query, f
     database.create_function("folded_has", 2, _folded_has, deterministic=True)
     sql = f"SELECT {_ALL} FROM entries e WHERE {place}{condition} ORDER BY e.id LIMIT {int(wanted)}"
     for row in database.execute(sql, (literal, *narrow, *values)):
-        if row[0] not in found.rows:
-            found.rows[row[0]] = Row(*row)
-            found.how[row[0]] = "part"
+        found.add(Row(*row), "part")
 
 
 def _folded_has(text: str, literal: str) -> bool:
@@ -262,9 +261,7 @@ def nearest(
         for number in part:
             if number in rows and room:
                 room -= 1
-                if number not in found.rows:
-                    found.rows[number] = rows[number]
-                    found.how[number] = "vector"
+                found.add(rows[number], "vector")
         if not room:
             return
 
@@ -310,19 +307,15 @@ def neighbours(
 ) -> None:
     """Add what stands beside the given hits in their threads; in a talk also what was said before and after them, past
     what tools did in between."""
-    sql = f"SELECT {COLUMNS} FROM entries WHERE thread <> '' AND thread = ? AND position BETWEEN ? AND ?"
     said = {thread: [at for at, place in talk.items() if place.at == int(place.at)] for thread, talk in talks.items()}
     for hit in hits:
         if hit.alone:
             continue
-        spans = [(hit.position - AROUND, hit.position + AROUND)]
-        if hit.thread in said:
-            spoken = said[hit.thread]
-            at = bisect_left(spoken, hit.position)
-            near = spoken[max(0, at - AROUND) : at + AROUND + 1]
-            spans += [(one, one) for one in near if abs(one - hit.position) > AROUND]
-        for first, last in spans:
-            for row in database.execute(sql, (hit.thread, first, last)):
-                if row[0] not in found.rows:
-                    found.rows[row[0]] = Row(*row)
-                    found.how[row[0]] = "beside"
+        spoken = said.get(hit.thread, [])
+        at = bisect_left(spoken, hit.position)
+        beside = range(hit.position - AROUND, hit.position + AROUND + 1)
+        wanted = {*beside, *spoken[max(0, at - AROUND) : at + AROUND + 1]}
+        marks = ", ".join("?" * len(wanted))
+        sql = f"SELECT {COLUMNS} FROM entries WHERE thread <> '' AND thread = ? AND position IN ({marks})"
+        for row in database.execute(sql, (hit.thread, *wanted)):
+            found.add(Row(*row), "beside")

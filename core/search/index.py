@@ -13,10 +13,10 @@ import hashlib
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -28,8 +28,6 @@ from core.search.words import Stems
 
 SETTLED_NS = 2_000_000_000
 """A file written less than this before it was read may be written again within one tick of its clock: look again."""
-
-
 UNREADABLE = "unreadable"
 """What stands for the sha256 of a file that cannot be read."""
 
@@ -115,7 +113,7 @@ def _opened(folder: Path, sources: Sequence[SearchSource], *, write: bool = Fals
     if database is None:
         return None
     try:
-        changes = _changes(database, sources)
+        changes = list(islice(_changes(database, sources), None if write else 1))
         if changes and write:
             database.execute("BEGIN IMMEDIATE")
             _bring_in(database, changes)
@@ -147,15 +145,18 @@ class Change(NamedTuple):
     seen: Look
 
 
-def _changes(database: sqlite3.Connection, sources: Sequence[SearchSource]) -> list[Change]:
+def _changes(database: sqlite3.Connection, sources: Sequence[SearchSource]) -> Iterator[Change]:
     held = store.held_sources(database)
-    known = [held.pop(source.name, None) for source in sources]
-    looked = ((source, one, look(source, one)) for source, one in zip(sources, known, strict=True))
-    changed = [Change(source, one, seen) for source, one, seen in looked if seen is not None]
-    return [*changed, *(Change(None, gone, Look("", "")) for gone in held.values())]
+    for source in sources:
+        known = held.pop(source.name, None)
+        seen = look(source, known)
+        if seen is not None:
+            yield Change(source, known, seen)
+    for gone in held.values():
+        yield Change(None, gone, Look("", ""))
 
 
-def _bring_in(database: sqlite3.Connection, changes: Sequence[Change]) -> None:
+def _bring_in(database: sqlite3.Connection, changes: Iterable[Change]) -> None:
     """Let the entries be those of the sources."""
     free = count(database.execute("SELECT coalesce(max(id), 0) + 1 FROM sources").fetchone()[0])
     for source, known, seen in changes:
@@ -171,7 +172,7 @@ def _bring_in(database: sqlite3.Connection, changes: Sequence[Change]) -> None:
         problem = str(read.error) if isinstance(read, KnowledgeError) else seen.problem
         number = known.id if known is not None else next(free)
         store.put_source(database, store.Held(number, source.name, seen.state, seen.sha256, problem))
-        store.add(database, number, _replace(database, number, rows))
+        store.add(database, number, rows if known is None else _replace(database, number, rows))
     store.count(database)
 
 

@@ -288,22 +288,6 @@ def places_of(database: sqlite3.Connection, stems: Sequence[str]) -> tuple[int, 
     return places.pop(""), places
 
 
-def texts_in(path: Path) -> list[str] | None:
-    """Every text in the tables of a database, whoever made it; None for a file that is none, or is damaged."""
-    if not files.read_or_empty(path).startswith(b"SQLite format 3\0"):
-        return None
-    found: list[str] = []
-    try:
-        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
-            names = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-            for (table,) in database.execute(names).fetchall():
-                for row in database.execute(f'SELECT * FROM "{table}"'):
-                    found += [one for one in row if isinstance(one, str)]
-    except sqlite3.Error:
-        return None
-    return found
-
-
 def discard_holding(folder: Path, holds: Callable[[str], bool]) -> list[str]:
     """Throw away every file below the cache folder in which a text is that `holds` knows, an index with what lies
     beside it: they are made again. Their paths, relative to the folder."""
@@ -318,11 +302,14 @@ def discard_holding(folder: Path, holds: Callable[[str], bool]) -> list[str]:
 
 
 def is_holding(path: Path, holds: Callable[[str], bool]) -> bool:
-    """Whether a file has it. A database is asked for its texts; of any other the bytes are read as text, of a copy of
-    the store those that were packed."""
-    found = texts_in(path)
-    if found is not None:
-        return any(map(holds, found))
+    """Whether a file has it. A database is asked for its texts; of any other file, and of a damaged one, the bytes are
+    read as text, of a copy of the store those that were packed."""
+    address = f"{path.as_uri()}?mode=ro"
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(address, uri=True)) as database:
+        names = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+        tables = [name for (name,) in database.execute(names)]
+        rows = (row for name in tables for row in database.execute(f'SELECT * FROM "{name}"'))
+        return any(holds(one) for row in rows for one in row if isinstance(one, str))
     data = files.read_or_empty(path)
     text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
     return holds(text) or ("\\" in text and holds(text.replace('\\"', '"').replace("\\n", "\n")))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from core.search.store import places_of
@@ -99,11 +100,8 @@ def _spelled_alike(term: Term, between: Callable[[str, str], Iterable[Any]], ste
     if not alike or any(other.startswith(stem) for other, _ in alike):
         return term
 
-    best: tuple[int, int, str] | None = None
-    for other, number in alike:
-        apart = OSA.distance(stem, other, score_cutoff=most)
-        if apart <= most and (best is None or (apart, -number, other) < best):
-            best = (apart, -number, other)
+    spelled_so = process.extract_iter(stem, [other for other, _ in alike], scorer=OSA.distance, score_cutoff=most)
+    best = min(((apart, -alike[at][1], other) for other, apart, at in spelled_so), default=None)
     if best is None or stems.learn([best[2]])[best[2]] != best[2]:
         return term
     found = -best[1]

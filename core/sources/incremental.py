@@ -10,7 +10,7 @@ them back.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,13 +41,14 @@ class Earlier(NamedTuple):
     whole: bool = True
 
 
-def earlier_by_path(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """What `known_as` says of a conversation -> hash of its newest harvest, also of one undone or forgotten."""
+def earlier_by_path(entries: Mapping[str, Mapping[str, Any]], asked: Container[str] | None = None) -> dict[str, str]:
+    """What `known_as` says of a conversation -> hash of its newest harvest, also of one undone or forgotten; of those
+    that are `asked` for alone, where they are named: of a large ledger nobody asks for all."""
     newest: dict[str, tuple[str, str]] = {}
     for sha256, entry in entries.items():
         if entry.get("status") in ("harvested", "undone", "forgotten"):
             path, at = known_as(str(entry.get("path", "")), str(entry.get("source", ""))), str(entry.get("at", ""))
-            if at >= newest.get(path, ("", ""))[0]:
+            if (asked is None or path in asked) and at >= newest.get(path, ("", ""))[0]:
                 newest[path] = (at, sha256)
     return {path: sha256 for path, (_, sha256) in newest.items()}
 

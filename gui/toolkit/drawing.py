@@ -8,12 +8,14 @@ measures the room that there is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import ROLES, Look
+from gui.toolkit.typeset import ROLE_OF, Line, Style
 
 NOTHING = "none@0"
 
@@ -111,6 +113,52 @@ class Pen:
         """After a change of palette or scale: everything is set again."""
         for pool in self._pools():
             pool.forget()
+
+
+Mark = tuple[int, int, str, str]
+"""A part of a text on a ground of its own: first letter, letter after the last, colour, colour of a line around it."""
+
+
+def draw_line(
+    look: Look, pen: Pen, line: Line, text: str, x: float, y: float, pitch: float, color: str,
+    marks: Sequence[Mark] = (), colours: Sequence[Style] = (),
+) -> None:  # fmt: skip
+    """One line of a text, `pitch` high: code on a plate, marks on their ground, `colours` (in the order of the letters)
+    in place of `color`."""
+    px = look.px
+    for run in line:
+        role = ROLE_OF[run.style]
+        wide = LETTERS.wide(look.font_id(role))
+        if wide is None:
+            return
+        left, end = x + run.x, x + run.x + wide(text[run.begin : run.end])
+        if run.style == "code" and text[run.begin : run.end].strip():
+            pen.box(left - px(3), y, end + px(3), y + pitch - px(1), "code-ground", px(4))
+        for begin, stop, fill, edge in marks:
+            first, last = max(begin, run.begin), min(stop, run.end)
+            if first < last:
+                low = left + wide(text[run.begin : first])
+                high = low + wide(text[first:last])
+                pen.box(low - 1, y, high + 1, y + pitch - px(1), fill, px(3), edge)
+        top = y + (pitch - px(15 if role == "mono" else 16)) // 2
+        for begin, stop, tint in tinted(run.begin, run.end, colours, color):
+            if text[begin:stop].strip():
+                pen.words(left + wide(text[run.begin : begin]), top, text[begin:stop], role, tint)
+
+
+def tinted(begin: int, end: int, colours: Sequence[Style], plain: str) -> Iterator[Style]:
+    """A part of a text in parts of one colour; `plain` is that of what has none."""
+    for first, last, tint in colours[max(0, bisect_left(colours, (begin, -1, "")) - 1) :]:
+        if first >= end:
+            break
+        if last <= begin:
+            continue
+        if begin < first:
+            yield begin, first, plain
+        yield max(begin, first), min(last, end), tint
+        begin = min(last, end)
+    if begin < end:
+        yield begin, end, plain
 
 
 class Drawing:

@@ -7,7 +7,6 @@ Its words are a `TextArea`: they wrap while they are written, and undo, words an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
@@ -30,12 +29,13 @@ LEAST, MOST = 2, 9
 """So many rows the field is high."""
 
 
-@dataclass(frozen=True)
-class EditorKind:
-    """What differs from one editor to another: label and tip of two of the three ways out."""
-
-    again: tuple[str, str]
-    theirs: tuple[str, str]
+WAYS = (
+    ("again", "redo-2", "Save mine anyway", "Look the bullet up in the file as it is now, and put your words there",
+     "Ctrl+Enter"),
+    ("theirs", "eye", "Show theirs", "Leave the file as it is; your words can be brought back", "Esc"),
+    ("copy", "copy", "Copy mine", "Put your words on the clipboard", "Ctrl+Shift+C"),
+)  # fmt: skip
+"""The ways out where the file was changed meanwhile: name, icon, label, tooltip, key."""
 
 
 class Editor:
@@ -50,7 +50,6 @@ class Editor:
     def __init__(
         self,
         look: Look,
-        kind: EditorKind,
         *,
         on_save: Callable[[], object],
         on_cancel: Callable[[], object],
@@ -59,7 +58,7 @@ class Editor:
         room: Callable[[], float],
         pasted: Callable[[str], str] = str,
     ) -> None:
-        self._look, self._kind, self._room = look, kind, room
+        self._look, self._room = look, room
         self._on_save, self._on_cancel, self._on_choice, self._on_height = on_save, on_cancel, on_choice, on_height
         self.open = self.asking = False
         self.before = ""
@@ -71,22 +70,17 @@ class Editor:
 
     def build(self, parent: int) -> None:
         """Make all items inside the overlay of a list; once."""
-        look, kind = self._look, self._kind
+        look = self._look
         inside = box(look, parent, "editor")
         self.area.build(inside)
         self._question = int(dpg.add_group(horizontal=True, parent=inside, show=False))
         text(look, self._question, icon_of("triangle-alert"), "text", "edited")
         self.sentence = text(look, self._question, "", "text", "text", wrap=True)
         self._ways = int(dpg.add_group(horizontal=True, parent=inside, show=False))
-        copy = ("Copy mine", "Put your words on the clipboard")
         self.choices = {
             name: Button(look, self._ways, label, lambda name=name: self._on_choice(name),  # type: ignore[misc]
                          icon=icon, tip=tip, shortcut=shortcut)
-            for name, icon, (label, tip), shortcut in (
-                ("again", "redo-2", kind.again, "Ctrl+Enter"),
-                ("theirs", "eye", kind.theirs, "Esc"),
-                ("copy", "copy", copy, "Ctrl+Shift+C"),
-            )
+            for name, icon, label, tip, shortcut in WAYS
         }  # fmt: skip
         ButtonRow(look, inside, list(self.choices.values()))
         self._row = int(dpg.add_group(horizontal=True, parent=inside))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
-from gui.toolkit.drawing import Pen
+from gui.toolkit.drawing import Pen, draw_line
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
-from gui.toolkit.typeset import ROLE_OF, Line, lettered, lines_of_words
+from gui.toolkit.typeset import Line, lettered, lines_of_words
 
 LEFT, ICON, RIGHT, TOP, GAP, BOTTOM = 12, 24, 14, 8, 2, 8
 PITCH, SMALL = 20, 16
@@ -71,7 +71,9 @@ def draw_row(
     if row.icon:
         pen.words(px(LEFT), y + px(TOP + 2), icon_of(row.icon), "text", row.color)
     if row.text:
-        draw_lines(look, pen, lines, row.text, left, y + px(TOP), pitch, row.text_color, row.marks)
+        marks = [(*mark, "hit@40", "") for mark in row.marks]
+        for at, line in enumerate(lines):
+            draw_line(look, pen, line, row.text, left, y + px(TOP) + pitch * at, pitch, row.text_color, marks)
     wide = LETTERS.wide(look.font_id("small"))
     if wide is None or not row.meta:
         return
@@ -84,29 +86,6 @@ def draw_row(
     if wide(words) <= room or room >= px(LEAST):
         below = y + px(TOP + 2 if beside else TOP + GAP) + (0 if beside else pitch * len(lines))
         pen.words(left, below, cut(words, room, wide), "small", "hint")
-
-
-def draw_lines(
-    look: Look, pen: Pen, lines: Sequence[Line], text: str, x: float, y: float, pitch: float, color: str,
-    marks: Sequence[tuple[int, int]] = (),
-) -> None:  # fmt: skip
-    """Lines of a text, `pitch` apart: code on a plate, what is marked shaded."""
-    px = look.px
-    for line in lines:
-        for run in line:
-            role = ROLE_OF[run.style]
-            wide, said, left = LETTERS.wide(look.font_id(role)), text[run.begin : run.end], x + run.x
-            if wide is None:
-                return
-            if run.style == "code" and said.strip():
-                pen.box(left - px(3), y, left + wide(said) + px(3), y + pitch - px(1), "code-ground", px(4))
-            for begin, end in marks:
-                first, last = max(begin, run.begin), min(end, run.end)
-                if first < last:
-                    low = left + wide(text[run.begin : first])
-                    pen.box(low - 1, y, low + wide(text[first:last]) + 1, y + pitch - px(1), "hit@40", px(3))
-            pen.words(left, y + (pitch - px(15 if role == "mono" else 16)) // 2, said, role, color)
-        y += pitch
 
 
 def aside_of(look: Look, width: int, aside: bool) -> int:

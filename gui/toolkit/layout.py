@@ -18,35 +18,23 @@ def spread(look: Look, parent: int, lower: float = 0) -> tuple[int, int]:
 
     `lower` moves the right side down, for a small text beside a tall one.
     """
-    cells = trailing_row(look, parent, 2, lower)
-    return cells[0], cells[1]
-
-
-def trailing_row(look: Look, parent: int, count: int, lower: float = 0) -> list[int]:
-    """A row of `count` horizontal groups: the first takes what is left, the others fit what is in them."""
     table = int(
         dpg.add_table(
-            parent=parent,
-            header_row=False,
-            policy=dpg.mvTable_SizingFixedFit,
-            no_pad_outerX=True,
-            pad_outerX=False,
+            parent=parent, header_row=False, policy=dpg.mvTable_SizingFixedFit, no_pad_outerX=True, pad_outerX=False,
             no_saved_settings=True,
         )
-    )
+    )  # fmt: skip
     look.theme(table, "bare-table")
-    for number in range(count):
-        dpg.add_table_column(parent=table, width_stretch=number == 0, width_fixed=number > 0)
+    for stretch in (True, False):
+        dpg.add_table_column(parent=table, width_stretch=stretch, width_fixed=not stretch)
     row = dpg.add_table_row(parent=table)
-    cells = []
-    for number in range(count):
-        cell = int(dpg.add_group(parent=row))
-        look.theme(cell, "no-gap")
-        if number and lower:
-            look.size(int(dpg.add_spacer(parent=cell)), height=lower)
-        group = int(dpg.add_group(horizontal=True, parent=cell))
-        cells.append(look.theme(group, "gap"))
-    return cells
+    sides = []
+    for down in (0.0, lower):
+        cell = look.theme(int(dpg.add_group(parent=row)), "no-gap")
+        if down:
+            space(look, cell, down)
+        sides.append(look.theme(int(dpg.add_group(horizontal=True, parent=cell)), "gap"))
+    return sides[0], sides[1]
 
 
 def lowered(look: Look, parent: int, by: float) -> int:

@@ -101,7 +101,7 @@ def broken(text: str, offsets: Sequence[float], room: float, hang: float = 0.0) 
         if first > begin:
             rows.append((begin, first))
             begin, left = first, room - hang
-        while offsets[last] - offsets[begin] > left:
+        while begin < last and offsets[last] - offsets[begin] > left:
             cut = _cut(text, offsets, begin, last, left)
             rows.append((begin, cut))
             begin, left = cut, room - hang

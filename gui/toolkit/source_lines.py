@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from gui.toolkit.canvas import Canvas, Scroll
-from gui.toolkit.drawing import Pen
+from gui.toolkit.drawing import Pen, draw_line
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, broken, cells, wrapped
 from gui.toolkit.theme import Look
-from gui.toolkit.typeset import Style, colours_of
+from gui.toolkit.typeset import Run, Style, colours_of
 
 PITCH, LETTER, LEFT, GAP = 19, 7.0, 4, 14
 LONGEST = 2000  # letters of one line that are drawn
@@ -182,8 +182,8 @@ class SourceLines:
         self._canvas.renew()
 
     def _paint(self, pen: Pen, top: float, bottom: float) -> None:
-        look, pitch, wide = self._look, self._look.px(PITCH), LETTERS.wide(self._look.font_id("mono"))
-        if wide is None:
+        look, pitch = self._look, self._look.px(PITCH)
+        if LETTERS.wide(look.font_id("mono")) is None:
             self._canvas.renew()  # before a font is there it is not known how wide its letters are
             return
         digits = len(str(max(1, len(self.lines))))
@@ -204,15 +204,9 @@ class SourceLines:
             words = self.lines[row.line]
             heading = self._headings and words.startswith("#")
             spans = self._spans[row.line] if row.line < len(self._spans) and not heading else ()
-            x, shown = text + row.indent * LETTER * look.scale, row.start
-            for begin, end, colour in (*spans, (row.end, row.end, "")):
-                begin, end = max(begin, shown), min(end, row.end)
-                plain = words[shown : min(begin, row.end)]
-                for said, tone in ((plain, "code-word" if heading else "text"), (words[begin:end], colour)):
-                    if said.strip():
-                        pen.words(x, y, said, "mono", tone)
-                    x += wide(said)
-                shown = max(shown, min(begin, row.end), end)
+            line = (Run(row.indent * LETTER * look.scale, row.start, row.end, "mono"),)
+            tone = "code-word" if heading else "text"
+            draw_line(look, pen, line, words, text, float(at * pitch), pitch, tone, (), spans)
 
 
 def drawable(line: str) -> str:

@@ -54,7 +54,6 @@ _COLORS = {
     "too-large": ("#EC9A5E", "#8C4208"),
     "edited": ("#E3B558", "#725000"),
     "hit": ("#E3B558", "#F4BE4A"),
-    "on-hit": ("#17130A", "#17202B"),
     "waiting": ("#A3AEBD", "#445062"),
     "code-word": ("#9BB3F5", "#2F4FB0"),
     "code-name": ("#7CC7D8", "#0E6578"),

@@ -69,15 +69,6 @@ def _drawn(found: re.Match[str]) -> str:
     return " " if unicodedata.category(letter) == "Zs" else "\ufffd"
 
 
-def over(under: Sequence[Style], above: Sequence[Style]) -> Sequence[Style]:
-    """Styles in the order of their letters, those of `above` in place of what they cover."""
-    for begin, end, style in above:
-        left = [(a, min(b, begin), one) for a, b, one in under if a < begin]
-        right = [(max(a, end), b, one) for a, b, one in under if b > end]
-        under = (*left, (begin, end, style), *right)
-    return under
-
-
 Measure = Callable[[str, str], float]
 """How wide words are in the font of a role (`text`, `strong`, `mono`), in pixels of the screen."""
 
@@ -135,9 +126,10 @@ def _parts(text: str, styles: Sequence[Style]) -> list[Style]:
     parts: list[Style] = []
     at = 0
     for begin, end, style in (*styles, (len(text), len(text), "")):
+        begin, end = min(max(begin, at), len(text)), min(end, len(text))
         parts += [(at, begin, "")] if at < begin else []
         parts += [(begin, end, style)] if begin < end else []
-        at = end
+        at = max(begin, end)
     return parts
 
 

@@ -1,166 +1,43 @@
-"""The view of the bullets: by project, newest first; edited, struck, ticked off and deleted where they stand.
-
-First the editor: what stands in the file, what is written, and what when both went on. Then the view.
-"""
+"""The view of the bullets: by project, newest first; edited, struck, ticked off and deleted where they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
 from functools import partial
 from pathlib import PurePath
-from typing import Any, cast
+from typing import cast
 
 import dearpygui.dearpygui as dpg
 
-from core.base.result import ErrorInfo, KnowledgeError
-from core.commands import bullets
-from core.commands.bullets import change_all
-from core.commands.panel.bullets import CategoryView, category_view
 from core.commands.panel.evidence import say_how_it_served
-from core.commands.statements import Found, Said, said_with
-from core.commands.workspace import Workspace
+from core.commands.statements import Found
 from gui.shell import Shell
 from gui.state import Selection, State
 from gui.toolkit.dialogs import Menu, MenuRow
-from gui.toolkit.editor import EditorKind, shortened
+from gui.toolkit.editor import shortened
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import ChipRow
 from gui.toolkit.theme import Look
 from gui.views import knowledge_rows, memories
+from gui.views.editing import BulletSession
 from gui.views.knowledge_rows import (
     ACTIONS,
     ALL,
     EMPTY,
+    NAMES,
     BulletKey,
     Knowledge,
     act_of,
     change,
     copied,
-    found_again,
     is_group,
     own_first,
     select_added,
 )
-from gui.views.list_view import OTHER_WORDS, SIDEWAYS, Editing, ListView, Teach, beside, insisting
+from gui.views.list_view import SIDEWAYS, ListView, Teach, beside
 from gui.views.look_card import LookCard
-from gui.views.looks import CATEGORIES, Looks
 from gui.views.memories import MEMORIES
 from gui.views.start import StartColumn
-
-ADDING: BulletKey = ("", "", 0)
-STAYS = "Where it came from stays with it"
-STAY = "It changes in all {} lines that say it; where they came from stays"
-
-
-@dataclass(frozen=True)
-class BulletTarget:
-    """What is being edited: the row in whose place the editor stands, the bullet (None: a new one) with the older ones
-    that say the same, what was seen."""
-
-    key: BulletKey
-    category: str
-    seen: str
-    found: Found | None = None
-    others: tuple[Found, ...] = ()
-
-    @property
-    def note(self) -> str:
-        """What becomes of where it came from."""
-        return STAY.format(len(self.others) + 1) if self.others else STAYS
-
-
-class BulletSession(Editing[BulletTarget]):
-    """The editor of a list of bullets; `on_show(category)` asks for a category to be shown."""
-
-    KIND = EditorKind(
-        again=("Save mine anyway", "Look the bullet up in the file as it is now, and put your words there"),
-        theirs=("Show theirs", "Leave the file as it is; your words can be brought back"),
-    )
-
-    on_show: Callable[[str], object]
-
-    def edit(self, key: BulletKey, found: Found, seen: str, others: tuple[Found, ...] = ()) -> None:
-        """Open the editor in the place of a row; `others` say the same, and are changed with it."""
-        target = BulletTarget(key, found.category, seen, found, others)
-        self.open(target, found.bullet.text, target.note)
-
-    def add(self, category: str, seen: str) -> None:
-        """Open the editor over a new row at the top."""
-        label, _, _, noun = NAMES[category]
-        note = "Agents can recall it; words with # at its end are its tags" if category == MEMORIES else ""
-        note = note or f"A new {noun}, written by hand, for {label}"
-        self.open(BulletTarget(ADDING, category, seen), "", note, "Add")
-
-    def key_of(self, target: BulletTarget) -> Hashable:
-        return target.key
-
-    def reopen(self, target: BulletTarget, typed: str) -> None:
-        self.on_show(target.category)
-        before = target.found.bullet.text if target.found is not None else ""
-        self.open(target, before, target.note, "Save" if before else "Add", mine=typed)
-
-    def save(self, target: BulletTarget) -> None:
-        """Write the words into the bullet as it was seen, or as a new one."""
-        words = self.editor.words
-        if target.found is not None and words == target.found.bullet.text:
-            self.close()
-            return
-        one = Said(target.found, target.others) if target.found is not None else None
-        self.write(
-            target, lambda workspace: written(workspace, target.category, one, words, target.seen), said=said_of(target)
-        )
-
-    def again(self, target: BulletTarget) -> None:
-        """Write the words onto the bullet as it stands in the file now."""
-        words = self.editor.words
-        looked: list[tuple[CategoryView, Found | None]] = []
-
-        def write(workspace: Workspace) -> Any:
-            view = category_view(workspace, target.category)
-            found, same = found_again(view.rows, target.found) if target.found is not None else (None, True)
-            looked[:] = [(view, found)]
-            if not same:
-                raise KnowledgeError(OTHER_WORDS, "other words stand there now")
-            one = said_with(view.rows, found) if found is not None else None
-            return written(workspace, target.category, one, words, view.sha256)
-
-        def failed(now: BulletTarget, error: ErrorInfo) -> None:
-            if looked:
-                view, found = looked[0]
-                others = said_with(view.rows, found).others if found is not None else ()
-                now = self.target = BulletTarget(target.key, target.category, view.sha256, found, others)
-            if error.code == OTHER_WORDS:
-                self._show_other(now, words)
-            else:
-                self.refused(now, error)
-
-        self.write(target, insisting(write), failed, said_of(target))
-
-    def _show_other(self, now: BulletTarget, words: str) -> None:
-        """The bullet itself is another one, or gone: shown before anything is written."""
-        if now.found is None:
-            self.open(now, "", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)
-        else:
-            note = f"Now it says: {shortened(now.found.bullet.text)}"
-            self.open(now, now.found.bullet.text, note, "Put mine there", mine=words)
-
-
-def written(workspace: Workspace, category: str, one: Said | None, words: str, seen: str) -> Any:
-    """Put the words into all lines of that statement, or into a new bullet; on a worker."""
-    if category == MEMORIES:
-        return memories.written(workspace, words)
-    if one is None:
-        return bullets.add(workspace, category, words, seen=seen)
-    if one.others:
-        return change_all(workspace, "edit", one.refs, words, seen=seen)
-    return bullets.edit(workspace, category, one.found.ref, words, seen=seen)
-
-
-def said_of(target: BulletTarget) -> str:
-    """What the toast says when it is saved."""
-    return "Changed the bullet" if target.found is not None else f"Added to {NAMES[target.category].name}"
-
 
 KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
 OF_MEMORY = {"open": "O", "archive": "Delete", "restore": "R", "copy": "Ctrl+C"}
@@ -172,11 +49,6 @@ ALL_BUT = "All but done"
 SERVED = {"win": ("It helped", "thumbs-up"), "partial": ("It helped in part", "check"),
           "miss": ("It was beside the point", "x"), "misleading": ("It misled", "triangle-alert")}  # fmt: skip
 """How a bullet may have served, as it is asked."""
-NAMES = {
-    ALL: Looks("All", "layers", "accent"),
-    **{name: CATEGORIES[name] for name in EMPTY if name in CATEGORIES},
-    MEMORIES: Looks("Memories", "bookmark", "ramp:3", "memory"),
-}
 SAVE = 'knowledge save "Use tabs in Makefiles" --tag preference'
 TEACH = {
     name: Teach(NAMES[name].icon, *words, command=SAVE if name == MEMORIES else "knowledge harvest --apply")
@@ -215,9 +87,8 @@ class KnowledgeView(ListView[Knowledge]):
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, Knowledge())
         self.category = ALL
-        self.session = BulletSession(look, shell, self.list, on_arrange=self.rearrange,
-                                     on_saved=lambda _target, value: select_added(shell, value))  # fmt: skip
-        self.session.on_show = self.show
+        self.session = BulletSession(look, shell, self.list, on_arrange=self.rearrange, on_show=self.show,
+                                     on_saved=partial(select_added, shell))  # fmt: skip
         self.looks = LookCard(look, shell)
         self._menu = Menu(look, most=len(SERVED))
         self.side = StartColumn(look, shell)

@@ -23,7 +23,7 @@ from gui.shell import Shell
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.typeset import lettered
 from gui.views import memories
-from gui.views.looks import CATEGORIES, NO_PROJECT, day_words, joined, project_of, short_name
+from gui.views.looks import CATEGORIES, NO_PROJECT, Looks, day_words, joined, project_of, short_name
 from gui.views.memories import MEMORIES, MemoryBook
 
 EMPTY: dict[str, tuple[str, str]] = {
@@ -40,6 +40,11 @@ EMPTY: dict[str, tuple[str, str]] = {
 ALL = "all"
 """All categories together, by project; without the tasks that are done, which would flood it."""
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+NAMES = {
+    ALL: Looks("All", "layers", "accent"),
+    **{name: CATEGORIES[name] for name in EMPTY if name in CATEGORIES},
+    MEMORIES: Looks("Memories", "bookmark", "ramp:3", "memory"),
+}
 ACTIONS = (
     RowAction("done", "check", "Mark done", "Space"),
     RowAction("reopen", "undo-2", "Open again", "Space"),

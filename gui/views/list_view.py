@@ -1,37 +1,26 @@
 """Views that are lists: what is the same in all of them. What differs stands in the class of each, mostly as tables.
 
 `FilteredView` has a field that filters, and the keys of it; `ListView` adds rows of wrapped text with what can be done
-to them, an editor in the place of a row, and what teaches while there is no row. `Editing` is one thing being edited in
-the place of its row: from opening the editor to what a command answered.
+to them, an editor in the place of a row (editing.py), and what teaches while there is no row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import dearpygui.dearpygui as dpg
 
-from core.base.marks import BREAKS, without_invisible
-from core.base.result import ErrorInfo, KnowledgeError
-from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
-from gui.toolkit.editor import Editor, EditorKind
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box
-from gui.toolkit.messages import EmptyState, Teaching, error_words
+from gui.toolkit.messages import EmptyState, Teaching
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text, text_field
-
-CHANGED = "The file was changed outside while you were writing, so nothing was written."
-OTHER_WORDS = "other-words"
-"""The code of an error of ours: what stands in the file now is another text, and must be shown first."""
-ATTEMPTS = 5
-"""How often a user's words are tried on the file as it is now, while a harvest changes it again and again."""
 
 MOVES = ("Up", "Down", "Page up", "Page down")
 """Keys that move through the rows also while somebody types in the field."""
@@ -42,11 +31,6 @@ SIDEWAYS = {"Left": -1, "Right": 1}
 """Keys that go from one chip to the one beside it."""
 
 T = TypeVar("T")
-
-
-def visible(words: str) -> str:
-    """Words of somewhere else without what nobody sees in them: so they will be saved."""
-    return without_invisible(BREAKS.sub("\n", words))
 
 
 def beside(names: Sequence[T], now: T, by: int) -> T:
@@ -65,161 +49,6 @@ def stepped(names: Sequence[str], now: str, key: str) -> str:
 def the_same(now: tuple[object, ...], before: tuple[object, ...]) -> bool:
     """Whether all parts are the very same objects as before."""
     return len(now) == len(before) and all(one is other for one, other in zip(now, before, strict=True))
-
-
-def insisting(act: Callable[[Workspace], Any]) -> Callable[[Workspace], Any]:
-    """A command that looks at a file and writes at once, as one piece of work: between two frames a harvest would
-    change the file again, and the user would be refused for as long as it runs."""
-
-    def run(workspace: Workspace) -> Any:
-        for _ in range(ATTEMPTS - 1):
-            try:
-                return act(workspace)
-            except KnowledgeError as failed:
-                if failed.error.code != "changed-outside":
-                    raise
-        return act(workspace)
-
-    return run
-
-
-class Editing(Generic[T]):
-    """The editor of a list with what it is about: `target`, None while nothing is edited.
-
-    `on_arrange()` is called when the list must make room or close the gap; `on_saved(target, value)` hears what a
-    command answered. Whoever edits something says what that is in `KIND` and the four methods below it.
-    """
-
-    NAME = "The edit"
-    REMEMBERED = True
-    """Whether what is saved comes into the history of the window by itself; else `on_saved` sees to that."""
-    KIND: EditorKind
-
-    def key_of(self, target: T) -> Hashable:
-        """The key of the row in whose place the editor stands."""
-        raise NotImplementedError
-
-    def save(self, target: T) -> None:
-        """Write what stands in the editor, with `write`; or close it when there is nothing to write."""
-        raise NotImplementedError
-
-    def again(self, target: T) -> None:
-        """Write it onto the file as it is now, which the user has been told is another one."""
-        raise NotImplementedError
-
-    def reopen(self, target: T, typed: str) -> None:
-        """Open the editor once more, with what was typed before it was closed."""
-        raise NotImplementedError
-
-    def refused(self, target: T, error: ErrorInfo) -> None:
-        """What was not saved, and why; the editor is still open."""
-        if error.code == "changed-outside":
-            self.editor.ask(CHANGED)
-        else:
-            self.editor.refuse(error_words(error))
-
-    # --- the same for all ---
-
-    def __init__(
-        self,
-        look: Look,
-        shell: Shell,
-        rows: FlowList,
-        *,
-        on_arrange: Callable[[], object],
-        on_saved: Callable[[T, Any], object] = lambda _target, _value: None,
-    ) -> None:
-        self._shell, self._list, self._on_arrange, self._on_saved = shell, rows, on_arrange, on_saved
-        self.target: T | None = None
-        self.writing = False
-        self.editor = Editor(
-            look, self.KIND, on_save=self._save, on_cancel=self.cancel, on_choice=self.choose, on_height=self.cover,
-            room=lambda: rows.width, pasted=visible,
-        )  # fmt: skip
-
-    def build(self) -> None:
-        """Make the editor inside the overlay of the list, which stands already."""
-        self.editor.build(self._list.overlay)
-
-    def open(self, target: T, words: str, note: str, save: str = "Save", **more: Any) -> None:
-        """Open the editor over a target; `more` goes to `Editor.begin`."""
-        self.target = target
-        self.editor.begin(words, note, save, **more)
-        self._on_arrange()
-
-    def press(self, key: str) -> bool:
-        """A key while something is edited; true when it was used."""
-        return self.target is not None and self.editor.press(key)
-
-    def cover(self) -> None:
-        """Keep the editor in its place."""
-        if self.target is not None:
-            self._list.cover(self.key_of(self.target), self.editor.height)
-
-    def cancel(self) -> None:
-        """Close the editor; words that were written can be brought back for a moment."""
-        target, typed = self.target, self.editor.typed
-        changed = bool(typed.strip()) and typed != self.editor.before
-        self.close()
-        if not changed or target is None:
-            return
-        put_aside = target
-
-        def bring_back() -> None:
-            if self.target is None:
-                self.reopen(put_aside, typed)
-
-        self._shell.toast("Your words were put aside", icon="undo-2", color="accent", action="Bring back",
-                          on_action=bring_back)  # fmt: skip
-
-    def close(self) -> None:
-        """Close the editor, whatever stands in it."""
-        self.target = None
-        self.editor.close()
-        self._list.uncover()
-        self._on_arrange()
-
-    def choose(self, which: str) -> None:
-        """One of the three ways out of a question: `again`, `theirs` or `copy`."""
-        if which == "copy":
-            self._shell.copy(self.editor.words, "Your words are on the clipboard")
-        elif which == "theirs":
-            self.cancel()
-        elif self.target is not None and not self.writing:
-            self.again(self.target)
-
-    def write(
-        self,
-        target: T,
-        act: Callable[[Workspace], Any],
-        failed: Callable[[T, ErrorInfo], object] | None = None,
-        said: str = "",
-    ) -> None:
-        """Run a command; one at a time: whoever presses twice must not write twice."""
-        self.writing = True
-        self.editor.tell("Saving…")
-        self.editor.leave()
-
-        def done(value: Any) -> None:
-            self.writing = False
-            self.editor.take_back()
-            self._on_saved(target, value)
-            if self.target is target:
-                self.close()
-
-        def not_done(error: ErrorInfo) -> None:
-            self.writing = False
-            self.editor.take_back()
-            if self.target is None:
-                self._shell.error(error)
-            else:
-                (failed or self.refused)(self.target, error)
-
-        self._shell.write(self.NAME, act, done=done, failed=not_done, said=said, remember=self.REMEMBERED)
-
-    def _save(self) -> None:
-        if self.target is not None and not self.writing:
-            self.save(self.target)
 
 
 class FilteredView:
@@ -443,7 +272,7 @@ class ListView(FilteredView, Generic[T]):
         shown = list(wanted)
         target = self.session.target if self.session is not None else None
         if target is not None:
-            key = self.session.key_of(target)
+            key = target.key
             at = self.stands(key, shown) if all(row.key != key for row in shown) else -1
             if at >= 0:
                 shown.insert(at, FlowRow(key, ""))

@@ -45,19 +45,12 @@ OF_FILE: Mapping[str, str] = {
     f"{name.partition('_')[0]}.md": name for name in CATEGORIES if name not in ("files", "tasks_done")
 }
 """The category that a file of the store belongs to."""
-FACT_CATEGORIES: Mapping[str, Looks] = {
-    "pitfall": Looks("Pitfalls", "flag", "ramp:1"),
-    "pattern": Looks("Patterns", "book-open", "ramp:5"),
-    "tool-quirk": Looks("Tool quirks", "terminal", "ramp:2"),
-    "fact": CATEGORIES["facts"],
-    "question": CATEGORIES["questions"],
-}
 MEMORY_CATEGORIES: Mapping[str, Looks] = {
     "preference": Looks("Preferences", "thumbs-up", "ramp:0"),
     "correction": Looks("Corrections", "pen", "ramp:3"),
     "decision": CATEGORIES["decisions"],
     "context": Looks("Context", "layers", "ramp:2"),
-    "pattern": FACT_CATEGORIES["pattern"],
+    "pattern": Looks("Patterns", "book-open", "ramp:5"),
 }
 NOT_READ = "not read yet"
 """What a conversation is that the next harvest reads."""

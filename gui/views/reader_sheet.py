@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from gui.toolkit.canvas import Heights
-from gui.toolkit.drawing import Pen
+from gui.toolkit.drawing import Mark as Ground
+from gui.toolkit.drawing import Pen, draw_line
 from gui.toolkit.icons import icon
-from gui.toolkit.letters import LETTERS, cut, wrapped
+from gui.toolkit.letters import LETTERS, Wide, cut, wrapped
 from gui.toolkit.theme import Look
-from gui.toolkit.typeset import ROLE_OF, Line, Run, Style, lines_of_code, lines_of_words, over
+from gui.toolkit.typeset import Line, Run, Style, lines_of_code, lines_of_words
 from gui.views.looks import CATEGORIES
 from gui.views.reader_rows import CALL, CODE, HEAD, NOTE, OUTPUT, WORDS, Mark, Piece, Place, Script, one_line_of
 
@@ -118,8 +119,7 @@ class Sheet:
         self._notes: dict[int, list[str]] = {}
         self._asked: set[int] = set()
         self._guesses: list[int] = []
-        self._words: dict[tuple[str, str], float] = {}
-        self._letter = 0.0
+        self._wide: dict[str, Wide] = {}
         self.heights = Heights(self._exactly, lambda at: (at, self.hidden(at)))
         self.shape = Geometry(0, 1, 0, 0, True)
 
@@ -144,8 +144,7 @@ class Sheet:
         """Every height is another one: the width, the scale, or the conversation has changed."""
         self._laid.clear()
         self._notes.clear()
-        self._words.clear()
-        self._letter = 0.0
+        self._wide.clear()
         self.heights.forget()
         self._guesses = [self._guess(piece) for piece in self.script.pieces]
         self.arrange()
@@ -208,25 +207,12 @@ class Sheet:
         return made
 
     def measure(self, words: str, role: str) -> float:
-        """How wide words are, in pixels of the screen; every word is measured once."""
-        if role == "mono" and words.isascii():
-            return len(words) * self._column()
-        known = self._words.get((role, words))
-        if known is None:
-            wide = LETTERS.wide(self._look.font_id(role))
-            known = wide(words) if wide is not None else 0.0
-            if len(words) < 40:
-                if len(self._words) > 60_000:
-                    self._words.clear()
-                self._words[role, words] = known
-        return known
-
-    def _column(self) -> float:
-        """How wide a letter of code is."""
-        if not self._letter:
-            wide = LETTERS.wide(self._look.font_id("mono"))
-            self._letter = wide("0") if wide is not None else 0.0
-        return self._letter
+        """How wide words are, in pixels of the screen."""
+        wide = self._wide.get(role) or LETTERS.wide(self._look.font_id(role))
+        if wide is None:
+            return 0.0
+        self._wide[role] = wide
+        return wide(words)
 
     def settle(self, scroll: float, tall: float) -> tuple[float, float]:
         """Exact heights for what will be painted: the height of the whole, and the scroll at which the first piece in
@@ -312,13 +298,9 @@ class Sheet:
             aside_at -= px(24)
             pen.words(aside_at, line, icon(sign), "text", color)
         shown = cut(piece.text, aside_at - words_at - px(10), partial(self.measure, role="mono"))
-        for place in lit:
-            if place.begin < len(shown):
-                left = words_at + self.measure(piece.text[: place.begin], "mono")
-                wide = self.measure(piece.text[place.begin : min(place.end, len(shown))], "mono")
-                pen.box(left, line - px(2), left + wide, line + px(17), self._light(at, place), px(3))
-        tone, now = "text" if not quiet else "hint", self._now(at, lit)
-        self._paint_words(pen, words_at, line + px(1), shown, 0, len(shown), "mono", tone, now)
+        run = (Run(0.0, 0, len(shown), "mono"),)
+        tone = "hint" if quiet else "text"
+        draw_line(self._look, pen, run, shown, words_at, line - px(1), px(CODE_PITCH), tone, self._grounds(lit))
         self.spots.append(Spot(x, y, right, y + height, partial(self._on_fold, piece.fold)))
 
     def _paint_lines(self, pen: Pen, at: int, piece: Piece, laid: Laid, y: float, lit: Sequence[Place]) -> None:
@@ -338,7 +320,7 @@ class Sheet:
             inner = x + px(BOX + 4)
             pen.box(x, y, right, bottom, "said", px(6) if piece.opens and piece.closes else 0)
             y += px(BOX) * piece.opens
-        colours = self._coloured(at, piece) if code else ()
+        colours, marks = self._coloured(at, piece) if code else (), self._grounds(lit)
         pitch = px(CODE_PITCH if code else PITCH)
         tone = "text" if piece.kind == WORDS and piece.state in ("user", "assistant") else "muted"
         for line in laid.lines:
@@ -349,8 +331,7 @@ class Sheet:
                 sign = piece.text[line[0].begin : line[0].begin + 1]
                 if sign in ("+", "-") and piece.text[line[0].begin : line[0].begin + 3] not in ("+++", "---"):
                     pen.box(x + 1, y, right - 1, y + pitch, "harvested@10" if sign == "+" else "failed@10")
-            for run in line:
-                self._paint_run(pen, at, piece, run, inner, y, tone, lit, colours)
+            draw_line(self._look, pen, line, piece.text, inner, y, pitch, tone, marks, colours)
             y += pitch
 
     def _paint_ground(self, pen: Pen, at: int, piece: Piece, x: float, y: float, right: float, bottom: float) -> None:
@@ -366,47 +347,10 @@ class Sheet:
         pen.words(copy_at, y + px(7), f"{icon('copy')} copy", "small", "hint")
         self.spots.append(Spot(copy_at - px(6), y, right, y + px(CODE_HEAD), partial(self._on_copy, at)))
 
-    def _paint_run(
-        self, pen: Pen, at: int, piece: Piece, run: Run, left: float, y: float, tone: str, lit: Sequence[Place],
-        colours: Sequence[Style],
-    ) -> None:  # fmt: skip
-        px, role = self._look.px, ROLE_OF[run.style]
-        x, words = left + run.x, piece.text[run.begin : run.end]
-        down = px(1) if role == "mono" else 0
-        pitch = px(CODE_PITCH if piece.kind != WORDS else PITCH)
-        if run.style == "code" and words.strip():
-            pen.box(x - px(3), y - px(1), x + self.measure(words, role) + px(3), y + px(19), "field", px(3))
-        for place in lit:
-            begin, end = max(place.begin, run.begin), min(place.end, run.end)
-            if begin < end:
-                from_ = x + self.measure(piece.text[run.begin : begin], role)
-                wide = self.measure(piece.text[begin:end], role)
-                pen.box(from_ - 1, y - px(1), from_ + wide + 1, y + pitch - px(2), self._light(at, place), px(3))
-        now = self._now(at, lit)
-        self._paint_words(pen, x, y + down, piece.text, run.begin, run.end, role, tone, over(colours, now))
-
-    def _paint_words(
-        self, pen: Pen, x: float, y: float, text: str, start: int, stop: int, role: str, tone: str,
-        colours: Sequence[Style],
-    ) -> None:  # fmt: skip
-        """Letters of a text from `x` on, in the colours that some of them have."""
-        shown = start
-        for begin, end, color in (*colours[max(0, bisect_left(colours, (start, -1, "")) - 1) :], (stop, stop, tone)):
-            begin, end = min(max(begin, start), stop), min(end, stop)
-            for a, b, tint in ((shown, begin, tone), (begin, end, color)):
-                if text[a:b].strip():
-                    pen.words(x + self.measure(text[start:a], role), y, text[a:b], role, tint)
-            shown = max(shown, end)
-            if begin >= stop:
-                break
-
-    def _light(self, at: int, place: Place) -> str:
-        return "hit" if self._now(at, [place]) else "hit@32"
-
-    def _now(self, at: int, lit: Sequence[Place]) -> list[Style]:
-        """The letters that the search stands at: their ground is solid, so they have a colour of their own."""
+    def _grounds(self, lit: Sequence[Place]) -> list[Ground]:
+        """What was found, the place that the search stands at with a line around it."""
         now = self.places[self.place] if 0 <= self.place < len(self.places) else None
-        return [(one.begin, one.end, "on-hit") for one in lit if one == now and one.piece == at]
+        return [(one.begin, one.end, "hit@38", "hit" if one == now else "") for one in lit]
 
     def _coloured(self, at: int, piece: Piece) -> tuple[Style, ...]:
         """The colours of some code; asked for once, and painted when they are there."""

@@ -149,7 +149,7 @@ class StartColumn:
         text(look, row, "starts with", "strong")
         self._words = text(look, self._card, "", "small", "text", wrap=True)
         self.write = Button(look, self._card, "", self.write_context, icon="pencil", kind="link",
-                            tip="Open your own words in the editor; every conversation begins with them",
+                            tip="Your own words, before the digest. Open them in the editor",
                             shortcut="Ctrl+Shift+O")  # fmt: skip
         left, right = spread(look, self._card)
         self.digest.build(left)
@@ -255,7 +255,7 @@ class StartColumn:
         words = start.words if len(start.words) <= room else f"{start.words[:room].rstrip()}…"
         dpg.set_value(self._words, words)
         dpg.configure_item(self._words, show=bool(words))
-        own = f"context.md, your words: {start.words_bytes:,} bytes"
+        own = f"context.md: {start.words_bytes:,} bytes"
         self.write.set_label(own if start.file else "Write a few words of your own")
         on = start.injected
         known = not start.problem and start.most > 0

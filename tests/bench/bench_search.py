@@ -8,6 +8,7 @@ Bare FTS5 is one external-content table with the porter tokenizer, its rows inse
 from __future__ import annotations
 
 import random
+import shutil
 import sqlite3
 import statistics
 import tempfile
@@ -17,10 +18,13 @@ from functools import partial
 from pathlib import Path
 
 from core.base.entry import Entry, SearchSource
+from core.search.candidates import EVERYTHING
+from core.search.conversation_query import answer
 from core.search.index import open_index
-from core.search.query import rank_threads, search
+from core.search.query import search
 from core.search.words import STOP_WORDS, words_of
 from tests.bench import Row, answered, printed, seconds_of
+from tests.bench.retrieval import shelf
 from tests.bench.retrieval_sets import SETS, is_there
 
 ENTRIES = 100_000
@@ -118,13 +122,10 @@ def turn_figures(folder: Path) -> Iterator[Row]:
     if not turns:
         print("     no real talk beside the project: queries to it are not measured")
         return
-    path = folder / "talk"
-    path.write_bytes(b"x")
-    index = open_index(folder / "talk-cache", lambda: [SearchSource("talk", path, lambda _: turns)])
     bare = _bare(folder / "talk.db", [f"{turn.title} {turn.text}" for turn in turns])
     chosen = random.Random(7).sample(asked, QUERIES)
-    one, other = answered(chosen, partial(rank_threads, index), partial(bare_query, bare))
-    index.close()
+    with shelf(turns) as (database, _, _):
+        one, other = answered(chosen, lambda text: answer(database, text, EVERYTHING, 10), partial(bare_query, bare))
     bare.close()
     print(f"     query of three words to {len(turns):,} turns: {one * 1000:.2f} ms, bare {other * 1000:.2f} ms")
     yield "search: conversations by three words, real turns / bare FTS5", one / other, 1.5
@@ -148,6 +149,7 @@ def _figures(folder: Path) -> Iterator[Row]:
     ours: list[float] = []
     bare: list[float] = []
     for number in range(ROUNDS):
+        shutil.rmtree(folder / "cache", ignore_errors=True)
         ours.append(seconds_of(lambda: open_index(folder / "cache", lambda: sources).close()))
         bare.append(seconds_of(lambda number=number: _bare(folder / f"bare-{number}.db", texts).close()))  # type: ignore[misc]
     print(f"     rebuild {min(ours):.2f} s, bare {min(bare):.2f} s")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -242,23 +241,18 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
         elif result.value == REVERSED:
             report.lines_out += len(row.added)
             report.lines_back += len(row.removed)
-            report.edits.append(_edit_row(row.file, out=row.added, back=row.removed))
+            report.edits.append({"file": row.file, "out": row.added, "back": row.removed, "stayed": ()})
         elif result.value == CHANGED:
-            report.stayed += row.added or row.removed
-            report.edits.append(_edit_row(row.file, stayed=row.added or row.removed))
-            report.stayed_why |= dict.fromkeys(row.added or row.removed, CHANGED)
+            stayed = row.added or row.removed
+            report.stayed += stayed
+            report.edits.append({"file": row.file, "out": (), "back": (), "stayed": stayed})
+            report.stayed_why |= dict.fromkeys(stayed, CHANGED)
         elif result.value == MISSED:
             report.notes.append("the lines count as missing again: 'knowledge review --kind vanished' shows them")
         elif result.value == GONE:
             report.gone += row.added
         else:
             report.notes.append(f"{row.file} is already as it was before the edit")
-
-
-def _edit_row(
-    file: str, out: Sequence[str] = (), back: Sequence[str] = (), stayed: Sequence[str] = ()
-) -> dict[str, Any]:
-    return {"file": file, "out": list(out), "back": list(back), "stayed": list(stayed)}
 
 
 @dataclass(frozen=True)

@@ -36,21 +36,6 @@ USES_SHOWN = 20
 # --- opening ----------------------------------------------------------------------------------------------------------
 
 
-def _open_home_library(workspace: Workspace, patience: float | None, make: bool) -> Library:
-    """The library of this home. Raises KnowledgeError, in one sentence, where there is none yet (unless it may be
-    made), where its packages are missing, or it cannot be opened."""
-    if not make and not workspace.config.library_url and not files.exists(workspace.paths.library):
-        hint = "'knowledge library ingest PATH' makes one"
-        raise KnowledgeError("no-library", "there is no library yet", workspace.paths.library, hint)
-    from core.library.database import BUSY_SECONDS, open_library
-
-    waits = BUSY_SECONDS if patience is None else patience
-    paths = workspace.paths
-    return open_library(
-        library_address(workspace), paths.backups, experience=paths.experience, make=make, patience=waits
-    )
-
-
 def with_library(
     workspace: Workspace,
     work: Callable[[Library], T],
@@ -60,10 +45,18 @@ def with_library(
     told: Told | None = None,
 ) -> T:
     """Do something with the library of this home; what a database says becomes one sentence. `patience`: for how many
-    seconds another writer is waited for; `make`: one that is not there yet is made; `told`: what of it may be read."""
-    opened = _open_home_library(workspace, patience, make)
-    from core.library.database import cause_of, database_errors
+    seconds another writer is waited for; `make`: one that is not there yet is made; `told`: what of it may be read.
+    Raises KnowledgeError, in one sentence, where there is none yet, its packages are missing, or it cannot be
+    opened."""
+    paths = workspace.paths
+    if not make and not workspace.config.library_url and not files.exists(paths.library):
+        hint = "'knowledge library ingest PATH' makes one"
+        raise KnowledgeError("no-library", "there is no library yet", paths.library, hint)
+    from core.library.database import BUSY_SECONDS, cause_of, database_errors, open_library
 
+    waits = BUSY_SECONDS if patience is None else patience
+    address = library_address(workspace)
+    opened = open_library(address, paths.backups, experience=paths.experience, make=make, patience=waits)
     with closing(replace(opened, told=told)) as library:
         try:
             return work(library)

@@ -163,7 +163,7 @@ COMMANDS = (
         ),
         single(
             "record",
-            "write down how a use went and why, or read it from conversations (--from)",
+            "write down how a use went and why",
             "--chunk 3f2a91c0 --outcome win",
             library_record,
             recorded_text,
@@ -176,12 +176,6 @@ COMMANDS = (
             _SESSION,
             option("--retrieval", "the retrieval that it is about, by its id", "ID"),
             option("--undo", "take this record back, by its id ('knowledge library show ID')", "TRACE"),
-            repeated(
-                "--from",
-                "read what this conversation used of what was retrieved in it (repeatable; a folder: all in it)",
-                "FILE",
-                dest="conversation",
-            ),
         ),
         single(
             "consolidate",

@@ -6,18 +6,15 @@ How documents come in is in `ingest.py`, how they go in `documents.py`.
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.base import reading
 from core.base.project import project_root
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.library.documents import errors_json, leaving_out_removed, trace_line, with_library
+from core.commands.library.documents import leaving_out_removed, trace_line, with_library
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
 from core.experience.kinds import outcomes_text
@@ -26,7 +23,6 @@ from core.experience.record import Served
 if TYPE_CHECKING:
     from core.base.answer import Generate
     from core.commands.project import Scope
-    from core.conversations.conversation import Conversation
     from core.library.database import Library
     from core.library.records import ChangeRun, UsageTrace
     from core.library.told import Told
@@ -170,19 +166,15 @@ def _project(workspace: Workspace, scope: Scope | None) -> str:
 
 @dataclass(frozen=True)
 class Recorded:
-    """The traces that were written, or the one that was taken back (`withdrawn`); `conversations` were read for them,
-    and `errors` says which could not be."""
+    """The traces that were written, or the one that was taken back (`withdrawn`)."""
 
     traces: tuple[UsageTrace, ...]
-    conversations: int = 0
-    errors: tuple[ErrorInfo, ...] = field(default=())
     withdrawn: bool = False
     warnings: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
-        traces = [trace.to_json() for trace in self.traces]
-        return {**vars(self), "traces": traces, "errors": errors_json(self.errors), "warnings": list(self.warnings)}
+        return {**vars(self), "traces": [one.to_json() for one in self.traces], "warnings": list(self.warnings)}
 
 
 def library_record(
@@ -194,28 +186,28 @@ def library_record(
     context: str = "",
     query: str = "",
     notes: str = "",
-    conversation: Sequence[str] | None = None,
     retrieval: str = "",
     undo: str = "",
     *,
     scope: Scope | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Recorded:
-    """Write down how a use went: what was tried, with which chunks, the outcome, and why. With `conversation`, files
-    of conversations are read instead, and what they used of what was retrieved in them is inferred. With `undo`, the
-    id of a trace, that one is taken back and nothing else done."""
+    """Write down how a use went: what was tried, with which chunks, the outcome, and why. With `undo`, the id of a
+    trace, that one is taken back and nothing else done."""
     if undo:
-        if outcome or chunk or conversation:
+        if outcome or chunk:
             raise KnowledgeError(
                 "usage", "--undo takes a record back and writes none", hint="run the command again without it"
             )
-        return with_library(workspace, lambda library: _withdrawn(library, undo), told=_told(scope))
-    if conversation:
-        return with_library(workspace, lambda library: _inferred(workspace, library, conversation))
+
+        def withdrawn(library: Library) -> Recorded:
+            from core.library.use.usage import withdraw
+
+            return Recorded((withdraw(library, undo),), withdrawn=True)
+
+        return with_library(workspace, withdrawn, told=_told(scope))
     if not outcome:
-        raise KnowledgeError(
-            "usage", "which outcome? --outcome win, partial, miss or misleading", hint="or give --from FILE"
-        )
+        raise KnowledgeError("usage", "which outcome? --outcome win, partial, miss or misleading")
     said = {"context_summary": context, "query": query, "notes": notes}
     clean = {name: _cleared(workspace, text) for name, text in said.items()}
     number = sum(sum(redact(text).counts.values()) for text in said.values()) if clean != said else 0
@@ -231,38 +223,6 @@ def library_record(
         return Recorded((made,), warnings=warnings)
 
     return with_library(workspace, work, told=_told(scope))
-
-
-def _withdrawn(library: Library, which: str) -> Recorded:
-    from core.library.use.usage import withdraw
-
-    return Recorded((withdraw(library, which),), withdrawn=True)
-
-
-def _inferred(workspace: Workspace, library: Library, names: Sequence[str]) -> Recorded:
-    from core.conversations.read import read_all
-
-    traces: list[UsageTrace] = []
-    errors: list[ErrorInfo] = []
-    number = 0
-    for path in _files(workspace, names, errors):
-        try:
-            data = reading.read_file(path, CONVERSATION_BYTES).data
-        except OSError as error:
-            errors.append(ErrorInfo("unreadable", f"it cannot be read: {error.strerror or error}", str(path)))
-            continue
-        for one in read_all(path.name, data):
-            number += 1
-            traces += inferred_from(library, heard_by_library(workspace, one))
-    return Recorded(tuple(traces), number, tuple(errors))
-
-
-def heard_by_library(workspace: Workspace, conversation: Conversation) -> Heard:
-    """What inference needs of a conversation, without secrets."""
-    from core.harvest.distil import redacted_conversation
-    from core.library.use.inference import heard_in
-
-    return heard_in(redacted_conversation(conversation)[0] if workspace.config.redact else conversation)
 
 
 def inferred_from(library: Library, heard: Heard) -> list[UsageTrace]:
@@ -284,20 +244,6 @@ def served_by_library(workspace: Workspace, chunk: str) -> Served:
         return Served(tally, misled={one.task_type: one.notes for one in history if one.outcome == "misleading"})
 
     return with_library(workspace, work)
-
-
-def _files(workspace: Workspace, names: Iterable[str], errors: list[ErrorInfo]) -> list[Path]:
-    """The files that are named, and those of folders."""
-    found: list[Path] = []
-    for name in names:
-        path = Path(os.path.abspath(workspace.cwd / os.path.expanduser(name)))
-        if path.is_dir():
-            found += sorted(one for one in path.iterdir() if one.is_file() and not one.name.startswith("."))
-        elif path.is_file():
-            found.append(path)
-        else:
-            errors.append(ErrorInfo("unreadable", "there is no such file", str(path)))
-    return found
 
 
 # --- learn ------------------------------------------------------------------------------------------------------------
@@ -379,8 +325,6 @@ def answered_text(answer: Answered) -> str:
 
 def recorded_text(done: Recorded) -> str:
     rows = [f"taken back: {trace_line(trace)}" if done.withdrawn else trace_line(trace) for trace in done.traces]
-    if done.conversations or done.errors:
-        rows.append(f"{count(done.conversations, 'conversation')} read, {count(len(done.traces), 'trace')} inferred")
     rows += [f"note: {warning}" for warning in done.warnings]
     return "\n".join(rows) + "\n"
 

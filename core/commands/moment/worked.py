@@ -163,7 +163,7 @@ class UsageReader:
         except KnowledgeError as failed:
             asked = len(self.heard) + self._missed
             return [*notes, f"what {asked} conversations used of the library was not recorded: {failed.error}"]
-        missed = f"{self._missed} more conversations asked it: 'knowledge library record --from' reads them"
+        missed = f"{self._missed} more conversations asked it, and how that went was not read"
         return [*notes, *[f"the library learned how {done} uses went"] * bool(done), *[missed] * bool(self._missed)]
 
     def _learn(self, library: Library) -> int:

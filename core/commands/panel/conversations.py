@@ -1,11 +1,11 @@
-"""What a window reads of one conversation: its ledger entry, where it is now, what was said, and what it taught."""
+"""What a window reads of one conversation: its ledger entry, where it is now, and what it taught."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from core.base.markdown import Bullet, parse_bullets, sanitise_name, split_lines
 from core.base.paths import Paths, cache_folder
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.workspace import Workspace
-from core.conversations.conversation import Conversation, Turn
+from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
 from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, read_text
 from core.knowledge.journal import read_plans
@@ -25,7 +25,6 @@ from core.sources.artifact import Artifact
 from core.sources.sessions import StoreCache
 from core.sources.tools import EXPORTS
 
-SHOWN_BYTES = 300_000
 HASHED_BYTES = 64_000_000
 IN_PLACE, CHANGED, IN_TRASH, IN_ARCHIVE, GONE = "in place", "changed", "trash", "archive", "gone"
 
@@ -47,8 +46,7 @@ class ConversationView:
 
     `key` is its sha256 (or `path:…` for what was pruned); `path` is where it was when it was harvested. `where` is "in
     place", "trash", "archive", "changed" (a file of that name holds other words by now) or "gone"; `now` is the file
-    that can be opened, "" when it is gone; `trash` its name in the trash. `turns` are those of the first `SHOWN_BYTES`
-    bytes; `cut` says that there is more. `problem` says why the words cannot be shown.
+    that can be opened, "" when it is gone; `trash` its name in the trash. `problem` says why nobody knows what it gave.
     """
 
     key: str
@@ -57,11 +55,6 @@ class ConversationView:
     where: str
     now: str = ""
     trash: str = ""
-    bytes: int = 0
-    title: str = ""
-    format: str = ""
-    turns: tuple[Turn, ...] = ()
-    cut: bool = False
     given: tuple[Given, ...] = ()
     problem: ErrorInfo | None = None
 
@@ -86,32 +79,10 @@ def conversation_view(workspace: Workspace, key: str) -> ConversationView:
     except OSError as error:
         given, problem = (), ErrorInfo("unreadable", f"its harvest cannot be read: {error.strerror}", error.filename)
     if (session := _session(workspace, key, entry, path)) is not None:
-        where, read = session
-        view = ConversationView(key, entry, path, where, path if read.turns else "", given=given, problem=problem)
-        return _with_words(workspace, view, read, int(entry.get("bytes", 0)))
-    where, now, trash = whereabouts(workspace.paths, key, entry, path)
-    view = ConversationView(key, entry, path, where, now, trash, given=given, problem=problem)
-    if not now:
-        return view
-    try:
-        size, data = _beginning(now)
-    except OSError as error:
-        problem = ErrorInfo("unreadable", f"the conversation cannot be read: {error.strerror or error}", now)
-        return replace(view, problem=problem)
-    read = read_conversation(Path(path).name, data)
-    return _with_words(workspace, replace(view, cut=size > len(data)), read, size)
-
-
-def _with_words(workspace: Workspace, view: ConversationView, read: Conversation, size: int) -> ConversationView:
-    """The same with what was said, placeholders in the place of secrets."""
-    turns, title = read.turns, read.title
-    if workspace.config.redact:
-        from core.conversations.readable import cleared
-
-        whole = cleared(read)
-        turns = tuple(replace(turn, text=text) for turn, text in zip(turns, whole.texts, strict=True))
-        title = whole.secrets.hide(title)
-    return replace(view, bytes=size, title=title, format=read.format, turns=turns)
+        where, now, trash = session[0], path if session[1].turns else "", ""
+    else:
+        where, now, trash = whereabouts(workspace.paths, key, entry, path)
+    return ConversationView(key, entry, path, where, now, trash, given, problem)
 
 
 def _session(workspace: Workspace, key: str, entry: Entry, path: str) -> tuple[str, Conversation] | None:
@@ -185,15 +156,6 @@ def _holds(path: str, key: str) -> bool | None:
         return files.sha256_of_file(path) == key
     except (OSError, ValueError):
         return None
-
-
-def _beginning(path: str) -> tuple[int, bytes]:
-    """The size of a file and its first bytes. Raises OSError."""
-    fd = files.open_regular(path)
-    try:
-        return files.identity_of(fd).size, files.read_beginning(fd, SHOWN_BYTES)
-    finally:
-        os.close(fd)
 
 
 # --- what it gave ----------------------------------------------------------------------------------------------------

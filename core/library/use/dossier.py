@@ -14,6 +14,7 @@ from core.base.choices import DOSSIER_SIZES
 from core.experience.kinds import Tally, counts_for, outcomes_text, success, total
 from core.experience.record import misleads
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
+from core.library.searched import titled
 
 FULL, COMPACT, MINIMAL = DOSSIER_SIZES
 """How much of a dossier is told: all; what answers, with its record; a line or two, whatever it holds."""
@@ -135,7 +136,7 @@ def as_text(dossier: Dossier, number: int = 0, size: str = FULL) -> str:
     if size == MINIMAL:
         return _minimal(dossier, number)
     chunk, document, source = dossier.chunk, dossier.document, dossier.source
-    lines = [f"{f'{number}. ' if number else ''}chunk {chunk.id[:8]}: {_way_to(dossier)}"]
+    lines = [f"{f'{number}. ' if number else ''}chunk {chunk.id[:8]}: {titled(document.title, chunk.heading)}"]
     counts = counts_for(dossier.tally, dossier.task_type)
     if misleads(counts):
         said = next((one.notes for one in dossier.traces if one.outcome == "misleading"), "")
@@ -164,19 +165,12 @@ def as_text(dossier: Dossier, number: int = 0, size: str = FULL) -> str:
     return "\n".join([lines[0], *(f"   {line}" for line in lines[1:])])
 
 
-def _way_to(dossier: Dossier) -> str:
-    """The headings above a chunk, that of its document first."""
-    heading, title = dossier.chunk.heading, dossier.document.title
-    begins = heading == title or heading.startswith(f"{title} > ")
-    return heading if begins else " > ".join(part for part in (title, heading) if part)
-
-
 def _minimal(dossier: Dossier, number: int) -> str:
     """Where it stands, what warns of it or speaks for it, and as much of what answers as there is room for."""
     counts = dossier.tally.get(dossier.task_type, {})
     said = [f"{dossier.task_type}: {outcomes_text(counts)}"] if counts else []
     said += [one.partition(" chunk ")[0] for one in dossier.beside[:1]]
-    place = ", ".join(filter(None, (_way_to(dossier)[:120], dossier.place)))
+    place = ", ".join(filter(None, (titled(dossier.document.title, dossier.chunk.heading)[:120], dossier.place)))
     record = f" [{_line('; '.join(said))[:90]}]" if said else ""
     head = f"{f'{number}. ' if number else ''}{dossier.chunk.id[:8]} {_line(place)}{record}: "
     return head + _line(dossier.shortened(MINIMAL_CHARACTERS - len(head) - 2))

@@ -13,7 +13,7 @@ from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
 from core.library.records import SYMMETRIC, Link, folded, new_id
-from core.library.rows import links_of, row_of
+from core.library.rows import beginning, links_of, row_of
 from core.library.use.changes import Change, apply, plain
 from core.search.words import storable
 
@@ -62,9 +62,7 @@ def _chosen(connection: Connection, which: str) -> Node:
     e, a = schema.entity.c, schema.concept_alias.c
     wanted = which.strip()
     keys = list(connection.execute(select(a.concept_id).where(a.folded == folded(wanted))).scalars())
-    if not keys and len(wanted) >= 4:
-        begins = e.id.startswith(wanted.lower(), autoescape=True)
-        keys = list(connection.execute(select(e.id).where(begins).limit(2)).scalars())
+    keys = keys or list(beginning(connection, e.id, wanted))
     if len(keys) != 1:
         what = "several things begin with" if keys else "there is nothing called"
         raise KnowledgeError("no-match", f"{what} {which!r} in the library", hint="give more of its id")

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, select
 
@@ -17,6 +16,7 @@ from core.base.answer import Generate, json_in
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
 from core.library import schema
+from core.library.describe import list_of, object_of
 from core.library.records import Chunk, Concept, Link, UsageTrace
 from core.library.rows import by_ids, in_parts, links_of
 from core.library.use.patterns import Pair
@@ -108,23 +108,7 @@ PAIRS, TEXT_CHARACTERS = 12, 700
 READ_SO = 0.9
 """The weight of a contradiction that a model has read: less than of one that somebody saw."""
 _AGREE = "read together by a model: they agree"
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["contradictions"],
-    "properties": {
-        "contradictions": {
-            "type": "array",
-            "maxItems": PAIRS,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["pair", "why"],
-                "properties": {"pair": {"type": "integer"}, "why": {"type": "string", "maxLength": 200}},
-            },
-        }
-    },
-}
+SCHEMA = object_of(contradictions=list_of(object_of(pair={"type": "integer"}, why={"type": "string"})))
 _PROMPT = """\
 Below are pairs of passages from different documents. Name the pairs that contradict each other: both cannot be true at
 the same time, of the same thing. Another topic, more detail or another version that is named as such is no

@@ -23,7 +23,7 @@ ROLE, ROLE_SURE = 0.6, 2.0
 """What the outcomes of a chunk at this kind of task count beside earlier uses like this one, and from how many of them
 half of that. Of three talks of LoCoMo left out, 135 records on half of 90 needs: reciprocal rank of those asked again
 0.58 to 0.89, of the other half 0.49 to 0.52."""
-HOPS, FADES, REACHED = 2, 0.5, 60
+FADES, REACHED = 0.5, 60
 FOLLOWED = {
     "same_as": 1.0, "complements": 1.0, "elaborates": 0.8, "supersedes": 0.8, "supports": 0.7, "applies": 0.7,
     "derived_from": 0.6, "better_for": 0.6, "related_to": 0.5, "contradicts": 0.4,
@@ -90,21 +90,15 @@ def by_role(tally: Tally, task_type: str) -> float:
 
 
 def by_graph(connection: Connection, seeds: Mapping[str, float], task_type: str) -> dict[str, float]:
-    """Walk from seeds (id of a chunk, document or concept -> strength): what is reached, and how strongly, by links
+    """Walk from seeds (id of a chunk, document or concept -> strength): what is reached, and how strongly, by a link
     that a user or use made. One of `better_for` leads from the worse to the better, and only for its own kind of
     task."""
     reached: dict[str, float] = {}
-    edge = dict(seeds)
-    for _hop in range(HOPS):
-        new: dict[str, float] = {}
-        for link in links_of(connection, *edge):
-            for here, there in ((link.source_id, link.target_id), (link.target_id, link.source_id)):
-                if link.created_by != READ and here in edge and there not in seeds and _leads(link, here, task_type):
-                    strength = edge[here] * link.weight * FOLLOWED.get(link.relation, 0.5) * FADES
-                    if strength > reached.get(there, 0.02):
-                        new[there] = max(new.get(there, 0.0), strength)
-        reached.update(new)
-        edge = dict(sorted(new.items(), key=lambda row: (-row[1], row[0]))[:REACHED])
+    for link in links_of(connection, *seeds):
+        for here, there in ((link.source_id, link.target_id), (link.target_id, link.source_id)):
+            if link.created_by != READ and here in seeds and there not in seeds and _leads(link, here, task_type):
+                strength = seeds[here] * link.weight * FOLLOWED.get(link.relation, 0.5) * FADES
+                reached[there] = max(reached.get(there, 0.0), strength)
     return reached
 
 

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, select, text, update
 
@@ -20,7 +19,7 @@ from core.experience.record import kept
 from core.library import schema
 from core.library.database import Library
 from core.library.records import UsageTrace, new_id
-from core.library.rows import IDS, add_trace, in_parts, traces
+from core.library.rows import IDS, add_trace, beginning, in_parts, traces
 from core.search.words import STOP_WORDS, Stems, words_of
 
 OUTDATED = -1
@@ -154,7 +153,7 @@ def whole_ids(connection: Connection, given: Sequence[str]) -> list[str]:
             raise KnowledgeError(
                 "no-chunk", f"{part!r} is too short to name a chunk", hint="give at least 4 letters of its id"
             )
-        ids = _beginning(connection, c.id, part)
+        ids = beginning(connection, c.id, part)
         if len(ids) != 1:
             what = "no chunk's id begins" if not ids else "the ids of several chunks begin"
             raise KnowledgeError(
@@ -162,13 +161,6 @@ def whole_ids(connection: Connection, given: Sequence[str]) -> list[str]:
             )
         found += ids
     return list(dict.fromkeys(found))
-
-
-def _beginning(connection: Connection, column: Any, given: str) -> Sequence[str]:
-    """Ids that begin with what is given, two at the most; none for less than four letters."""
-    name = given.strip().lower()
-    begins = column == name if len(name) == 36 else column.startswith(name, autoescape=True)
-    return connection.execute(select(column).where(begins).limit(2)).scalars().all() if len(name) >= 4 else []
 
 
 def record(
@@ -228,7 +220,7 @@ def withdraw(library: Library, which: str) -> UsageTrace:
     learned with it is written again, or goes, at the next consolidation."""
     m, c, d = schema.mention.c, schema.chunk.c, schema.document.c
     with library.reading() as connection:
-        ids = _beginning(connection, _t.id, which)
+        ids = beginning(connection, _t.id, which)
     if len(ids) != 1:
         what = "the ids of several records begin" if ids else "no record's id begins"
         raise KnowledgeError(

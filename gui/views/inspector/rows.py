@@ -59,8 +59,6 @@ BEFORE, TURNS = 2, 8
 COPY = frozenset({"copy"})
 TEXT = "Text"
 """The part of a file that needs no name where it is the only one."""
-HERE = ("text", "here")
-"""The row of a file's text that is brought into sight."""
 # name -> (row, label, icon, kind, tooltip, key). The first of a row is always there: a hidden one would shift the row.
 BUTTONS: dict[str, tuple[int, str, str, str, str, str]] = {
     "open": (0, "Open file", "external-link", "secondary", "Open it in the program that the system has for it",
@@ -123,23 +121,10 @@ def rows_of(page: Page) -> list[FlowRow]:
     return rows
 
 
-def text_rows(text: str, line: int = 0) -> tuple[FlowRow, ...]:
-    """The text of a file as rows; what begins at `line` (from 1; 0: nothing), to the next item or empty line, is a row
-    of its own that stands out."""
-    lines = text.split("\n")
-    if not text or not 0 < line <= len(lines):
-        return _rows("all", text) if text else ()
-    end = line
-    while end < len(lines) and lines[end].strip() and not lines[end].startswith(("- ", "#")):
-        end += 1
-    here = FlowRow(HERE, "\n".join(lines[line - 1 : end]), f"line {line}", "arrow-right", "accent", "text", COPY)
-    before, after = "\n".join(lines[: line - 1]).strip("\n"), "\n".join(lines[end:]).strip("\n")
-    return (*(_rows("before", before) if before else ()), here, *(_rows("after", after) if after else ()))
-
-
-def _rows(part: str, text: str) -> tuple[FlowRow, ...]:
+def text_rows(text: str) -> tuple[FlowRow, ...]:
+    """The text of a file as rows; none of an empty one."""
     pieces = enumerate(in_parts(visible(text), CHUNK))
-    return tuple(FlowRow(("text", part, at), piece, "", "", "hint", "muted", COPY) for at, piece in pieces)
+    return tuple(FlowRow(("text", "all", at), piece, "", "", "hint", "muted", COPY) for at, piece in pieces)
 
 
 ROLES: dict[str, tuple[str, str, str]] = {
@@ -149,7 +134,8 @@ ROLES: dict[str, tuple[str, str, str]] = {
     "system": ("system", "settings", "hint"),
 }
 _FROM = re.compile(r"\[from: ([^,\]\n]+)([,\]])")
-WHERE = {"in place": "in its place", "trash": "in the trash", "changed": "changed since", "gone": "removed"}
+WHERE = {"in place": "in its place", "trash": "in the trash", "changed": "changed since", "gone": "removed",
+         "archive": "kept in the archive"}  # fmt: skip
 READERS = {"offline": "read by fixed rules"}
 WAYS = ("input", "output")
 HAPPENED: dict[str, tuple[str, str, str]] = {
@@ -185,7 +171,7 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
     if apart or "memories/" in selected.key:
         with suppress(KnowledgeError):
             return memory_page(read_memory(Path(path), PROJECT if apart else GLOBAL), path)
-    return file_page(selected.key, path, file, _text_of(workspace, path), selected.line)
+    return file_page(selected.key, path, file, _text_of(workspace, path))
 
 
 def _text_of(workspace: Workspace, path: str) -> str:
@@ -213,8 +199,8 @@ def conversation_page(view: ConversationView) -> Page:
     given = tuple(given_row(at, row) for at, row in enumerate(view.given))
     parts = (Part("Bullets", given, "Nothing was kept from it." if harvested else "It was not harvested."),)
     return Page(
-        picture, color, view.title or short_name(view.name), short_folder(view.path), "", conversation_facts(view),
-        frozenset(name for name, on in can.items() if on), parts,
+        picture, color, str(view.entry.get("title") or "") or short_name(view.name), short_folder(view.path), "",
+        conversation_facts(view), frozenset(name for name, on in can.items() if on), parts,
         str(view.problem) if view.problem is not None else warning, view,
         copy=view.key.removeprefix("path:"), copied="Copy path" if view.key.startswith("path:") else "Copy hash",
         reading=Reading(view.key),
@@ -236,9 +222,9 @@ def conversation_facts(view: ConversationView) -> tuple[str, ...]:
         items_words(entry, len(view.given)),
         joined(*read),
     ]
-    if view.bytes:
-        begun = f"the first {count(len(view.turns), 'turn')}" if view.cut else count(len(view.turns), "turn")
-        facts.append(joined(size(view.bytes), begun, f"sha {view.key[:10]}…"))
+    long, turns = (number if isinstance(number := entry.get(name), int) else 0 for name in ("bytes", "turns"))
+    if long:
+        facts.append(joined(size(long), count(turns, "turn") if turns else "", f"sha {view.key[:10]}…"))
     return tuple(line for line in facts if line)
 
 
@@ -430,9 +416,9 @@ def memory_page(memory: Memory, path: str) -> Page:
                 frozenset({"open"}), (part,), copy=memory.content)  # fmt: skip
 
 
-def file_page(name: str, path: str, file: FileState | None, text: str, line: int = 0) -> Page:
-    """A file of the store with its text, at a line where one is meant; names of conversations without their UUIDs."""
-    rows = text_rows(_FROM.sub(lambda found: f"[from: {short_name(found[1])}{found[2]}", text), line)
+def file_page(name: str, path: str, file: FileState | None, text: str) -> Page:
+    """A file of the store with its text; names of conversations without their UUIDs."""
+    rows = text_rows(_FROM.sub(lambda found: f"[from: {short_name(found[1])}{found[2]}", text))
     facts = []
     if file is not None and file.exists:
         bullets = count(file.bullets, "bullet") if file.bullets is not None else ""
@@ -442,7 +428,7 @@ def file_page(name: str, path: str, file: FileState | None, text: str, line: int
     can = frozenset({"open"} if exists else ())
     part = Part(TEXT, rows, "There is nothing in it, or it is not there.", counted=False)
     return Page("file-text", "accent" if exists else "hint", name, short_folder(path), "", tuple(facts), can, (part,),
-                copy=path, copied="Copy path", at=HERE if line else None)  # fmt: skip
+                copy=path, copied="Copy path")  # fmt: skip
 
 
 def leads_to(subject: Any, key: Any) -> Selection | None:

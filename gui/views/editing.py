@@ -1,0 +1,263 @@
+"""A bullet being edited in the place of its row: from opening the editor to what a command answered, and what when both
+the user and somebody else went on with the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from core.base.marks import BREAKS, without_invisible
+from core.base.result import ErrorInfo, KnowledgeError
+from core.commands import bullets
+from core.commands.bullets import change_all
+from core.commands.panel.bullets import CategoryView, category_view
+from core.commands.statements import Found, Said, said_with
+from core.commands.workspace import Workspace
+from gui.shell import Shell
+from gui.toolkit.editor import Editor, shortened
+from gui.toolkit.flow import FlowList
+from gui.toolkit.messages import error_words
+from gui.toolkit.theme import Look
+from gui.views import memories
+from gui.views.knowledge_rows import NAMES, BulletKey, found_again
+from gui.views.memories import MEMORIES
+
+CHANGED = "The file was changed outside while you were writing, so nothing was written."
+OTHER_WORDS = "other-words"
+"""The code of an error of ours: what stands in the file now is another text, and must be shown first."""
+ATTEMPTS = 5
+"""How often a user's words are tried on the file as it is now, while a harvest changes it again and again."""
+ADDING: BulletKey = ("", "", 0)
+STAYS = "Where it came from stays with it"
+STAY = "It changes in all {} lines that say it; where they came from stays"
+
+
+def visible(words: str) -> str:
+    """Words of somewhere else without what nobody sees in them: so they will be saved."""
+    return without_invisible(BREAKS.sub("\n", words))
+
+
+def insisting(act: Callable[[Workspace], Any]) -> Callable[[Workspace], Any]:
+    """A command that looks at a file and writes at once, as one piece of work: between two frames a harvest would
+    change the file again, and the user would be refused for as long as it runs."""
+
+    def run(workspace: Workspace) -> Any:
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return act(workspace)
+            except KnowledgeError as failed:
+                if failed.error.code != "changed-outside":
+                    raise
+        return act(workspace)
+
+    return run
+
+
+@dataclass(frozen=True)
+class BulletTarget:
+    """What is being edited: the row in whose place the editor stands, the bullet (None: a new one) with the older ones
+    that say the same, what was seen."""
+
+    key: BulletKey
+    category: str
+    seen: str
+    found: Found | None = None
+    others: tuple[Found, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What becomes of where it came from."""
+        return STAY.format(len(self.others) + 1) if self.others else STAYS
+
+    @property
+    def said(self) -> str:
+        """What the toast says when it is saved."""
+        return "Changed the bullet" if self.found is not None else f"Added to {NAMES[self.category].name}"
+
+
+class BulletSession:
+    """The editor of a list of bullets with what it is about: `target`, None while nothing is edited.
+
+    `on_arrange()` is called when the list must make room or close the gap, `on_saved(value)` hears what a command
+    answered, `on_show(category)` asks for a category to be shown.
+    """
+
+    def __init__(
+        self,
+        look: Look,
+        shell: Shell,
+        rows: FlowList,
+        *,
+        on_arrange: Callable[[], object],
+        on_saved: Callable[[Any], object],
+        on_show: Callable[[str], object],
+    ) -> None:
+        self._shell, self._list, self._on_arrange, self._on_saved = shell, rows, on_arrange, on_saved
+        self._on_show = on_show
+        self.target: BulletTarget | None = None
+        self.writing = False
+        self.editor = Editor(
+            look, on_save=self._save, on_cancel=self.cancel, on_choice=self.choose, on_height=self.cover,
+            room=lambda: rows.width, pasted=visible,
+        )  # fmt: skip
+
+    def build(self) -> None:
+        """Make the editor inside the overlay of the list, which stands already."""
+        self.editor.build(self._list.overlay)
+
+    # --- opening and closing ---
+
+    def edit(self, key: BulletKey, found: Found, seen: str, others: tuple[Found, ...] = ()) -> None:
+        """Open the editor in the place of a row; `others` say the same, and are changed with it."""
+        target = BulletTarget(key, found.category, seen, found, others)
+        self.open(target, found.bullet.text, target.note)
+
+    def add(self, category: str, seen: str) -> None:
+        """Open the editor over a new row at the top."""
+        label, _, _, noun = NAMES[category]
+        note = "Agents can recall it; words with # at its end are its tags" if category == MEMORIES else ""
+        note = note or f"A new {noun}, written by hand, for {label}"
+        self.open(BulletTarget(ADDING, category, seen), "", note, "Add")
+
+    def open(self, target: BulletTarget, words: str, note: str, save: str = "Save", mine: str | None = None) -> None:
+        """Open the editor over a target; `mine` are other words to begin with."""
+        self.target = target
+        self.editor.begin(words, note, save, mine=mine)
+        self._on_arrange()
+
+    def press(self, key: str) -> bool:
+        """A key while something is edited; true when it was used."""
+        return self.target is not None and self.editor.press(key)
+
+    def cover(self) -> None:
+        """Keep the editor in its place."""
+        if self.target is not None:
+            self._list.cover(self.target.key, self.editor.height)
+
+    def cancel(self) -> None:
+        """Close the editor; words that were written can be brought back for a moment."""
+        target, typed = self.target, self.editor.typed
+        changed = bool(typed.strip()) and typed != self.editor.before
+        self.close()
+        if not changed or target is None:
+            return
+        put_aside = target
+
+        def bring_back() -> None:
+            if self.target is None:
+                self._on_show(put_aside.category)
+                before = put_aside.found.bullet.text if put_aside.found is not None else ""
+                self.open(put_aside, before, put_aside.note, "Save" if before else "Add", mine=typed)
+
+        self._shell.toast("Your words were put aside", icon="undo-2", color="accent", action="Bring back",
+                          on_action=bring_back)  # fmt: skip
+
+    def close(self) -> None:
+        """Close the editor, whatever stands in it."""
+        self.target = None
+        self.editor.close()
+        self._list.uncover()
+        self._on_arrange()
+
+    def choose(self, which: str) -> None:
+        """One of the three ways out of a question: `again`, `theirs` or `copy`."""
+        if which == "copy":
+            self._shell.copy(self.editor.words, "Your words are on the clipboard")
+        elif which == "theirs":
+            self.cancel()
+        elif self.target is not None and not self.writing:
+            self.again(self.target)
+
+    # --- saving ---
+
+    def _save(self) -> None:
+        """Write the words into the bullet as it was seen, or as a new one."""
+        target, words = self.target, self.editor.words
+        if target is None or self.writing:
+            return
+        if target.found is not None and words == target.found.bullet.text:
+            self.close()
+            return
+        one = Said(target.found, target.others) if target.found is not None else None
+        self._write(
+            target, lambda workspace: written(workspace, target.category, one, words, target.seen), self.refused
+        )
+
+    def again(self, target: BulletTarget) -> None:
+        """Write the words onto the bullet as it stands in the file now."""
+        words = self.editor.words
+        looked: list[tuple[CategoryView, Found | None]] = []
+
+        def write(workspace: Workspace) -> Any:
+            view = category_view(workspace, target.category)
+            found, same = found_again(view.rows, target.found) if target.found is not None else (None, True)
+            looked[:] = [(view, found)]
+            if not same:
+                raise KnowledgeError(OTHER_WORDS, "other words stand there now")
+            one = said_with(view.rows, found) if found is not None else None
+            return written(workspace, target.category, one, words, view.sha256)
+
+        def failed(error: ErrorInfo) -> None:
+            now = target
+            if looked:
+                view, found = looked[0]
+                others = said_with(view.rows, found).others if found is not None else ()
+                now = self.target = BulletTarget(target.key, target.category, view.sha256, found, others)
+            if error.code == OTHER_WORDS:
+                self._show_other(now, words)
+            else:
+                self.refused(error)
+
+        self._write(target, insisting(write), failed)
+
+    def _show_other(self, now: BulletTarget, words: str) -> None:
+        """The bullet itself is another one, or gone: shown before anything is written."""
+        if now.found is None:
+            self.open(now, "", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)
+        else:
+            note = f"Now it says: {shortened(now.found.bullet.text)}"
+            self.open(now, now.found.bullet.text, note, "Put mine there", mine=words)
+
+    def refused(self, error: ErrorInfo) -> None:
+        """What was not saved, and why; the editor is still open."""
+        if error.code == "changed-outside":
+            self.editor.ask(CHANGED)
+        else:
+            self.editor.refuse(error_words(error))
+
+    def _write(
+        self, target: BulletTarget, act: Callable[[Workspace], Any], failed: Callable[[ErrorInfo], object]
+    ) -> None:
+        """Run a command; one at a time: whoever presses twice must not write twice."""
+        self.writing = True
+        self.editor.tell("Saving…")
+        self.editor.leave()
+
+        def done(value: Any) -> None:
+            self.writing = False
+            self.editor.take_back()
+            self._on_saved(value)
+            if self.target is target:
+                self.close()
+
+        def not_done(error: ErrorInfo) -> None:
+            self.writing = False
+            self.editor.take_back()
+            if self.target is None:
+                self._shell.error(error)
+            else:
+                failed(error)
+
+        self._shell.write("The edit", act, done=done, failed=not_done, said=target.said)
+
+
+def written(workspace: Workspace, category: str, one: Said | None, words: str, seen: str) -> Any:
+    """Put the words into all lines of that statement, or into a new bullet; on a worker."""
+    if category == MEMORIES:
+        return memories.written(workspace, words)
+    if one is None:
+        return bullets.add(workspace, category, words, seen=seen)
+    if one.others:
+        return change_all(workspace, "edit", one.refs, words, seen=seen)
+    return bullets.edit(workspace, category, one.found.ref, words, seen=seen)
