@@ -296,7 +296,7 @@ class HarvestDialog:
             return
         self._run.look(sources)
         self._shown = None
-        self.watch.grow(self.dialog.more)
+        self.watch.grow(self.dialog.more, self.dialog.room)
         self.dialog.open()
         self._changed()
 

@@ -23,7 +23,7 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
 from gui.views.looks import CATEGORIES, NOT_READ, category_parts, joined, left_words
 
-TALL, SHARE, BESIDE, BEST = 400, 0.54, 560, 20
+TALL, LOW, ABOVE, SHARE, BESIDE, BEST = 400, 160, 110, 0.54, 560, 20
 STATES: Mapping[str, tuple[str, str, str]] = {
     READ: ("circle-check", "harvested", "read"),
     READING: ("loader", "accent", "being read"),
@@ -166,9 +166,10 @@ class RunPart:
         self.result.build(self._right)
         look.follow(self._sides, self._fit)
 
-    def grow(self, more: float) -> None:
-        """This many unscaled pixels higher than at first, in a window that has room for them."""
-        self._look.size(self._sides, height=TALL + more)
+    def grow(self, more: float, room: float) -> None:
+        """This many unscaled pixels higher than at first, in a window that has room for them; lower where the whole has
+        no more `room`: then only the lists scroll."""
+        self._look.size(self._sides, height=max(LOW, min(TALL + more, room - ABOVE)))
 
     def _fit(self, width: float, height: float) -> None:
         """Beside each other, or below each other in a narrow window."""

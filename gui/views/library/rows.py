@@ -130,7 +130,7 @@ def sheet(state: LibraryPage) -> list[FlowRow]:
 
 def dossier_rows(one: Dossier, said: str = "") -> list[FlowRow]:
     """A dossier: content, summary, what it is good for, its source, why it was found, how it was used."""
-    chunk, title = one.chunk, place_of(one)
+    chunk, title, whole = one.chunk, place_of(one), one.chunk.content.strip()
     about = joined(one.origin.strip("[]"), chunk.chunk_type, chunk.rhetorical_mode,
                    f"{chunk.token_count} tokens" if chunk.token_count else "")  # fmt: skip
     learned = plain(chunk.functional_profile or "") or "Nothing yet: a consolidation says it from five uses on."
@@ -149,8 +149,12 @@ def dossier_rows(one: Dossier, said: str = "") -> list[FlowRow]:
     needs = "it needs what stands around it in its document" if chunk.needs_context else ""
     return [
         FlowRow("title", title, joined(about, needs), strong=len(title)),
-        *passage(chunk.content.strip()[:CONTENT]),
-        *(FlowRow((label, at), words, label, text_color="muted") for at, (label, words) in enumerate(told) if words),
+        *passage((_HEADINGS.sub("", whole) or whole)[:CONTENT]),  # its headings are its title
+        *(
+            replace(marked_down((label, at), words), meta=label, text_color="muted")
+            for at, (label, words) in enumerate(told)
+            if words
+        ),
     ]
 
 
