@@ -95,19 +95,6 @@ def test_a_request_that_nobody_took_up_stays_open() -> None:
     ]
 
 
-def test_looking_around_is_no_procedure() -> None:
-    """Whoever reads playbooks wants to run them again; what a session only looked at is of no use."""
-    for commands in (
-        "npm view left-pad version\nnpm ls",
-        "tool hooks --help\ntool --version",
-        "git push\ngit ls-remote",
-    ):
-        turns = (("user", "go"), ("assistant", f"```bash\n{commands}\n```"), ("tool", "exit code: 0"))
-        assert not harvest(*turns)["playbooks"], commands
-    turns = (("user", "go"), ("assistant", "```bash\nnpm ci\nnpm publish\n```"), ("tool", "exit code: 0"))
-    assert [row["steps"] for row in harvest(*turns)["playbooks"]] == ["npm ci && npm publish"]
-
-
 # --- decisions
 
 
@@ -182,98 +169,6 @@ def test_what_is_called_open_is_a_question(said: str, statement: str) -> None:
     assert statements("questions", ("user", "sum up"), ("assistant", said), ("user", "ok")) == [statement]
 
 
-# --- playbooks
-
-
-COMMANDS = "To publish the docs:\n\n```bash\nmake html\n# look at it\nrsync -a build/ docs@mirror:/srv/docs\n```\n"
-
-
-@pytest.mark.parametrize(
-    "after", [("tool", "build succeeded\nsent 12 files\nexit code 0"), ("user", "That worked, thanks!")]
-)
-def test_commands_that_worked_are_a_playbook(after: tuple[str, str]) -> None:
-    assert only("playbooks", ("user", "how?"), ("assistant", COMMANDS), after) == [
-        {
-            "name": "To publish the docs",
-            "steps": "make html && rsync -a build/ docs@mirror:/srv/docs",
-            "quote": "make html",
-        }
-    ]
-
-
-@pytest.mark.parametrize(
-    "after",
-    [
-        ("tool", "make: *** Error 2"),
-        ("tool", "3 passed, 1 failed"),
-        ("tool", "some text"),
-        ("user", "that works but not on Windows"),
-        ("user", "no"),
-    ],
-)
-def test_commands_that_failed_or_whose_end_is_unknown_are_none(after: tuple[str, str]) -> None:
-    assert harvest(("user", "how?"), ("assistant", COMMANDS), after)["playbooks"] == []
-
-
-def test_what_was_said_last_names_a_playbook() -> None:
-    """A title that begins with how the tests went an hour ago tells nobody what the commands are for."""
-    text = "All new tests pass. Let me build the wheel and try it:\n\n```bash\nmake wheel && make try\n```"
-    (row,) = only("playbooks", ("user", "how?"), ("assistant", text), ("user", "That worked."))
-    assert row["name"] == "Build the wheel and try it"
-
-
-@pytest.mark.parametrize(
-    "steps",
-    [
-        'git add core/x.py && git commit -m "fix the reader of tags"',
-        "rm .git/hooks/pre-push || true && git config core.hooksPath hooks || true",
-        f"INPUT='{{}}' && printf '{'x' * 90}' && make",
-        "make dist >/tmp/dist.log && make sign >/tmp/sign.log",
-    ],
-)
-def test_what_only_this_day_needed_is_no_playbook(steps: str) -> None:
-    """Playbooks are looked up to be run again: one commit's message in them hides those that can be."""
-    fence = f"How to go on:\n\n```bash\n{steps}\n```"
-    assert harvest(("user", "how?"), ("assistant", fence), ("user", "That worked."))["playbooks"] == []
-
-
-def test_a_playbook_is_named_after_its_commands_where_nothing_announces_them() -> None:
-    text = COMMANDS.replace("To publish the docs:", "The server is slow today.")
-    (row,) = only("playbooks", ("user", "how?"), ("assistant", text), ("user", "That worked."))
-    assert row["name"] == "make html, rsync"
-
-
-# --- files
-
-
-def test_a_description_of_a_file_is_bound_to_its_path() -> None:
-    answer = (
-        "Overview:\n\n- `src/lexer.py`: holds the token table and never reads a file itself\n- `src/b.py`: update it\n"
-    )
-    rows = only("files", ("user", "where?"), ("assistant", answer), ("user", "thanks"))
-    assert [(row["path"], row["note"]) for row in rows] == [
-        ("src/lexer.py", "Holds the token table and never reads a file itself")
-    ]
-
-
-def test_the_absolute_path_that_the_conversation_shows_is_used() -> None:
-    rows = only(
-        "files",
-        ("tool", "/srv/app/src/lexer.py\n/srv/app/src/other.py"),
-        ("assistant", "The bug was in `src/lexer.py`: the table is built twice."),
-    )
-    assert [row["path"] for row in rows] == ["/srv/app/src/lexer.py"]
-
-
-def test_two_files_of_that_name_are_not_told_apart_by_guess() -> None:
-    rows = only(
-        "files",
-        ("tool", "/a/src/lexer.py /b/src/lexer.py"),
-        ("assistant", "The bug was in `src/lexer.py`: the table is built twice."),
-    )
-    assert [row["path"] for row in rows] == ["src/lexer.py"]
-
-
 # --- the answer as a whole
 
 
@@ -302,18 +197,6 @@ def test_emphasis_and_links_are_left_out_of_statements() -> None:
         "facts", ("assistant", "**Note that** the [mirror](https://example.org/x) *always* needs `rsync` 3.2.")
     )
     assert row["statement"] == "The mirror always needs `rsync` 3.2."
-
-
-def test_a_shown_session_that_ends_well_is_a_playbook() -> None:
-    """Commands behind prompts together with what they printed: the proof stands in the same block."""
-    text = (
-        "<agent-response>\nIn this order:\n\n```console\n$ python -m pytest -q\n41 passed in 2.13s\n"
-        "$ git push --tags\n * [new tag] v2.1.0\n```\n</agent-response>\n"
-    )
-    steps = [row["steps"] for row in distil_offline(read_conversation("x", text.encode()))["playbooks"]]
-    assert steps == ["python -m pytest -q && git push --tags"]
-    broken = text.replace("41 passed", "error: 3 failed, 41 passed")
-    assert not distil_offline(read_conversation("x", broken.encode()))["playbooks"]
 
 
 def test_a_todo_behind_another_sentence_is_a_task() -> None:

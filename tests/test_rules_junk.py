@@ -10,8 +10,7 @@ from core.rules.distil import distil_offline
 FACT = "It turned out that the proxy strips `Authorization` headers."
 RICH = (
     f"{FACT}\n\nWe decided to keep SQLite because it is enough.\n\n- [ ] Rotate the signing key\n\n"
-    "TODO: renew the certificate of the mirror\n\nOpen question: who owns the backup job?\n\n"
-    "```bash\nmake html\nmake publish\n```\n\n- `src/lexer.py`: holds the token table of the whole program\n"
+    "TODO: renew the certificate of the mirror\n\nOpen question: who owns the backup job?\n"
 )
 
 
@@ -22,7 +21,7 @@ def items(*turns: tuple[str, str]) -> list[dict[str, str]]:
 
 def test_the_rich_text_gives_items_when_it_is_said() -> None:
     """The control for the tests below: the same text, said by the assistant, is worth something."""
-    assert len(items(("user", "and?"), ("assistant", RICH), ("tool", "exit code 0"), ("user", "ok"))) >= 6
+    assert len(items(("user", "and?"), ("assistant", RICH), ("tool", "exit code 0"), ("user", "ok"))) >= 5
 
 
 @pytest.mark.parametrize("role", ["tool", "system"])

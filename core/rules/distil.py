@@ -17,8 +17,6 @@ from core.rules.answers import find_answers, find_choices, find_undecided
 from core.rules.checks import find_checks
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import find_failures
-from core.rules.fenced import find_playbooks
-from core.rules.file_notes import absolute_path, find_file_notes
 from core.rules.left import find_left
 from core.rules.prose import read_prose
 from core.rules.sentence import Found, alike, lost, shortened
@@ -60,9 +58,7 @@ def distil_offline(conversation: Conversation) -> dict[str, list[dict[str, str]]
     that says it. At most `MAX_ITEMS` a category: the best ones, in spoken order.
     """
     kept = list(find_all(conversation))
-    answer = {name: _best([item for item in kept if item.category == name]) for name in CATEGORIES}
-    answer["files"] = [row | {"path": absolute_path(row["path"], conversation)} for row in answer["files"]]
-    return answer
+    return {name: _best([item for item in kept if item.category == name]) for name in CATEGORIES}
 
 
 def find_all(conversation: Conversation) -> Iterator[Found]:
@@ -84,16 +80,13 @@ def _by_rules(rules: Iterable[Rule], session: Session) -> Iterator[Found]:
 
 def _in_texts(conversation: Conversation) -> Iterator[Found]:
     """What a chat, or a text that people wrote for themselves, marks itself."""
-    rows, codes = read_prose(conversation)
-    if _with_answers(conversation):
-        yield from (replace(item, rule="find_file_notes") for item in find_file_notes(rows))
+    rows = read_prose(conversation)
     yield from (replace(item, rule="find_statements") for item in find_statements(rows))
     yield from (replace(item, rule="find_tasks") for item in find_tasks(rows, conversation))
     if _with_answers(conversation):
         session = read_session(conversation)
         yield from _by_rules(OF_CHATS if session.closings else (find_unfinished,), session)
     yield from (replace(item, rule="find_questions") for item in find_questions(rows, conversation))
-    yield from (replace(item, rule="find_playbooks") for item in find_playbooks(codes, conversation))
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:
@@ -133,7 +126,7 @@ def _unique(items: Iterable[Found]) -> Iterator[Found]:
 
 def _words(item: Found) -> str:
     fields = item.fields
-    return fields.get("statement") or fields.get("steps") or f"{fields.get('path', '')} {fields.get('note', '')}"
+    return fields.get("statement") or fields["steps"]
 
 
 def _best(items: list[Found]) -> list[dict[str, str]]:

@@ -57,6 +57,16 @@ GATES = {
     r"write|build|call|select|enable|commit|push|publish|review|avoid|stop|try|put|change)\b"
     r"(?! \w+ (?:is|are|was|were|matters?|must|needs?|has|have|does|can|goes|go)\b)",
     "empty": r"``(?!`)",
+    "leans": r"^(?:by contrast|caveat|works? (?:well|best)|what (?:was|is) happening|no:|you now|"
+    r"the (?:instinct|downside|other)|net\b|pros?:|cons?:|"
+    r"that\b|those\b|this\b|these\b|it\b|it['’]s\b|both\b|either\b|since we|"
+    r"we (?:need|could|can)|"
+    r"in (?:short|the end)|on the other hand|similarly|likewise|for example|why:|creativity|\w+ workflow:|recommended|"
+    r"suggested|option\b|alternatively|so\b|the conflict|defer\b)|"
+    r"\b(?:of|in|on|with|from|since|treats?) that (?!(?:the|a|an|it|they|we|you|is|are|was|were)\b)\w+|"
+    r"\bin the same (?:file|folder|place|way)|\balso\b|\bsee (?:above|below)\b",
+    "state": r"\b(?:ahead of|(?:ahead|behind) by|diverged|in sync|merge PR|merge pull|non-fast-forward|stack trace|"
+    r"this commit|no diagnostics)\b|`[0-9a-f]{7,40}`|\b(?:sometimes|often|you can|you could|you may)\b",
 }
 """What a line is none by, whatever else it has: a guess, an opening phrase, what holds at the moment alone, what was
 seen to pass, what somebody is told to do, and code that was lost."""
@@ -83,15 +93,20 @@ _LOOKS = {
     ),
     "with_cure": re.compile(r"(?<=.)\bFix: "),
 }
-_PAST = re.compile(
+PAST = re.compile(
     r"(?:`[^`]+`(?:,? (?:and )?`[^`]+`)*\s*[:—–-]+\s*)?(?:(?:also|now) )?(?:added|removed|renamed|replaced|changed|"
     r"updated|moved|fixed|excluded|downgraded|upgraded|wrapped|reduced|increased|introduced|reordered|consolidated|"
     r"converted|switched|set|made|stopped|kept|left|restored|extracted|inlined|disabled|enabled|pinned|bumped|dropped|"
     r"split|merged|wired|gated|scoped|guarded|hardened|rewrote|reworked|adjusted|edited)\b",
     re.IGNORECASE,
 )
-LONGEST_ASKED = 400
-"""Characters of two messages of the user that are compared."""
+"""How a line begins that tells what was done."""
+_EFFECT = re.compile(r"\b(?:so|now|before|from .+ to|to use|to (?:return|make|hide|take|allow))\b|→|->", re.IGNORECASE)
+_OWN = re.compile(
+    r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\w/\w+|\b\w+\.[a-z]{2,5}\b|--\w"
+)
+LONGEST_ASKED, MANY_NAMES = 400, 3
+"""Characters of two messages of the user that are compared, and names from which on a change is told whole."""
 
 
 class Scene:
@@ -108,8 +123,15 @@ class Scene:
 
 
 def gates(text: str) -> set[str]:
-    """The gates that a line does not pass."""
-    return {name for name, gate in _GATES.items() if gate.search(text)}
+    """The gates that a line does not pass: `lore` where nothing of a project is named, `log` where it only tells what
+    was done, without a reason, a limit or an effect."""
+    found = {name for name, gate in _GATES.items() if gate.search(text)}
+    if not _OWN.search(text):
+        found.add("lore")
+    says_why = any(_LOOKS[name].search(text) for name in ("reason", "limit")) or _EFFECT.search(text)
+    if PAST.match(text) and not says_why and len(names_in(text)) < MANY_NAMES:
+        found.add("log")
+    return found
 
 
 def asked_again(unit: Unit, scene: Scene) -> bool:
@@ -128,7 +150,7 @@ def features(unit: Unit, text: str, scene: Scene) -> Iterator[str]:
     yield from looks
     if looks >= {"limit", "present"}:
         yield "limit+present"
-    if _PAST.match(text):
+    if PAST.match(text):
         yield "past"
         yield from _steps("past+names", names, (2,))
         yield "past+reason" if "reason" in looks else "past_alone"

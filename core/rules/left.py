@@ -9,7 +9,7 @@ from typing import Any
 
 from core.conversations.events import Commit
 from core.rules import words
-from core.rules.features import gates
+from core.rules.features import PAST, gates
 from core.rules.sentence import Found, found, lost, named
 from core.rules.session import Session
 from core.rules.units import LEANS, Unit, cut
@@ -18,7 +18,7 @@ from core.rules.worth import completed, stands
 MAX_LEFT, LEAST_WORDS = 3, 4
 LATE, SHORT = 0.5, 5
 """From this share of the last message on its end begins; all of a message of so few units is one."""
-ORDERS = {"order", "opens"}
+ORDERS = {"order", "opens", "lore"}
 """The gates that what is open need not pass: an order is how it is told."""
 _ADVICE = re.compile(
     r"^(?:(?:note|tip|consider|optional\w*|maybe|you (?:can|may|might|could)|feel free|if you)\b|none\b|"
@@ -46,7 +46,7 @@ def _is_left(unit: Unit) -> bool:
     text = unit.text
     if not stands(unit) or len(text.split()) < LEAST_WORDS or lost(text) or LEANS.match(text):
         return False
-    if words.DONE.match(text) or words.OFFER.search(text) or words.HEDGE.search(text) or _ADVICE.search(text):
+    if PAST.match(text) or words.OFFER.search(text) or _ADVICE.search(text):
         return False
     return words.LEFT.search(text) is not None or words.LEFT_HEADING.match(unit.heading) is not None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from core.conversations.conversation import Conversation, Turn
@@ -18,7 +18,7 @@ MAX_PARAGRAPH = 4000
 MAX_TURN_OF_PERSON = 12_000  # more than this was pasted, where somebody else speaks as well
 
 _BULLET = re.compile(r"(\s{0,12})(?:[-*+•–]|\d{1,3}[.)])\s+(?:\[([ xX✓✔~/-])\]\s+)?(\S.*)")
-_FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})\s*([\w+-]*)")
+_FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})\s*[\w+-]*")
 _HEADING = re.compile(r"#{1,6}\s+(\S.*?)\s*#*$")
 _RULE = re.compile(r"[-=*_]{3,}$")
 _DIFF = ("diff --git", "@@ ", "+++ ", "--- a/", "<<<<<<<", ">>>>>>>", "=======", "index ")
@@ -56,18 +56,6 @@ class Row:
     at: int = 0
 
 
-@dataclass(frozen=True)
-class Code:
-    """A fenced block: its language, its lines, the clean line above it, the turn and the line that it begins in."""
-
-    language: str
-    lines: tuple[str, ...]
-    lead: str
-    role: str
-    turn: int
-    at: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence of a row: `text` without markup, `start` and `end` in the row's text."""
@@ -83,29 +71,23 @@ class Sentence:
         return _longest_line(self.row, self.start, self.end)
 
 
-@dataclass
-class _Reading:
-    rows: list[Row] = field(default_factory=list)
-    codes: list[Code] = field(default_factory=list)
-
-
 def by_person(turn: Turn) -> bool:
     """Whether the user spoke: what stands in that role for a sub-agent is an assistant's order."""
     return turn.role == "user" and not turn.agent
 
 
-def read_prose(conversation: Conversation) -> tuple[list[Row], list[Code]]:
-    """Rows and code blocks of all turns of `user` and `assistant`, in their order. Tool and system turns give none."""
-    reading = _Reading()
+def read_prose(conversation: Conversation) -> list[Row]:
+    """The rows of all turns of `user` and `assistant`, in their order. Tool and system turns give none."""
+    rows: list[Row] = []
     marked = any(turn.role == "assistant" for turn in conversation.turns)
     for number, turn in enumerate(conversation.turns):
         pasted = marked and turn.role == "user" and len(turn.text) > MAX_TURN_OF_PERSON
         if turn.role in ("user", "assistant") and not pasted:
-            lines = _Lines(number, turn.role, reading)
+            lines = _Lines(number, turn.role, rows)
             for at, line in enumerate(turn.text.split("\n")):
                 lines.take(at, line)
             lines.flush()
-    return reading.rows, reading.codes
+    return rows
 
 
 def sentences(row: Row, cues: Sequence[str] = ("",)) -> Iterator[Sentence]:
@@ -186,16 +168,14 @@ def _longest_line(row: Row, start: int, end: int) -> str:
 
 
 class _Lines:
-    """Takes the lines of one turn: those of one paragraph or item become a row, those of a fence a block of code."""
+    """Takes the lines of one turn: those of one paragraph or item become a row, those of a fence nothing."""
 
-    def __init__(self, number: int, role: str, reading: _Reading) -> None:
-        self._number, self._role, self._reading = number, role, reading
+    def __init__(self, number: int, role: str, rows: list[Row]) -> None:
+        self._number, self._role, self._rows = number, role, rows
         self._parts: list[str] = []
         self._kind = self._mark = ""
         self._length = self._begun = 0
-        self._section = self._heading = self._above = ""
-        self._fence = self._language = ""
-        self._code: list[str] = []
+        self._section = self._heading = self._fence = ""
         self._blank, self._diff = True, False
 
     def flush(self) -> None:
@@ -207,7 +187,7 @@ class _Lines:
                 text = " ".join(parts)
                 for part in parts[:-1]:
                     bounds.append(bounds[-1] + len(part) + 1)
-            self._reading.rows.append(
+            self._rows.append(
                 Row(text, text.lower(), tuple(bounds), self._kind, self._role, self._number, self._mark, self._heading,
                     self._begun)
             )  # fmt: skip
@@ -217,14 +197,15 @@ class _Lines:
     def take(self, at: int, line: str) -> None:
         """The next line, with its number in the turn."""
         if self._fence:
-            self._take_code(line)
+            if line.lstrip().startswith(self._fence) and not line.strip().strip(self._fence[0]):
+                self._fence = ""
             return
         bare = line.strip()
         if not bare:
             self.flush()
             self._blank, self._diff = True, False
             return
-        if ("``" in line or "~~" in line) and self._opens_fence(at, line):
+        if ("``" in line or "~~" in line) and self._opens_fence(line):
             return
         if self._diff or bare.startswith(_DIFF):
             self.flush()
@@ -245,31 +226,21 @@ class _Lines:
             self._parts.append(bare)
         else:
             self._take_words(at, line, bare)
-        # Only a heading or a line that ends in a colon announces the code below it.
-        self._above, self._blank = bare if bare.endswith(":") else "", False
+        self._blank = False
 
-    def _take_code(self, line: str) -> None:
-        if line.lstrip().startswith(self._fence) and not line.strip().strip(self._fence[0]):
-            code = Code(self._language, tuple(self._code), clean(self._above), self._role, self._number, self._begun)
-            self._reading.codes.append(code)
-            self._fence = ""
-        elif len(self._code) < 200:
-            self._code.append(line)
-
-    def _opens_fence(self, at: int, line: str) -> bool:
+    def _opens_fence(self, line: str) -> bool:
         opening = _FENCE.match(line)
         if not opening or "`" in line[opening.end() :]:
             return False
         self.flush()
-        self._fence, self._language = opening[1], opening[2].lower()
-        self._code, self._begun = [], at
+        self._fence = opening[1]
         return True
 
     def _is_heading(self, bare: str) -> bool:
         found = _HEADING.match(bare)
         if found:
             self.flush()
-            self._section = self._heading = self._above = clean(found[1])
+            self._section = self._heading = clean(found[1])
         return found is not None
 
     def _begin_item(self, at: int, bare: str, item: re.Match[str]) -> None:

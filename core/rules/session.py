@@ -14,22 +14,17 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import (
     Call,
     Command,
-    Commit,
     Edit,
     Event,
-    OtherCall,
     Question,
 )
 from core.rules import words
 from core.rules.prose import Row, by_person, clean, read_prose
 from core.rules.typed import own_words, typed
 
-FIRST_SAID = 300
 _WRITES = re.compile(
     r"\bapply_patch\b|\bsed\s+(?:-\w+\s+)*-i|\bcat\s*>{1,2}\s|<<.{0,60}>\s*\S|\btee\s|\bgit (?:mv|rm|apply|revert)\b"
 )
-_SENDS = re.compile(r"(?:update|create|add|save|write|send|post|close|merge|delete)", re.IGNORECASE)
-_UNDONE = re.compile(r"^(?:git (?:reset|revert|checkout -- |restore )|/undo\b|you can use `?/undo)", re.IGNORECASE)
 
 
 def is_change(event: Event) -> bool:
@@ -39,28 +34,13 @@ def is_change(event: Event) -> bool:
     return isinstance(event, Edit) and not event.refused and not event.failed
 
 
-def sends_something(event: Event) -> bool:
-    """Whether an event changed something outside the folder: an issue that was updated, a page that was written."""
-    return isinstance(event, OtherCall) and not event.refused and _SENDS.search(event.tool) is not None
-
-
 @dataclass(frozen=True)
 class Closing:
-    """The assistant's last words before the user's next ones, or before the end (`at_end`).
-
-    `before` is the number of the closing message before it (-1: none), `changed` whether something was written since;
-    `refuted` whether the user contradicted it, `doubted` whether their next words tell of trouble, `overtaken` whether
-    files were changed again afterwards.
-    """
+    """The assistant's last words before the user's next ones, or before the end (`at_end`)."""
 
     number: int
     turn: Turn
     at_end: bool
-    before: int
-    changed: bool
-    refuted: bool
-    doubted: bool
-    overtaken: bool
 
 
 @dataclass(frozen=True)
@@ -149,7 +129,7 @@ _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")
 
 def rows_of(turn: Turn, number: int) -> list[Row]:
     """The prose of one turn, its rows numbered as in the conversation; a line in bold stands as a heading."""
-    rows, _ = read_prose(Conversation("", "", (turn,)))
+    rows = read_prose(Conversation("", "", (turn,)))
     read: list[Row] = []
     heading = ""
     for row in rows:
@@ -160,38 +140,25 @@ def rows_of(turn: Turn, number: int) -> list[Row]:
 
 
 def read_session(conversation: Conversation) -> Session:
-    """The session with its closing messages: which of them were refuted, and which were overtaken by later work."""
+    """The session with its events and closing messages."""
     if not any(turn.role == "assistant" and not turn.agent for turn in conversation.turns):
         # The file of a sub-agent alone: here it is the one that speaks.
         conversation = replace(conversation, turns=tuple(replace(turn, agent="") for turn in conversation.turns))
     turns = conversation.turns
-    numbers: list[tuple[int, int]] = []  # a closing message and the turn of the user behind it
+    closings: list[Closing] = []
     last = -1
     for number, turn in enumerate(turns):
         if turn.agent:
             continue
         if turn.role == "user" and last >= 0:
-            numbers.append((last, number))
+            closings.append(Closing(last, turns[last], at_end=False))
             last = -1
         elif turn.role == "assistant" and turn.text.strip():
             last = number
     if last >= 0:
-        numbers.append((last, -1))
-    events = [(number, event) for number, turn in enumerate(turns) if not turn.agent for event in turn.events]
-    edits = [number for number, event in events if is_change(event)]
-    others = [number for number, event in events if isinstance(event, Commit) or sends_something(event)]
-    closings = []
-    before = -1
-    for number, answer in numbers:
-        said = turns[answer].text.strip() if answer >= 0 else ""
-        refuted = words.CORRECTION.match(said) is not None or _UNDONE.match(said) is not None
-        end = answer if answer >= 0 else len(turns)
-        changed = any(before < at < end for at in (*edits, *others))
-        overtaken = any(at >= end for at in edits)
-        doubted = words.TROUBLE.search(said[:FIRST_SAID]) is not None
-        closings.append(Closing(number, turns[number], answer < 0, before, changed, refuted, doubted, overtaken))
-        before = number
-    return Session(conversation, tuple(events), tuple(closings))
+        closings.append(Closing(last, turns[last], at_end=True))
+    events = tuple((number, event) for number, turn in enumerate(turns) if not turn.agent for event in turn.events)
+    return Session(conversation, events, tuple(closings))
 
 
 _WITH_COMMAND = re.compile(r"^/(?:ask|code|architect)[ \t]+")

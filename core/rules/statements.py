@@ -11,14 +11,16 @@ from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation, Turn
 from core.rules import words
+from core.rules.features import gates
 from core.rules.prose import Row, Sentence, clean, has, looks_like_code, sentences, whole
 from core.rules.sentence import Found, found
+from core.rules.units import LEANS
 
 # A row is looked at more closely only if one of these is in it: a plain search is far cheaper than the patterns.
 FACT_CUES = (
     "turned out", "turns out", "root cause", "gotcha", "caveat", "learned", "lesson", "finding", "note that", "note:",
     "found that", "found out", "discovered", "confirmed", "insight", "fact:", "fyi", "til:", "remember:", "verified",
-    "established", "caused by", "the cause", "culprit",
+    "established", "the cause", "culprit",
 )  # fmt: skip
 DECISION_CUES = (
     "decid", "decision", "agreed", "resolved", "go with", "going with", "stick with", "resolution", "consensus",
@@ -36,32 +38,11 @@ _LEARNED = re.compile(
     re.IGNORECASE,
 )
 _CAUSE = re.compile(
-    r"^(?:so,? |and )?(?:the|our) (?:(?:root|real|actual|underlying|true) cause|culprit)\b.{0,80}?\b(?:is|was|were|"
-    r"are)\s|^(?:the|our) [^,;:]{3,60} (?:is|was|are|were) caused by\b",
-    re.IGNORECASE,
-)
-# Diagnoses in passing: what "we" are doing at the moment is no knowledge about a system.
-_PASSING = re.compile(
-    r"\b(?:we|we're|we've|i|i've|my|me|is trying|are trying|is failing|now|the user)\b", re.IGNORECASE
-)
-_IMPERATIVE = re.compile(
-    r"^(?:pass|use|set|run|add|remove|check|do|don't|call|see|put|keep|avoid|install|open|go|click|enter|select|update|"
-    r"consider|replace|change|create|write|make|test|verify|review|read|fix|move|handle|return|assume|prefer)(?![\w-])",
-    re.IGNORECASE,
-)
-_HEDGE = re.compile(
-    rf"{words.HEDGE.pattern}|\b(?:i assume|whether|hopefully|unless you|for example|e\.g\.|typically|usually|often|"
-    r"generally|assuming|suggests?|imagine|hypothetical)\b",
+    r"^(?:so,? |and )?(?:the|our) (?:(?:root|real|actual|true) cause|culprit)\b.{0,80}?\b(?:is|was|were|are)\s",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(
-    r"\b(?:you|your|yours|please|let me|let's|let us|i'll|i will|i'm|i am|i need|i should|we need to|we should|"
-    r"need to|make sure|ensure|try)\b",
-    re.IGNORECASE,
-)
-_DANGLING = re.compile(
-    rf"{words.DANGLING.pattern}|^(?:now|when|once|after|before|no,|yes,|first|second|finally|next|wait|hmm|actually|ok|"
-    r"okay|good|great|perfect|while|although|for)\b",
+    r"\b(?:you|your|yours|please|let me|let's|let us|i'll|i will|i'm|i am|need to|we should|make sure|ensure)\b",
     re.IGNORECASE,
 )
 _DECLARED = re.compile(
@@ -93,7 +74,7 @@ _UNDER = re.compile(
 _NO = re.compile(r"^(?:no|yes|ok|okay|and|so|but)\b,? ", re.IGNORECASE)
 _EMPTY_TAIL = re.compile(r"\b(?:with|that|this|it|because|…)[.!]?$", re.IGNORECASE)
 _NAMED = re.compile(rf"{words.ANCHOR.pattern}|\b[A-Z]{{2,}}\b|\b[vA-Z]?\d+(?:\.\d+)*\b|(?<=[a-z,] )[A-Z][a-z]{{2,}}")
-MOST_WORDS = 60
+MOST_WORDS, LEAST_OF_BOX = 60, 3
 
 
 def find_statements(rows: list[Row]) -> Iterator[Found]:
@@ -138,12 +119,10 @@ def _decision(row: Row, sentence: Sentence) -> Found | None:
 def _fact(row: Row, sentence: Sentence) -> Found | None:
     text = sentence.text
     learned = _LEARNED.match(text)
-    if not (learned or _CAUSE.search(text)) or text.endswith(("?", ":")) or _HEDGE.search(text):
-        return None
-    if not learned and row.role != "user" and _PASSING.search(text):
+    if not (learned or _CAUSE.match(text)) or text.endswith(("?", ":")):
         return None
     statement = (learned["rest"] or learned["noted"]) if learned else text
-    if _ADDRESS.search(statement) or _DANGLING.match(statement) or _IMPERATIVE.match(statement):
+    if _ADDRESS.search(statement) or LEANS.match(statement) or gates(statement) - {"lore"}:
         return None
     if not _NAMED.search(statement[1:]) or not _sound(statement, least=4):
         return None
@@ -179,28 +158,15 @@ _REMAINING = re.compile(
     r"follow[- ]?ups?|action items?|not (?:yet )?(?:done|implemented|finished))\b[^.?!]{0,40}$",
     re.IGNORECASE,
 )
-# Steps that every task has: with nothing else in it, a box like this tells nobody anything.
-_GENERIC = frozenset({
-    "a", "an", "the", "of", "for", "to", "in", "on", "and", "or", "with", "all", "any", "if", "it", "its", "this",
-    "that", "into", "from", "by", "as", "is", "are", "be", "new", "existing", "current", "necessary", "needed",
-    "required", "relevant", "appropriate", "main", "function", "functionality", "functional", "feature", "features",
-    "code", "codebase", "file", "files", "project", "repo", "repository", "task", "tasks", "step", "steps", "plan",
-    "planning", "analysis", "analyze", "analyse", "understand", "requirement", "requirements", "read", "review",
-    "check", "examine", "inspect", "explore", "identify", "gather", "determine", "set", "up", "setup", "create",
-    "implement", "implementation", "write", "update", "modify", "edit", "add", "change", "changes", "apply", "fix",
-    "make", "test", "tests", "testing", "verify", "verification", "validate", "validation", "confirm", "ensure",
-    "results", "result", "work", "works", "working", "complete", "completion", "completed", "final", "finalize",
-    "summary", "summarize", "present", "user", "solution", "handle", "edge", "cases", "case", "script", "structure",
-    "content", "contents", "information", "design", "document", "documentation", "approach", "properly", "correctly",
-    "everything", "done", "first", "next", "issue", "issues", "error", "errors",
-})  # fmt: skip
 _WORD = re.compile(r"\w+")
 _ARTICLE = re.compile(r"\b(?:a|an|the|to|of)\b")
-_LOOKED = re.compile(
-    r"^(?:read|examine|understand|review|analy[sz]e|see|look|explore|inspect|check|identify|gather|study|plan|"
-    r"investigate|verify|confirm|determine|search|locate|find)\b",
+_OF_ANY_TASK = re.compile(
+    r"^\w+ (?:(?:an?|the|all|any|new|edge|existing) )*(?:requirements?|results?|implementation|tests?|solution|"
+    r"changes?|code(?:base)?|files?|plan|steps?|documentation|cases|summary|features?|structure)$",
     re.IGNORECASE,
 )
+_LOOKED = re.compile(r"(?:read|examine|understand|review|analy[sz]e|look|explore|inspect|check|identify|find)\b", re.I)
+"""Having looked at something is no work that anybody will ask for."""
 _VAGUE = re.compile(r"^(?:\w+ )?(?:it|this|that|they|these|those|there)\b", re.IGNORECASE)
 _EXPLICIT_QUESTION = re.compile(
     r"^(?:(?:open|unresolved|unanswered|remaining) questions?(?: ?#?\d{1,3})?|tbd|to be (?:decided|determined)) ?"
@@ -283,13 +249,13 @@ def find_questions(rows: list[Row], conversation: Conversation) -> Iterator[Foun
 def _box(row: Row) -> Found | None:
     said = whole(row)
     named = re.findall(r"[^\W\d_]+", said.text.lower())
-    if len(said.text) > 300 or len(named) < 2 or all(word in _GENERIC for word in named):
+    if len(said.text) > 300 or len(named) < LEAST_OF_BOX or _OF_ANY_TASK.match(said.text):
+        return None
+    if row.mark != " " and _LOOKED.match(said.text):
         return None
     if row.mark in "-~/":
         # Dropped or half done, tools differ in what they mean by it: as open it is looked at again.
         return _item("tasks_open", said.text, said, 2, row)
-    if row.mark != " " and _LOOKED.match(said.text):
-        return None  # having looked at something is no work that anybody will ask for
     return _item("tasks_open" if row.mark == " " else "tasks_done", said.text, said, 3, row)
 
 

@@ -83,7 +83,7 @@ ONE_OFF = re.compile(
         r"\bkill(?:all)?\b", r"\bpid\b", "/tmp/", "/private/tmp", "/var/folders/", r"\bsleep \d",
         r"\b[0-9a-f]{12,}\b", r"\bcd -",
         r"(?:^|[;&|(]\s*)(?:sudo )?(?:grep|rg|find|fd|ls|cat|sed|awk|head|tail|echo|printf|wc|which|pwd|mkdir|rm|cp|mv|"
-        r"touch|test|\[|nl|tree|diff|read|for|while|if|jq)\s",
+        r"chmod|touch|test|\[|nl|tree|diff|read|for|while|if|jq)\s",
         "<<", r"\bcurl\b.*localhost", r"\b(?:python3?|node|bun|deno|ruby|perl) -(?:c|e)\b",
     )),
     re.IGNORECASE,
@@ -202,7 +202,6 @@ _UNDONE_IN = {
         rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
     ),
 }  # fmt: skip
-UNDONE = one_of(_UNDONE_IN)
 # Beside it what is advice, or what somebody chose to leave as it is.
 LEFT = one_of({
     **_UNDONE_IN,
@@ -225,83 +224,6 @@ ORDER = re.compile(
     r"wire|backfill|delete|check|install|upgrade|bump|address|resolve|confirm|register|investigate)\b",
     re.IGNORECASE,
 )
-CAUSE = one_of({
-    "en": (
-        r"root cause(?:\s*[:：]| is| was| of .{3,60}? (?:is|was))",
-        r"(?:real|actual|underlying) (?:cause|problem|issue|reason)", "culprit",
-        r"(?:is|was|were|are) (?:caused by|due to)",
-        r"(?:fail\w*|broke|breaks|crash\w*|hang\w*|hung|happen\w*|error\w*)\b.{0,60} because", r"turn(?:s|ed) out",
-        r"the (?:cause|problem|bug|issue|reason) (?:is|was) (?:that|in|with)?",
-    ),
-    "de": ("Ursache", "verursacht durch", r"liegt daran"),
-    "fr": ("la cause", r"causée? par", "à cause de"),
-    "es": ("la causa", r"causad[oa] por", "debido a"),
-    "zh": ("根本原因[:：是]", "原因是", "原因在于", "问题(?:在于|出在)", "导致了?(?!任何)", "根源是"),
-    "ja": ("根本原因", "原因は"),
-    "ko": ("근본 원인", "원인은"),
-    "ru": ("причина (?:в том|ошибки|была|—)", "из-за", "вызван[аоы]?", "проблема (?:в|была в) том"),
-    "pt": ("a causa", "causad[oa] por", "devido a", "o problema (?:é|era) que"),
-})  # fmt: skip
-# Words with which a sentence says what a thing needs, forbids or leaves out.
-LIMIT = one_of({
-    "en": (
-        "only", "must", "never", "always", "cannot", "can't", "requires?", "no longer", "at (?:most|least)",
-        "by default", "defaults? to", "unless", "until", r"silently", r"ignor(?:es?|ed)", "not supported",
-        r"does(?:n't| not) (?:support|work|see|check|accept|handle|persist|survive|include|trigger|fall back|use|need|"
-        r"return|know|apply|run|read|write|have|exist)", "are not", "is not", "won't", "has to", "have to", "needs? to",
-        "limit(?:ed|s)?", "expects?", "breaks?", "depends on", "takes precedence", "overrides?",
-    ),
-    "de": ("nur", "muss", "niemals", "immer", "nicht unterstützt", "standardmäßig"),
-    "fr": ("seulement", "doit", "jamais", "toujours", "par défaut"),
-    "es": ("solo", "debe", "nunca", "siempre", "por defecto"),
-    "zh": ("只能?", "必须", "不能", "无法", "默认", "不支持", "不兼容", "忽略", "不再", "需要?先"),
-    "ja": ("のみ", "必要", "できない", "デフォルト"),
-    "ko": ("만 ", "필요", "기본"),
-    "ru": ("только", "нельзя", "всегда", "никогда", "по умолчанию", r"не поддерживает\w*", r"требует\w*", r"должн\w+"),
-    "pt": ("apenas", "somente", "deve(?:m)?", "nunca", "sempre", "por padrão"),
-})  # fmt: skip
-_SELF = r"(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?)?"
-# What was looked at, meant or needed is no work; the rest that ends so is.
-_NOT_DONE = (
-    "based|need|fail|nam|us|expect|requir|verifi|check|confirm|test|review|look|analy[sz]|explor|examin|investigat|"
-    "identifi|search|inspect|shar|suppos|pass|not|discuss|ask|tri|attempt|start|walk|r|b|f|n|s|sp|ind|embe|proce|exce|"
-    "succe|assum|recommend|suggest|propos|plann|intend|relat|call|trigger|caus|compar|found|schedul|mention|execut|"
-    "consider|decid|determin|report|list|describ|unchang|pleas|interest|includ|miss|skipp|ne|fe|spe|inde"
-)
-_DID = (
-    rf"(?!(?:{_NOT_DONE})ed\b)[a-z]{{2,}}ed", "wrote", "split", "rewrote", "cleaned up", "made", "set up", "built",
-    "kept", "rebuilt", "hid", "overrode", "cut",
-)  # fmt: skip
-DONE = one_of({
-    "en": (_SELF + f"(?:{'|'.join(_DID)})(?!\\s*[:：])",),
-    "de": ("ich habe", "(?:behoben|hinzugefügt|entfernt|umbenannt|geändert|aktualisiert)"),
-    "fr": ("j'ai", "(?:corrigé|ajouté|supprimé|renommé|remplacé|mis à jour)e?s?"),
-    "es": ("he", "(?:corregid|añadid|eliminad|renombrad|actualizad|reemplazad)[oa]s?"),
-    "zh": ("(?:我)?已(?!有|经有|知)", "(?:修复|新增|完成|更新|创建|移除|添加|删除|修改|实现|优化|保留)了"),
-    "ja": (r"[^。]{2,80}(?:を|が)(?:修正|追加|削除|変更|更新)しました",),
-    "ko": (r"[^.]{2,80}(?:수정|추가|삭제|변경|업데이트)(?:했습니다|하였습니다)",),
-    "ru": ("(?:добавил|исправил|удалил|обновил|создал|изменил|переименовал)[аи]?",
-    "(?:добавлен|исправлен|удал[её]н|обновл[её]н|создан)[оаы]?"),
-    "pt": ("(?:corrigi|adicionei|removi|atualizei|criei)(?:do|da)?",),
-}, begins=True)  # fmt: skip
-# An assistant that tells what it is about to do, offers, asks, or talks to somebody.
-MONOLOGUE = one_of({
-    "en": (
-        "let me", "let's", r"now (?:let|I|we)",
-        r"I(?:'ll| will| need| should| can| think|'m going| want| see|'d| would| found)",
-        r"we(?:'ll| should| could| can| need)", "first,", "next,", "then,", r"ok(?:ay)?", "great", "perfect", "good",
-        "excellent", "hmm", "wait", "actually", "looking", "checking", r"would you", "do you", "shall", "should I",
-        "want me", r"if you(?:'d)?", "feel free", r"you (?:can|could|may|might|should)", "let us know", "happy", "sure",
-        "yes", "no", r"here(?:'s| is| are)", r"to (?:fix|do|run|use|test) this", r"option \w+", "alternatively",
-        "for example", r"e\.g\.", "consider", "suggested fix", "recommended fix", "recommendation",
-    ),
-    "de": ("ich werde", "soll ich", "lass mich"),
-    "fr": ("je vais", "voulez-vous", "laisse-moi"),
-    "es": ("voy a", "quieres que", "déjame"),
-    "zh": ("我来", "让我", "接下来我", "我会", "我将", "我准备", "需要我"),
-    "ja": ("では", "これから"),
-    "ko": ("제가", "이제"),
-}, begins=True)  # fmt: skip
 OFFER = one_of({
     "en": (
         "would you like", "want me to", "shall I", "should I", "let me know",
@@ -315,32 +237,6 @@ OFFER = one_of({
     "ja": ("しましょうか", "必要であれば"),
     "ko": ("원하시면", "할까요"),
 })  # fmt: skip
-HEDGE = one_of({
-    "en": (
-        "might", "maybe", "perhaps", "probably", "possibly", "likely", "unlikely", r"seem(?:s|ed)?", r"appears?",
-        "could be", "may", "I think", "I guess", "not sure", "presumably", "suspect", r"hypothe\w+", "potentially",
-        "should", "would", "could", "I believe", "theoretically", "ideally", "reasonable", "acceptable",
-    ),
-    "de": ("vielleicht", "wahrscheinlich", "vermutlich"),
-    "fr": ("peut-être", "probablement"),
-    "es": ("quizás?", "probablemente"),
-    "zh": ("可能", "也许", "大概", "建议", "可以", "可选"),
-    "ja": ("かもしれ", "おそらく", "たぶん"),
-    "ko": ("아마", "수도 있"),
-    "ru": ("возможно", "вероятно", "может(?: быть)?", "похоже", "наверное"),
-    "pt": ("talvez", "provavelmente", "pode ser"),
-})  # fmt: skip
-_THING = (
-    "above|following|former|latter|changes?|fix|tests?|file|code|function|issue|problem|error|solution|bug|feature|same"
-)
-DANGLING = re.compile(
-    r"^(?:if (?:any|it|they|this|that)|this|that|these|those|it|its|they|he|she|there|which|so|then|and|but|or|"
-    r"both|same|such|here|as (?:such|"
-    r"a result)|hence|"
-    r"thus|therefore|in (?:this|that) case|also|otherwise|however|because|since|with the (?:old|new|fix)|after that|"
-    rf"the (?:{_THING})\b(?! (?:in|of|that|for|from|was|is)\b)|neither|each|all of|one)\b",
-    re.IGNORECASE,
-)
 ANCHOR = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
     r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
