@@ -215,7 +215,7 @@ def test_demo_shows_the_whole_journey(tmp_path: Path) -> None:
     target = tmp_path / "demo"
     code, out, err = call("demo", "--no-panel", "--quiet", "--into", str(target))
     assert code == 0, err
-    assert "dry run; pass --apply" in out and "harvested items: facts:1" in out and "## Open tasks" in out
+    assert "dry run; pass --apply" in out and "harvested items: facts:3" in out and "## Open tasks" in out
     assert (target / "knowledge" / "digest.md").stat().st_size <= 4096
     code, _, err = call("demo", "--no-panel", "--into", str(target))
     assert code == 1 and "exists already" in err

@@ -25,7 +25,7 @@ from core.mcp_server import tools
 from core.mcp_server.pages import settled, told_in
 from core.mcp_server.tools import TaskType
 
-FOUND, PAGE, MOST = 2400, 3000, 30_000
+FOUND, ANSWER, PAGE, MOST = 2400, 2200, 3000, 30_000
 TOOL_TURN = (240, 160)
 """Of what a tool gave back so many characters of its beginning and its end, where neither its turn nor tools were asked
 for."""
@@ -99,13 +99,16 @@ def read(
     ] = 0,
     role: Annotated[Literal["", "user", "assistant", "tool"], Field(description="Only who spoke.")] = "",
     end: Annotated[bool, Field(description="The last turns.")] = False,
-    characters: Annotated[int, Field(ge=500, le=MOST, description="Length of the page.")] = PAGE,
+    characters: Annotated[int, Field(ge=0, le=MOST, description="Length of the page.")] = 0,
     project: Named = "",
 ) -> str:
     """Read on in a session, when what find shows is not enough: with a query what else the whole session says about
     it, above all at the turn, and not again what was shown; else around a turn, from the end, or what one side said.
-    What tools gave back is cut short unless its turn is named; a page is 3,000 characters unless you ask for more."""
+    What tools gave back is cut short unless its turn is named; a page is 3,000 characters, with a query 2,200, unless
+    you ask for more."""
     now = settled(workspace)
+    asked = query.strip() and not (around or end)
+    characters = max(500, characters) if characters else ANSWER if asked else PAGE
     if CHUNK.fullmatch(name):
         return _of_document(now, name, around or AROUND, project, characters)
     allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
@@ -113,7 +116,7 @@ def read(
     whole = read_whole(now, called, allowed=allowed)
     about = ", ".join(filter(None, (whole.title[:120], whole.tool, whole.day, f"{whole.count} turns", whole.end)))
     rows, room = [f"{whole.name}: {about}"], characters - len(NOT_OURS) - 160 - len(about)
-    if query.strip() and not (around or end):
+    if asked:
         place = str(now.paths.knowledge), whole.name
         before = _SHOWN.pop(place, "")
         answer = passage(now, query, whole, turn, room, before, role)

@@ -47,7 +47,7 @@ AGAIN = 0.6
 """A word that an earlier sentence had counts so much."""
 BEGINS, CONCLUDES, CODE = 0.1, 0.1, 0.1
 """So much speaks for the first sentence of a message, for the last lines of a long one, and against a line of code."""
-OF_USER, OF_TOOL, ASKS, ANNOUNCES, SHORT = 0.3, -0.4, -0.1, -0.4, -0.15
+OF_USER, OF_TOOL, ASKS, ANNOUNCES, SHORT = 0.3, -0.2, -0.1, -0.4, -0.15
 """What speaks for the user's own words, and against what a tool gave back, a question, what announces work, and a
 sentence that is short."""
 BESIDE = 0.15

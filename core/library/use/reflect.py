@@ -7,7 +7,7 @@ Everything here is counted, nothing is written, and each answer has its numbers,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -18,6 +18,7 @@ from core.base.choices import SCOPES
 from core.base.result import KnowledgeError
 from core.experience.kinds import Tally, merged, over_tasks, success, total
 from core.library import schema
+from core.library.concepts import definitions
 from core.library.database import Library
 from core.library.records import Concept, Link, UsageTrace, folded
 from core.library.rows import in_parts, read, traces
@@ -293,10 +294,21 @@ def _evolution(connection: Connection, name: str, known: Sequence[UsageTrace]) -
     months = Counter(str(row.at)[:7] for row in connection.execute(asked))
     chunks = set(connection.execute(select(m.chunk_id).where(m.concept_id == key)).scalars())
     about = [trace for trace in known if chunks.intersection(trace.chunk_ids)]
+    description = concept.description or _defined_in(connection, chunks, concept)
     return Evolution(
-        concept.name, concept.description, dict(sorted(months.items())), _months(about),
+        concept.name, description, dict(sorted(months.items())), _months(about),
         tuple(_profiles(connection, key, concept)), concept.gap_notes,
     )  # fmt: skip
+
+
+def _defined_in(connection: Connection, chunks: Iterable[str], concept: Concept) -> str:
+    """What the chunks that may be told say that a concept is, where what it is elsewhere may not be."""
+    c = schema.chunk.c
+    for part in in_parts(sorted(chunks)):
+        for (text,) in connection.execute(select(c.content).where(c.id.in_(part)).order_by(c.number)):
+            if said := definitions(text, [concept.folded]):
+                return said[concept.folded]
+    return ""
 
 
 def _profiles(connection: Connection, key: str, concept: Concept) -> list[dict[str, str]]:
