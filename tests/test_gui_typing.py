@@ -81,6 +81,17 @@ def test_the_first_letters_after_a_key_that_opens_a_field_are_not_lost(desk: Des
         assert {"So it is", "The kettle boils"} <= {row.text for row in view.list.rows}
 
 
+def test_a_line_is_added_at_once_to_a_list_longer_than_the_window(desk: Desk, at_home: Path) -> None:
+    """The new row stands above all others before the list has a size: out of sight, it would never get the keyboard."""
+    workspace = workspace_at(at_home)
+    for number in range(40):
+        assert isinstance(attempt(add, workspace, "facts", f"The kettle number {number} boils"), Ok)
+    with seated(desk, workspace) as seat:
+        at_once(seat, "key", control_of("knowledge"), "key", "n", "type", "--delay", "1", "So it is")
+        view: Any = seat.panel.workbench.views["knowledge"]
+        assert view.session.editor.words == "So it is" and view.list.canvas.scroll == 0
+
+
 def test_an_edit_and_the_next_key_at_once_are_both_done(desk: Desk, at_home: Path) -> None:
     """The panel must not take its own write for somebody else's."""
     workspace = workspace_at(at_home)

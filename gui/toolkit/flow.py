@@ -50,6 +50,7 @@ class Listing(Generic[T]):
         self.heights = Heights(self._exactly, self._name)
         self.over: int | None = None  # the place of the row under the mouse
         self._index: dict[Hashable, int] | None = None
+        self._awaited: Hashable = None  # the key of a row to bring into sight once there is a size
         self._last_click: tuple[Hashable, float] = (None, 0.0)
         self._pointer: object = None  # where the mouse was when it came to a row
         self.canvas = Canvas(look, settle=self._settle, paint=self._paint, on_click=self._clicked,
@@ -116,6 +117,7 @@ class Listing(Generic[T]):
             if self.heights.tops[kept] + anchor[1] != scroll:
                 self.canvas.go(self.heights.tops[kept] + anchor[1])
         elif not keep_place:
+            self._awaited = None
             self.canvas.go(0.0)
 
     def position(self, key: Hashable | None) -> int | None:
@@ -145,8 +147,9 @@ class Listing(Generic[T]):
         self.canvas.renew()
 
     def bring(self, at: int) -> None:
-        """Scroll just so far that the row at a position is in sight."""
+        """Scroll just so far that the row at a position is in sight; as soon as the list has a size."""
         if self.canvas.tall <= 0:
+            self._awaited = self._key(self.rows[at])
             return
         self.heights.measure(at - 40, at + 40)
         scroll = self.canvas.scroll
@@ -239,6 +242,9 @@ class Listing(Generic[T]):
                 self.canvas.go(float(self.heights.tops[first]))
         if chosen is not None and seen:
             self.bring(chosen)
+        awaited, self._awaited = self.position(self._awaited), None
+        if awaited is not None:
+            self.bring(awaited)
 
     def _clicked(self, _x: float, y: float, when: float) -> None:
         if not self.rows or not self.heights.lead <= y < self.heights.total:
