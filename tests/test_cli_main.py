@@ -506,3 +506,14 @@ def test_help_names_every_subcommand_and_each_helps(row: Command) -> None:
         code, helped, _ = call(row.name, leaf.name, "--help")
         assert code == 0
         assert f"example: knowledge {row.name} {leaf.name} {leaf.example}".rstrip() in helped
+
+
+def test_a_line_about_a_secret_keeps_its_provenance_in_the_digest(home: Path) -> None:
+    """What words before it call a secret was taken for one: the name of the conversation that the line is from."""
+    facts = home / "knowledge" / "facts.md"
+    facts.parent.mkdir(parents=True, exist_ok=True)
+    line = "- Falls back when `TEST_LOGIN_SECRET` is not set [from: cb-3f-fd97fcb699-0, 2026-02-13]"
+    facts.write_text(f"# Facts\n\n{line}\n", encoding="utf-8")
+    assert call("digest", "on", "--home", str(home))[0] == 0
+    shown = call("digest", "--home", str(home))[1] + call("context", "--home", str(home))[1]
+    assert "[from: cb-3f-fd97fcb699-0, 2026-02-13]" in shown and "redacted" not in shown

@@ -64,6 +64,9 @@ _TOKEN_START = re.compile(
 _GOES_ON = re.compile(
     r"(?P<cut>\\?)\r?\n(?P<in>[ \t>|]{0,24})(?P<rest>[A-Za-z0-9+/_.~-]{6,300}={0,2})(?=[ \t\"',;]*(?:\r?\n|$))"
 )
+_CITES, _CITED_TO = re.compile(r"\[from: [^\[\]\n]*\Z"), re.compile(r"[^\[\]\n]*, \d{4}-\d\d-\d\d\]")
+CITED = 300
+"""The name of a conversation has at most so many characters."""
 _WRAPPED_PIECES = 12
 _KEEP = re.compile(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|sha(?:1|256|384|512)-", re.I)
 _RUN = b"x" * 20
@@ -124,6 +127,7 @@ def _secrets_of(text: str, known: Iterable[tuple[int, int]] = ()) -> list[_Found
     found = [*(_Found(_NAMED, start, end, "password") for start, end in known), *_in_plain(text)]
     for view in look_through(text):
         found += (_Found(net, *view.original(start, end), kind) for net, start, end, kind in _in_plain(view.text))
+    found = [one for one in found if not _is_cited(text, one)]
     if not found:
         return []
     marks = [mark.span() for mark in re.finditer(r"\[redacted: [^\]\n]{1,40}\]", text)] if MARK in text else []
@@ -135,6 +139,14 @@ def _secrets_of(text: str, known: Iterable[tuple[int, int]] = ()) -> list[_Found
             insort(taken, (one.start, one.end))
             chosen.append(one)
     return sorted(chosen, key=lambda one: one.start)
+
+
+def _is_cited(text: str, one: _Found) -> bool:
+    """Whether what words before it call a secret is the name of the conversation that a line cites: a line that ends
+    in "`LOGIN_SECRET` is not set" says nothing about its own provenance. A key is one there too."""
+    if one.net != _NAMED or _CITES.search(text[max(0, one.start - CITED) : one.start]) is None:
+        return False
+    return _CITED_TO.match(text, one.end) is not None
 
 
 def _end_of_wrapped(text: str, one: _Found) -> int:
