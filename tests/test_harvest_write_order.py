@@ -522,8 +522,9 @@ def test_a_move_that_no_record_tells_of_can_be_taken_back(world: World, again: b
 
 
 def other_words() -> FakeModel:
-    """A model that never says a thing in the same words: an item that is harvested twice is seen by its kind."""
-    told = next(_ANSWERS)
+    """A model that never says a thing in the same words, in whatever process: an item that is harvested twice is seen
+    by its kind, and none confirms another."""
+    told = f"{os.getpid()}.{next(_ANSWERS)}"
     return FakeModel(
         lambda number, prompt: {
             "facts": [f"The cache is slow {told}.{number}", f"The disk is old {told}.{number}"],
