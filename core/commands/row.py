@@ -155,5 +155,5 @@ MATCH = needed(
 SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
 PROJECT_OPTION = option("--project", "a project's folder (default: the one around this folder)", "DIR")
 
-_DRY_RUN = flag("--dry-run", "show the changes and make none")
-_YES = flag("--yes", "do not ask")
+DRY_RUN = flag("--dry-run", "show the changes and make none")
+YES = flag("--yes", "do not ask")

@@ -28,7 +28,7 @@ from core.agents.tools import AGENT, AGENTS, HINTS, SERVER, START, Program, agen
 from core.agents.tools import PARTS as PARTS
 from core.base.paths import choose_home
 from core.base.result import ErrorInfo, KnowledgeError
-from core.commands.row import _DRY_RUN, _YES, Argument, flag, top
+from core.commands.row import DRY_RUN, YES, Argument, flag, top
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
@@ -347,8 +347,8 @@ COMMANDS = (
         ),
         flag("--all", "every tool that is on this computer; with --remove every one connected", dest="everything"),
         flag("--remove", "take the connection back: the files are as they were"),
-        _DRY_RUN,
-        _YES,
+        DRY_RUN,
+        YES,
         flag("--check", "run what is written there as the tool would, and say what came of it", dest="check_it"),
         asks=True,
     ),

@@ -13,7 +13,7 @@ from core.agents.timers import Timer, is_on, tell_system
 from core.base import files
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.daily.connect import Ask, ChangeReport, nobody, program_for
-from core.commands.row import _DRY_RUN, _YES, flag, top
+from core.commands.row import DRY_RUN, YES, flag, top
 from core.commands.text import one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
@@ -148,8 +148,8 @@ COMMANDS = (
         schedule,
         schedule_text,
         flag("--remove", "turn it off and take its files away"),
-        _DRY_RUN,
-        _YES,
+        DRY_RUN,
+        YES,
         asks=True,
     ),
 )

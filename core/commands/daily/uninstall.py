@@ -14,7 +14,7 @@ from core.base.paths import state_folder, user_folder
 from core.base.result import Ok, Result, attempt
 from core.commands.daily.connect import Ask, ChangeReport, connect, nobody
 from core.commands.daily.schedule import schedule
-from core.commands.row import _DRY_RUN, _YES, top
+from core.commands.row import DRY_RUN, YES, top
 from core.commands.text import one_line
 from core.commands.workspace import Workspace
 
@@ -83,4 +83,4 @@ def uninstall_text(report: UninstallReport) -> str:
     return "\n".join(rows) + "\n"
 
 
-COMMANDS = (top("uninstall", "--dry-run", uninstall, uninstall_text, _DRY_RUN, _YES, asks=True),)
+COMMANDS = (top("uninstall", "--dry-run", uninstall, uninstall_text, DRY_RUN, YES, asks=True),)
