@@ -5,7 +5,6 @@ By the keys of command and error (`base/command_line.py`), out of the table that
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple
@@ -47,11 +46,10 @@ _ROWS = (
 )
 
 _PASSED = (
-    "SELECT min(c.words), c.key, count(DISTINCT c.thread) AS sessions FROM commands c JOIN conversations v"
+    "SELECT c.key, count(DISTINCT c.thread) AS sessions FROM commands c JOIN conversations v"
     " ON v.id = c.thread WHERE v.project = ? AND c.failed = 0 AND c.key <> '' AND c.key NOT LIKE 'git %'"
     " GROUP BY c.key HAVING sessions >= ? ORDER BY sessions DESC, count(*) DESC, c.key"
 )
-_PIPE = re.compile(r"(?:\s*2>&1)?\s*\|\s*(?:head|tail)\b.*|\s*2>&1\Z")
 
 
 def before(database: sqlite3.Connection, project: str, session: str, key: str) -> Known | None:
@@ -100,8 +98,8 @@ def usual(database: sqlite3.Connection, project: str, wanted: Callable[[frozense
     """The commands that passed in several sessions of a project and whose purpose is `wanted` (`goals`), the most usual
     first; what was done with git says nothing of the project."""
     rows = database.execute(_PASSED, (project, OFTEN))
-    told = [(words, sessions) for words, key, sessions in rows if len(key) < SHOWN and wanted(goals(key))]
-    return [f"`{_short(_PIPE.sub('', words))}` ({sessions} sessions)" for words, sessions in told[:USUAL]]
+    told = [(key, sessions) for key, sessions in rows if len(key) < SHOWN and wanted(goals(key))]
+    return [f"`{key}` ({sessions} sessions)" for key, sessions in told[:USUAL]]
 
 
 def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row) -> tuple[str, int] | None:
