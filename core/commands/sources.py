@@ -103,7 +103,8 @@ def chosen_sources(names: Sequence[str], *, typed: bool = False) -> tuple[str, .
             message = f"{EXPORTS[service]} keeps conversations in an export alone"
             raise KnowledgeError("unknown-source", message, hint=hint)
         if not name or not is_there:
-            hint = f"choose of {', '.join(NAMES)}, {ALL}, or write a path that exists, such as ./{text}"
+            such = "" if os.sep in text else f", such as ./{text}"
+            hint = f"choose of {', '.join(NAMES)}, {ALL}, or write a path that exists{such}"
             raise KnowledgeError("unknown-source", f"there is no source and no file {text!r}{_near(text)}", hint=hint)
         found.append(name)
     return tuple(dict.fromkeys(found))
