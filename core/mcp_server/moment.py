@@ -43,6 +43,12 @@ Named = Annotated[
 ]
 
 
+def _showed(now: Workspace, session: str, text: str) -> None:
+    _SHOWN[str(now.paths.knowledge), session] = text
+    for oldest in list(_SHOWN)[:-SESSIONS_SHOWN]:
+        _SHOWN.pop(oldest, None)  # calls may run side by side
+
+
 def _clean(now: Workspace, text: str) -> str:
     return for_prompt(text, secrets=now.config.redact, origins=False)
 
@@ -84,7 +90,7 @@ def find(
     lines = find_lines(report, FOUND - len(NOT_OURS), partial(_clean, now))
     for row, line in zip(report.hits, lines, strict=False):
         if row.places:
-            _SHOWN[str(now.paths.knowledge), row.session] = line
+            _showed(now, row.session, line)
     return _told(now, list(report.warnings[:2]), FOUND, "\n".join(lines))
 
 
@@ -117,13 +123,10 @@ def read(
     about = ", ".join(filter(None, (whole.title[:120], whole.tool, whole.day, f"{whole.count} turns", whole.end)))
     rows, room = [f"{whole.name}: {about}"], characters - len(NOT_OURS) - 160 - len(about)
     if asked:
-        place = str(now.paths.knowledge), whole.name
-        before = _SHOWN.pop(place, "")
+        before = _SHOWN.pop((str(now.paths.knowledge), whole.name), "")
         answer = passage(now, query, whole, turn, room, before, role)
         if answer:
-            _SHOWN[place] = f"{before}\n{answer}"
-            for oldest in list(_SHOWN)[:-SESSIONS_SHOWN]:
-                del _SHOWN[oldest]
+            _showed(now, whole.name, f"{before}\n{answer}")
             about = _clean(now, rows[0]) + "; what was shown before is left out" * bool(before)
             return _told(now, [answer], characters, about)
     shown = part(whole, turn, (around or AROUND) if turn else None, role, None if not end else 6, end=end)
