@@ -23,6 +23,8 @@ from tests.quality.exam.__main__ import questions, sessions
 from tests.quality.exam.score import Question
 from tests.quality.real_home import CONVERSATIONS, RealHome, repository_of
 
+CALLS, SEARCH = "calls.jsonl", "search"
+
 
 def prepare(folder: Path) -> None:
     """Make the home and the folders of raw transcripts."""
@@ -37,11 +39,19 @@ def prepare(folder: Path) -> None:
                 (place / session.replace("/", "__")).symlink_to(CONVERSATIONS / session)
 
 
-def noted(folder: Path, question: str, what: str, text: str) -> None:
-    """Print an answer, and write down how long it was."""
-    with (folder / "calls.jsonl").open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps({"question": question, "call": what, "characters": len(text)}) + "\n")
+def noted(folder: Path, question: str, what: str, given: str, text: str) -> None:
+    """Print an answer, and write down what was asked for and how long it was."""
+    with (folder / CALLS).open("a", encoding="utf-8") as stream:
+        row = {"question": question, "call": what, "given": given, "characters": len(text)}
+        stream.write(json.dumps(row) + "\n")
     print(text)
+
+
+def earlier(folder: Path, question: str) -> list[tuple[str, str]]:
+    """The calls of tools that were made for a question before, with what was given to them."""
+    rows = (folder / CALLS).read_text(encoding="utf-8").splitlines() if (folder / CALLS).exists() else []
+    calls = [row for row in map(json.loads, rows) if row["question"] == question and row["call"] != SEARCH]
+    return [(row["call"], row["given"]) for row in calls]
 
 
 def server_of(folder: Path, question: Question) -> object:
@@ -63,11 +73,14 @@ def server_of(folder: Path, question: Question) -> object:
 
 
 async def asked(folder: Path, question: Question, tool: str, given: str) -> str:
-    """The text of an answer, or with no tool what tools there are."""
+    """The text of an answer, or with no tool what tools there are. A server lives as long as its agent, and knows what
+    it showed: the earlier calls of the question are made again before."""
     async with Client(server_of(folder, question)) as client:  # type: ignore[arg-type]
         if not tool:
             found = (await client.list_tools()).tools
             return "\n\n".join(f"{row.name}: {row.description}\n{json.dumps(row.input_schema)}" for row in found)
+        for before, words in earlier(folder, question.id):
+            await client.call_tool(before, json.loads(words or "{}"))
         result = await client.call_tool(tool, json.loads(given or "{}"))
         return "".join(getattr(row, "text", "") for row in result.content)
 
@@ -83,11 +96,12 @@ def main(words: list[str]) -> None:
         done = subprocess.run(
             words[words.index("--") + 1 :], cwd=folder / "raw" / question.id, capture_output=True, check=False
         )
-        noted(folder, question.id, "search", (done.stdout + done.stderr).decode("utf-8", "replace"))
+        noted(folder, question.id, SEARCH, "", (done.stdout + done.stderr).decode("utf-8", "replace"))
     elif act == "tools":
         print(asyncio.run(asked(folder, question, "", "")))
     else:
-        noted(folder, question.id, words[3], asyncio.run(asked(folder, question, words[3], "".join(words[4:5]))))
+        given = "".join(words[4:5])
+        noted(folder, question.id, words[3], given, asyncio.run(asked(folder, question, words[3], given)))
 
 
 if __name__ == "__main__":
