@@ -68,6 +68,9 @@ def _done(report: HarvestReport) -> list[str]:
         f"digest: {report.digest or 'none'}",
         f"ledger: {report.ledger}",
     ]
+    if items := sum(report.items.values()):
+        new = min(items, len(report.lines))
+        lines.append(f"of these: {new} new, {items - new} known")
     if report.trashed:
         lines.append(
             f"moved to the trash until {_local_day(report.trash_until)}: {count(report.trashed, 'conversation')}, "
