@@ -283,7 +283,7 @@ COMMANDS = (
             list_facts,
             list_text,
             _DOMAIN,
-            option("--category", listed(FACT_CATEGORIES), "C"),
+            option("--category", listed(FACT_CATEGORIES), "C", choices=FACT_CATEGORIES),
             option("--tag", "only facts with this tag", "T"),
             flag("--stale", "only facts that have expired"),
         ),
