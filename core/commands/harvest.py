@@ -271,7 +271,7 @@ def _dry_run(
         entries = rebuild(paths) if entries is None else entries
         plan = plan_harvest(paths, options, entries, now, cache)
     if plan.careful:
-        notes.append(f"nothing will be reclaimed: {plan.careful}")
+        notes.append(f"no conversation will be taken away: {plan.careful}")
     fate = fate_of(plan, options.limits, options.trash_days, interrupted)
     notes += [*plan.notes, *_before_applying(workspace, request, options), *([fate.words] if fate.words else [])]
     notes += _not_looked_at(workspace, request, entries)
@@ -418,10 +418,10 @@ COMMANDS = (
         "--apply --limit 10",
         harvest_command,
         harvest_text,
-        flag("--apply", "harvest and reclaim; without it nothing changes"),
+        flag("--apply", "do it; without it nothing changes"),
         flag("--finish", "bring a harvest that was cut off to its end, and read nothing new"),
         flag("--no-harvest", "move the candidates to the trash without asking a model"),
-        flag("--keep", "harvest, but reclaim nothing"),
+        flag("--keep", "harvest, but take no conversation away"),
         repeated(
             "--source",
             "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
