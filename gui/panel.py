@@ -47,7 +47,7 @@ from gui.workbench import LIBRARY, TABS, VIEWS, Workbench, place_of
 GAP = 8
 SCALE_STEP = 0.125
 SIDE, SIDE_LEAST, WORK_LEAST = 320, 264, 340
-EVIDENCE, MARGIN = 424, 12  # unscaled pixels
+EVIDENCE, MARGIN = 424, 14  # unscaled pixels
 COMPACT = 640
 """In a panel narrower than this, in unscaled pixels, there is one column."""
 AGES_SECONDS = 60  # how often times like "5 min" are counted again
