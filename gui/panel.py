@@ -103,8 +103,9 @@ class KnowledgePanel:
         look, shell = self.look, self.shell
         self.root = int(dpg.add_child_window(parent=parent, border=False, width=0, height=0, no_scrollbar=True))
         look.bind(self.root)
-        inside = look.theme(box(look, self.root, "root"), "root")
-        look.corner = int(dpg.add_drawlist(1, 1, parent=self.root, pos=[0, 0]))
+        page = look.theme(int(dpg.add_group(parent=self.root)), "no-gap")
+        look.corner = int(dpg.add_drawlist(1, 0, parent=page))
+        inside = box(look, page, "root")
         self.header = Header(look, shell, TABS, SHORTCUTS, self._compact)
         self.header.build(inside)
         self.run = HarvestRun(shell)

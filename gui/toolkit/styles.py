@@ -210,9 +210,7 @@ PANEL = (
 
 STYLES: Mapping[str, tuple[Rule, ...]] = {
     "panel": PANEL,
-    "root": (
-        Rule("mvChildWindow", {"ChildBg": "window", "Border": CLEAR}, {"WindowPadding": (0, 0), "ChildRounding": (0,)}),
-    ),
+    "root": box("window", CLEAR, (0, 0), 0),
     "card": box("card", "line", (12, 9)),
     "card-on": box("selected", "accent@60", (12, 9)),
     "settings": box("card", "line", (6, 5)),
