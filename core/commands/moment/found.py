@@ -99,7 +99,7 @@ def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = 
     the name of a session behind a word like "password" is none."""
     lines: list[str] = []
     tail = [clean(report.note)] if report.note else []
-    left = room - sum(map(len, tail)) - 80 if room else 1 << 30
+    left = room - sum(map(len, tail)) - 40 if room else 1 << 30
     for number, row in enumerate(report.hits, start=1):
         line = f"{number}. {_line(row, clean)}"
         if lines and len(line) + 1 > left:
