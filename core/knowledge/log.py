@@ -96,29 +96,33 @@ def carry_out(
 # --- after a crash ---------------------------------------------------------------------------------------------------
 
 
-def settle(paths: Paths, *, whole: bool = True) -> None:
-    """Bring what a crash cut off to its end: complete an append, tell changes.jsonl of what was made. The log is
-    emptied when nobody is at work; not `whole`, that waits until it is large. Raises OSError."""
+def settle(paths: Paths, *, whole: bool = True) -> int:
+    """Bring what a crash cut off to its end: complete an append, tell changes.jsonl of what was made; returns how many
+    rows that were. The log is emptied when nobody is at work; not `whole`, that waits until it is large. Raises
+    OSError."""
+    number = 0
     if not files.exists(paths.log):
-        return
+        return number
     with opened(paths.log) as fd:
         size = files.identity_of(fd).size
         if not size:
-            return
+            return number
         data = files.read_descriptor(fd)
         intents = _read(paths, data)
         if not whole and all(row.state for row in intents) and size < KEPT_BYTES:
-            return
+            return number
         reported = _reported(paths)
         for row in intents:
             open_one = not row.at_work and row.state != "void" and _key(row.change) not in reported
             if open_one and _was_made(paths, row, mend=True):
                 append_changes(paths, [row.change], durable=False)
+                number += 1
         others = [row for row in unfinished(data).values() if "change" not in row]  # of the fact index
         if not others and not any(row.at_work for row in intents):
             if any(row.state != "void" for row in intents):
                 sync_changes(paths)
             files.overwrite(fd, b"")
+    return number
 
 
 def begin(paths: Paths) -> None:
