@@ -198,7 +198,7 @@ def test_the_digest_is_deleted_by_a_second_yes_and_written_by_the_switch(desk: D
         assert desk.dpg.get_value(side._why) == "", "nothing is wrong with it"
 
 
-def test_conversations_are_filtered_by_chips_and_weeks_and_sorted_by_a_click(desk: Desk, at_home: Path) -> None:
+def test_conversations_are_filtered_by_chips_and_weeks(desk: Desk, at_home: Path) -> None:
     """A user looks for the three failures among hundreds."""
     workspace = workspace_at(at_home, demo=False)
     rows = [
@@ -221,18 +221,12 @@ def test_conversations_are_filtered_by_chips_and_weeks_and_sorted_by_a_click(des
         assert [row(at).name for at in table.rows] == ["会議-300", "会議-100", "会議-200"]
         gave = [column.key for column in table.columns].index("gave")
         assert view._cell(table.rows[0], gave)[0] == "The model did not answer"
-        assert "project" in table._left_out, "nobody knows one"
         desk.click(view.all.item)
         view.strip.set({"2026-11-20": 3})
         desk.press("period")
         assert view.wish.first and not table.rows, "nobody spoke this week"
         desk.press("Escape")
         assert len(table.rows) == 300 and not view.wish.first
-        left, top = desk.dpg.get_item_rect_min(table.head)
-        column = next(x for _, column, x, _ in table.shown() if column.key == "gave")
-        desk.click(lambda: (int(left + column + 12), int(top + 12)))  # the header over the column of items
-        desk.frames(4)
-        assert row(table.rows[0]).items == 300 and row(table.rows[-1]).items == 1
 
 
 def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool_deletes_them(
