@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 import gui.gather
-from core.base.result import ErrorInfo, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.bullets import add
 from core.commands.settings import config_set
 from core.commands.status import status
 from core.commands.workspace import open_workspace
+from core.harvest.report import Progress
+from gui import harvest_run
 from gui.views.conversations import Wish
 from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -326,6 +328,26 @@ def test_no_harvest_runs_on_settings_that_are_not_those_of_the_file(desk: Desk, 
         seat.until(lambda: run.now.phase == "failed")
         assert not workspace.paths.ledger.exists(), "it harvested on older settings"
         file.write_text(good, encoding="utf-8")
+
+
+def test_a_harvest_that_breaks_off_is_not_said_not_to_have_begun(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fills up in the middle: one conversation is in the files already."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        run = seat.panel.run
+        desk.press("ctrl+h")
+        seat.until(lambda: run.now.phase == "planned")
+        first = next(step.artifact for step in run.now.plan.plan.steps if step.action == "harvest")
+
+        def breaks(_workspace: object, _request: object, progress: Any, **_more: object) -> None:
+            progress(Progress(1, 6, first.name, "harvested", path=first.path))
+            raise KnowledgeError("disk", "no space is left")
+
+        monkeypatch.setattr(harvest_run, "harvest", breaks)
+        desk.press("Return")
+        seat.until(lambda: run.now.phase == "failed")
+        assert desk.dpg.get_value(seat.panel.harvest.dialog._title) == "The harvest ended early"
 
 
 def test_a_misspelt_setting_is_told_in_the_window_too(desk: Desk, at_home: Path) -> None:
