@@ -373,19 +373,10 @@ class Shell:
 
     # --- speaking to the user ---
 
-    def toast(
-        self,
-        words: str,
-        *,
-        icon: str = "circle-check",
-        color: str = "harvested",
-        action: str = "",
-        on_action: Callable[[], object] | None = None,
-        seconds: float = 6.0,
-    ) -> None:
-        """A short message at the lower right, with a button when `action` is given."""
+    def toast(self, words: str, **how: Any) -> None:
+        """A short message at the lower right; `how` is that of `Toast.show`: a button, say."""
         if self._toast is not None:
-            self._toast.show(words, icon=icon, color=color, action=action, on_action=on_action, seconds=seconds)
+            self._toast.show(words, **how)
 
     def error(self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None) -> None:
         """An error as a sentence below the middle, with the way out as a button."""
