@@ -43,7 +43,7 @@ from gui.views.looks import capital, joined, short_folder
 from gui.watch import SourceWatch
 
 COLUMNS = (
-    Column("name", "Your files with notes"),
+    Column("name", "Files with notes"),
     Column("notes", "Notes", 74, color="hint"),
 )
 INDENT = "    "
