@@ -12,7 +12,7 @@ from core.rules import words
 from core.rules.sentence import Found, found, lost, named
 from core.rules.session import Session
 from core.rules.units import LEANS, Unit, cut
-from core.rules.worth import PAST, line_of, stands
+from core.rules.worth import PAST, numberless, stands
 
 MAX_LEFT, LEAST_WORDS = 3, 4
 LATE, SHORT = 0.5, 5
@@ -31,21 +31,20 @@ def find_left(session: Session) -> Iterator[Found]:
     if closing is None or not closing.at_end:
         return
     units = list(cut(closing.turn.text, closing.number, "closing"))
-    left = [at for at, unit in enumerate(units) if _is_left(unit) and (unit.share >= LATE or len(units) < SHORT)]
-    for at in left[-MAX_LEFT:]:
-        text = line_of(units, at)
-        if text and named(text):
-            yield found("tasks_open", text, closing.number, quote=units[at].quote, score=58)
+    left = [unit for unit in units if _is_left(unit) and (unit.share >= LATE or len(units) < SHORT)]
+    for unit in left[-MAX_LEFT:]:
+        yield found("tasks_open", numberless(unit.text), closing.number, quote=unit.quote, score=58)
 
 
 def _is_left(unit: Unit) -> bool:
     """Whether a unit says by its words or its heading that something is left."""
     text = unit.text
-    if not stands(text) or len(text.split()) < LEAST_WORDS or lost(text) or LEANS.match(text):
+    if not stands(text) or len(text.split()) < LEAST_WORDS or lost(text) or LEANS.match(text) or not named(text):
         return False
-    if PAST.match(text) or words.OFFER.search(text) or _ADVICE.search(text):
+    if PAST.match(text) or _ADVICE.search(text):
         return False
-    return words.LEFT.search(text) is not None or words.LEFT_HEADING.match(unit.heading) is not None
+    listed = unit.kind != "prose" and words.LEFT_HEADING.match(unit.heading) is not None
+    return listed or words.LEFT.search(text) is not None
 
 
 # --- commits ---

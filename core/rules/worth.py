@@ -113,23 +113,29 @@ def features(line: str) -> Iterator[str]:
 # --- what can be a line ---
 
 _SPEAKS = re.compile(r"\b(?:I|me|my|we|our|us|you|your|let['’]s)\b(?!/)")
-"""A message that speaks to somebody, and is no statement yet."""
+"""Words of a talk, not of a statement."""
 _NUMBER = re.compile(r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+")
 
 
 def stands(text: str) -> bool:
-    """Whether a text can be a line at all: whole, and no question, lead-in, template or word to somebody."""
+    """Whether a text can be a line at all: whole, and no question, lead-in, offer or template."""
     if text.endswith(("?", "？", ":", "：", "…")) or not whole_quotes(text) or len(text) > LONGEST:
         return False
-    return not (words.OFFER.search(text) or _SPEAKS.search(text) or words.TEMPLATE.search(words.CODE.sub("", text)))
+    return not (words.OFFER.search(text) or words.TEMPLATE.search(words.CODE.sub("", text)))
+
+
+def numberless(text: str) -> str:
+    """A text without its number or sign in a list, and without the numbers of lines, which do not last."""
+    return words.LINE_NUMBERS.sub("", _NUMBER.sub("", text))
 
 
 def line_of(units: Sequence[Unit], at: int) -> str:
     """The line that a unit makes, as it was said: with its cure where the next unit tells that, behind the sentence
-    that it leans on or below its heading where it does not say itself what it is about; "" where it makes none."""
+    that it leans on or below its heading where it does not say itself what it is about; "" where it makes none. What
+    speaks to somebody makes none: mended, it mostly needs its neighbours still."""
     unit = units[at]
-    text = _NUMBER.sub("", unit.text)
-    if not stands(text):
+    text = numberless(unit.text)
+    if not stands(text) or _SPEAKS.search(text):
         return ""
     if _alone(text):
         return _with_cure(units, at, text)
@@ -142,7 +148,7 @@ def line_of(units: Sequence[Unit], at: int) -> str:
 
 
 def _alone(text: str) -> bool:
-    return not (lost(text) or LEANS.match(text))
+    return not (lost(text) or LEANS.match(text) or _SPEAKS.search(text))
 
 
 _FIX = re.compile(
@@ -161,4 +167,4 @@ def _with_cure(units: Sequence[Unit], at: int, text: str) -> str:
     if not (_FIX.match(later.text) or _FIX.fullmatch(later.heading)):
         return text
     whole = f"{text.rstrip(' .;')}. Fix: {_FIX.sub('', later.text)}"
-    return whole if stands(whole) else text
+    return whole if stands(whole) and not _SPEAKS.search(whole) else text
