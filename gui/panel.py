@@ -101,10 +101,10 @@ class KnowledgePanel:
     def build(self, parent: int) -> int:
         """Make everything inside `parent` and begin to read the store. Returns the root's item."""
         look, shell = self.look, self.shell
-        self.root = int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1, no_scrollbar=True))
+        self.root = int(dpg.add_child_window(parent=parent, border=False, width=0, height=0, no_scrollbar=True))
         look.bind(self.root)
-        look.corner = int(dpg.add_drawlist(1, 1, parent=self.root, pos=[0, 0]))
         inside = look.theme(box(look, self.root, "root"), "root")
+        look.corner = int(dpg.add_drawlist(1, 1, parent=self.root, pos=[0, 0]))
         self.header = Header(look, shell, TABS, SHORTCUTS, self._compact)
         self.header.build(inside)
         self.run = HarvestRun(shell)

@@ -293,10 +293,12 @@ class Shell:
         failed: Callable[[ErrorInfo], object],
         done: Callable[[str], object] = lambda _value: None,
         way: Callable[[Step, str], object] | None = None,
-    ) -> Job:
+    ) -> None:
         """Write one setting (`value` and `before` as `config_set` reads them), with the sha256 of the file that was
         seen, as a step of the window's history. `said(value)` is what the toast says, `done(value)` hears of it;
         `way` where the step goes, for one that is taken back or done again."""
+        if self.defers(lambda: self.change_setting(key, value, before, said, failed, done, way)):
+            return
         history, snapshot = self.history, self.state.snapshot
         seen = snapshot.settings_sha if snapshot is not None and snapshot.settings_sha else None
         other = history.went_back if way is None or way == history.went_on else history.went_on
@@ -312,7 +314,7 @@ class Shell:
             self.toast(said(value), action="Do again" if back else "Undo", on_action=step.act)
             done(value)
 
-        return self.write(key, lambda workspace: config_set(workspace, key, value, seen), done=finish, failed=failed)
+        self.write(key, lambda workspace: config_set(workspace, key, value, seen), done=finish, failed=failed)
 
     def take_back(self) -> None:
         """Take back what was done last in this window: nothing that another window or program has written."""

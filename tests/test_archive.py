@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import stat
 import sys
 import time
@@ -109,6 +110,20 @@ def test_what_is_about_to_go_is_kept_without_secrets_and_for_the_user_alone(disk
     before = [copy.stat().st_mtime_ns for copy in disk.copies]
     disk.harvest()
     assert [copy.stat().st_mtime_ns for copy in disk.copies] == before  # a run that finds nothing new writes nothing
+
+
+def test_half_a_secret_that_was_cut_from_an_output_is_not_kept(disk: Tools) -> None:
+    """What stands alone behind the cut is no key any more for whoever looks for keys."""
+    body = [random.Random(at).randbytes(48).hex()[:64] for at in range(25)]
+    key = "\n".join(("-----BEGIN RSA PRIVATE" + " KEY-----", *body, "-----END RSA PRIVATE" + " KEY-----"))
+    token = f"{'x' * 700}={TOKEN}={'y' * 9000}"
+    more = [("user", result("c2", "one line of a listing\n" * 400 + key)), ("user", result("c3", token))]
+    asked = [("assistant", call("c2", "cat notes")), ("assistant", call("c3", "cat blob"))]
+    disk.session("old", asked[0], more[0], asked[1], more[1])
+    disk.harvest()
+    [copy] = disk.copies
+    kept = content(copy).decode()
+    assert "cat blob" in kept and not any(line in kept for line in body) and TOKEN[:20] not in kept
 
 
 def test_a_session_that_its_tool_deleted_is_found_read_harvested_and_quoted(disk: Tools) -> None:

@@ -543,3 +543,12 @@ def test_hiding_takes_no_longer_for_many_times_the_secrets() -> None:
 
     some, more = many(1_500), many(12_000)
     assert not grows_faster(lambda: some.hide(text), lambda: more.hide(text), 3)
+
+
+@pytest.mark.parametrize(
+    "name", ["password: Hunter2xyz", "db_password=Tr0ub4dor&3", "notes password=Hunter2xyz, again"]
+)
+def test_a_name_that_tells_a_password_is_no_mere_name(name: str) -> None:
+    """Words before a provenance do not make a secret of the name in it; words within it do."""
+    told = redact(f"- The port is 8080 [from: {name}, 2026-01-01]").text
+    assert "Hunter2xyz" not in told and "Tr0ub4dor" not in told and told.endswith(", 2026-01-01]")

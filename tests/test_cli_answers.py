@@ -114,7 +114,7 @@ def test_what_another_run_will_read_is_counted_and_not_listed(tmp_path: Path) ->
     said = told(tmp_path, "harvest", "--apply", "--limit", "2")
     assert "left for a later run: 7\n" in said and "nothing new" not in said
     assert sum(row.startswith("(") for row in said.split("\n")) == 2 and "deferred" not in said
-    assert "2 harvested, 0 of them with nothing worth keeping, 0 failed; 0 reclaimed)" in said
+    assert "2 harvested, 0 of them with nothing worth keeping, 0 failed; 0 taken away)" in said
     told(tmp_path, "harvest", "--apply")
     assert "\nnothing new: no conversation waits to be harvested\n" in told(tmp_path, "harvest", "--apply")
 

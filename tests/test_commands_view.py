@@ -13,7 +13,7 @@ import pytest
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
 from core.commands.context import context
-from core.commands.demo import demo, demo_home, make_demo_home
+from core.commands.demo import demo, demo_home, demo_text, make_demo_home
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history.trash import trash_restore
@@ -419,6 +419,7 @@ def test_a_demo_and_a_harvest_in_its_window_read_and_take_nothing_of_the_persons
     assert shown.applied.harvested == 4 and shown.applied.reclaimed == 0, "two are left to whoever tries it"
     told = "".join(path.read_text() for path in (tmp_path / "demo").rglob("*") if path.is_file())
     assert SESSION not in told and "jsonb" not in told
+    assert "claude_code" not in demo_text(shown), "nor does it say what lies there"
     inside = demo_home(workspace)
     again = attempt(harvest, inside, HarvestRequest(apply=True))
     assert isinstance(again, Ok) and again.value.plan.counts.get("harvest", 0) <= 6

@@ -23,6 +23,7 @@ from core.conversations.searched import output
 from core.mcp_server import tools
 from core.mcp_server.pages import sentence
 from core.sources.tools import RESUME, resume_command
+from tests.cpu_time import grows_faster
 from tests.harvest_world import FakeModel, World, workspace_of
 from tests.spoken_home import Disk, call, result
 
@@ -171,6 +172,8 @@ COLOURED = "\x1b[1mSet model to \x1b[0;38;5;28mRook 4\x1b[0m"
         ("fetching 10%\rfetching 100%\ndone", "fetching 100%\ndone"),
         ("<command-message>review</command-message>\n<command-name>/review</command-name>\n"
          "<command-args>make <b>this</b> bold</command-args>", "/review make <b>this</b> bold"),
+        ("> <bash-input>ls</bash-input> is what I ran", "> <bash-input>ls</bash-input> is what I ran"),
+        (f"<bash-stdout>{'<p>a</p>' * 400}</bash-stdout>", "<p>a</p>" * 400),
         ("why does `<command-name>x</command-name>` show?", "why does `<command-name>x</command-name>` show?"),
     ],
 )  # fmt: skip
@@ -185,10 +188,12 @@ def test_lines_of_a_person_that_end_as_an_old_editor_ends_them_are_all_shown(dis
     assert without_codes(text) == "2. the retry"
 
 
-def test_a_log_of_tags_that_nothing_closes_is_shown_at_once() -> None:
+@pytest.mark.parametrize("line", ["<bash-stdout>\n<command-name> {}\n", "<bash-stdout> {}\n"])
+def test_a_log_of_tags_that_nothing_closes_is_shown_at_once(line: str) -> None:
     """Searched once for each of them, one page of it took minutes."""
-    log = "".join(f"<bash-stdout>\n<command-name> {at}\n" for at in range(20_000)) + "</"
-    assert without_tags(log) == log
+    small, large = ("".join(line.format(at) for at in range(number)) + "</" for number in (500, 4000))
+    assert without_tags(large) == large
+    assert not grows_faster(lambda: without_tags(small), lambda: without_tags(large), 24)
 
 
 def test_a_secret_that_colours_hold_apart_is_hidden_when_they_are_gone(

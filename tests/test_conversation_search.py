@@ -93,6 +93,12 @@ def test_commands_paths_and_errors_are_found_and_the_middle_of_an_output_is_not(
     assert disk.names("line200") == []
 
 
+def test_a_call_of_a_tool_that_needs_no_words_is_found_by_its_name(disk: Disk) -> None:
+    block = {"type": "tool_use", "id": "c", "name": "mcp__tides__next_ebb", "input": {}}
+    disk.claude("sea", ("user", "how is the water?"), ("assistant", [block]), ("user", result("c", "at noon")))
+    assert disk.names("next_ebb") == ["claude_code/sea"]
+
+
 def test_filters(disk: Disk) -> None:
     assert disk.names("clock", role="user") == ["claude_code/flaky"]
     assert disk.find("clock", role="user").hits[0].turn == 4

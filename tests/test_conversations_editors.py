@@ -22,11 +22,13 @@ from tests.store_makers import MAKERS, opencode_files
 @pytest.mark.parametrize(
     ("clock", "day"),
     [
-        ("8/28/2025, 11:29:30 PM (America/Chicago, UTC-5:00)", "2025-08-28"),
+        ("8/28/2025, 11:29:30 PM (America/Chicago, UTC-5:00)", "2025-08-29"),
+        ("8/28/2025, 12:29:30 AM (America/Chicago, UTC-5:00)", "2025-08-28"),
         ("28.8.2025, 12:29:30 (Europe/Berlin, UTC+2:00)", "2025-08-28"),
-        ("2025/8/28 0:29:30 (Asia/Tokyo, UTC+9:00)", "2025-08-28"),
+        ("2025/8/28 0:29:30 (Asia/Tokyo, UTC+9:00)", "2025-08-27"),
         ("28/08/2025, 12:29:30 (Europe/Paris, UTC+2:00)", "2025-08-28"),
         ("3/4/2025, 12:29:30 (Europe/Paris, UTC+2:00)", ""),
+        ("10/2/2025, 12:29:30 (Europe/Madrid, UTC+1:00)", ""),
     ],
 )
 def test_the_clock_of_the_environment_dates_the_task(clock: str, day: str) -> None:

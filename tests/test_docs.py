@@ -45,6 +45,23 @@ def test_every_command_is_documented() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_an_option_that_a_page_names_is_there() -> None:
+    """Who types what a page says must not be told that there is no such option."""
+    known = {
+        name for row in commands() for leaf in row.leaves for argument in leaf.arguments for name in argument.names
+    }
+    known |= {"--home", "--config", "--json", "--quiet", "--debug", "--help", "--version"}
+    others = re.compile(r"\b(?:uv|pipx|dask|aider|knowledge-panel)\b")
+    wrong = [
+        f"{name}.md names {word}"
+        for name, page in {**PAGES, "README": README}.items()
+        for line in page.split("\n")
+        for word in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)
+        if word not in known and not others.search(line)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_every_setting_is_documented() -> None:
     """The shipped config.toml has it with a comment above, and the page of settings names it."""
     lines = SHIPPED.split("\n")

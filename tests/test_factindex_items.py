@@ -417,18 +417,21 @@ def test_the_same_id_twice_is_refused_wherever_it_stands() -> None:
 def test_an_index_is_validated_with_lines() -> None:
     """The index that another tool has written is checked like ours, each error at its line."""
     text = """{
-  "version": 1, "last_updated": "x", "total_facts": 3,
+  "version": 1, "last_updated": "x", "total_facts": 4,
   "facts": [
-    {"id": "global:fact:001", "fact": "a [ { \\"facts\\": [", "category": "fact", "domain": "global", "confidence": 1},
+    {"id": "global:fact:001", "fact": "a [ { \\"facts\\": [", "category": "fact", "domain": "global", "confidence": 1,
+     "related": ["global:fact:002"]},
     {"id": "global:fact:001", "fact": "b", "category": "fact", "domain": "global", "confidence": 2},
+    {"id": "global:fact:002", "fact": "c", "category": "fact", "domain": "global", "confidence": 3},
     7
   ]
 }"""
     number, problems = validate_index("index.json", text.encode())
-    assert number == 3
-    assert [(row.code, row.line) for row in problems][:2] == [("bad-confidence", 5), ("duplicate-id", 5)]
-    assert {(row.line, row.code) for row in problems[2:]} == {
-        (5, "bad-id"), (5, "bad-category"), (5, "bad-domain"), (5, "bad-confidence"), (5, "bad-fact"),
+    assert number == 4
+    found = [(row.code, row.line) for row in problems][:3]
+    assert found == [("bad-confidence", 6), ("duplicate-id", 6), ("bad-confidence", 7)]
+    assert {(row.line, row.code) for row in problems[3:]} == {
+        (8, "bad-id"), (8, "bad-category"), (8, "bad-domain"), (8, "bad-confidence"), (8, "bad-fact"),
     }  # fmt: skip
     assert validate_index("index.json", b'{"facts": ')[1][0].code == "bad-index"
     assert validate_index("index.json", b"[]")[1][0].code == "bad-index"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from core.knowledge import edit
 from core.knowledge import purge as purging
 from tests.cli_call import call
 from tests.harvest_world import FakeModel, World, nobody_waits_for_editors, sha256
@@ -168,6 +169,25 @@ def test_a_forgotten_conversation_is_struck_through_and_undo_brings_its_lines_ba
     assert RARE not in run(world, "context") and SAID not in run(world, "search", "pump port", "--kind", "bullet")
     run(world, "undo", found["run"])
     assert f"- {SAID} [from: {talks['first'].name}" in world.text("facts.md")
+
+
+def test_a_line_that_others_say_too_loses_the_name_though_an_editor_saves_meanwhile(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second attempt took the lines of the first for handed over, and said that all was done."""
+    talks, put, facts = everywhere(world), edit.put_in_place, world.paths.knowledge / "facts.md"
+    saved = list[str]()
+
+    def meanwhile(*words: Any) -> str | None:
+        if not saved:
+            saved.append("- A line of the editor\n")
+            facts.write_text(facts.read_text() + saved[0])
+        return put(*words)
+
+    monkeypatch.setattr(edit, "put_in_place", meanwhile)
+    found = document(world, "forget", talks["first"].name, "--yes")
+    assert saved and found["errors"] == [] and "A line of the editor" in facts.read_text()
+    assert talks["first"].name not in facts.read_text() and talks["second"].name in facts.read_text()
 
 
 def test_no_sentence_of_a_forgotten_document_is_left_in_the_library(world: World) -> None:

@@ -93,6 +93,8 @@ def test_a_dossier_says_what_it_is_why_it_was_found_and_how_it_served(home: Work
     told = sheet(page)
     assert "Good for" in said(told) and "Source" in said(told) and "Never yet" in said(told)
     assert all(f"{plain.STRATEGIES.get(name, name)} {score:.2f}" in said(told) for name, score in first.why.items())
+    labels = [row.text[: row.strong] for row in told]
+    assert labels[0] and "Good for" in labels and "Why it was found" in labels, "a label stands over what it says"
     marked = replace(page, said={first.chunk.id: "misleading"})
     assert everything(marked)[0].meta.startswith("you said: misleading") and "undo" in everything(marked)[0].can
     assert "Never yet" not in said(sheet(marked)) and row.meta.startswith("never used yet")

@@ -149,6 +149,14 @@ def test_a_switch_is_written_at_once_and_back_again(stand: Stand, home: Workspac
     assert shown(stand) == ["home", "claude_code", "goose"], "what is read is shown, also where nothing lies yet"
 
 
+def test_two_switches_one_right_after_the_other_both_count(stand: Stand, home: Workspace) -> None:
+    """The second knew the settings as they were before the first: it was refused, or took the first one back."""
+    stand.view.switch("home", False)
+    stand.view.switch("claude_code", True)
+    stand.settle()
+    assert setting(home) == ["~/notes", "claude_code"] and stand.errors == []
+
+
 def test_a_refused_switch_goes_back(stand: Stand, home: Workspace) -> None:
     home.loaded.file.write_text("[ai_settings.knowledge\n")
     stand.click(stand.view.lines[1].toggle.item)

@@ -128,11 +128,35 @@ def test_only_what_is_new_elsewhere_is_told_and_only_who_named_nothing(
         (folder / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
     home = ("--home", str(tmp_path / "home"))
     assert "not looked at: claude_code (2);" in call("harvest", *home)[1]
+    assert "not looked at: claude_code (2);" in call("harvest", "--apply", *home)[1], "nobody reads the dry run twice"
+    assert "not looked at" not in str(call("harvest", "--apply", "--since-last", *home)), "nobody waits for a hook"
     assert "not looked at" not in call("harvest", "--source", "codex", *home)[1]
     assert call("harvest", "--apply", "--now", "--source", "claude_code", "--quiet", *home)[0] == 0
     assert "not looked at" not in call("harvest", *home)[1]
     (folder / "three.jsonl").write_text((folder / "one.jsonl").read_text().replace("one", "three"))
     assert "not looked at: claude_code (1);" in call("harvest", *home)[1]
+
+
+def test_a_tool_without_a_conversation_is_told_as_one_that_was_not_found(tmp_path: Path) -> None:
+    """ "No conversation waits" alone sounds as if all of them had been read."""
+    home = ("--home", str(tmp_path / "home"))
+    for apply in ((), ("--apply",), ("--apply",)):
+        out = call("harvest", "--source", "aider", *apply, *home)[1]
+        assert "note: no conversation of aider was found; 'knowledge sources aider' tells where" in out
+        assert "fact index were gone" not in out, "nothing was lost where nothing has been"
+    assert "aider" not in call("harvest", "--apply", *home)[1]
+
+
+def test_what_was_known_already_is_counted_apart(tmp_path: Path) -> None:
+    """ "Harvested items: 2" beside one new line sounds as if one were lost."""
+    world = World(tmp_path)
+    home = ("--home", str(world.paths.home))
+    port = "User: We decided to use port 8080 because it is free.\n"
+    world.converse(port)
+    assert "\nof these: 1 new, 0 known\n" in call("harvest", "--apply", *home)[1]
+    world.converse(f"{port}\nUser: We decided to use tabs because spaces are many.\n")
+    assert "decisions:2" in (out := call("harvest", "--apply", *home)[1]) and "\nof these: 1 new, 1 known\n" in out
+    assert "of these" not in call("harvest", "--apply", *home)[1]
 
 
 # --- what the offline rules cannot do, and what became of notes ------------------------------------------------------

@@ -646,6 +646,34 @@ def test_an_entry_of_a_large_ledger_is_found_where_it_stands(
     assert [found.get(key) for key in ("", "0", "f" * 64, "g", "path:", "\0", "\U0010ffff")] == [None] * 7
 
 
+def test_a_thread_that_looks_while_another_reads_a_new_ledger_is_told_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The places of the old file were taken for those of the new one: a conversation that was harvested was unknown,
+    or the ledger was said to be changed by another program."""
+    monkeypatch.setattr(ledger, "LARGE_BYTES", 1000)
+    paths, read = Paths(tmp_path), ledger.entries_of
+    write_ledger(paths, many(400))
+    found, begun, key = seen_ledger(paths), threading.Event(), f"{350:064x}"
+    write_ledger(paths, {"0": {"status": "pruned"}} | many(400))
+
+    def slowly(file: Any) -> Any:
+        for at, row in enumerate(read(file)):
+            if at == 100 and not begun.is_set():
+                begun.set()
+                time.sleep(0.3)
+            yield row
+
+    monkeypatch.setattr(ledger, "entries_of", slowly)
+    other = threading.Thread(target=lambda: found.get("0"))
+    other.start()
+    assert begun.wait(10)
+    try:
+        assert found[key] == many(400)[key]
+    finally:
+        other.join()
+
+
 def test_a_large_ledger_is_seen_as_it_is_and_never_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A harvest ends while somebody looks; an editor has put a key where it does not belong."""
     monkeypatch.setattr(ledger, "LARGE_BYTES", 1000)

@@ -69,11 +69,12 @@ def test_what_was_kept_as_no_contradiction_is_not_asked_as_alike(workspace: Work
     assert review(workspace) == Queue(())
 
 
-def test_steps_in_another_order_are_not_asked_as_alike(workspace: Workspace) -> None:
+@pytest.mark.parametrize("steps", ["{} -> {} -> tag the release", "1. {} 2. {} 3. tag the release"])
+def test_steps_in_another_order_are_not_asked_as_alike(workspace: Workspace, steps: str) -> None:
     """A yes would strike a playbook through that says something else; the same words in another order are doubles."""
     lines = (
-        "- **Ship**: test -> lint -> tag the release [from: a, 2026-01-01]",
-        "- **Ship**: lint -> test -> tag the release [from: b, 2026-01-02]",
+        f"- **Ship**: {steps.format('test all', 'lint the sources')} [from: a, 2026-01-01]",
+        f"- **Ship**: {steps.format('lint the sources', 'test all')} [from: b, 2026-01-02]",
     )
     (workspace.paths.knowledge / "playbooks.md").write_text("\n".join(("# Playbooks", "", *lines, "")))
     (workspace.paths.knowledge / "quarantine.md").unlink()

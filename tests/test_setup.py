@@ -107,6 +107,7 @@ def test_looking_tells_what_lies_there_and_changes_nothing(person: Path) -> None
     assert settings(person) == "" and not (person / ".manual_slop").exists()
     text = call("setup")[1]
     assert "3 Claude Code conversations; Claude Code deletes the first on " in text and "nothing was changed" in text
+    assert text.splitlines()[-1].startswith("next: 'knowledge setup --yes' "), "what to run where nobody can be asked"
     assert "set embedder minilm-int8' (23 MB once" in text and "about 1 minute on this computer" in text
     (person / ".claude" / "settings.json").write_text('{"cleanupPeriodDays": 21}')
     assert setup_json()["sources"][0]["deleted_after_days"] == 21, "the tool's own setting says it"

@@ -226,6 +226,18 @@ def test_references_name_both_facts_of_a_number_that_stood_twice(world: World) -
     assert found["older"].first_seen == "2026-02-01" and world.text(YAML).count("- id") == 3
 
 
+def test_a_number_that_cannot_be_changed_is_not_told_as_changed(world: World) -> None:
+    """A sync that says each time that it was done, and never does it, sends nobody to the file."""
+    item = '- {{id: "global:fact:001", fact: "{}", confidence: 0.5, first_seen: "2026-01-01"}}\n'
+    text = (
+        "---\ndomain: global\ncategory: fact\n---\n\n" + item.format("The sea is wet") + item.format("The sky is blue")
+    )
+    world.knowledge(YAML, text)
+    out = cli(world, "facts", "sync")[1]
+    assert f"note: {YAML}: a number stands twice in an item that only a text editor can change\n" in out
+    assert "once each" not in out and world.text(YAML) == text
+
+
 def test_a_fact_that_got_a_number_anew_is_confirmed_and_what_had_it_stays_deleted(machines: Machines) -> None:
     """What one machine remembers of a number must not be taken for another machine's fact."""
     world = machines.two

@@ -8,8 +8,7 @@ nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -85,13 +84,12 @@ MARKER = "value-to-be-found-{}"
 def edits(text: str, setting: Setting, value: object) -> Iterator[str]:
     """Texts in which `setting` may be `value`, the most careful first."""
     import tomlkit
-    from tomlkit.exceptions import TOMLKitError
 
     literal = tomlkit.item(value).as_string()
     path = setting.name.split(".")
-    span = value_span(text, path)
-    if span:
-        yield text[: span[0]] + literal + text[span[1] :]
+    stands, before, after = _around(text, path)
+    if stands and text.startswith(before) and text.endswith(after):
+        yield before + literal + after
         return
     line_end = "\r\n" if "\r\n" in text else "\n"
     dotted = r"\s*\.\s*".join(rf"[\"']?{re.escape(part)}[\"']?" for part in path[:-1])
@@ -101,13 +99,8 @@ def edits(text: str, setting: Setting, value: object) -> Iterator[str]:
         yield f"{head}{line}{line_end}{rest}" if header[1] else f"{head}{line_end}{line}"
     gap = "" if not text else line_end if text.endswith("\n") else line_end * 2
     yield text + gap + _new_table(path, value).replace("\n", line_end)
-    with suppress(TOMLKitError):  # inside what is written on one line, or with dots: no header opens that again
-        document = tomlkit.parse(text)
-        table: Any = document
-        for part in path[:-1]:
-            table = table.setdefault(part, {}) if isinstance(table, MutableMapping) else {}
-        table[path[-1]] = value
-        yield tomlkit.dumps(document)
+    if before:  # inside what is written on one line, or with dots: no header opens that again
+        yield before + literal + after
 
 
 def _new_table(path: list[str], value: object) -> str:
@@ -120,12 +113,10 @@ def _new_table(path: list[str], value: object) -> str:
     return tomli_w.dumps(table)
 
 
-def value_span(text: str, path: list[str]) -> tuple[int, int] | None:
-    """Start and end of the value at `path` in `text`, or None.
-
-    The value is replaced by a marker and the document written out again: what stands before and after the marker must
-    be the original text, so that the place is proven and not guessed.
-    """
+def _around(text: str, path: list[str]) -> tuple[bool, str, str]:
+    """Whether a value stands at `path`, and what stands before and behind it in the document, or would; "" where it
+    cannot stand there. A marker is put in its place and the document written out again, so that the place is proven and
+    not guessed."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -137,16 +128,13 @@ def value_span(text: str, path: list[str]) -> tuple[int, int] | None:
         document = tomlkit.parse(text)
         table: Any = document
         for part in path[:-1]:
-            table = table[part]
-        if path[-1] not in table:
-            return None
+            table = table.setdefault(part, {})
+        stands = path[-1] in table
         table[path[-1]] = marker
-        before, found, after = tomlkit.dumps(document).partition(f'"{marker}"')
+        before, _, after = tomlkit.dumps(document).partition(f'"{marker}"')
     except (TOMLKitError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-    if not found or not text.startswith(before) or not text.endswith(after):
-        return None
-    return len(before), len(text) - len(after)
+        return False, "", ""
+    return stands, before, after
 
 
 def line_of(file: Path, key: str, table: str = "") -> str:

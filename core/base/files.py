@@ -21,51 +21,30 @@ from typing import ParamSpec, TypeVar
 
 from core.base import disk
 from core.base.reading import (
-    BUFFER_BYTES as BUFFER_BYTES,
-)
-from core.base.reading import (
-    FileRead as FileRead,
-)
-from core.base.reading import (
-    Identity as Identity,
-)
-from core.base.reading import (
-    exists as exists,
-)
-from core.base.reading import (
-    identity_of as identity_of,
-)
-from core.base.reading import (
-    is_same_file as is_same_file,
-)
-from core.base.reading import (
-    last_byte as last_byte,
-)
-from core.base.reading import (
-    naming as naming,
-)
-from core.base.reading import (
-    open_regular as open_regular,
-)
-from core.base.reading import (
-    read_beginning as read_beginning,
-)
-from core.base.reading import (
-    read_descriptor as read_descriptor,
-)
-from core.base.reading import (
-    read_file as read_file,
-)
-from core.base.reading import (
-    read_or_empty as read_or_empty,
-)
-from core.base.reading import (
-    sha256_of_descriptor as sha256_of_descriptor,
-)
-from core.base.reading import (
-    sha256_of_file as sha256_of_file,
+    BUFFER_BYTES,
+    FileRead,
+    Identity,
+    exists,
+    identity_of,
+    is_same_file,
+    last_byte,
+    naming,
+    open_regular,
+    read_beginning,
+    read_descriptor,
+    read_file,
+    read_or_empty,
+    sha256_of_descriptor,
+    sha256_of_file,
 )
 from core.base.system import EXCHANGE, NO_REPLACE
+
+# What reads is handed on, so that a caller finds all of it in one place.
+__all__ = [
+    "BUFFER_BYTES", "FileRead", "Identity", "exists", "identity_of", "is_same_file", "last_byte", "naming",
+    "open_regular", "read_beginning", "read_descriptor", "read_file", "read_or_empty", "sha256_of_descriptor",
+    "sha256_of_file",
+]  # fmt: skip
 
 TEMPORARY_MARK = ".knowledge-tmp"
 _counter = itertools.count()

@@ -71,7 +71,8 @@ def demo(
     made = make_demo_home(into)
     shipped = load_config(SHIPPED_FILE, {}, made)
     loaded = replace(shipped, config=replace(shipped.config, file_roots=(str(made),)))
-    inside = Workspace(Paths(made), loaded, workspace.environment, made)
+    environment = {"HOME": str(made)}  # nor is there any other tool's folder where it would look for one
+    inside = Workspace(Paths(made), loaded, environment, made)
     aside = [(path, made / path.name) for path in sorted(inside.paths.conversations.iterdir())
              if path.name.startswith(LEFT)]  # fmt: skip
     for path, away in aside:

@@ -132,7 +132,7 @@ def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterato
                 unproven = partial(amended, lambda entry: entry.update(UNPROVEN))
                 yield Finding("no-plan", message, f"{paths.ledger}#{sha}", unproven)
         if entry.get("deleted") and entry.get("status") != "pruned" and holds(place, sha):
-            message = f"the ledger says that this conversation was reclaimed, but it is in its place: {place}"
+            message = f"the ledger says that this conversation was taken away, but it is in its place: {place}"
             yield Finding("not-deleted", message, place, partial(amended, lambda entry: entry.update(deleted=False)))
         for name in entry.get("trash", {}) if isinstance(entry.get("trash"), dict) and not shared else ():
             if not files.exists(paths.trash / name):

@@ -213,7 +213,7 @@ def sync_facts(
             paths.knowledge, paths.state, harvests, now(), replace=replace_expected, accept_removals=accept_removals
         )
         _leave_schema(paths)
-        if again:
+        if again and report.total:
             report.notes.append("all files of the fact index were gone: its facts were made again of the bullets")
         report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
         return report

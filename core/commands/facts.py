@@ -30,7 +30,7 @@ from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import index
 from core.factindex.bootstrap import BUDGET, choose
 from core.factindex.bootstrap import Bootstrap as Bootstrap
-from core.factindex.facts import CATEGORIES, DAMAGE, ENDINGS, entries, sort_key
+from core.factindex.facts import DAMAGE, ENDINGS, entries, sort_key
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
 from core.factindex.held import hold, read_known
@@ -122,10 +122,6 @@ def list_facts(
     now: Clock = utc_now,
 ) -> FactList:
     """The facts of these domains, of a category, with a tag, or (`stale`) only those that have expired."""
-    if category and category not in CATEGORIES:
-        raise KnowledgeError(
-            "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORIES)}"
-        )
     facts, problems = current_facts(workspace, now())
     chosen = tuple(
         fact
@@ -283,7 +279,7 @@ COMMANDS = (
             list_facts,
             list_text,
             _DOMAIN,
-            option("--category", listed(FACT_CATEGORIES), "C"),
+            option("--category", listed(FACT_CATEGORIES), "C", choices=FACT_CATEGORIES),
             option("--tag", "only facts with this tag", "T"),
             flag("--stale", "only facts that have expired"),
         ),

@@ -31,7 +31,7 @@ from core.commands.library.cluster import on_cluster
 from core.commands.moment.worked import UsageReader
 from core.commands.purge import complete
 from core.commands.row import NAMED, Argument, flag, listed, repeated, top, whole_number
-from core.commands.sources import chosen_sources, elsewhere
+from core.commands.sources import HOME, NAMES, chosen_sources, elsewhere, title_of
 from core.commands.statements import bullets_of
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -96,8 +96,10 @@ def harvest(
         if cache.changed:
             files.write_cache(cache_file, cache.to_bytes())  # a projection: whether it can be written does not matter
     _estimate(workspace, request, options, report)
+    report.notes += _none_of(request.sources, report)
     if report.applied:
         feed_facts(workspace, report, now)
+        report.notes += _not_looked_at(workspace, request)
         if request.unattended:
             _make_ready(workspace)
         report.notes += reader.record()
@@ -238,7 +240,7 @@ def harvest_command(
     named = chosen_sources(source or (), typed=True)
     request = HarvestRequest(
         apply, no_harvest, keep, max_harvest_bytes, limit, provider or "", model or "", jobs, named,
-        look_around=not apply, at_once=now, again=again,
+        look_around=not (apply and since_last), at_once=now, again=again,
     )  # fmt: skip
     if since_last and apply:
         return run_by_itself(workspace, request, ended or (), harvest, progress=progress, cancelled=cancelled)
@@ -269,11 +271,10 @@ def _dry_run(
         entries = rebuild(paths) if entries is None else entries
         plan = plan_harvest(paths, options, entries, now, cache)
     if plan.careful:
-        notes.append(f"nothing will be reclaimed: {plan.careful}")
+        notes.append(f"no conversation will be taken away: {plan.careful}")
     fate = fate_of(plan, options.limits, options.trash_days, interrupted)
     notes += [*plan.notes, *_before_applying(workspace, request, options), *([fate.words] if fate.words else [])]
-    if request.look_around and not request.sources:  # who names a source knows what they want
-        notes += elsewhere(workspace, workspace.config.sources, entries)
+    notes += _not_looked_at(workspace, request, entries)
     errors = [*plan.errors]
     report = HarvestReport(
         False, plan=plan, interrupted=interrupted, notes=notes, ledger=str(paths.ledger), errors=errors, fate=fate
@@ -281,6 +282,27 @@ def _dry_run(
     actions = [step.action for step in plan.steps]
     report.too_large, report.deferred = actions.count("too-large"), actions.count("defer")
     return report
+
+
+def _not_looked_at(
+    workspace: Workspace, request: HarvestRequest, entries: Mapping[str, Entry] | None = None
+) -> list[str]:
+    """A sentence about conversations of tools that the settings do not name. Who names a source knows what they want,
+    and whose ledger cannot be read has heard of it."""
+    if not request.look_around or request.sources:
+        return []
+    found = attempt(seen_ledger, workspace.paths) if entries is None else Ok(entries)
+    return elsewhere(workspace, workspace.config.sources, found.value) if isinstance(found, Ok) else []
+
+
+def _none_of(named: Sequence[str], report: HarvestReport) -> list[str]:
+    """A sentence about the tools that the user named and that hold no conversation: it is not that all are read."""
+    there = report.plan.by_source()
+    absent = [name for name in named if name in NAMES and name != HOME and name not in there]
+    if not absent or report.plan.writing:
+        return []
+    shown = f"'knowledge sources {absent[0]}' tells where was looked"
+    return [f"no conversation of {listed([title_of(name) for name in absent])} was found; {shown}"]
 
 
 def _before_applying(workspace: Workspace, request: HarvestRequest, options: HarvestOptions) -> list[str]:
@@ -396,10 +418,10 @@ COMMANDS = (
         "--apply --limit 10",
         harvest_command,
         harvest_text,
-        flag("--apply", "harvest and reclaim; without it nothing changes"),
+        flag("--apply", "do it; without it nothing changes"),
         flag("--finish", "bring a harvest that was cut off to its end, and read nothing new"),
         flag("--no-harvest", "move the candidates to the trash without asking a model"),
-        flag("--keep", "harvest, but reclaim nothing"),
+        flag("--keep", "harvest, but take no conversation away"),
         repeated(
             "--source",
             "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",

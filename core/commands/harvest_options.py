@@ -40,7 +40,7 @@ SUMMARIZE_PROMPT = "summarize.md"
 @dataclass(frozen=True)
 class HarvestRequest:
     """What the user asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
-    `core.sources.tools.known_name` gives them; `look_around`: a dry run also tells what it did not look at;
+    `core.sources.tools.known_name` gives them; `look_around`: it also tells what it did not look at;
     `rough`: it estimates tokens from sizes alone and reads nothing for it; `at_once`: also what a tool may still be
     writing; `again`: also what was harvested and undone. `unattended`: a hook or a timer began it, so a digest that the
     user deleted stays away, and a path of the settings is no request of this moment; then `ended` are conversations

@@ -28,7 +28,7 @@ _ACTIONS = (
     ("reclaim", "harvested before, to take away"),
     ("discard", "to take away without harvest"),
     ("unreadable", "unreadable"),
-    ("prune", "to prune"),
+    ("prune", "to remove, for nothing needs it any more"),
 )
 
 
@@ -68,6 +68,9 @@ def _done(report: HarvestReport) -> list[str]:
         f"digest: {report.digest or 'none'}",
         f"ledger: {report.ledger}",
     ]
+    if items := sum(report.items.values()):
+        new = min(items, len(report.lines))
+        lines.append(f"of these: {new} new, {items - new} known")
     if report.trashed:
         lines.append(
             f"moved to the trash until {_local_day(report.trash_until)}: {count(report.trashed, 'conversation')}, "
@@ -79,7 +82,7 @@ def _done(report: HarvestReport) -> list[str]:
     if report.harvested or report.reclaimed or report.errors:
         lines.append(
             f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
-            f"worth keeping, {report.failed} failed; {report.reclaimed} reclaimed)"
+            f"worth keeping, {report.failed} failed; {report.reclaimed} taken away)"
         )
     elif not (report.deferred or report.too_large or report.cancelled or report.plan.writing):
         lines.append("nothing new: no conversation waits to be harvested")

@@ -320,6 +320,8 @@ _STATUS = re.compile(
     r"(?:exit[ _-]?(?:code|status)|return[ _-]?code|code)\s*[:=]?\s*(-?\d{1,5}))\b",
     re.IGNORECASE,
 )
+_KEY_HEAD = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY")
+_KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY[^\n]*\n?")
 _COMMITTED = re.compile(
     r"^\[(?P<branch>[^\s\]]+(?: \([^)]*\))?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.M
 )
@@ -347,15 +349,33 @@ def exit_status(output: str) -> int | None:
     return None
 
 
-def shortened(text: str, head: int = OUTPUT_HEAD) -> str:
-    """The beginning and the end of a long text, cut at blanks or line ends, with a mark between."""
+def shortened(text: str) -> str:
+    """The beginning and the end of a long text, with a mark between."""
     text = text.strip()
-    if len(text) <= head + OUTPUT_TAIL + 100:
-        return text
-    first, last = text[:head], text[-OUTPUT_TAIL:]
-    first = first[: max(first.rfind("\n"), first.rfind(" "), 0)] if " " in first or "\n" in first else first
-    gap = min((at for at in (last.find("\n"), last.find(" ")) if at >= 0), default=-1)
-    return f"{first}\n[…]\n{last[gap + 1 :]}"
+    first, last = ends(text, OUTPUT_HEAD, OUTPUT_TAIL)
+    return text if first == text else f"{first}\n[…]\n{last}"
+
+
+def ends(text: str, head: int, tail: int) -> tuple[str, str]:
+    """The first `head` and the last `tail` characters of a long text; of one that is hardly longer (text, "").
+
+    Never inside a word, so that half of a secret does not pass by the redaction; the rest of a private key that begins
+    in the missing part goes with it.
+    """
+    if len(text) <= head + tail + min(200, (head + tail) // 4):
+        return text, ""
+    first, last = text[:head], text[len(text) - tail :]
+    line, blank = first.rfind("\n"), first.rfind(" ")
+    first = first[: max(line if head - line < head // 3 else blank, 0)]
+    gaps = [at for at in (last.find("\n"), last.find(" ")) if at >= 0]
+    last = last[min(gaps) + 1 :] if gaps else ""
+    begun = None
+    for begun in _KEY_HEAD.finditer(text, len(first), len(text) - len(last)):  # noqa: B007  (the last one matters)
+        pass
+    if begun and not _KEY_END.search(text, begun.end(), len(text) - len(last)):
+        ended = _KEY_END.search(last)
+        last = last[ended.end() :] if ended else ""
+    return first, last
 
 
 def settled(event: Call, output: str, result: int, failed: bool | None, status: int | None, refused: bool) -> Call:

@@ -182,10 +182,11 @@ def without_codes(text: str, printed: bool = True) -> str:
 
 
 _NAMES = "|".join(name.replace("-", "[-_]") for name in (*INJECTED, "bash-input", "user-prompt-submit-hook"))
-_TAGGED = re.compile(
-    rf"(?:^|(?<=>))[ \t]*<({_NAMES})>(.*?)</\1>(?:[ \t]*\n)?", re.DOTALL | re.MULTILINE | re.IGNORECASE
-)
-"""A tag that begins a line, or stands behind another one, and is closed."""
+_OPENING = re.compile(rf"<(?:{_NAMES}|command-)", re.IGNORECASE)
+_ONE = rf"[ \t]*<({_NAMES})>(.*?)</\1>"
+_TAGGED = re.compile(_ONE, re.DOTALL | re.IGNORECASE)
+_ROW = re.compile(rf"^(?:{_ONE})+(?:[ \t]*\n)?", re.DOTALL | re.MULTILINE | re.IGNORECASE)
+"""Tags of which the first begins a line and each is closed."""
 _COMMAND = re.compile(
     r"^(?:[ \t\n]*(?:<command-name>.{0,20000}?</command-name>|<command-message>.{0,20000}?</command-message>|"
     r"<command-args>.{0,20000}?</command-args>)){1,3}",
@@ -198,9 +199,9 @@ _PART = re.compile(r"<command-(name|message|args)>(.*?)</command-\1>", re.DOTALL
 def without_tags(text: str) -> str:
     """What a tool put between its tags as a user reads it: of a slash command the line that was typed, of a command
     of the shell `! line`, of what was printed the words alone. A tag within a line is somebody's own text."""
-    if "</" not in text or text.count("</") + text.count("<command-") > MAX_TAGS:  # a log of them is shown as it is
+    if "</" not in text or sum(1 for _ in _OPENING.finditer(text)) > MAX_TAGS:  # a log of them is shown as it is
         return text
-    text = _TAGGED.sub(_untagged, _COMMAND.sub(_typed, text))
+    text = _ROW.sub(lambda row: "".join(map(_untagged, _TAGGED.finditer(row[0]))), _COMMAND.sub(_typed, text))
     return text.strip("\n") or "(no output)"
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Call, Command, Event, call_words
+from core.conversations.events import Call, Command, Event, Plan, Question, Todos, call_words
 from core.conversations.turns import cut
 
 LINES, LINE_CHARACTERS = 4, 200
@@ -102,9 +102,13 @@ def _short(line: str) -> str:
 
 
 def _called(event: Event) -> str:
-    """A call in words: its command, or the tool with the path it touched and what it looked for."""
-    words = call_words(event) if isinstance(event, Call) else ""
-    return f"{event.tool} {words}" if words and isinstance(event, Call) and not isinstance(event, Command) else words
+    """A call in words: its command, or the tool with the path it touched and what it looked for; "" for a list of
+    steps, a plan or a question."""
+    if isinstance(event, Command):
+        return event.words
+    if not isinstance(event, Call) or isinstance(event, Todos | Plan | Question):
+        return ""
+    return f"{event.tool} {call_words(event)}".strip()
 
 
 def title_of(title: str, first: str = "") -> str:

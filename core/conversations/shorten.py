@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from core.conversations.events import ends
 from core.conversations.readable import without_codes
-from core.conversations.turns import ends
 
 LEFT_OUT = "[…]"
 LEAST_LINE = 12

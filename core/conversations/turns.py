@@ -23,6 +23,7 @@ from core.conversations.events import (
     Event,
     Reminder,
     call_event,
+    ends,
     follow_ups,
     settled,
     shortened,
@@ -43,8 +44,6 @@ EDIT_CHARACTERS = 3000
 COMMAND_CHARACTERS = 2000
 
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
-_KEY_HEAD = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY")
-_KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY[^\n]*\n?")
 
 
 def clean(text: str) -> str:
@@ -62,28 +61,6 @@ def cut(text: str, head: int = TOOL_HEAD, tail: int = TOOL_TAIL) -> str:
     first, last = ends(text, head, tail)
     number = len(text) - len(first) - len(last)
     return f"{first}\n[… {number} characters left out …]\n{last}" if number else text
-
-
-def ends(text: str, head: int, tail: int) -> tuple[str, str]:
-    """The first `head` and the last `tail` characters of a long text; of one that is hardly longer (text, "").
-
-    Never inside a word, so that half of a secret does not pass by the redaction; the rest of a private key that begins
-    in the missing part goes with it.
-    """
-    if len(text) <= head + tail + min(200, (head + tail) // 4):
-        return text, ""
-    first, last = text[:head], text[len(text) - tail :]
-    line, blank = first.rfind("\n"), first.rfind(" ")
-    first = first[: max(line if head - line < head // 3 else blank, 0)]
-    gaps = [at for at in (last.find("\n"), last.find(" ")) if at >= 0]
-    last = last[min(gaps) + 1 :] if gaps else ""
-    begun = None
-    for begun in _KEY_HEAD.finditer(text, len(first), len(text) - len(last)):  # noqa: B007  (the last one matters)
-        pass
-    if begun and not _KEY_END.search(text, begun.end(), len(text) - len(last)):
-        ended = _KEY_END.search(last)
-        last = last[ended.end() :] if ended else ""
-    return first, last
 
 
 def text_of(content: Any) -> str:

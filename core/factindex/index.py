@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,8 @@ from core.factindex.facts import CATEGORIES, Fact, Problem, check, fact_from, sh
 NAME = "index.json"
 VERSION = 1
 _BYTES = 1 << 30
+_FACTS = re.compile(r'"facts"\s*:\s*\[\s*')
+_COMMA = re.compile(r"\s*,\s*")
 
 
 def rows_of(facts: Iterable[Fact]) -> list[str]:
@@ -109,16 +114,25 @@ def validate_index(name: str, data: bytes) -> tuple[int, list[Problem]]:
         total = shown(loaded.get("total_facts"))
         found.append(wrong(f"total_facts is {total}; allowed: {len(facts)}, the number of facts"))
     first: dict[str, int] = {}
-    at = text.find('"facts"')
-    for row in facts:
+    line, counted = 1, 0
+    for row, at in zip(facts, chain(_beginnings(text), repeat(0)), strict=False):
         fields = row if isinstance(row, dict) else {}
         fact_id = fields["id"] if isinstance(fields.get("id"), str) else ""
-        begins = text.find(json.dumps(fact_id, ensure_ascii=False), at + 1) if fact_id else -1
-        at = begins if begins > 0 else at
-        line = text.count("\n", 0, at) + 1
+        line, counted = line + text.count("\n", counted, at), at
         found += [Problem(code, name, line, fact_id, message) for code, message in check(fields)]
         if fact_id and fact_id in first:
             message = f"the id stands twice, first in line {first[fact_id]}; allowed: each id once"
             found.append(Problem("duplicate-id", name, line, fact_id, message))
         first.setdefault(fact_id, line)
     return len(facts), found
+
+
+def _beginnings(text: str) -> Iterator[int]:
+    """Where each fact of the list begins, as far as that can be told."""
+    start, decoder = _FACTS.search(text), json.JSONDecoder()
+    at = start.end() if start is not None else len(text)
+    with suppress(ValueError, RecursionError):
+        while at < len(text):
+            yield at
+            comma = _COMMA.match(text, decoder.raw_decode(text, at)[1])
+            at = comma.end() if comma is not None else len(text)

@@ -170,8 +170,14 @@ def _aged(found: FactFiles, history: History, now: datetime) -> list[Fact]:
 def _numbered_once(knowledge: Path, found: FactFiles, replace: Replace, report: SyncReport) -> FactFiles:
     """The files when each fact has a number of its own, as two machines leave them that were merged through git. What
     somebody saves in that moment is left for the next sync."""
-    new = {name: changed_text(found.by_name[name], rows)[0] for name, rows in plan_renumbering(found).items()}
-    done = [name for name, text in new.items() if replace(knowledge / name, text.encode(), found.by_name[name].data)]
+    done: list[str] = []
+    for name, rows in plan_renumbering(found).items():
+        read = found.by_name[name]
+        text, whole = changed_text(read, rows)
+        if text != read.text and replace(knowledge / name, text.encode(), read.data):
+            done.append(name)
+        if not whole:
+            report.notes.append(f"{name}: a number stands twice in an item that only a text editor can change")
     if done:
         report.files += done
         report.notes.append(f"numbers that stood twice were given once each: {', '.join(sorted(done))}")

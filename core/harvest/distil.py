@@ -4,8 +4,6 @@ At most `attempts` calls for an answer that cannot be parsed; any other failure 
 conversation. One that is longer than the model's window is asked about part by part, each part below the
 header and beside what is known; or, where the settings say so, it is summarised first (`asking.py`).
 
-A very long transcript is read line by line where its format lets it (`conversations/read.py`).
-
 Checks that ran in one session wait in the cache folder until another one of their project runs them: one small JSON
 file, project -> rows. It is a projection: deleting it loses nothing but what waits. What it holds has gone
 through the redaction, whatever the settings say.
@@ -100,12 +98,12 @@ MEASURED_BYTES = 64 << 20
 
 class _Read(NamedTuple):
     """A conversation as it was read again: what is new in it, the hash and the facts of its file, and the `whole` of
-    which it is the end, None where only that end was read."""
+    which it is the end."""
 
     tail: Tail
     sha256: str
     facts: dict[str, Any]
-    whole: Conversation | None = None
+    whole: Conversation
 
 
 def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, opened: StoreCache) -> Harvest:
@@ -128,7 +126,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         raise KnowledgeError(
             "too-large", "the conversation was rewritten since its last harvest and is too large", item.path, hint
         )
-    if not project_root(tail.conversation.folder) and (folder := _folder_of(item.path, whole or tail.conversation)):
+    if not project_root(tail.conversation.folder) and (folder := _folder_of(item.path, whole)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
     date = day_of(tail.conversation, os.path.basename(item.path), item.mtime_ns)
     known = options.known
@@ -139,7 +137,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
             learned = [Known(row.category, row.text, date=date, waits=bool(row.held)) for row in new]
             known.learn(learned, tail.conversation.folder)
     if options.read_by is not None:
-        options.read_by(whole or tail.conversation)
+        options.read_by(whole)
     harvest = replace(found, folder=tail.conversation.folder, date=date)
     if step.earlier is not None and tail.kind != SAME and (generate is None or step.earlier.whole):
         harvest = replace(harvest, by_rules=_by_rules(harvest, tail.conversation, item.name, options, generate))

@@ -28,8 +28,8 @@ COMMON = 100
 SHARED_WORDS, SHARED_PART, VALUE_WORDS = 2, 0.5, 3
 
 _NOTE_ON = re.compile(r"`?(?P<path>[^\s`:]*(?:[/\\][^\s`:]*|\.[A-Za-z]\w{0,9}))`?: ")
-_STEPS = re.compile(r"→|->|=>|(?:^|[;.]\s*)[12][.)]\s|;")
-"""What stands between steps, which say something else in another order."""
+_STEPS = re.compile(r"→|->|=>|(?:^| )1 .+ 2 ")
+"""What stands between steps, or before them, in a key: they say something else in another order."""
 _WORD = re.compile(r"[^\W_]+(?:[._:/+#-][^\W_]+)*\+*#?")
 
 

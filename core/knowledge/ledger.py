@@ -23,7 +23,7 @@ from datetime import datetime
 from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from core.base import files
 from core.base.conflict import both_sides, without_marks
@@ -217,6 +217,28 @@ def _unreadable(paths: Paths, error: OSError) -> KnowledgeError:
     return KnowledgeError("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger, hint)
 
 
+class _Index(NamedTuple):
+    """Where the entries of a ledger begin whose file was in that `state`, by the hashes of their keys, sorted."""
+
+    state: list[int]
+    counts: dict[str, int]
+    hashes: array[int]
+    begins: array[int]
+
+
+def _indexed(file: BinaryIO) -> _Index:
+    """Raises ValueError or RecursionError for a file that is not in our own layout."""
+    state = state_of(os.fstat(file.fileno()))
+    statuses, hashes, begins = Counter[str](), array("q"), array("Q")
+    for begin, key, entry in entries_of(file):
+        statuses[str(entry.get("status", "unknown"))] += 1
+        hashes.append(hash(key))
+        begins.append(begin)
+    order = sorted(range(len(hashes)), key=hashes.__getitem__)
+    ordered = array("q", map(hashes.__getitem__, order)), array("Q", map(begins.__getitem__, order))
+    return _Index(state, statuses, *ordered)
+
+
 class LargeLedger(Mapping[str, Entry]):
     """A large ledger for who looks. No entry is kept, but where each stands: a walk reads the file from its beginning,
     one entry is read where it stands, and both see the file as it is then. `counts` are by status.
@@ -226,19 +248,12 @@ class LargeLedger(Mapping[str, Entry]):
     def __init__(self, paths: Paths, file: BinaryIO) -> None:
         """Raises ValueError or RecursionError for a file that is not in our own layout."""
         self._paths = paths
-        self._index(file)
+        self._index = _indexed(file)
 
-    def _index(self, file: BinaryIO) -> None:
-        self._state = state_of(os.fstat(file.fileno()))
-        statuses, hashes, begins = Counter[str](), array("q"), array("Q")
-        for begin, key, entry in entries_of(file):
-            statuses[str(entry.get("status", "unknown"))] += 1
-            hashes.append(hash(key))
-            begins.append(begin)
-        order = sorted(range(len(hashes)), key=hashes.__getitem__)
-        self._hashes = array("q", map(hashes.__getitem__, order))
-        self._begins = array("Q", map(begins.__getitem__, order))
-        self.counts: dict[str, int] = statuses
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many entries of each status there are."""
+        return self._index.counts
 
     def __len__(self) -> int:
         return sum(self.counts.values())
@@ -271,11 +286,12 @@ class LargeLedger(Mapping[str, Entry]):
     def __getitem__(self, key: str) -> Entry:
         number = hash(key)
         with self._opened() as file:
-            if state_of(os.fstat(file.fileno())) != self._state:
-                self._index(file)
-            at = bisect_left(self._hashes, number)
-            while at < len(self._hashes) and self._hashes[at] == number:
-                found, entry = entry_at(file, self._begins[at])
+            index = self._index
+            if state_of(os.fstat(file.fileno())) != index.state:
+                index = self._index = _indexed(file)  # at once: another thread may look meanwhile
+            at = bisect_left(index.hashes, number)
+            while at < len(index.hashes) and index.hashes[at] == number:
+                found, entry = entry_at(file, index.begins[at])
                 if found == key:
                     return entry
                 at += 1

@@ -115,6 +115,7 @@ def hand_over(paths: Paths, file: str, heirs: Mapping[str, str], now: datetime, 
     taken = set[str]()
 
     def hunks(lines: list[str]) -> list[Hunk]:
+        taken.clear()  # what an attempt found that could not write was not handed over
         found = []
         for at, line in enumerate(lines):
             if (text := bare(line)) in heirs and text not in taken:
@@ -124,8 +125,7 @@ def hand_over(paths: Paths, file: str, heirs: Mapping[str, str], now: datetime, 
             raise KnowledgeError("unchanged", "none of the lines stands there", file)
         return found
 
-    _changed(paths, file, hunks, now, run)
-    return taken
+    return taken if _changed(paths, file, hunks, now, run) else set()
 
 
 def _why_it_stays(standing: Collection[str], line: str, harvested: Sequence[str]) -> str:

@@ -216,7 +216,7 @@ class Reflected(Answer):
     """What the library serves well and badly."""
 
     report: dict[str, Any] = Field(
-        description="tasks, sources, gaps, unanswered, retire, connections, months and, if asked for, one concept."
+        description="tasks, sources, gaps, unanswered, retire, connections and, if asked for, one concept."
     )
 
 

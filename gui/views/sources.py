@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import dearpygui.dearpygui as dpg
@@ -258,6 +259,8 @@ class SourcesColumn:
     def switch(self, name: str, on: bool) -> None:
         """Read a source with every harvest, or no more; written into the settings at once, as a step of the window's
         history."""
+        if self._shell.defers(partial(self.switch, name, on)):  # what is picked is known once it has been read back
+            return
         title = next((row.title for row in self.rows if row.name == name), name)
         picked, before = (json.dumps(one, ensure_ascii=False) for one in (switched(self.picked, name, on), self.picked))
 

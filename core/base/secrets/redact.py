@@ -64,7 +64,7 @@ _TOKEN_START = re.compile(
 _GOES_ON = re.compile(
     r"(?P<cut>\\?)\r?\n(?P<in>[ \t>|]{0,24})(?P<rest>[A-Za-z0-9+/_.~-]{6,300}={0,2})(?=[ \t\"',;]*(?:\r?\n|$))"
 )
-_CITES, _CITED_TO = re.compile(r"\[from: [^\[\]\n]*\Z"), re.compile(r"[^\[\]\n]*, \d{4}-\d\d-\d\d\]")
+_CITES, _CITED_TO = re.compile(r"\[from: ([^\[\]\n]*)\Z"), re.compile(r"[^\[\]\n]*, \d{4}-\d\d-\d\d\]")
 CITED = 300
 """The name of a conversation has at most so many characters."""
 _WRAPPED_PIECES = 12
@@ -124,10 +124,11 @@ def redact(text: str, known: Iterable[tuple[int, int]] = ()) -> Redacted:
 
 def _secrets_of(text: str, known: Iterable[tuple[int, int]] = ()) -> list[_Found]:
     """What must be replaced, in order, without overlaps."""
-    found = [*(_Found(_NAMED, start, end, "password") for start, end in known), *_in_plain(text)]
+    found = list(_in_plain(text))
     for view in look_through(text):
         found += (_Found(net, *view.original(start, end), kind) for net, start, end, kind in _in_plain(view.text))
     found = [one for one in found if not _is_cited(text, one)]
+    found += (_Found(_NAMED, start, end, "password") for start, end in known)
     if not found:
         return []
     marks = [mark.span() for mark in re.finditer(r"\[redacted: [^\]\n]{1,40}\]", text)] if MARK in text else []
@@ -143,10 +144,13 @@ def _secrets_of(text: str, known: Iterable[tuple[int, int]] = ()) -> list[_Found
 
 def _is_cited(text: str, one: _Found) -> bool:
     """Whether what words before it call a secret is the name of the conversation that a line cites: a line that ends
-    in "`LOGIN_SECRET` is not set" says nothing about its own provenance. A key is one there too."""
-    if one.net != _NAMED or _CITES.search(text[max(0, one.start - CITED) : one.start]) is None:
+    in "`LOGIN_SECRET` is not set" says nothing about its own provenance. A key is one there too, and so is what the
+    name itself calls a secret."""
+    cites = _CITES.search(text[max(0, one.start - CITED) : one.start]) if one.net == _NAMED else None
+    if cites is None or _CITED_TO.match(text, one.end) is None:
         return False
-    return _CITED_TO.match(text, one.end) is not None
+    name = cites[1] + text[one.start : one.end]
+    return all(alone.start != len(cites[1]) for alone in _in_plain(name))
 
 
 def _end_of_wrapped(text: str, one: _Found) -> int:

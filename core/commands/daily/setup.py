@@ -374,14 +374,16 @@ def report_text(report: SetupReport) -> str:
     for key, value in report.changed.items():
         rows.append(f"set: {key} = {value}")
     rows += [f"connected: {name}" for name in report.connected]
+    following = "next: 'knowledge harvest' shows what a harvest would do, 'knowledge harvest --apply' does it"
     if not report.changed and not report.connected:
         if report.settings and not report.asked:
-            rows.append("nothing was changed; 'knowledge setup --yes' would set:")
+            rows.append("nothing was changed, for nobody could be asked; this would be set:")
             rows += [f"  {key} = {value}" for key, value in report.settings.items()]
+            following = "next: 'knowledge setup --yes' sets this, 'knowledge setup' in a terminal asks first"
         else:
             rows.append("nothing was changed")
     rows += [f"note: {note}" for note in report.notes]
-    rows.append("next: 'knowledge harvest' shows what a harvest would do, 'knowledge harvest --apply' does it")
+    rows.append(following)
     return "\n".join(rows) + "\n"
 
 

@@ -142,7 +142,7 @@ def runs_text(value: list[Run]) -> str:
         return "there is no run to undo\n"
     rows = []
     for run in value:
-        what = f"{run.harvested} harvested, {run.reclaimed} reclaimed, " if run.kind == "harvest" else ""
+        what = f"{run.harvested} harvested, {run.reclaimed} taken away, " if run.kind == "harvest" else ""
         undone = "  (undone)" if run.undone else ""
         rows.append(f"{run.run}  {run.kind:<7}  {what}+{run.added} -{run.removed} lines{undone}")
         if run.text:

@@ -83,7 +83,8 @@ class LedgerRows(Sequence[LedgerRow]):
         for place, number in enumerate(order):
             places[number] = place
         self._named = array("I", map(places.__getitem__, numbers))
-        by_word = sorted(range(len(words)), key=lambda at: (words[at], self._named[at]))
+        by_place = sorted(range(len(words)), key=self._named.__getitem__)
+        by_word = sorted(by_place, key=words.__getitem__)  # of one word the newest first
         self._words, self._named = (array(all.typecode, map(all.__getitem__, by_word)) for all in (words, self._named))
         self._count()
 

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from core.conversations.conversation import Conversation
@@ -52,8 +53,12 @@ _DATA = ("content", "diff")
 _DENIED = "The user denied this operation"
 _FOLDER = re.compile(r"# Current Working Directory \(([^()\n]{1,1000})\)")
 _CLOCK = "# Current Time"
-_AMBIGUOUS = re.compile(r"[1-9]/(?:[1-9]|1[0-2])/\d{4},? \d{1,2}:\d\d:\d\d(?!\s?[AaPp][Mm])")
+_AMBIGUOUS = re.compile(r"(?:[1-9]|1[0-2])/(?:[1-9]|1[0-2])/\d{4},? \d{1,2}:\d\d:\d\d(?!\s?[AaPp][Mm])")
 """A day that may as well be a month, in a clock of 24 hours."""
+_HOUR = re.compile(
+    r" (?P<hour>\d{1,2})(?P<rest>:\d\d:\d\d)(?:\s?(?P<half>[AaPp])[Mm])? "
+    r"\([^()]{0,60}UTC(?P<sign>[+-])(?P<away>\d{1,2})(?P<minutes>:\d\d)?\)"
+)
 _EDGE = re.compile(r"^<(?:task|feedback|user_message|answer|result|response|question|task_progress)>|</\w{1,40}>$")
 
 
@@ -72,9 +77,26 @@ def read(name: str, data: bytes) -> Conversation:
     turns = with_events(fold_turns(lines, _labels(lines, heads)), _events(lines, heads))
     turns = doubt_in_fences(turns, lines)
     clocks = [line.text for above, line in pairwise(lines) if above.text == _CLOCK]
-    days = [day for text in clocks if not _AMBIGUOUS.match(text) and (day := written_day(text))]
-    began, ended = (days[0], days[-1]) if days else ("", "")
+    times = [time for text in clocks if (time := _time(text))]
+    began, ended = (times[0], times[-1]) if times else ("", "")
     return Conversation(name, "cline", turns, first_line(turns), folder=folder, started=began, ended=ended)
+
+
+def _time(text: str) -> str:
+    """A clock of the environment details in ISO 8601, UTC where it tells its zone; "" for one in which day and month
+    cannot be told apart."""
+    day, found = "" if _AMBIGUOUS.match(text) else written_day(text), _HOUR.search(text)
+    if not day or found is None:
+        return day
+    hour = int(found["hour"])
+    if found["half"]:
+        hour = hour % 12 + 12 * (found["half"] in "Pp")
+    zone = f"{found['sign']}{found['away']:0>2}{found['minutes'] or ':00'}"
+    try:
+        at = datetime.fromisoformat(f"{day}T{hour:02}{found['rest']}{zone}").astimezone(UTC)
+    except (ValueError, OverflowError):
+        return day
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _events(lines: Sequence[Line], heads: Sequence[int]) -> list[Event]:

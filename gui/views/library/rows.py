@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -150,12 +150,14 @@ def dossier_rows(one: Dossier, said: str = "") -> list[FlowRow]:
     return [
         FlowRow("title", title, joined(about, needs), strong=len(title)),
         *passage((_HEADINGS.sub("", whole) or whole)[:CONTENT]),  # its headings are its title
-        *(
-            replace(marked_down((label, at), words), meta=label, text_color="muted")
-            for at, (label, words) in enumerate(told)
-            if words
-        ),
+        *(labelled((label, at), label, words) for at, (label, words) in enumerate(told) if words),
     ]
+
+
+def labelled(key: Hashable, label: str, words: str) -> FlowRow:
+    """A label, and below it what it says."""
+    row = marked_down(key, f"{plain(label)}\n{words}")
+    return replace(row, strong=row.text.index("\n"), text_color="muted")
 
 
 def passage(text: str) -> Iterator[FlowRow]:
