@@ -20,7 +20,7 @@ from core.rules.session import Session
 from core.rules.units import LEANS, LONGEST, Unit, units_of
 
 WEIGHTS = Path(__file__).resolve().parents[2] / "assets" / "worth.tsv"
-LEAST = 0.4
+LEAST = 0.35
 """From this probability on a unit is worth a line."""
 MAX_LINES = 2
 """Lines of one session at most."""

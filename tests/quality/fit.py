@@ -105,7 +105,7 @@ def left_out(rows: Sequence[Row]) -> Iterator[str]:
         mine = [one for one in rated if one[1].strict == strict]
         kept = Counter(row.owner for _, row in mine if row.label == "y")
         for most in sorted({1, 2, 3, MAX_LINES}):
-            for least in sorted({0.3, 0.35, 0.45, LEAST}):
+            for least in sorted({0.3, 0.4, 0.45, LEAST}):
                 head = f"{'strictly read' if strict else 'others'}, at most {most}, from {least}"
                 yield _told(list(_chosen(mine, least, most)), kept, head)
 
