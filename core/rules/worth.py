@@ -112,7 +112,7 @@ def features(line: str) -> Iterator[str]:
 
 # --- what can be a line ---
 
-_SPEAKS = re.compile(r"\b(?:I|me|my|we|our|us|you|your|let['’]s)\b(?!/)")
+_SPEAKS = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e|[Oo]ur|us|[Yy]ou|[Yy]our|[Ll]et['’]s)\b(?!/)")
 """Words of a talk, not of a statement."""
 _NUMBER = re.compile(r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+")
 
