@@ -47,7 +47,7 @@ from gui.workbench import LIBRARY, TABS, VIEWS, Workbench, place_of
 GAP = 8
 SCALE_STEP = 0.125
 SIDE, SIDE_LEAST, WORK_LEAST = 320, 264, 340
-EVIDENCE, MARGIN = 424, 12  # unscaled pixels
+EVIDENCE, MARGIN = 424, 14  # unscaled pixels
 COMPACT = 640
 """In a panel narrower than this, in unscaled pixels, there is one column."""
 AGES_SECONDS = 60  # how often times like "5 min" are counted again
@@ -103,8 +103,9 @@ class KnowledgePanel:
         look, shell = self.look, self.shell
         self.root = int(dpg.add_child_window(parent=parent, border=False, width=0, height=0, no_scrollbar=True))
         look.bind(self.root)
-        inside = look.theme(box(look, self.root, "root"), "root")
-        look.corner = int(dpg.add_drawlist(1, 1, parent=self.root, pos=[0, 0]))
+        page = look.theme(int(dpg.add_group(parent=self.root)), "no-gap")
+        look.corner = int(dpg.add_drawlist(1, 0, parent=page))
+        inside = box(look, page, "root")
         self.header = Header(look, shell, TABS, SHORTCUTS, self._compact)
         self.header.build(inside)
         self.run = HarvestRun(shell)

@@ -180,6 +180,15 @@ def test_a_home_that_does_not_exist_is_said(tmp_path: Path) -> None:
     assert json.loads(told(tmp_path, "status", "--json"))["exists"] is True
 
 
+def test_a_folder_of_notes_that_is_none_hides_no_other_state(tmp_path: Path) -> None:
+    """One thing out of place must not keep a user from seeing the rest."""
+    told(tmp_path, "add", "facts", "the sea is wet")
+    (tmp_path / "home" / "knowledge" / "files").write_text("")
+    code, out, err = call("status", "--home", str(tmp_path / "home"))
+    assert code == 1 and "facts.md" in out and "1 bullet" in out
+    assert "the notes on files cannot be read" in err and "refuses to go on" not in err
+
+
 def test_the_facts_of_a_new_home_are_valid(tmp_path: Path) -> None:
     """Nothing there is nothing wrong; a path that was asked for and is not there is."""
     assert told(tmp_path, "facts", "validate").startswith("0 valid facts in 0 files")

@@ -65,6 +65,8 @@ def test_what_lies_over_the_panel_stays_inside_of_it(desk: Desk, at_home: Path) 
             left, top = dpg.get_item_rect_min(seat.panel.look.corner)
             width, height = dpg.get_item_rect_size(seat.panel.root)
             shell = seat.panel.shell
+            tab = dpg.get_item_rect_min(seat.panel.header.tabs["knowledge"].item)
+            assert tab[1] - top <= 10, "nothing of the host shows above the header"
             desk.click(seat.panel.header.mark)
             shell.toast("Saved, with a sentence that has some words in it", action="Undo", on_action=lambda: None)
             shell.ask("Delete the digest?", "It is made again by the next harvest.", "Delete", lambda: None)

@@ -13,12 +13,12 @@ from core.commands import bullets
 from core.commands.history.undo import undo
 from core.commands.memories import save
 from core.commands.panel.bullets import bullet_view, category_view
-from core.commands.panel.conversations import conversation_key
+from core.commands.panel.conversations import Given, conversation_key
 from core.commands.panel.overview import overview
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
 from gui.state import NOTHING, Selection
-from gui.views.inspector.rows import CHUNK, Page, load, turn_rows
+from gui.views.inspector.rows import CHUNK, Page, given_row, load, turn_rows
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read
@@ -69,6 +69,11 @@ def test_a_conversation_tells_what_became_of_it_and_what_it_gave(home: Home) -> 
     assert page.facts[0].startswith("Harvested") and "in the trash until" in page.facts[0] and "openai" in page.facts[1]
     assert {"water boils", "buy a red kettle"} <= {row.text for row in page.parts[0].rows}
     assert isinstance(attempt(load, home.core, Selection("conversation", "0" * 64)), KnowledgeError)
+
+
+def test_code_of_what_a_conversation_gave_is_code() -> None:
+    row = given_row(0, Given("facts.md", 3, "", "run `make check`, **always**"))
+    assert row.text == "run make check, always" and row.text[slice(*row.code[0])] == "make check"
 
 
 def test_a_failed_conversation_says_why(tmp_path: Path) -> None:

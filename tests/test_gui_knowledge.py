@@ -307,3 +307,16 @@ def test_a_line_that_somebody_has_changed_since_stays_and_is_told(stand: Stand, 
     stand.press("ctrl+z")
     assert read(home, "facts.md") == text
     assert "changed since, so it stays as it is: 'The kettle boils at 100 deg' in facts.md" in stand.errors[-1].message
+
+
+def test_a_bullet_that_the_fonts_cannot_show_is_edited_in_the_users_editor(
+    stand: Stand, home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The field held replacement marks, and whoever corrected one saved over what nobody could read."""
+    opened: list[tuple[str, int]] = []
+    monkeypatch.setattr(stand.shell, "open_path", lambda path, line=0: opened.append((path, line)))
+    path = write(home, "facts.md", "# Facts\n\n- הקומקום רותח ב-100\n")
+    stand.shell.refresh()
+    stand.settle()
+    stand.view.act("edit", next(row for row in stand.view.list.rows if "Hebrew" in row.text))
+    assert opened == [(str(path), 3)] and stand.view.session.target is None

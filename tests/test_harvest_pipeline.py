@@ -6,10 +6,12 @@ import json
 import os
 import re
 import sys
+import time
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -236,6 +238,44 @@ def test_conversations_of_one_run_know_what_those_before_them_taught(world: Worl
     assert seen == ["0", "1again", "2again", "3again"], "the oldest first, one after the other"
     [statement] = statements(read_category(world.paths, "facts"))
     assert statement.bullet.text.startswith("In wording 0") and statement.conversations == 4
+
+
+def test_a_run_that_is_cancelled_waits_for_nobody_who_was_not_begun(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread took up the next session while those before it were given up, and waited for them for ever."""
+    submitted, begun, given_up = list[str](), Event(), Event()
+    expect, cancel = KnownStore.expect, Future.cancel
+
+    def expecting(store: KnownStore, name: str) -> None:
+        expect(store, name)
+        submitted.append(name)
+
+    def cancelling(future: Future[Any]) -> bool:
+        done = cancel(future)
+        if done and not given_up.is_set():
+            given_up.set()
+            time.sleep(0.3)  # the thread that is free now looks for what comes next
+        return done
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        begun.set()
+        given_up.wait(5)
+        return {"facts": []}
+
+    monkeypatch.setattr(KnownStore, "expect", expecting)
+    monkeypatch.setattr(Future, "cancel", cancelling)
+    for number in range(4):
+        text = session(world.folder / "app", number, "which port?", f"Look {number}: it listens on port 7700.")
+        path = world.converse(text)
+        os.utime(path, (1_700_000_000 + number * 90_000,) * 2)
+    ends = Thread(
+        target=lambda: world.run(FakeModel(answering), jobs=2, cancelled=lambda: len(submitted) == 4 and begun.wait(5)),
+        daemon=True,
+    )
+    ends.start()
+    ends.join(20)
+    assert given_up.is_set() and not ends.is_alive()
 
 
 def test_what_the_rules_cured_stands_beside_what_a_model_found_and_once(world: World) -> None:

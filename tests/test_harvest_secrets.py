@@ -24,6 +24,7 @@ from core.commands.panel.titles import titles_of
 from core.commands.quarantine import quarantine_accept, quarantine_list
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.read import read_conversation
 from core.harvest.answer import items_from
 from core.harvest.distil import distil, redacted_conversation
 from core.harvest.quotes import NO_SOURCE
@@ -33,6 +34,7 @@ from core.llm.wire import ModelSettings, excerpt
 from core.sources.scan import scan_conversations
 from tests.cli_call import call
 from tests.made_home import UUID, Clock, Model, converse, error, harvested, make_home, read, write
+from tests.spoken_home import claude_row
 
 MIXED = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
 GITHUB = "gh" + "p_" + MIXED
@@ -167,6 +169,37 @@ def test_a_long_title_is_cut_behind_a_word(tmp_path: Path) -> None:
     harvested(workspace, Model(facts=["a fact"]), Clock(), keep=True)
     [row] = ledger(workspace)
     assert row.entry["title"] == shown and shown.endswith(" …") and len(shown) <= 122
+
+
+def _cut_at(length: int) -> str:
+    """A text in which a key stands across that place."""
+    return f"{'word ' * (length // 5 - 6)}{GITHUB} {'word ' * 2000}"
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [
+            json.loads(claude_row("user", "put it there", "2026-05-04T10:00:00Z")),
+            json.loads(claude_row("assistant", [{"type": "tool_use", "id": "c", "name": "mcp__notes__put",
+                                                 "input": {"text": _cut_at(400)}}], "2026-05-04T10:01:00Z")),
+        ],
+        [
+            {"sessionId": "s", "projectHash": "h", "startTime": "2026-05-04T10:00:00Z"},
+            {"id": "m", "type": "user", "content": f"look\n--- Content from referenced files ---{_cut_at(2000)}"},
+        ],
+        [
+            {"uuid": "u", "parentUuid": None, "sessionId": "s", "type": "user", "message": {"role": "user", "parts": [
+                {"text": f"look\n--- Content from referenced files ---{_cut_at(2000)}"}]}},
+        ],
+    ],
+    ids=["call", "gemini", "qwen"],
+)  # fmt: skip
+def test_what_a_reader_cuts_off_is_no_half_of_a_key(records: list[dict[str, Any]]) -> None:
+    """Half a key looks like none: it went to the model, and into the archive."""
+    read = read_conversation("s", "\n".join(map(json.dumps, records)).encode())
+    clean, _ = redacted_conversation(read)
+    assert "word word" in str(clean.turns) and GITHUB[:12] not in str(clean.turns)
 
 
 def test_redaction_can_be_switched_off_by_the_person(tmp_path: Path) -> None:

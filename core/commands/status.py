@@ -196,12 +196,13 @@ def _store_file(workspace: Workspace, name: str, errors: list[ErrorInfo]) -> Sto
 
 
 def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
-    with suppress(FileNotFoundError):
-        try:
-            os.listdir(paths.file_notes)
-        except PermissionError as error:
-            message = f"the notes on files cannot be read: {error.strerror}"
-            errors.append(ErrorInfo("unreadable", message, str(paths.file_notes), ADVICE))
+    try:
+        os.listdir(paths.file_notes)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        message = f"the notes on files cannot be read: {error.strerror}"
+        errors.append(ErrorInfo("unreadable", message, str(paths.file_notes), ADVICE))
     notes = note_files(paths)
     found = [note.stat() for note in notes]
     bullets = sum(len(bullets_in(_text(paths, f"files/{note.name}", errors), "facts")) for note in notes)

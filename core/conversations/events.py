@@ -240,7 +240,7 @@ def call_event(tool: str, given: Any, command: str, time: str, start: int, end: 
     if name in _DELEGATIONS:
         return Delegation(words=_first(row, _TASKS), **about)
     shown = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=str) if given else ""
-    return OtherCall(words=shown[:400], **about)
+    return OtherCall(words=ends(shown, 400, 0)[0], **about)
 
 
 def call_words(event: Event) -> str:

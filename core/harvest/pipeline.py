@@ -351,6 +351,11 @@ def _distilled(
             wait(waits, committer.seconds_left(), FIRST_COMPLETED)
         yield from found
 
+    def give_up() -> None:
+        """The last first: who is begun meanwhile may wait for those before it."""
+        for future in reversed(waits):
+            future.cancel()
+
     with StoreCache(options.copies) as opened, ThreadPoolExecutor(jobs) as pool:
         is_first = True
         try:
@@ -372,12 +377,10 @@ def _distilled(
                         yield from answers()
             while waits and not cancelled():
                 yield from answers()
-            for future in waits:
-                future.cancel()
+            give_up()
             yield from come()  # of a run that was cancelled: they were paid for
         finally:
-            for future in waits:
-                future.cancel()
+            give_up()
 
 
 def _do_step(distilled: Distilled, committer: Committer) -> str | None:

@@ -50,7 +50,7 @@ class FlowRow:
 
 def told(icon: str, color: str, words: str, aside: str = "") -> FlowRow:
     """A sentence with its sign and a figure, as a row."""
-    return FlowRow(("told", words), words, aside, icon, color)
+    return FlowRow(("told", words, aside), words, aside, icon, color)
 
 
 @dataclass(frozen=True)

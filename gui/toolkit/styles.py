@@ -210,9 +210,7 @@ PANEL = (
 
 STYLES: Mapping[str, tuple[Rule, ...]] = {
     "panel": PANEL,
-    "root": (
-        Rule("mvChildWindow", {"ChildBg": "window", "Border": CLEAR}, {"WindowPadding": (0, 0), "ChildRounding": (0,)}),
-    ),
+    "root": box("window", CLEAR, (0, 0), 0),
     "card": box("card", "line", (12, 9)),
     "card-on": box("selected", "accent@60", (12, 9)),
     "settings": box("card", "line", (6, 5)),
@@ -223,7 +221,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "pane": box("panel", "line", (12, 10)),
     "bar": box("window", CLEAR, (14, 10), 0),
     "foot": box("window", CLEAR, (14, 5), 0),
-    "gutter": box(CLEAR, CLEAR, (8, 0), 0),
+    "gutter": box(CLEAR, CLEAR, (14, 0), 0),
     "well": box("window", "line", (10, 8)),
     "reader": box("panel", "line", (12, 8)),
     "clear": box(CLEAR, CLEAR, (0, 0), 0),

@@ -6,12 +6,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
 from core.base.figures import age, count, dollars, tokens
-from core.base.markdown import without_emphasis
 from core.harvest.report import HarvestReport
 from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Watch
 from gui.state import Activity
@@ -22,6 +22,7 @@ from gui.toolkit.layout import box
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
 from gui.views.looks import CATEGORIES, NOT_READ, category_parts, joined, left_words
+from gui.views.reader_rows import marked_down
 
 TALL, LOW, ABOVE, SHARE, BESIDE, BEST = 400, 160, 110, 0.54, 560, 20
 STATES: Mapping[str, tuple[str, str, str]] = {
@@ -84,10 +85,10 @@ def kinds_words(counts: Mapping[str, int]) -> str:
 def best_rows(best: Sequence[Came], now: float) -> tuple[FlowRow, ...]:
     """The best new lines as they come, each with its conversation and why it is worth a look."""
     return tuple(
-        FlowRow(
-            ("came", at, came.line.text), without_emphasis(came.line.text),
-            joined(came.talk.title, came.line.why, _ago(came.at, now)),
-            CATEGORIES[came.line.category].icon, CATEGORIES[came.line.category].color,
+        replace(
+            marked_down(("came", at, came.line.text), came.line.text),
+            meta=joined(came.talk.title, came.line.why, _ago(came.at, now)),
+            icon=CATEGORIES[came.line.category].icon, color=CATEGORIES[came.line.category].color,
         )
         for at, came in enumerate(best)
     )  # fmt: skip
@@ -110,7 +111,7 @@ def gained_rows(run: Run) -> tuple[FlowRow, ...]:
         look = CATEGORIES[category]
         meta = joined(*about, said) or look.noun
         score = (row.line.score if row is not None else 0) + 3 * (number > 1)
-        rows.append((-score, FlowRow(("gained", at), without_emphasis(words), meta, look.icon, look.color)))
+        rows.append((-score, replace(marked_down(("gained", at), words), meta=meta, icon=look.icon, color=look.color)))
     return tuple(row for _, row in sorted(rows, key=lambda pair: pair[0]))
 
 

@@ -18,6 +18,7 @@ from gui.toolkit.editor import shortened
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import ChipRow
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 from gui.views import knowledge_rows, memories
 from gui.views.editing import BulletSession
 from gui.views.knowledge_rows import (
@@ -306,8 +307,12 @@ class KnowledgeView(ListView[Knowledge]):
 
     def edit(self, row: FlowRow) -> None:
         found, key = self._found(row), cast(BulletKey, row.key)
-        if found is not None:
-            self.session.edit(key, found, self._sha(found.category), self.data.others.get(key, ()))
+        if found is None:
+            return
+        if lettered(found.bullet.text) != found.bullet.text:  # nobody can edit what has no letters here
+            self._shell.open_path(str(self._shell.workspace.paths.knowledge / found.file), found.bullet.line)
+            return
+        self.session.edit(key, found, self._sha(found.category), self.data.others.get(key, ()))
 
     def begin_add(self) -> None:
         if self.session.target is None:

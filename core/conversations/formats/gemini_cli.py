@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.events import Call, Plan, exit_status
+from core.conversations.events import Call, Plan, ends, exit_status
 from core.conversations.lines import INJECTED
 from core.conversations.messages import answered
 from core.conversations.records import Document, Record, json_document, json_lines, keys_in, parse_object
@@ -209,7 +209,7 @@ def _read_message(record: Record, reading: Reading) -> None:
     if kind == "user":
         own, mark, files = said.partition(FILES)
         reading.person(said if reading.delegated else own)
-        reading.say("system", files[:2000] if mark and not reading.delegated else "")
+        reading.say("system", ends(files, 2000, 0)[0] if mark and not reading.delegated else "")
     elif kind == "gemini":
         reading.model = text_of(value.get("model")) or reading.model
         reading.say("assistant", said)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
+from core.conversations.events import ends
 from core.conversations.formats.gemini_cli import FILES, INJECTED_HERE, response
 from core.conversations.records import Record, branch, json_lines, object_keys
 from core.conversations.turns import Reading, kind_of, table_of, text_of
@@ -56,7 +57,7 @@ def _read_record(value: dict[str, Any], record: Record, reading: Reading) -> Non
             reading.say("system", said)
         elif text_of(value.get("subtype")) in _OWN:
             reading.person(own)
-            reading.say("system", files[:2000] if mark else "")
+            reading.say("system", ends(files, 2000, 0)[0] if mark else "")
         else:
             reading.remind(said)
     elif kind == "assistant":

@@ -48,7 +48,7 @@ from gui.views.looks import (
     short_name,
     tags_words,
 )
-from gui.views.reader_rows import clock, in_parts
+from gui.views.reader_rows import clock, in_parts, marked_down
 from gui.views.start import hand_words
 
 CHUNK = 1200
@@ -242,7 +242,8 @@ def given_row(at: int, given: Given) -> FlowRow:
     if given.file.startswith("files/"):
         where = f"a note, line {given.line}" if given.line else "its note is gone, or has other words"
     color, tone = (looks.color, "text") if given.line else ("hint", "hint")
-    return FlowRow(("given", at), without_emphasis(given.text), where, looks.icon, color, tone, COPY)
+    row = marked_down(("given", at), given.text)
+    return replace(row, meta=where, icon=looks.icon, color=color, text_color=tone, can=COPY)
 
 
 def place_words(file: str, line: int) -> str:
@@ -282,7 +283,7 @@ def item_row(at: int, item: HarvestedItem) -> FlowRow:
     """One line that a conversation taught."""
     looks = CATEGORIES[category_of(item.file)]
     meta = joined(place_words(item.file, item.line), f"turn {item.turn:,}" if item.turn else "")
-    return FlowRow(("item", at), without_emphasis(item.text), meta, looks.icon, looks.color, "text", COPY)
+    return replace(marked_down(("item", at), item.text), meta=meta, icon=looks.icon, color=looks.color, can=COPY)
 
 
 def turn_rows(at: int, turn: Turn | ReadableTurn, here: bool = False) -> list[FlowRow]:
