@@ -328,6 +328,7 @@ def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> No
     assert cause in found and len(found) <= 2500
     more = answered("read", name="s3:4", query=asked)
     assert cause not in more and "They are blue" in more and "what was shown before is left out" in more
+    assert more.splitlines()[1] == "s3, what was shown before is left out:"
     assert cause not in answered("read", name="s3:4"), "without a query its beginning and end"
 
 
@@ -354,6 +355,25 @@ def test_a_turn_that_is_named_or_asked_for_by_role_is_not_cut_hard(shop: Path) -
     assert "line 60 of" in answered("read", name=f"s4:{named[1]}", characters=6000)
     assert "line 60 of" in answered("read", name="s4", role="tool", characters=6000)
     assert "warehouse" in answered("read", name="s4", role="assistant", query="is the warehouse report there?")
+
+
+def test_the_head_of_a_page_does_not_list_files(shop: Path) -> None:
+    """Every character above the page is one less of it, and the names of files are most of it."""
+    rows = [turn("user", "Why does the parcel label tear?", 0, "s7", shop)]
+    for number in range(6):
+        path = shop / f"a_rather_long_name_of_a_module_{number}.py"
+        rows += edited(path, "x", "y", 1 + 2 * number, "s7", shop)
+    kept("s7", [*rows, turn("assistant", [{"type": "text", "text": "Its paper is thin."}], 20, "s7", shop)])
+    head = answered("read", name="s7:1").splitlines()[1]
+    assert "6 files changed" in head and "module_0" not in head and len(head) < 200
+
+
+def test_what_one_side_said_is_read_from_the_whole_session(shop: Path) -> None:
+    said = [f"{'Ask' if at % 2 == 0 else 'Reply'} number {at} about the warehouse." for at in range(30)]
+    kept_talk(shop, "s4", said)
+    page = answered("read", name="s4:15", role="user")
+    assert "[1 user]" in page and "[29 user]" in page and "Reply" not in page
+    assert "[1 user]" not in answered("read", name="s4:15", role="user", around=4)
 
 
 def test_a_question_about_commands_is_told_the_usual_ones(shop: Path) -> None:

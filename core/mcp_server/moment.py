@@ -14,7 +14,7 @@ from core.commands.conversations import read as read_whole
 from core.commands.library.documents import library_part
 from core.commands.moment.find import find as find_everything
 from core.commands.moment.find import passage
-from core.commands.moment.found import find_lines
+from core.commands.moment.found import find_lines, short_state
 from core.commands.moment.handoff import handoff as handed_off
 from core.commands.moment.worked import CHUNK, worked_text
 from core.commands.moment.worked import worked as used
@@ -25,7 +25,7 @@ from core.mcp_server import tools
 from core.mcp_server.pages import settled, told_in
 from core.mcp_server.tools import TaskType
 
-FOUND, ANSWER, PAGE, MOST = 2400, 2200, 3000, 30_000
+FOUND, ANSWER, PAGE, MOST = 2400, 1700, 3000, 30_000
 TOOL_TURN = (240, 160)
 """Of what a tool gave back so many characters of its beginning and its end, where neither its turn nor tools were asked
 for."""
@@ -108,10 +108,10 @@ def read(
     characters: Annotated[int, Field(ge=0, le=MOST, description="Length of the page.")] = 0,
     project: Named = "",
 ) -> str:
-    """Read on in a session, when what find shows is not enough: with a query what else the whole session says about
-    it, above all at the turn, and not again what was shown; else around a turn, from the end, or what one side said.
-    What tools gave back is cut short unless its turn is named; a page is 3,000 characters, with a query 2,200, unless
-    you ask for more."""
+    """Read on in a session, only when find leaves out a fact that was asked for; never to confirm what it shows. With
+    a query what else the whole session says about it, above all at the turn, and not again what was shown; else around
+    a turn, from the end, or what one side said. What tools gave back is cut short unless its turn is named; a page is
+    3,000 characters, with a query 1,700, unless you ask for more."""
     now = settled(workspace)
     asked = query.strip() and not (around or end)
     characters = max(500, characters) if characters else ANSWER if asked else PAGE
@@ -120,16 +120,19 @@ def read(
     allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
     called, turn = with_turn(name)
     whole = read_whole(now, called, allowed=allowed)
-    about = ", ".join(filter(None, (whole.title[:120], whole.tool, whole.day, f"{whole.count} turns", whole.end)))
-    rows, room = [f"{whole.name}: {about}"], characters - len(NOT_OURS) - 160 - len(about)
+    about = ", ".join(filter(None, (whole.title[:80], whole.tool, whole.day, f"{whole.count} turns")))
+    about = f"{called}: {about}{f', {short_state(whole.end)}' * bool(whole.end)}"
+    room = characters - len(NOT_OURS) - 10
     if asked:
         before = _SHOWN.pop((str(now.paths.knowledge), whole.name), "")
-        answer = passage(now, query, whole, turn, room, before, role)
+        about = f"{called}, what was shown before is left out:" if before else about
+        answer = passage(now, query, whole, turn, room - len(about), before, role)
         if answer:
             _showed(now, whole.name, f"{before}\n{answer}")
-            about = _clean(now, rows[0]) + "; what was shown before is left out" * bool(before)
-            return _told(now, [answer], characters, about)
-    shown = part(whole, turn, (around or AROUND) if turn else None, role, None if not end else 6, end=end)
+            return _told(now, [answer], characters, _clean(now, about))
+    rows, room = [about], room - len(about) - 70
+    near = around or (whole.count if role else AROUND)
+    shown = part(whole, turn, near if turn else None, role, None if not end else 6, end=end)
     turns = sorted(shown.turns, key=lambda one: (abs(one.number - turn), -one.number)) if turn else list(shown.turns)
     if end:
         turns.reverse()
@@ -147,7 +150,7 @@ def read(
     rows += [texts[number] for number in sorted(texts)]
     left = [one.number for one in shown.turns if one.number not in texts]
     if left:
-        rows.append(f"({count(len(left), 'more turn')} did not fit, the next is {whole.name}:{min(left)})")
+        rows.append(f"({count(len(left), 'more turn')} did not fit, the next is {called}:{min(left)})")
     return _told(now, rows, characters)
 
 

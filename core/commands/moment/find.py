@@ -56,8 +56,8 @@ ROOM, FAR_ROOM, LEAST_ROOM = 1950, 900, 140
 """So many characters the passages of all conversations have, so few where none fits, and so many each at the least. Of
 168 questions the first conversation was the right one in 151; with 420 characters of it half of what was asked for was
 told, with 1,600 nine tenths."""
-FIRST_LINE, LINE = 600, 300
-"""So many characters a hit of another kind has, where it is the first and else."""
+LINE = 300
+"""So many characters a hit of another kind has."""
 SHARPNESS = 2.0
 """A conversation whose score is so much lower than that of the first has a third of its room: where the first was the
 right one it was three to eight ahead."""
@@ -140,7 +140,8 @@ def find(
     if own.folder or wide.everything or firm_rows:
         notes += _as_a_whole(shown, firm_rows, entries, spoken, brought.waiting, where)
         if strange and spoken:
-            notes.append(f"nobody said {', '.join(strange)} here")
+            searched = os.path.basename(own.folder) if own.folder else "any conversation"
+            notes.append(f"nobody said {', '.join(strange)} in {searched}")
     else:
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
     if any(_in_another_script(text, row) for row in shown):

@@ -86,7 +86,11 @@ _CATEGORY = {
 
 
 _FILES = re.compile(r" \((?:`[^`]*`(?:, )?|…)+\)")
-"""The names of files in a state: their number is enough."""
+
+
+def short_state(state: str) -> str:
+    """How a session was left, without the names of files: their number is enough."""
+    return _FILES.sub("", state)
 
 
 def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = str) -> list[str]:
@@ -111,7 +115,7 @@ def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
     about = [name, row.day, row.project]
     place = f"{row.called}:{row.turn}" if row.turn else row.called
     arrow = [f"→ {clean(place or row.key)}"] if place or row.kind != "conversation" else []
-    more = [f"(session: {_FILES.sub('', row.state)})"] if row.state else []
+    more = [f"(session: {short_state(row.state)})"] if row.state else []
     if used := record.in_words(row.served.counts()):
         more.append(f"({used})")
     weak = f"{row.misled}; " * bool(row.misled) + "weak; " * row.weak
