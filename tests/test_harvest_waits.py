@@ -303,8 +303,8 @@ def test_of_a_session_that_goes_on_after_an_undo_only_the_new_part_counts(desk: 
     second = gave(10, "[orders 5d6e7f8] feat(orders): add the lexer\n 1 file changed")
     second += told(
         "assistant",
-        "The lexer is committed. Words cannot be cached in `lexer.py`: `find_word` looks them up in `words.csv`, which the "
-        "shop changes.",
+        "The lexer is committed. Words cannot be cached in `lexer.py`: `find_word` looks them up in `words.csv`, which "
+        "the shop changes.",
         12,
     )
     world.converse(
