@@ -118,7 +118,6 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
             scale=begun,
             wake=lambda: wakes[0].wake() if wakes else None,
             palette=place.choices.get("theme", "dark"),
-            places=place.layout,
             choices=place.choices,
             own=own,
         )
@@ -141,7 +140,7 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
 
 
 def keep(panel: KnowledgePanel, before: Geometry, glfw: Glfw | None, natural: float) -> None:
-    """Remember where the window stood and how its columns were divided."""
+    """Remember where the window stood."""
     import dearpygui.dearpygui as dpg
 
     x, y = dpg.get_viewport_pos()
@@ -149,10 +148,9 @@ def keep(panel: KnowledgePanel, before: Geometry, glfw: Glfw | None, natural: fl
     screens = glfw.screens() if glfw is not None else []
     # A window as large as its screen is a maximised one: Dear PyGui does not tell.
     full = any(width >= screen[2] and height >= screen[3] - 80 for screen in screens)
-    layout = {name: number for name, number in panel.shell.places.items() if name != "scale"}
-    chosen = panel.shell.places.get("scale", before.scale)
+    chosen = panel.shell.scale or before.scale
     now = Geometry(
-        round(x), round(y), width, height, full, 0.0 if chosen == natural else chosen, layout, dict(panel.shell.choices)
+        round(x), round(y), width, height, full, 0.0 if chosen == natural else chosen, dict(panel.shell.choices)
     )
     try:
         write_geometry(remembered(before, now))

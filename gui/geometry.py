@@ -1,14 +1,14 @@
-"""Where the window stood and how its columns were divided, remembered between runs as one JSON file."""
+"""Where the window stood and how it looked, remembered between runs as one JSON file."""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from core.base import files
 from core.base.paths import state_folder
 from core.base.result import KnowledgeError
 
@@ -20,11 +20,8 @@ VISIBLE_EDGE = 80  # pixels of the title bar that must be within reach on some s
 
 @dataclass(frozen=True)
 class Geometry:
-    """Window position and size in pixels of the desktop, and what else is remembered.
-
-    `layout` maps names to widths of columns (unscaled pixels) or other numbers; `choices` maps names to words
-    (theme, last view). `scale` 0 means: ask the monitor.
-    """
+    """Window position and size in pixels of the desktop, and what else is remembered: `choices` maps names to words
+    (theme, last view). `scale` 0 means: ask the monitor."""
 
     x: int = 80
     y: int = 60
@@ -32,7 +29,6 @@ class Geometry:
     height: int = 800
     maximized: bool = False
     scale: float = 0.0
-    layout: Mapping[str, float] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -64,7 +60,6 @@ def read_geometry(folder: Path | None = None) -> tuple[Geometry, str]:
             height=round(number(raw, "height", usual.height, SMALLEST[1], LARGEST)),
             maximized=raw.get("maximized") is True,
             scale=number(raw, "scale", 0.0, 0.0, 4.0),
-            layout=numbers(raw.get("layout")),
             choices=words(raw.get("choices")),
         ),
         "",
@@ -79,12 +74,6 @@ def number(raw: Mapping[str, object], name: str, usual: float, low: float, high:
     return float(value)
 
 
-def numbers(raw: object) -> dict[str, float]:
-    """The entries of a JSON object that are numbers (a truth value is none); others are left out."""
-    entries = raw.items() if isinstance(raw, dict) else ()
-    return {str(key): value for key, value in entries if isinstance(value, int | float) and not isinstance(value, bool)}
-
-
 def words(raw: object) -> dict[str, str]:
     """The entries of a JSON object that are text; others are left out."""
     entries = raw.items() if isinstance(raw, dict) else ()
@@ -92,21 +81,13 @@ def words(raw: object) -> dict[str, str]:
 
 
 def write_geometry(geometry: Geometry, folder: Path | None = None) -> Path:
-    """Remember `geometry`: written beside the old file, then put in its place at once."""
-    place = folder or state_folder(os.environ)
-    path = place / FILE_NAME
-    record = {**geometry.__dict__, "layout": dict(geometry.layout), "choices": dict(geometry.choices)}
-    temporary = ""
+    """Remember `geometry`."""
+    path = (folder or state_folder(os.environ)) / FILE_NAME
+    record = {**geometry.__dict__, "choices": dict(geometry.choices)}
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=".panel-", suffix=".tmp", dir=place)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=2, sort_keys=True)
-            file.write("\n")
-        os.replace(temporary, path)
+        files.make_folder(path.parent)
+        files.write_atomic(path, f"{json.dumps(record, indent=2, sort_keys=True)}\n".encode())
     except OSError as problem:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         raise KnowledgeError(
             "state-not-written", f"The window's place could not be remembered: {problem}", path
         ) from problem

@@ -58,10 +58,10 @@ class KnowledgePanel:
     """One panel on one home. See the top of this file.
 
     `core` is the home with its settings; `wake` is called from other threads when a frame is wanted; `palette` is dark
-    or light. `places` and `choices` are what was remembered
-    (`gui/geometry.py`); read `shell.places` and `shell.choices` at the end to remember it again. `own` is the home to
-    come back to where `core` is the demo's. `compact`: one column, however much room there is; `project` is the folder
-    whose knowledge comes first; `on_harvest(report)` hears of every harvest that this panel has applied.
+    or light. `choices` is what was remembered (`gui/geometry.py`); read `shell.choices` and `shell.scale` at the end to
+    remember it again. `own` is the home to come back to where `core` is the demo's. `compact`: one column, however much
+    room there is; `project` is the folder whose knowledge comes first; `on_harvest(report)` hears of every harvest that
+    this panel has applied.
     """
 
     def __init__(
@@ -71,7 +71,6 @@ class KnowledgePanel:
         scale: float = 1.0,
         wake: Callable[[], None] = no_wake,
         palette: str = "dark",
-        places: Mapping[str, float] | None = None,
         choices: Mapping[str, str] | None = None,
         own: Workspace | None = None,
         compact: bool = False,
@@ -82,7 +81,6 @@ class KnowledgePanel:
         self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale)
         self.usual_scale = scale
         self.shell = Shell(self.look, workspace, lambda: self.jobs.wake())  # the host's loop may set another
-        self.shell.places.update(places or {})
         self.shell.choices.update(choices or {})
         self._compact, self._on_harvest = compact, on_harvest
         if project:
@@ -351,7 +349,7 @@ class KnowledgePanel:
     def set_scale(self, scale: float) -> None:
         """Another size of everything, at once."""
         self.look.change(scale=scale)
-        self.shell.places["scale"] = self.look.scale
+        self.shell.scale = self.look.scale
         self.shell.change()
 
     def toggle_side(self) -> None:

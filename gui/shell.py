@@ -41,7 +41,7 @@ gathers again, so that the user sees what is there now. Until a write has been r
 act by mouse begins with `if shell.defers(again): return`, else it would be refused as if another had changed the
 file. What is edited in the place of its row: gui/views/list_view.py.
 
-**Places.** `shell.place(name)` remembers a small number between starts (a width), `shell.choice(name)` a word.
+**Choices.** `shell.choice(name)` remembers a word between starts.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ class Shell:
         self.workspace = workspace
         self.state = State(home=str(workspace.paths.home))
         self.actions: dict[str, Action] = {}
-        self.places: dict[str, float] = {}
+        self.scale = 0.0
+        """The scale that the user has chosen, 0 for none; to be remembered."""
         self.choices: dict[str, str] = {}
         self._chosen: dict[str, Selection] = {}  # view -> what was selected when it was left
         self.on_refresh: Callable[[], object] = lambda: None
@@ -152,10 +153,6 @@ class Shell:
         """Gather the store again and call once that is done (settings and files are then as they are on disk)."""
         self.on_next_reading.append(call)
         self.refresh()
-
-    def place(self, name: str, usual: float = 0.0) -> float:
-        """A remembered number; `self.places[name] = …` remembers another."""
-        return self.places.get(name, usual)
 
     def choice(self, name: str, usual: str = "") -> str:
         """A remembered word; `self.choices[name] = …` remembers another."""
@@ -376,19 +373,10 @@ class Shell:
 
     # --- speaking to the user ---
 
-    def toast(
-        self,
-        words: str,
-        *,
-        icon: str = "circle-check",
-        color: str = "harvested",
-        action: str = "",
-        on_action: Callable[[], object] | None = None,
-        seconds: float = 6.0,
-    ) -> None:
-        """A short message at the lower right, with a button when `action` is given."""
+    def toast(self, words: str, **how: Any) -> None:
+        """A short message at the lower right; `how` is that of `Toast.show`: a button, say."""
         if self._toast is not None:
-            self._toast.show(words, icon=icon, color=color, action=action, on_action=on_action, seconds=seconds)
+            self._toast.show(words, **how)
 
     def error(self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None) -> None:
         """An error as a sentence below the middle, with the way out as a button."""

@@ -41,7 +41,7 @@ def strange(with_panel: WithPanel, shot: Shot) -> None:
     """Each on a home of its own."""
     with_panel(_harvested(), lambda seat: _refused(seat, shot, "read-only", errno.EROFS))
     full = workspace_at(Path(tempfile.mkdtemp()))
-    assert isinstance(attempt(add, full, *LINES[0]), Ok)
+    assert isinstance(attempt(add, full, "facts", "The gateway answers 429 after 40 requests a second."), Ok)
     with_panel(full, lambda seat: _refused(seat, shot, "disk-full", errno.ENOSPC))
     with_panel(workspace_at(Path(tempfile.mkdtemp())), lambda seat: _capped(seat, shot))
     with_panel(_long_names(), lambda seat: _names(seat, shot))

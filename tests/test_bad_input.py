@@ -279,7 +279,7 @@ def test_hard_links_are_two_conversations_of_one_content(person: Person) -> None
     os.link(path, person.talks / f"other-{UUID}")
     os.link(path, person.folder / "mine.txt")
     said = person.types("harvest", "--apply")
-    assert person.code == 0 and "1 harvested" in said and "2 reclaimed" in said, said
+    assert person.code == 0 and "1 harvested" in said and "2 taken away" in said, said
     assert (person.folder / "mine.txt").read_bytes() == TALK
     assert person.text("decisions.md").count(LEARNED) == 1
     for held in sorted((person.talks / ".trash").iterdir()):

@@ -129,6 +129,13 @@ def test_a_home_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
         assert "Traceback" not in out + err
         assert "unexpected" not in err, (words, err)
     assert path.read_text(encoding="utf-8") == "no home"
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "knowledge").write_text("no folder", encoding="utf-8")
+    for words in (["search", "x"], ["status"], ["harvest", "--apply"]):
+        code, out, err = call(*words, "--home", str(tmp_path / "home"))
+        assert (code, out) == (1, "") and "a file stands where the knowledge belongs" in err, (
+            "not: nothing is known yet"
+        )
 
 
 def test_names_cannot_command_the_terminal(home: Path) -> None:

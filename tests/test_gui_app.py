@@ -128,7 +128,7 @@ def broken_geometry(folder: Path, remembered: str = '{"width": 12') -> None:
 
 def foreign_geometry_and_no_home(folder: Path) -> None:
     shutil.rmtree(folder / "home")
-    strange = {"width": -5, "x": 1e9, "scale": "big", "layout": [], "choices": {"view": "nowhere", "theme": "pink"}}
+    strange = {"width": -5, "x": 1e9, "scale": "big", "choices": {"view": "nowhere", "theme": "pink"}}
     broken_geometry(folder, json.dumps(strange))
 
 

@@ -100,6 +100,8 @@ def test_a_note_stands_at_the_height_of_its_line_and_leads_there(stand: Stand) -
     assert shown_lines(stand)[4] == "def boil(water):" and 300 not in shown_lines(stand)
     stand.click(stand.slot("boil() doubles the water"))
     assert shown_lines(stand)[4] == "def boil(water):" and view.source.lit == (4, 4)
+    note, bar = view.list.heights.tops[1], dpg.get_item_pos(view.list.bar.item)[1]
+    assert note < bar < note + 90, "its buttons stand at the note, however far the next one is"
     assert stand.shell.state.selected.kind == "bullet" and stand.shell.state.selected.key.startswith("files/")
     stand.press("End")
     assert shown_lines(stand)[300] == "line_300 = 300" and view.source.lit == (300, 300)

@@ -55,7 +55,7 @@ def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk,
         desk.press("ctrl+minus")
         seat.settle()
         desk.frames(5)
-        assert seat.panel.look.scale == 1.25 and seat.panel.shell.places["scale"] == 1.25
+        assert seat.panel.look.scale == 1.25 and seat.panel.shell.scale == 1.25
         large = sizes(seat)
         assert all(now == pytest.approx(before * 1.25, rel=0.08) for now, before in zip(large, usual, strict=True))
         ledger: Any = seat.panel.workbench.views["conversations"]

@@ -257,24 +257,26 @@ def test_what_is_wrong_is_opened_at_its_line_where_the_editor_knows_how(chosen: 
 
 
 def test_the_window_comes_back_where_it_was(tmp_path: Path) -> None:
-    kept = Geometry(10, 20, 1000, 700, False, 1.5, {"rail": 246.0}, {"theme": "light"})
+    kept = Geometry(10, 20, 1000, 700, False, 1.5, {"theme": "light"})
     assert isinstance(attempt(write_geometry, kept, tmp_path / "new"), Ok)
     assert read_geometry(tmp_path / "new") == (kept, "")
     assert [path.name for path in (tmp_path / "new").iterdir()] == [FILE_NAME]
-    big = remembered(kept, Geometry(0, 0, 1920, 1080, True, 2.0, {"rail": 300.0}, {}))
-    assert (big.x, big.width, big.maximized, big.layout) == (10, 1000, True, {"rail": 300.0})
+    big = remembered(kept, Geometry(0, 0, 1920, 1080, True, 2.0, {"view": "files"}))
+    assert (big.x, big.width, big.maximized, big.choices) == (10, 1000, True, {"view": "files"})
 
 
-@pytest.mark.parametrize("torn", ["", "{", "[]", '"x"', '{"x": "a", "width": -4, "height": true, "layout": 3}', "\x00"])
+@pytest.mark.parametrize(
+    "torn", ["", "{", "[]", '"x"', '{"x": "a", "width": -4, "height": true, "choices": 3}', "\x00"]
+)
 def test_a_torn_memory_of_the_window_never_stops_the_panel(tmp_path: Path, torn: str) -> None:
     (tmp_path / FILE_NAME).write_text(torn)
     assert read_geometry(tmp_path)[0] == Geometry()
 
 
 def test_good_values_beside_bad_ones_are_kept(tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_text(json.dumps({"x": 5, "width": "wide", "layout": {"a": 1, "b": "x", "c": True}}))
+    (tmp_path / FILE_NAME).write_text(json.dumps({"x": 5, "width": "wide", "choices": {"a": 1, "b": "x", "c": True}}))
     geometry, problem = read_geometry(tmp_path)
-    assert (geometry.x, geometry.width, geometry.layout, problem) == (5, 1280, {"a": 1}, "")
+    assert (geometry.x, geometry.width, geometry.choices, problem) == (5, 1280, {"b": "x"}, "")
 
 
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:

@@ -28,9 +28,9 @@ def build(desk: Desk, names: dict[int, str] | None = None, **listeners: Any) -> 
     from gui.toolkit.table import BigTable
 
     columns = [
-        Column("status", "", 24, sortable=False),
+        Column("status", "", 24),
         Column("name", "Name"),
-        Column("size", "Size", 80, role="mono", right=True, descending_first=True),
+        Column("size", "Size", 80, role="mono", right=True),
     ]
 
     def cell(row: int, column: int) -> Any:
@@ -118,17 +118,6 @@ def test_a_click_selects_the_row_under_the_mouse_also_after_scrolling(desk: Desk
     desk.frames(4)
     assert f"row {COUNT - 1}" in seen(table)
     assert not table.press("A")
-
-
-def test_a_click_on_a_header_asks_for_another_order(desk: Desk) -> None:
-    asked: list[tuple[str, bool]] = []
-    table = build(desk, on_sort=lambda key, descending: asked.append((key, descending)))
-    left, top = desk.dpg.get_item_rect_min(table.head)
-    column = next(x for _, column, x, _ in table.shown() if column.key == "size")
-    for wanted in (("size", True), ("size", False), ("", False)):
-        desk.click(lambda: (int(left + column + 20), int(top + 12)))
-        assert asked[-1] == wanted
-    assert len(asked) == 3 and table.sort is None
 
 
 def test_a_refresh_touches_only_what_changed(desk: Desk) -> None:
@@ -255,7 +244,7 @@ def test_what_is_wished_while_a_large_ledger_is_arranged_is_there_afterwards(
     """The chip would be lit beside rows that it does not stand for, until somebody presses another one."""
     monkeypatch.setattr(ledger_module, "LARGE_BYTES", 0)
     monkeypatch.setattr(ledger_view, "AT_ONCE", 10)
-    begun, go_on = held(monkeypatch, ledger_view, "arrange")
+    begun, go_on = held(monkeypatch, ledger_view, "wanted_rows")
     workspace = workspace_at(at_home, demo=False)
     write_ledger(workspace.paths, entries())
     seat = Seat(desk, workspace)

@@ -173,7 +173,7 @@ def test_a_toast_goes_away_by_itself_and_its_button_acts(desk: Desk) -> None:
     desk.click(toast._button.item)
     assert heard == ["undo"] and not toast.shown
     toast.show("Saved")
-    now[0] = 5.5
+    now[0] = 6.5
     desk.frames(2)
     assert not toast.shown and not desk.dpg.is_item_shown(toast.item)
 

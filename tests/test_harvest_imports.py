@@ -472,7 +472,7 @@ def test_an_unchanged_export_is_not_read_again(tmp_path: Path, monkeypatch: pyte
     rows = [chat(f"id-{at}", f"T {key}", f"w {at}") for at in range(3)]
     path = left(tmp_path / "c.json", *rows, {"title": "T", "mapping": 3})
     os.utime(path, (1_700_000_000, 1_700_000_000))
-    monkeypatch.setattr(ready, "has_settled", lambda *_: True)  # as it is two seconds later
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", -3600.0)  # as it is two seconds later
     assert world.run(FakeModel(), cache, **vars(reading(world, path))).harvested == 3
     kept = list((tmp_path / "ready").iterdir())
     assert not any(key in row.read_text() for row in kept)
@@ -492,7 +492,7 @@ def test_what_is_kept_of_an_export_stands_for_the_file_that_was_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that is replaced behind the scan must not go on with the old one's time: its change would never be seen."""
-    monkeypatch.setattr(ready, "has_settled", lambda *_: True)
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", -3600.0)
     path = left(tmp_path / "c.json", chat("id-1", "T", "w") | {"create_time": None, "update_time": None})
     for item in (Artifact(str(path), path.name, "store", mtime_ns=time) for time in (1, 2)):
         with StoreCache(tmp_path / "stores") as opened:

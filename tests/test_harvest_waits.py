@@ -42,7 +42,10 @@ def gave(number: int, output: str) -> str:
     return told("user", [{"type": "tool_result", "tool_use_id": f"t{number}", "content": output}], number + 1)
 
 
-WHY = "`orders.csv` cannot be loaded whole: its orders are too large for memory, so the parser reads them line by line."
+WHY = (
+    "`orders.csv` cannot be loaded whole with `read_all`: its orders are too large for memory, so `parse_orders` reads "
+    "them line by line."
+)
 COMMITS = 'git commit -m "feat(orders): add the parser"'
 BEGUN = told("user", "Write a parser for the orders and commit it.", 0) + ran(2, "git add -A && git status")
 BEGUN += gave(2, "On branch orders\nnew file: orders.csv") + ran(4, COMMITS)
@@ -300,7 +303,8 @@ def test_of_a_session_that_goes_on_after_an_undo_only_the_new_part_counts(desk: 
     second = gave(10, "[orders 5d6e7f8] feat(orders): add the lexer\n 1 file changed")
     second += told(
         "assistant",
-        "The lexer is committed. Words cannot be cached: they are looked up in words.csv, because the shop changes it.",
+        "The lexer is committed. Words cannot be cached in `lexer.py`: `find_word` looks them up in `words.csv`, which "
+        "the shop changes.",
         12,
     )
     world.converse(
@@ -313,7 +317,7 @@ def test_of_a_session_that_goes_on_after_an_undo_only_the_new_part_counts(desk: 
         assert "Write a parser" not in asked.prompts[0].partition("[What stands above")[2]
         assert "the lexer is new" in world.text("facts.md") and "8080" not in world.text("facts.md")
     else:
-        assert "looked up in words.csv" in world.text("facts.md") and WHY not in world.text("facts.md")
+        assert "looks them up in `words.csv`" in world.text("facts.md") and WHY not in world.text("facts.md")
 
 
 def _newest(world: World) -> str:

@@ -312,3 +312,12 @@ def test_a_line_that_another_program_appends_at_the_same_moment_is_not_glued_to_
     with patch.object(files, "append", append):
         ensure_lines(tmp_path, PlannedFile("facts.md", "# Facts", ("- ours",)), known=True, editor_wait=HURRIED)
     assert path.read_bytes() == b"# Facts\n\n- mine\n- theirs, without a line break\n- ours\n"
+
+
+@pytest.mark.parametrize("theirs", ["- d\n", "## Done\n\n- d\n"])
+def test_what_is_done_stays_so_beside_a_merge_conflict(theirs: str) -> None:
+    """The heading of what is done stands within the conflict: above that a done task was an open one again."""
+    text = f"# Tasks\n\n## Open\n\n- a\n<<<<<<< HEAD\n- b\n\n## Done\n\n- c\n=======\n{theirs}>>>>>>> other\n"
+    new = insert_tasks(text.encode(), ["- new"], ["- made"]).decode()
+    assert new.startswith("# Tasks\n\n## Open\n\n- a\n- new\n<<<<<<< HEAD\n")
+    assert new.endswith(">>>>>>> other\n\n## Done\n\n- made\n")

@@ -54,7 +54,6 @@ def test_rows_and_their_columns_are_those_of_the_ledger(
     assert found.statuses == [row.entry["status"] for row in whole]
     known = [called(row.entry) for row in whole]
     assert (found.days, found.projects) == ([one.day for one in known], [one.project for one in known])
-    assert found.named(lambda key, _: key) == [row.key for row in whole]
     assert [found.place_of(row.key) for row in whole] == list(range(300)) and found.place_of("a") is None
     newest = {name_of(row.entry): called(row.entry) for row in reversed(whole)}
     for row in whole:

@@ -475,6 +475,8 @@ def test_an_invalid_field_is_named_with_file_and_line(tmp_path: Path, head: str,
     [
         (b"no frontmatter", "no frontmatter"),
         (b"---\nid: [\n---\nx", ":3: the frontmatter is not YAML"),
+        (b"---\nid: !!timestamp x\n---\nx", "the frontmatter is not YAML"),
+        (b"---\nid: !!bool x\n---\nx", "the frontmatter is not YAML"),
         (b"---\nid: 1\n", "no closing line"),
         (b"", "no frontmatter"),
         (b"---\nid: 1\ncreated: 2026-02-09T14:00:00Z\n---\ncaf\xe9", ":5: this memory is not UTF-8"),

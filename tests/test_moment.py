@@ -159,6 +159,7 @@ def test_an_event_can_be_switched_off_and_what_was_given_is_listed(shop: Path) -
 @pytest.mark.parametrize("harm", ["no index", "damaged", "locked", "of another version", "no JSON", "closed home"])
 def test_trouble_is_silent_and_told_by_the_doctor(shop: Path, harm: str, request: pytest.FixtureRequest) -> None:
     """A hook that fails costs the user their prompt."""
+    assert call("connect", "claude_code", "--yes")[0] == 0
     (index,) = Path(os.environ["XDG_CACHE_HOME"]).rglob("conversations/search.db")
     if harm == "no index":
         index.unlink()

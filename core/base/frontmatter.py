@@ -92,6 +92,8 @@ def _load(written: str) -> tuple[dict[str, Any], str, int]:
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
         why = str(error).splitlines()[0] if str(error) else "it nests too deep"
         return {}, f"the frontmatter is not YAML: {why}", 1
+    except (AttributeError, LookupError):  # from within the library
+        return {}, "the frontmatter is not YAML: a value is none of the kind that its tag names", 1
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
         return {}, "the frontmatter is not a table of 'name: value' lines", 1
     return found, "", 0

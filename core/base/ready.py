@@ -35,48 +35,24 @@ def kept_ready(
     """What `make` gives, or what it gave while the `inputs` (files, or folders whose names count) were as they are now
     and the same was `asked`. `write` makes JSON of it where it is none; `read` takes it back, raising where it makes no
     sense. `whole` is asked after `make`: what something went wrong with is not kept, so that it is told each time."""
-    paths, begun = tuple(inputs), time.time()
+    begun = time.time()
     try:
-        seen = look(paths, asked)
+        states = [_state(path) for path in inputs]
     except OSError:
         return make()
-    kept = recalled(place, seen, read)
-    if kept is not None:
-        return kept[0]
-    value = make()
-    if whole():
-        # A file that changed meanwhile has another state by now: the next look does not take what is kept here.
-        keep(place, seen, write(value), begun)
-    return value
-
-
-def look(inputs: Iterable[Path], asked: object = None) -> list[Any]:
-    """What a value is made of: the version of the program, what was asked, and the state of each file. Raises
-    OSError."""
-    return [__version__, asked, [_state(path) for path in inputs]]
-
-
-def recalled(place: Path, seen: list[Any], read: Callable[[Any], T]) -> tuple[T] | None:
-    """What is kept at a place, in a tuple of one, if it is made of what was `seen`."""
+    made_of = [__version__, asked, states]
     try:
         kept = json.loads(files.read_or_empty(place) or b"null")
-        if isinstance(kept, dict) and kept["made_of"] == seen:
-            return (read(kept["value"]),)
+        if isinstance(kept, dict) and kept["made_of"] == made_of:
+            return read(kept["value"])
     except _DAMAGED:
         pass
-    return None
-
-
-def keep(place: Path, seen: list[Any], value: object, begun: float) -> None:
-    """Keep a value that was made of what was `seen` at `begun` (seconds, as `time.time`), if all of it had settled."""
-    if has_settled(seen, begun):
-        files.write_cache(place, json.dumps({"made_of": seen, "value": value}).encode())
-
-
-def has_settled(seen: list[Any], begun: float) -> bool:
-    """Whether nothing of it changed so lately before `begun` that it may change again without its time telling so."""
-    newest = max((max(row[3:]) for row in seen[2] if row), default=0)
-    return newest < (begun - SETTLED_SECONDS) * 1e9
+    value = make()
+    newest = max((max(row[3:]) for row in states if row), default=0)
+    if whole() and newest < (begun - SETTLED_SECONDS) * 1e9:
+        # A file that changed meanwhile has another state by now: the next look does not take what is kept here.
+        files.write_cache(place, json.dumps({"made_of": made_of, "value": write(value)}).encode())
+    return value
 
 
 def _state(path: Path) -> list[int]:

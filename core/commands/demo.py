@@ -20,6 +20,7 @@ from core.base import files
 from core.base.config import SHIPPED_FILE, load_config
 from core.base.paths import Paths, shipped_root
 from core.base.result import KnowledgeError, disk_errors
+from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.harvest_report import harvest_text
@@ -31,6 +32,8 @@ from core.harvest.report import HarvestReport, Report
 NAME = "knowledge-demo-"
 LEFT = ("import-from-browsers", "release-steps")
 """How the names of the conversations begin that a demo leaves to whoever tries it, so that a first harvest has work."""
+NOTED = ("project/shelf.py", "`open_shelf` keeps WAL on: the browser extension writes while the check runs")
+"""A note on a file as somebody writes it by hand: rules make none."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ def demo(
     applied = harvest(inside, HarvestRequest(apply=True, provider="offline"), progress=progress, cancelled=cancelled)
     for path, away in aside:
         away.rename(path)
+    add(inside, "files", NOTED[1], file=NOTED[0])
     state = status(inside)
     digest = files.read_or_empty(inside.paths.digest).decode("utf-8", "replace")
     return Demo(str(made), dry, applied, state, digest, not no_panel)

@@ -74,6 +74,8 @@ def open_workspace(
         raise KnowledgeError("closed-home", "you do not have permission to open this home", closed, ADVICE)
     if files.exists(paths.home) and not paths.home.is_dir():
         raise KnowledgeError("bad-home", "the home is a file, not a folder", paths.home, "name another with --home")
+    if files.exists(paths.knowledge) and not paths.knowledge.is_dir():
+        raise KnowledgeError("bad-home", "a file stands where the knowledge belongs", paths.knowledge, "move it away")
     above = next(folder for folder in paths.home.parents if files.exists(folder))
     if not above.is_dir():
         raise KnowledgeError("bad-home", "the home would lie below a file", above, "name another with --home")

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.conversations.conversation import Conversation
-from core.conversations.damage import begins_like_json, json_values
+from core.conversations.damage import json_values
 from core.conversations.lines import (
     INJECTED,
     Label,
@@ -110,11 +110,6 @@ def _markers(lines: Sequence[Line]) -> dict[int, Label]:
 # --- JSON of no kind that is known: settings, logs, data, or the conversations of a tool that has no reader here -----
 
 UNKNOWN_JSON = "unknown-json"
-
-
-def sniff_json(head: str) -> bool:
-    """The beginning of an object or a list."""
-    return begins_like_json(head)
 
 
 def read_json(name: str, data: bytes) -> Conversation:

@@ -10,7 +10,7 @@ from core.base.result import ErrorInfo
 from core.conversations import archived, plain
 from core.conversations.collections import stores
 from core.conversations.conversation import Conversation
-from core.conversations.damage import as_utf8, json_values, why_damaged, why_no_text
+from core.conversations.damage import as_utf8, begins_like_json, json_values, why_damaged, why_no_text
 from core.conversations.formats import (
     aider,
     amp,
@@ -95,7 +95,7 @@ READERS: tuple[Reader, ...] = (
     Reader("aider", aider.sniff, aider.read),
     Reader("home", home.sniff, home.read),
     Reader("manual_slop", manual_slop.sniff, manual_slop.read, manual_slop.read_all),
-    Reader(plain.UNKNOWN_JSON, plain.sniff_json, plain.read_json),
+    Reader(plain.UNKNOWN_JSON, begins_like_json, plain.read_json),
     Reader("plain", plain.sniff, plain.read),
 )
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.base import files
 from core.base.figures import count, size
@@ -126,11 +126,6 @@ def _about(file: Path) -> dict[str, Any]:
         return {}
 
 
-class _Read(NamedTuple):
-    conversation: Conversation
-    sha256: str
-
-
 def _keep_one(committer: Committer, item: Artifact, opened: StoreCache, settings: Archiving) -> Entry | None:
     """Write one conversation down; its row, None where there is nothing to keep. Raises OSError of the archive."""
     key = key_of(item.path, item.source)
@@ -138,17 +133,17 @@ def _keep_one(committer: Committer, item: Artifact, opened: StoreCache, settings
     if _about(file).get("purged"):
         return None  # what was purged from it would come back
     try:
-        read = _read(item, opened)
+        data = opened.content(item) if item.kind == "session" else files.read_file(item.path).data
     except FileNotFoundError:
         return None  # its tool has deleted it since
     except OSError as error:
         message = f"it is not kept in the archive, for it cannot be read: {error.strerror or error}"
         committer.report.errors.append(ErrorInfo("archive-unread", message, item.path, advice(error)))
         return None
-    clean, _ = redacted_conversation(read.conversation)
+    clean, _ = redacted_conversation(read_conversation(item.name, data))
     about: Entry = {
         "path": item.path, "source": item.source, "name": item.name, "at": committer.now().isoformat(),
-        "of": read.sha256, "size": item.size, "mtime_ns": item.mtime_ns,
+        "of": hashlib.sha256(data).hexdigest(), "size": item.size, "mtime_ns": item.mtime_ns,
         "project": project_root(clean.folder) or clean.folder,
     }  # fmt: skip
     why = LEFT_OUT if _is_left_out(about["project"], settings) else UNREAD if not clean.turns else ""
@@ -158,12 +153,6 @@ def _keep_one(committer: Committer, item: Artifact, opened: StoreCache, settings
     row = {**about, "status": ARCHIVED, **write(file, clean, about)}
     committer.record(key, row)
     return row
-
-
-def _read(item: Artifact, opened: StoreCache) -> _Read:
-    """Raises OSError."""
-    data = opened.content(item) if item.kind == "session" else files.read_file(item.path).data
-    return _Read(read_conversation(item.name, data), hashlib.sha256(data).hexdigest())
 
 
 def write(file: Path, clean: Conversation, about: Mapping[str, Any]) -> Entry:

@@ -284,7 +284,11 @@ def place_in(lines: Sequence[str], section: str, ending: str = "\n") -> tuple[in
     start, stop = _section(lines, section)
     roles = roles_of(lines) if any(map(may_conflict, lines)) else []
     if roles and stop and roles[stop - 1]:  # whoever ends a merge conflict may throw one side of it away: not into it
-        return next(at for at in range(stop - 1, -1, -1) if not at or not roles[at - 1]), [], []
+        stop = next(at for at in range(stop - 1, -1, -1) if not at or not roles[at - 1])
+        if start is None or start >= stop:
+            if section != "done" or roles_of([*lines, ""])[-1]:
+                return stop, [], []
+            start, stop = None, len(lines)  # above it they would be open ones
     if start is None:
         gap = [ending] if stop and lines[stop - 1].strip() else []
         return stop, [*gap, f"## {section.capitalize()}{ending}", ending], [ending] if stop < len(lines) else []

@@ -9,17 +9,14 @@ from typing import Any
 
 from core.conversations.events import Commit
 from core.rules import words
-from core.rules.features import PAST, gates
 from core.rules.sentence import Found, found, lost, named
 from core.rules.session import Session
 from core.rules.units import LEANS, Unit, cut
-from core.rules.worth import completed, stands
+from core.rules.worth import PAST, numberless, stands
 
 MAX_LEFT, LEAST_WORDS = 3, 4
 LATE, SHORT = 0.5, 5
 """From this share of the last message on its end begins; all of a message of so few units is one."""
-ORDERS = {"order", "opens", "lore"}
-"""The gates that what is open need not pass: an order is how it is told."""
 _ADVICE = re.compile(
     r"^(?:(?:note|tip|consider|optional\w*|maybe|you (?:can|may|might|could)|feel free|if you)\b|none\b|"
     r"no \w+ (?:found|left)|(?:the|this) (?:fix|change)\w*|fixed)\b|"
@@ -34,21 +31,20 @@ def find_left(session: Session) -> Iterator[Found]:
     if closing is None or not closing.at_end:
         return
     units = list(cut(closing.turn.text, closing.number, "closing"))
-    left = [at for at, unit in enumerate(units) if _is_left(unit) and (unit.share >= LATE or len(units) < SHORT)]
-    for at in left[-MAX_LEFT:]:
-        text = completed(units, at)
-        if text and named(text) and not gates(text) - ORDERS:
-            yield found("tasks_open", text, closing.number, quote=units[at].quote, score=58)
+    left = [unit for unit in units if _is_left(unit) and (unit.share >= LATE or len(units) < SHORT)]
+    for unit in left[-MAX_LEFT:]:
+        yield found("tasks_open", numberless(unit.text), closing.number, quote=unit.quote, score=58)
 
 
 def _is_left(unit: Unit) -> bool:
     """Whether a unit says by its words or its heading that something is left."""
     text = unit.text
-    if not stands(unit) or len(text.split()) < LEAST_WORDS or lost(text) or LEANS.match(text):
+    if not stands(text) or len(text.split()) < LEAST_WORDS or lost(text) or LEANS.match(text) or not named(text):
         return False
-    if PAST.match(text) or words.OFFER.search(text) or _ADVICE.search(text):
+    if PAST.match(text) or _ADVICE.search(text):
         return False
-    return words.LEFT.search(text) is not None or words.LEFT_HEADING.match(unit.heading) is not None
+    listed = unit.kind != "prose" and words.LEFT_HEADING.match(unit.heading) is not None
+    return listed or words.LEFT.search(text) is not None
 
 
 # --- commits ---

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation, Turn
 from core.rules import words
-from core.rules.features import gates
 from core.rules.prose import Row, Sentence, clean, has, looks_like_code, sentences, whole
 from core.rules.sentence import Found, found
 from core.rules.units import LEANS
@@ -122,7 +121,7 @@ def _fact(row: Row, sentence: Sentence) -> Found | None:
     if not (learned or _CAUSE.match(text)) or text.endswith(("?", ":")):
         return None
     statement = (learned["rest"] or learned["noted"]) if learned else text
-    if _ADDRESS.search(statement) or LEANS.match(statement) or gates(statement) - {"lore"}:
+    if _ADDRESS.search(statement) or LEANS.match(statement):
         return None
     if not _NAMED.search(statement[1:]) or not _sound(statement, least=4):
         return None

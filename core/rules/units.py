@@ -1,5 +1,5 @@
-"""A session cut into whole units of what was said: a list item with its sub-items, sentences that belong together, a
-paragraph of a commit's message, of a plan or of a summary. What of them is worth a line is decided elsewhere."""
+"""A session cut into whole units of what was said in the end: a list item with its sub-items, sentences that belong
+together, a paragraph of a commit's message. What of them is worth a line is decided elsewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.conversations.conversation import Turn
-from core.conversations.events import MESSAGE, Commit, Compaction, Plan
+from core.conversations.events import MESSAGE, Commit
 from core.rules import words
 from core.rules.prose import MAX_TURN_OF_PERSON, Row, clean, sentences, whole
 from core.rules.session import Session, rows_of
@@ -35,7 +35,7 @@ LEANS = re.compile(
 @dataclass(frozen=True)
 class Unit:
     """A piece of a message that says one thing. `text` is one line without markup, `quote` its longest line as it
-    stands in the source; `place` is where it stands: user, closing, between, commit, plan or summary.
+    stands in the source; `place` is where it stands: user, closing or commit.
 
     `heading` is the heading, lead-in or parent item above it; `at` the number of its first line in the message,
     `share` how far down the message that is (0 to 1), `items` how many items it holds.
@@ -53,7 +53,8 @@ class Unit:
 
 
 def units_of(session: Session) -> list[Unit]:
-    """All units of a session in spoken order, those of sub-agents left out."""
+    """All units of a session in spoken order: of the user, of closing messages and of commits. What an assistant says
+    in the middle of its work is often refuted before its end."""
     closing = {row.number for row in session.closings}
     mine = {row.number: row.text for row in session.exchanges}
     made = {row.start for _, row in session.events if isinstance(row, Commit) and row.succeeded is not False}
@@ -66,13 +67,8 @@ def units_of(session: Session) -> list[Unit]:
             mine_all = cut(turn.text if not said and _is_own(turn.text) else said, number, "user")
             pasted = said and 2 * len(said) < len(turn.text)  # what stands around it is prose
             units += [unit for unit in mine_all if not pasted or unit.kind == "prose"]
-        elif turn.role == "assistant":
-            units += cut(turn.text, number, "closing" if number in closing else "between")
-        for event in turn.events:
-            if isinstance(event, Plan):
-                units += cut(event.text, number, "plan")
-            elif isinstance(event, Compaction):
-                units += cut(event.text, number, "summary")
+        elif number in closing:
+            units += cut(turn.text, number, "closing")
         for command in turn.commands:
             if command.start in made and not command.failed and not command.refused:
                 units += cut(_below_subject(command.words), number, "commit")

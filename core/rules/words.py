@@ -207,7 +207,7 @@ LEFT = one_of({
     **_UNDONE_IN,
     "en": (
         *_UNDONE_IN["en"],
-        r"(?<!not )(?<!n't )needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)", r"left (?:out|as is)",
+        r"needs? a follow[- ]?up", r"left (?:out|as is)",
         r"out(?:side)? (?:of )?(?:the )?scope", r"worth (?:watching|fixing|revisiting)",
         r"once .{3,60} (?:is|are) merged", "after merging", "will need to be", r"you(?:'ll| will) (?:still )?need to",
         "you still need to", "make sure to", "remember to", "don't forget", "the next step is",

@@ -1,8 +1,9 @@
 """Which units of a session are worth a line, by a fitted linear model: a sum of weights, one a feature.
 
-The weights stand in `assets/worth.tsv`, a feature a line with what it adds to "worth a line" (log-odds).
-`python -m tests.quality.fit` makes them again from labels. They are read when a session is first harvested by rules,
-never when the program starts.
+Four things are looked at: how long a line is, how much it names, whether it tells what was changed, and whether it
+tells a limit. The weights stand in `assets/worth.tsv`, a feature a line with what it
+adds to "worth a line" (log-odds). `python -m tests.quality.fit` makes them again from labels. They are read when a
+session is first harvested by rules, never when the program starts.
 """
 
 from __future__ import annotations
@@ -14,21 +15,15 @@ from functools import cache
 from pathlib import Path
 
 from core.rules import words
-from core.rules.features import Scene, asked_again, features, gates
-from core.rules.prose import begun
-from core.rules.sentence import Found, alike, found, lost, named, stems, whole_quotes
+from core.rules.sentence import Found, alike, found, lost, names_in, stems, whole_quotes
 from core.rules.session import Session
 from core.rules.units import LEANS, LONGEST, Unit, units_of
 
 WEIGHTS = Path(__file__).resolve().parents[2] / "assets" / "worth.tsv"
-LEAST = 0.3
+LEAST = 0.35
 """From this probability on a unit is worth a line."""
-MAX_LINES = 4
+MAX_LINES = 2
 """Lines of one session at most."""
-PLACES = ("closing", "commit")
-"""Where such units stand: what is said in the middle of work is often refuted before its end, and what the user wants
-for good they say in explicit words."""
-SHORTEST_LINE, LEAST_ENGLISH = 60, 2
 SAME_STEMS, LEAST_STEMS = 0.5, 4
 BIAS = "bias"
 
@@ -48,65 +43,32 @@ def probability(of: Iterable[str], by: dict[str, float]) -> float:
 
 def find_worth(session: Session) -> Iterator[Found]:
     """The units of a session that are worth a line, the better one of two that say the same."""
-    units = units_of(session)
-    scene = Scene(session, units)
-    lines = [
-        (unit, line) for at, unit in enumerate(units) if (line := line_of(units, at)) and passes(unit, line, scene)
-    ]
-    rated = [(probability(features(unit, line, scene), weights()), unit, line) for unit, line in lines]
+    rated = [(probability(of, weights()), unit, line) for unit, line, of in candidates(session)]
     for rate, unit, line in sorted(best(rated), key=lambda row: (row[1].turn, row[1].at)):
         category = "decisions" if _CHOICE.search(line) else "facts"
         yield found(category, line, unit.turn, quote=unit.quote, score=round(100 * rate))
 
 
-def best(rated: Iterable[tuple[float, Unit, str]], least: float = LEAST) -> list[tuple[float, Unit, str]]:
+def candidates(session: Session) -> Iterator[tuple[Unit, str, frozenset[str]]]:
+    """The units of a session that can be a line, each with its line and the features of it."""
+    units = [unit for unit in units_of(session) if unit.place != "user"]
+    for at, unit in enumerate(units):
+        line = line_of(units, at)
+        if line:
+            yield unit, line, frozenset(features(line))
+
+
+def best(
+    rated: Iterable[tuple[float, Unit, str]], least: float = LEAST, most: int = MAX_LINES
+) -> list[tuple[float, Unit, str]]:
     """The best lines of a session, none that says what a better one says; of two as good the later one."""
     chosen: list[tuple[float, Unit, str]] = []
     for row in sorted(rated, key=lambda row: (-row[0], -row[1].turn, -row[1].at)):
-        if row[0] < least or len(chosen) == MAX_LINES:
+        if row[0] < least or len(chosen) == most:
             break
         if not any(says_same(row[2], line) for _, _, line in chosen):
             chosen.append(row)
     return chosen
-
-
-_CHOICE = re.compile(r"\b(?:instead of|rather than|chose|chosen|decided|on purpose|deliberate(?:ly)?)\b", re.IGNORECASE)
-
-
-# --- what can be a line ---
-
-_LOG = re.compile(
-    r"\b(?:all|the|\d+) (?:[\w-]+ ){0,3}tests? (?:now |all )?(?:pass\w*|succeed\w*|green)|\bBUILD SUCCESS|"
-    r"\blint(?:er)? (?:is )?clean|^(?:optional|alternatively|next|in summary|summary|verified|confirmed)\b\s*[:,]|"
-    r"^(?:key )?(?:changes?|improvements?)(?: made)?\s*:|\buser (?:wanted|asked|requested)\b",
-    re.IGNORECASE,
-)
-"""What was seen on the day, and what may as well be left."""
-_REASON = re.compile(r"\b(?:because|since|otherwise|must|never|only|fails?|cannot|can't|until|not)\b", re.IGNORECASE)
-
-
-def stands(unit: Unit) -> bool:
-    """Whether a unit can be a line at all: whole, and no question, lead-in, template, or account of the day."""
-    text = unit.text
-    if text.endswith(("?", "？", ":", "：", "…")) or not whole_quotes(text) or len(text) > LONGEST:
-        return False
-    if words.OFFER.search(text) or words.TEMPLATE.search(words.CODE.sub("", text)):
-        return False
-    return _LOG.search(text) is None or (_REASON.search(text) is not None and _LOG.match(text) is None)
-
-
-def line_of(units: Sequence[Unit], at: int) -> str:
-    """The line that a unit makes, "" where it makes none."""
-    return completed(units, at) if stands(units[at]) else ""
-
-
-def passes(unit: Unit, line: str, scene: Scene) -> bool:
-    """Whether a line says a thing of its own, and passes every gate (which are written for English alone)."""
-    if unit.place not in PLACES or len(line) < SHORTEST_LINE or not named(line):
-        return False
-    if len({word.casefold() for word in words.ENGLISH.findall(line)}) < LEAST_ENGLISH:
-        return False
-    return not gates(line) and not asked_again(unit, scene)
 
 
 def says_same(one: str, other: str) -> bool:
@@ -116,56 +78,77 @@ def says_same(one: str, other: str) -> bool:
     return alike(one, other) or (shared >= LEAST_STEMS and shared >= SAME_STEMS * min(len(first), len(second)))
 
 
-# --- how a unit reads as a line ---
+_CHOICE = re.compile(r"\b(?:instead of|rather than|chose|chosen|decided|on purpose|deliberate(?:ly)?)\b", re.IGNORECASE)
 
-_NUMBER = re.compile(
-    r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+|"
-    r"\s*\((?:obs(?:ervation)?s?|item|finding)\.? [\d, /&]+\)"
-)
-_LEAD = re.compile(
-    r"^(?:(?:summary|result|important|update|short answer|bottom line|one (?:note|wrinkle|caveat)|"
-    r"why (?:this|it) fix\w* it|(?:the )?(?:issue|problem|root cause)(?: is(?: that)?)?)\s*:\s*|"
-    r"the (?:issue|problem|error) (?:is|means) that |(?:ok(?:ay)?|good|great|perfect|got it|found it|yes|right|"
-    r"certainly|sure|absolutely|excellent|done|fixed|that's the fix|clear)\b\s*[.!:,—–-]+\s*|"
-    r"(?:done|fixed|updated|added)\b[^.!:]{0,40}[.!]\s+(?=[A-Z`]))+",
+
+# --- what a line looks like ---
+
+PAST = re.compile(
+    r"(?:`[^`]+`(?:,? (?:and )?`[^`]+`)*\s*[:—–-]+\s*)?(?:(?:also|now) )?(?:added|removed|renamed|replaced|changed|"
+    r"updated|moved|fixed|excluded|downgraded|upgraded|wrapped|reduced|increased|introduced|reordered|consolidated|"
+    r"converted|switched|set|made|stopped|kept|left|restored|extracted|inlined|disabled|enabled|pinned|bumped|dropped|"
+    r"split|merged|wired|gated|scoped|guarded|hardened|rewrote|reworked|adjusted|edited)\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
-_SPEAKS = re.compile(
-    r"\b(?:I['’](?:ll|m|d)|let me|let['’]s|I will|I need to|I can|we should submit|want me)\b", re.IGNORECASE
+"""How a line begins that tells what was done."""
+_LIMIT = re.compile(
+    r"\b(?:only|not|never|no|cannot|can['’]t|doesn['’]t|does not|won['’]t|must|required?|requires|unless|until|"
+    r"by default|silently|ignores?|without|fails?|breaks?|limit\w*|at most|at least|unaffected|unsupported|"
+    r"harmless|safe to ignore)\b",
+    re.IGNORECASE,
 )
-"""What the assistant is about to do."""
-_YOURS = re.compile(r"\b(?P<your>your|our) (?=(?:[\w.`/-]+ ){0,2}(?:\w+|`))", re.IGNORECASE)
 
 
-def completed(units: Sequence[Unit], at: int) -> str:
-    """The line that a unit makes: without its number in a list and an opening phrase; behind the sentence that it leans
-    on, or below its heading, where it does not say itself what it is about; "" where nothing does."""
+def features(line: str) -> Iterator[str]:
+    """The features of a line."""
+    names = names_in(line)
+    yield from (f"long>={edge}" for edge in (60, 90, 130, 180, 260, 360) if len(line) >= edge)
+    yield from (f"names>={edge}" for edge in (1, 2, 3, 4, 6) if len(names) >= edge)
+    if PAST.match(line):
+        yield "past"
+    if _LIMIT.search(line):
+        yield "limit"
+
+
+# --- what can be a line ---
+
+_SPEAKS = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e|[Oo]ur|us|[Yy]ou|[Yy]our|[Ll]et['’]s)\b(?!/)")
+"""Words of a talk, not of a statement."""
+_NUMBER = re.compile(r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+")
+
+
+def stands(text: str) -> bool:
+    """Whether a text can be a line at all: whole, and no question, lead-in, offer or template."""
+    if text.endswith(("?", "？", ":", "：", "…")) or not whole_quotes(text) or len(text) > LONGEST:
+        return False
+    return not (words.OFFER.search(text) or words.TEMPLATE.search(words.CODE.sub("", text)))
+
+
+def numberless(text: str) -> str:
+    """A text without its number or sign in a list, and without the numbers of lines, which do not last."""
+    return words.LINE_NUMBERS.sub("", _NUMBER.sub("", text))
+
+
+def line_of(units: Sequence[Unit], at: int) -> str:
+    """The line that a unit makes, as it was said: with its cure where the next unit tells that, behind the sentence
+    that it leans on or below its heading where it does not say itself what it is about; "" where it makes none. What
+    speaks to somebody makes none: mended, it mostly needs its neighbours still."""
     unit = units[at]
-    text = _neutral(unit.text, unit.place)
-    if text and not (lost(text) or LEANS.match(text)):
-        return _with_cure(units, at, text)
-    before = units[at - 1] if at else unit
-    if not text:
+    text = numberless(unit.text)
+    if not stands(text) or _SPEAKS.search(text):
         return ""
+    if _alone(text):
+        return _with_cure(units, at, text)
     leads = [f"{unit.heading.rstrip(':：')}:"] if unit.heading else []
-    if (
-        before.turn == unit.turn
-        and before.place == unit.place
-        and before.heading == unit.heading
-        and before is not unit
-    ):
-        leads.insert(0, _neutral(before.text, unit.place))
-    for lead in leads:
-        whole = f"{lead} {text}"
-        if (
-            stands(unit)
-            and not (lost(whole) or LEANS.match(whole))
-            and len(whole) <= LONGEST
-            and not lead.endswith("?")
-        ):
-            return whole
-    return ""
+    before = units[at - 1] if at else unit
+    if before is not unit and before.turn == unit.turn and before.heading == unit.heading:
+        leads.insert(0, before.text)
+    wholes = (f"{lead} {text}" for lead in leads)
+    return next((whole for whole in wholes if stands(whole) and _alone(whole)), "")
+
+
+def _alone(text: str) -> bool:
+    return not (lost(text) or LEANS.match(text) or _SPEAKS.search(text))
 
 
 _FIX = re.compile(
@@ -179,17 +162,9 @@ _FIX = re.compile(
 def _with_cure(units: Sequence[Unit], at: int, text: str) -> str:
     """A cause with what cures it, where the next unit of the message says so by its label or heading."""
     unit, later = units[at], units[at + 1] if at + 1 < len(units) else units[at]
-    if later.turn != unit.turn or later.place != unit.place or _FIX.match(unit.text) or _FIX.match(unit.heading):
+    if later.turn != unit.turn or _FIX.match(unit.text) or _FIX.match(unit.heading):
         return text
     if not (_FIX.match(later.text) or _FIX.fullmatch(later.heading)):
         return text
-    whole = f"{text.rstrip(' .;')}. Fix: {_FIX.sub('', _neutral(later.text, later.place))}"
-    return whole if len(whole) <= LONGEST and stands(later) else text
-
-
-def _neutral(text: str, place: str) -> str:
-    text = words.LINE_NUMBERS.sub("", _NUMBER.sub("", text))
-    if place != "user":
-        text = " ".join(part for part in _SENTENCE.split(text) if not _SPEAKS.search(part))
-        text = _YOURS.sub("the ", text)
-    return begun(_LEAD.sub("", text).strip())
+    whole = f"{text.rstrip(' .;')}. Fix: {_FIX.sub('', later.text)}"
+    return whole if stands(whole) and not _SPEAKS.search(whole) else text

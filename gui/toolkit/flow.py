@@ -373,14 +373,19 @@ class FlowList(Listing[FlowRow]):
 
     def _draw(self, pen: Pen, at: int, y: int, tall: int) -> None:
         row, lines = self.rows[at], self._laid(at)
-        pen.line(0, y + tall - 1, self.width, y + tall - 1, "line")
         if row.key == self._cover.key:
             return
         if lines is None:
             self.canvas.renew()  # its fonts are not there yet
             return
+        foot = self._foot(at) - 1
+        pen.line(0, foot, self.width, foot, "line")
         crowd = self.bar.width(row.can) if at == self._barred() else 0
         draw_row(self._look, pen, row.drawn(), lines, y, self.width, self._aside, crowd)
+
+    def _foot(self, at: int) -> int:
+        """Where a row ends; what comes below it may stand at a height of its own, further down."""
+        return self.heights.tops[at] + (self._exactly(at) or self.heights.heights[at])
 
     def _barred(self) -> int | None:
         """The row that the small buttons stand at: the one under the mouse, else the chosen one."""
@@ -392,7 +397,7 @@ class FlowList(Listing[FlowRow]):
         if row is None or at is None or row.key == self._cover.key:
             self.bar.show(frozenset(), 0, 0)
         else:
-            self.bar.show(row.can, self.width, heights.tops[at] + heights.heights[at])
+            self.bar.show(row.can, self.width, self._foot(at))
         covered = self.position(self._cover.key)
         self._cover.put(heights.tops[covered] if covered is not None else None, self.width)
 

@@ -18,7 +18,7 @@ from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import CONTROL_HEIGHT, Button, text
 
-TOAST_SECONDS = 5.0
+TOAST_SECONDS = 6.0
 TOAST_SHARE = 0.6  # of the window's width is a toast's at most, so that progress and Stop at the left stay in sight
 BANNER_SECONDS = 20.0  # so long an error stays once somebody has been there to see it
 

@@ -1,6 +1,6 @@
 """The big table: columns over rows that somebody else keeps, a hundred thousand as quick as ten.
 
-Sorting and filtering exchange a list of indexes and never touch an item: what is in sight is drawn.
+Filtering exchanges a list of indexes and never touches an item: what is in sight is drawn.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import dearpygui.dearpygui as dpg
 
 from gui.toolkit.drawing import Layer, Pen
 from gui.toolkit.flow import Listing
-from gui.toolkit.icons import icon
 from gui.toolkit.layout import box
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
@@ -29,7 +28,7 @@ class Column:
     """One column. `width` in unscaled pixels, 0 shares what is left by `weight`.
 
     `role` is the font. `right` sets words to the right, and cuts none. `color` is for cells that bring none. A table
-    narrower than `least` unscaled pixels leaves the column out. `descending_first` is for sizes and ages.
+    narrower than `least` unscaled pixels leaves the column out.
     """
 
     key: str
@@ -39,8 +38,6 @@ class Column:
     role: str = "text"
     right: bool = False
     color: str = "text"
-    sortable: bool = True
-    descending_first: bool = False
     least: float = 0
 
     def shown(self, cell: Cell) -> tuple[str, str]:
@@ -53,8 +50,7 @@ class Column:
 
 class BigTable(Listing[int]):
     """A table. `cell(row, column)` gives what stands in a row (an index of the caller's data) and a column (a number):
-    a text, or a text and a colour. `set_rows` says which rows are shown and in what order. `on_sort(key, descending)`
-    hears a click on a header, with "" for the usual order again."""
+    a text, or a text and a colour. `set_rows` says which rows are shown and in what order."""
 
     def __init__(
         self,
@@ -64,12 +60,10 @@ class BigTable(Listing[int]):
         *,
         on_select: Callable[[int], object] | None = None,
         on_open: Callable[[int], object] | None = None,
-        on_sort: Callable[[str, bool], object] | None = None,
         tip: Callable[[int], str] | None = None,
     ) -> None:
         super().__init__(look, on_select=on_select, on_open=on_open, tip=tip)
-        self.columns, self._cell, self._on_sort = tuple(columns), cell, on_sort
-        self.sort: tuple[str, bool] | None = None
+        self.columns, self._cell = tuple(columns), cell
         self._left_out: frozenset[str] = frozenset()
 
     def build(self, parent: int, height: int = -1) -> int:
@@ -80,10 +74,6 @@ class BigTable(Listing[int]):
         group = look.theme(int(dpg.add_group(parent=self.item)), "no-gap")
         self.head = int(dpg.add_drawlist(10, 10, parent=group))
         self._titles = Layer(look, self.head)
-        clicks = look.own(int(dpg.add_handler_registry()))
-        dpg.add_mouse_click_handler(
-            dpg.mvMouseButton_Left, parent=clicks, callback=lambda: look.jobs.post(self._sort_at_mouse)
-        )
         super().build(group)
         return self.item
 
@@ -146,27 +136,9 @@ class BigTable(Listing[int]):
         px, layer = self._look.px, self._titles
         layer.begin()
         for _, column, x, room in self._columns:
-            words = column.title
-            if words and self.sort is not None and self.sort[0] == column.key:
-                words += f" {icon('chevron-down' if self.sort[1] else 'chevron-up')}"
             layer.words(
-                x + room if column.right else x, px(5), words, "muted", "text", right=column.right,
+                x + room if column.right else x, px(5), column.title, "muted", "text", right=column.right,
                 room=0 if column.right else room,
             )  # fmt: skip
         layer.line(0, px(HEAD) - 1, self.width, px(HEAD) - 1, "line")
         layer.end()
-
-    def _sort_at_mouse(self) -> None:
-        """A click on a title sorts by it, one more the other way round, the third as usual."""
-        if self._on_sort is None or not dpg.is_item_hovered(self.head):
-            return
-        far = dpg.get_mouse_pos(local=False)[0] - dpg.get_item_rect_min(self.head)[0]
-        for _, column, x, room in self._columns:
-            if column.sortable and x <= far < x + room + self._look.px(PAD):
-                first, before = (column.key, column.descending_first), self.sort
-                if before is None or before[0] != column.key:
-                    self.sort = first
-                else:
-                    self.sort = (column.key, not before[1]) if before == first else None
-                self.refresh()
-                self._on_sort(*(self.sort or ("", False)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
@@ -57,11 +57,10 @@ COLUMNS = (
     Column("status", "", 26),
     Column("name", "Conversation", 0, 3.0),
     Column("tool", "Tool", 92, color="hint", least=620),
-    Column("project", "Project", 0, 1.0, color="muted", least=560),
-    Column("gave", "What it gave", 0, 1.8, color="muted", descending_first=True),
-    Column("ends", "Kept", 120, color="hint", sortable=False, least=520),
-    Column("day", "Day", 66, color="hint", descending_first=True, least=640),
-    Column("when", "Read", 66, role="mono", right=True, color="hint", descending_first=True, least=340),
+    Column("gave", "What it gave", 0, 1.8, color="muted"),
+    Column("ends", "Kept", 120, color="hint", least=520),
+    Column("day", "Day", 66, color="hint", least=640),
+    Column("when", "Read", 66, role="mono", right=True, color="hint", least=340),
 )
 
 
@@ -73,7 +72,6 @@ class Row:
     key: str
     status: str
     name: str
-    project: str
     gave: Mapping[str, int]
     held: int
     place: str
@@ -93,14 +91,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Wish:
-    """What the user wants to see: statuses (none: all), days from `first` to `last` (ISO dates, "" for all), and the
-    column that sorts; "" is by project."""
+    """What the user wants to see: statuses (none: all), days from `first` to `last` (ISO dates, "" for all)."""
 
     statuses: frozenset[str] = frozenset()
     first: str = ""
     last: str = ""
-    sort: str = ""
-    descending: bool = True
 
 
 def row_of(key: str, entry: Mapping[str, Any]) -> Row:
@@ -111,7 +106,7 @@ def row_of(key: str, entry: Mapping[str, Any]) -> Row:
     items = items if isinstance(items, dict) else {}
     gave = {category: number for category, number in items.items() if isinstance(number, int)}
     return Row(
-        key, status_of(entry), known.title or plain_name(name) or key, known.project_name, gave,
+        key, status_of(entry), known.title or plain_name(name) or key, gave,
         held if isinstance(held, int) else 0, place_of(entry), seconds_of(entry.get("at")), path,
         str(entry.get("error") or entry.get("last_error") or ""), known.tool, known.day, name,
     )  # fmt: skip
@@ -141,17 +136,14 @@ def place_of(entry: Mapping[str, Any]) -> str:
     return "in trash" if entry.get("trash") else "removed"
 
 
-def arrange(rows: LedgerRows, wish: Wish) -> list[int]:
-    """The numbers of the conversations that are wanted, in the order wanted. Equal ones keep the order of the ledger,
-    which comes with the newest first."""
+def wanted_rows(rows: LedgerRows, wish: Wish) -> Iterable[int]:
+    """The numbers of the conversations that are wanted, in the order of the ledger: the newest first."""
     wanted: Iterable[int] = range(len(rows))
     if wish.statuses:
         wanted = [at for at in wanted if rows.statuses[at] in wish.statuses]
     if wish.first:
         wanted = [at for at in wanted if wish.first <= rows.days[at][:10] <= wish.last]
-    if not wish.sort:
-        return list(wanted)
-    return sorted(wanted, key=SORTS[wish.sort](rows).__getitem__, reverse=wish.descending)
+    return wanted
 
 
 @dataclass(frozen=True)
@@ -165,29 +157,17 @@ class Group:
 
 def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Group]]:
     """The order by project: the one with the newest conversation first, in each what waits, then the newest first. A
-    head is the number -1 for the first group, -2 for the second; where there is but one project there is none."""
+    head is the number -1 for the first group, -2 for the second; where nobody knows a project there is none."""
     by_project: dict[str, list[int]] = {}
     for at in order:
         by_project.setdefault(PurePath(rows.projects[at]).name, []).append(at)
-    if len(by_project) < 2:
+    if not any(by_project):
         return [at for members in by_project.values() for at in members], []
     nowhere = by_project.pop("", [])
     found = [*by_project.items(), *([("", nowhere)] if nowhere else [])]
     heads = [Group(name or NO_PROJECT, len(members), sum(rows.written[at] for at in members))
              for name, members in found]  # fmt: skip
     return [at for head, (_, members) in enumerate(found, start=1) for at in (-head, *members)], heads
-
-
-SORTS: Mapping[str, Callable[[LedgerRows], Sequence[Any]]] = {
-    "status": lambda rows: rows.statuses,
-    "tool": lambda rows: [Called(tool=tool).tool_title.casefold() for tool in rows.tools],
-    "name": lambda rows: rows.named(lambda key, entry: row_of(key, entry).name.casefold()),
-    "project": lambda rows: [PurePath(project).name.casefold() for project in rows.projects],
-    "gave": lambda rows: rows.items,
-    "day": lambda rows: rows.days,
-    "when": lambda rows: range(len(rows), 0, -1),
-}
-"""What each column is sorted by."""
 
 
 def gave_words(row: Row) -> Cell:
@@ -231,8 +211,7 @@ def cell(row: Row, column: int, now: float, end: float = 0.0) -> Cell:
         return ends_words(end, now)
     if name == "when":
         return since(row.when, now)
-    words = {"tool": Called(tool=row.tool).tool_title, "day": day_words(row.day)}
-    return words[name] if name in words else lettered(str(getattr(row, name)))
+    return {"tool": Called(tool=row.tool).tool_title, "day": day_words(row.day), "name": lettered(row.name)}[name]
 
 
 def tip(row: Row) -> str:
@@ -337,7 +316,7 @@ class ConversationsView(FilteredView):
         self._full = box(look, parent, "clear")
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._select, on_open=self._open,
-            on_sort=self._sort, tip=lambda at: tip(self.row(at)) if at >= 0 else "",
+            tip=lambda at: tip(self.row(at)) if at >= 0 else "",
         )  # fmt: skip
         self.table.build(self._full)
         self._teach = EmptyState(look, parent, parent, icon="database", title=TEACH[0], words=TEACH[1])
@@ -447,17 +426,14 @@ class ConversationsView(FilteredView):
             self._order(fresh=True)
 
     def _order(self, fresh: bool = False) -> None:
-        """Filter and sort again what was read last; `fresh`: it is another ledger."""
+        """Filter again what was read last; `fresh`: it is another ledger."""
         self._ticket += 1
         ticket, wish, entries = self._ticket, self.wish, self._seen
         fresh = fresh or entries is not self.entries
 
         def work() -> tuple[list[int], list[Group], Mapping[str, int]]:
             counts = Counter(entries.statuses) if fresh else {}
-            order, groups = arrange(entries, wish), list[Group]()
-            if not wish.sort:
-                order, groups = grouped(entries, order)
-            return order, groups, chip_counts(counts)
+            return *grouped(entries, wanted_rows(entries, wish)), chip_counts(counts)
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
@@ -502,8 +478,7 @@ class ConversationsView(FilteredView):
 
     def _leave_out(self, entries: LedgerRows) -> None:
         """Columns in which nothing would stand."""
-        tools = any(tool not in NO_TOOL for tool in entries.tools)
-        known = {"project": entries.by_project and not self._groups, "tool": tools, "ends": self._ends}
+        known = {"tool": any(tool not in NO_TOOL for tool in entries.tools), "ends": self._ends}
         self.table.leave_out({column for column, there in known.items() if not there})
 
     def _teach_state(self, state: State) -> None:
@@ -537,10 +512,6 @@ class ConversationsView(FilteredView):
                 dpg.configure_item(chip.item, show=True)
         self.all.set_on(not statuses)
         self._wish(statuses=frozenset(statuses))
-
-    def _sort(self, key: str, descending: bool) -> None:
-        usual = Wish()
-        self._wish(sort=key or usual.sort, descending=descending if key else usual.descending)
 
     def _wish(self, **parts: Any) -> None:
         self.wish = replace(self.wish, **parts)

@@ -43,8 +43,8 @@ from gui.views.looks import capital, joined, short_folder
 from gui.watch import SourceWatch
 
 COLUMNS = (
-    Column("name", "Your files with notes", sortable=False),
-    Column("notes", "Notes", 74, color="hint", sortable=False),
+    Column("name", "Files with notes"),
+    Column("notes", "Notes", 74, color="hint"),
 )
 INDENT = "    "
 ACTIONS = (

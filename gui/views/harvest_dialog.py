@@ -352,8 +352,9 @@ class HarvestDialog:
     def _show_wait(self, run: Run) -> None:
         failed = run.phase == FAILED and run.error is not None
         held_up = run.phase == HELD_UP
-        title = "It did not begin" if failed else BUSY if held_up else plan_title(run.sources)
-        self.dialog.set_title(title)
+        some = run.watch is not None and run.watch.through
+        ended = "The harvest ended early" if some else "It did not begin"
+        self.dialog.set_title(ended if failed else BUSY if held_up else plan_title(run.sources))
         looking = "Looking at the conversations. Nothing is written."
         words = capital(str(run.error)) if run.error is not None else looking
         words = held_up_words(self._shell.state) if held_up else words

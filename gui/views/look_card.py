@@ -32,7 +32,7 @@ from gui.views.looks import capital, joined, short_name
 NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "doubles?", "vanished": "gone?",
          "kept-away": "removed", "stale": "old?"}  # fmt: skip
 """What waits, in words that need no page of the documentation."""
-ASKS = {"alike": "Do they say the same? ", "stale": "Is it still so? "}
+ASKS = {"outdated": "Is it out of date? ", "alike": "Do they say the same? ", "stale": "Is it still so? "}
 """The question before why it waits, where the answers alone do not ask it."""
 CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 820
 DONE, LATE = "edited", "hint"

@@ -250,14 +250,11 @@ def ledger_figures(desk: Desk, folder: Path) -> Iterator[Row]:
         filtered = [
             until_shown(lambda wanted=wanted: view._only(*wanted)) for wanted in (["too-large"], [], ["harvested"], [])
         ]
-        sorted_ = [until_shown(lambda key=key: view._sort(key, False)) for key in ("name", "items", "name", "when")]
-        states, names = [row["status"] for row in parsed.values()], [row[1].rsplit("/", 1)[1] for row in plain]
+        states = [row["status"] for row in parsed.values()]
         plain_filter = seconds_of(lambda: [at for at, state in enumerate(states) if state == "too-large"])
-        plain_sort = seconds_of(lambda: sorted(range(len(names)), key=lambda at: names[at].casefold()))
-        tell([filtered, sorted_, [plain_filter, plain_sort, usual]])
+        tell([filtered, [plain_filter, usual]])
         # Five frames belong to it in any case: one to ask, one to show, three that the test draws.
         yield f"{name}: filter / plain list and 5 frames", statistics.median(filtered) / (plain_filter + 5 * usual), 4
-        yield f"{name}: sort / plain list and 5 frames", statistics.median(sorted_) / (plain_sort + 5 * usual), 4
         scrolled = scroll(desk, view, frames)
         yield f"{name}: a frame while scrolling / while resting", scrolled / usual, 2
         frames.clear()

@@ -5,12 +5,11 @@ letter (`VALUES`); no text. Strict sessions were read as a judge reads what a ha
 worth keeping; the others by three readers who said which units are worth a line. Finds the units in the corpus (and in
 sessions below the given folders), and writes `assets/worth.tsv`.
 
-`--left-out` fits once without each owner's repositories and prints what the weights of the others would have selected
-of them: the only figures of the weights that say something of sessions that nobody labelled. The gates of
-`core/rules/features.py` were written with all of them in sight.
+`--left-out` fits without each owner's repositories and prints what the weights of the others would have selected of
+them, by thresholds and lines a session: the only figures that say something of sessions that nobody labelled.
 
-Logistic regression with an L1 and an L2 penalty, by coordinates in a fixed order: the same labels give the same
-weights. A unit of an owner with many counts less (by the root), so that no project rules.
+Logistic regression with an L2 penalty, by coordinates in a fixed order: the same labels give the same weights. A unit
+of an owner with many counts less (by the root), so that no project rules.
 """
 
 from __future__ import annotations
@@ -25,10 +24,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.conversations.read import read_conversation
-from core.rules.features import Scene, features
 from core.rules.session import read_session
-from core.rules.units import Unit, units_of
-from core.rules.worth import BIAS, LEAST, WEIGHTS, best, line_of, passes, probability
+from core.rules.units import Unit
+from core.rules.worth import BIAS, LEAST, MAX_LINES, WEIGHTS, best, candidates, probability
 from tests.corpus import CORPUS
 from tests.quality.sheets import unit_hash
 
@@ -37,23 +35,20 @@ VALUES = {"y": 1.0, "s": 0.75, "m": 0.35, "r": 0.15, "w": 0.0, "x": 0.0}
 """What a label counts: worth it (yes; in part, or some readers), perhaps, right but not worth it, weak, wrong."""
 OF_LENIENT = 0.6
 """What a unit counts of a session that was not read strictly."""
-LEAST_UNITS, LEAST_OWNERS = 6, 3
-"""A feature counts from so many units of so many owners on."""
-LASSO, RIDGE, ROUNDS, CLOSE = 1.0, 15.0, 60, 0.004
+RIDGE, ROUNDS, CLOSE = 10.0, 60, 0.001
 
 
 class Row(NamedTuple):
-    """A labelled unit: whose it is, its file, whether it was read strictly, its label and features, whether it passes
-    the gates, and the line that it makes."""
+    """A labelled unit: whose it is, its file, whether it was read strictly, its label, the line that it makes, and the
+    features of that."""
 
     owner: str
     file: str
     strict: bool
     label: str
-    features: frozenset[str]
-    passes: bool
     unit: Unit
     line: str
+    features: frozenset[str]
 
 
 def labelled(folders: Sequence[Path]) -> Iterator[Row]:
@@ -63,79 +58,66 @@ def labelled(folders: Sequence[Path]) -> Iterator[Row]:
         path = next((path for folder in folders if (path := folder / label["file"]).is_file()), None)
         if path is None:
             continue
+        owner = label["repository"].partition("__")[0]
         session = read_session(read_conversation(path.name, path.read_bytes()))
-        units = units_of(session)
-        scene = Scene(session, units)
-        for at, unit in enumerate(units):
-            letter = label["units"].get(unit_hash(unit), "")
-            if letter and (line := line_of(units, at)):
-                owner = label["repository"].partition("__")[0]
-                found = frozenset(features(unit, line, scene))
-                yield Row(owner, label["file"], label["strict"], letter, found, passes(unit, line, scene), unit, line)
+        for unit, line, features in candidates(session):
+            if letter := label["units"].get(unit_hash(unit)):
+                yield Row(owner, label["file"], label["strict"], letter, unit, line, features)
 
 
 def fit(rows: Sequence[Row]) -> dict[str, float]:
     """The weights that make the labels most likely; none of them but the bias is free."""
-    units: Counter[str] = Counter()
-    where: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        units.update(row.features)
-        for name in row.features:
-            where[name].add(row.owner)
-    known = sorted(name for name in units if units[name] >= LEAST_UNITS and len(where[name]) >= LEAST_OWNERS)
-    columns: dict[str, list[int]] = {name: [] for name in known}
+    columns: dict[str, list[int]] = defaultdict(list, {BIAS: list(range(len(rows)))})
     for at, row in enumerate(rows):
-        for name in row.features & columns.keys():
+        for name in sorted(row.features):
             columns[name].append(at)
-    columns = {BIAS: list(range(len(rows))), **columns}
     answers = [VALUES[row.label] for row in rows]
     sizes = Counter(row.owner for row in rows)
-    scale = len(rows) / sum(1 / math.sqrt(sizes[row.owner]) for row in rows)
-    counts = [scale / math.sqrt(sizes[row.owner]) * (1 if row.strict else OF_LENIENT) for row in rows]
-    weights, sums = dict.fromkeys(columns, 0.0), [0.0] * len(rows)
+    counts = [(1 if row.strict else OF_LENIENT) / math.sqrt(sizes[row.owner]) for row in rows]
+    scale = len(rows) / sum(counts)
+    weights, sums = dict.fromkeys(sorted(columns), 0.0), [0.0] * len(rows)
     for _ in range(ROUNDS):
         moved = 0.0
-        for name, column in columns.items():
-            lasso, ridge = (0.0, 0.0) if name == BIAS else (LASSO, RIDGE)
-            slope, curve = ridge * weights[name], ridge + 1e-6
-            for at in column:
+        for name in weights:
+            ridge = 1e-6 if name == BIAS else RIDGE
+            slope, curve = ridge * weights[name], ridge
+            for at in columns[name]:
                 likely = 1 / (1 + math.exp(-sums[at]))
-                slope += counts[at] * (likely - answers[at])
-                curve += counts[at] * likely * (1 - likely)
-            wanted = weights[name] - slope / curve
-            step = math.copysign(max(0.0, abs(wanted) - lasso / curve), wanted) - weights[name]
-            step = max(-1.0, min(1.0, step))
-            if step:
-                weights[name] += step
-                moved = max(moved, abs(step))
-                for at in column:
-                    sums[at] += step
+                slope += scale * counts[at] * (likely - answers[at])
+                curve += scale * counts[at] * likely * (1 - likely)
+            step = max(-1.0, min(1.0, -slope / curve))
+            weights[name] += step
+            moved = max(moved, abs(step))
+            for at in columns[name]:
+                sums[at] += step
         if moved < CLOSE:
             break
-    return {name: weight for name, weight in weights.items() if abs(weight) >= 0.0005}
+    return weights
 
 
 def left_out(rows: Sequence[Row]) -> Iterator[str]:
-    """What each owner's sessions would have got from weights that the others made, by thresholds."""
+    """What each owner's sessions would have got from weights that the others made."""
     rated: list[tuple[float, Row]] = []
     for owner in sorted({row.owner for row in rows}):
         weights = fit([row for row in rows if row.owner != owner])
-        rated += [(probability(row.features, weights), row) for row in rows if row.owner == owner and row.passes]
+        rated += [(probability(row.features, weights), row) for row in rows if row.owner == owner]
     for strict in (True, False):
-        kept = Counter(row.owner for row in rows if row.strict == strict and row.label == "y")
-        for least in sorted({0.2, 0.25, 0.35, 0.4, LEAST}):
-            chosen = list(_chosen([one for one in rated if one[1].strict == strict], least))
-            yield _told(chosen, kept, f"{'strictly read' if strict else 'others'}, from {least}")
+        mine = [one for one in rated if one[1].strict == strict]
+        kept = Counter(row.owner for _, row in mine if row.label == "y")
+        for most in sorted({1, 2, 3, MAX_LINES}):
+            for least in sorted({0.3, 0.4, 0.45, LEAST}):
+                head = f"{'strictly read' if strict else 'others'}, at most {most}, from {least}"
+                yield _told(list(_chosen(mine, least, most)), kept, head)
 
 
-def _chosen(rated: Sequence[tuple[float, Row]], least: float) -> Iterator[Row]:
+def _chosen(rated: Sequence[tuple[float, Row]], least: float, most: int) -> Iterator[Row]:
     """What a harvest would take: the best of each session, nothing twice."""
     files: dict[str, list[tuple[float, Row]]] = defaultdict(list)
     for rate, row in rated:
         files[row.file].append((rate, row))
     for mine in files.values():
         rows = {id(row.unit): row for _, row in mine}
-        for _, unit, _ in best(((rate, row.unit, row.line) for rate, row in mine), least):
+        for _, unit, _ in best(((rate, row.unit, row.line) for rate, row in mine), least, most):
             yield rows[id(unit)]
 
 
@@ -169,7 +151,7 @@ def main() -> None:
         return
     weights = fit(rows)
     lines = ["# feature, worth a line: log-odds, made by `python -m tests.quality.fit`"]
-    lines += [f"{name}\t{weights[name]:.3f}" for name in sorted(weights)]
+    lines += [f"{name}\t{weight:.3f}" for name, weight in weights.items()]
     WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
     sys.stdout.write(f"{len(weights)} features of {len(rows)} units\n")
 

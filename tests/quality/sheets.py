@@ -53,7 +53,7 @@ def sheet(session: Session) -> tuple[str, list[dict[str, Any]]]:
             pieces.append((3, "".join(f"\n  {tool}" for tool in tools if tool)[1:], []))
         for place in dict.fromkeys(unit.place for unit in mine):
             those = [unit for unit in mine if unit.place == place]
-            least = {"user": 0, "closing": 0, "commit": 1, "plan": 1, "summary": 1, "between": 2}[place]
+            least = {"user": 0, "closing": 0, "commit": 1}[place]
             lines = [f"\n{place.upper()}:"]
             heading = ""
             for unit in those:
@@ -87,13 +87,13 @@ def _call(event: Command | Edit) -> str:
 
 
 def _within(pieces: list[tuple[int, str, list[Unit]]], most: int) -> list[tuple[int, str, list[Unit]]]:
-    """The pieces that fit: tools go first, shortened and then whole, then messages between, then the oldest."""
+    """The pieces that fit: tools go first, shortened and then whole, then commits, then the oldest."""
     size = sum(len(text.encode()) + 1 for _, text, _ in pieces)
     if size > most:
         pieces = [(least, text[:120] if least == 3 else text, units) for least, text, units in pieces]
     kept = list(pieces)
     size = sum(len(text.encode()) + 1 for _, text, _ in kept)
-    for least in (3, 2, 1, 0):
+    for least in (3, 1, 0):
         gone = [at for at, piece in enumerate(kept) if piece[0] == least]
         for at in gone if least else gone[2:]:
             if size <= most:

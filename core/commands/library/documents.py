@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -226,11 +226,6 @@ def library_status(workspace: Workspace, check: bool = False) -> LibraryState:
         return LibraryState(address, **state_of(library), backups=names, problems=problems)
 
     return with_library(workspace, work)
-
-
-def errors_json(errors: Iterable[ErrorInfo]) -> list[dict[str, str]]:
-    """Errors as a report lists them."""
-    return [{"path": one.path, "code": one.code, "error": one.message} for one in errors]
 
 
 @dataclass(frozen=True)

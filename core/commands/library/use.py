@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from core.search.index import Index
 
 LIMIT = 10
-CONVERSATION_BYTES = 64 << 20
 
 
 SECRETS_REPLACED = "{} replaced before it was written"

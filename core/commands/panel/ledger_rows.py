@@ -1,4 +1,4 @@
-"""The ledger as a window shows it, newest first: the columns by which it is sorted, filtered and grouped.
+"""The ledger as a window shows it, newest first: the columns by which it is filtered and grouped.
 
 Of a hundred thousand entries a window shows forty: what else stands in one is read when somebody looks at it.
 """
@@ -33,7 +33,7 @@ class LedgerRows(Sequence[LedgerRow]):
     """Conversations, newest first, and columns parallel to them.
 
     `tools`, `projects` (folders) and `days` (ISO dates) are "" where nobody knows; `written` counts the items that a
-    conversation gave, `items` those and what is held back, -1 where nothing was harvested. `by_day` and `by_project`
+    conversation gave. `by_day` and `by_project`
     count conversations. `newest` is when the newest entry was made (ISO 8601, "" for none), and how many conversations
     failed in its run; `lost_notes` counts notes whose file was not found. `mark` is another one where any conversation
     is called otherwise.
@@ -41,16 +41,16 @@ class LedgerRows(Sequence[LedgerRow]):
 
     def __init__(self, walk: Walk, at: Callable[[int], LedgerRow], *, in_order: bool = True) -> None:
         """`at` reads the entry at a place again. Unless they come in order, those with greater keys come last."""
-        self._walk, self._at = walk, at
+        self._at = at
         self._first: Sequence[LedgerRow] = ()
         self._known: dict[str, Called] = {}
         self.newest, self.lost_notes, self.mark = ("", 0), 0, 0
         same: dict[Any, Any] = {}  # what is equal is kept once
-        columns, times, runs, failed = [list[Any]() for _ in range(6)], list[str](), list[Any](), Counter[Any]()
+        columns, times, runs, failed = [list[Any]() for _ in range(5)], list[str](), list[Any](), Counter[Any]()
         begins, keys, words, numbers = array("Q"), array("q"), array("q"), array("I")
         for number, (begin, key, entry) in enumerate(walk()):
             here, status, run = called(entry), str(entry.get("status") or "unknown"), str(entry.get("run") or "")
-            shown = (status, here.tool, here.project, here.day, *items_of(entry))
+            shown = (status, here.tool, here.project, here.day, written_of(entry))
             for column, value in zip(columns, shown, strict=True):
                 column.append(same.setdefault(value, value))
             begins.append(begin)
@@ -89,7 +89,7 @@ class LedgerRows(Sequence[LedgerRow]):
         self._count()
 
     def _count(self) -> None:
-        self.statuses, self.tools, self.projects, self.days, self.written, self.items = self._columns
+        self.statuses, self.tools, self.projects, self.days, self.written = self._columns
         self.by_day = Counter(day[:10] for day in self.days if day)
         self.by_project = Counter(project for project in self.projects if project)
 
@@ -120,11 +120,6 @@ class LedgerRows(Sequence[LedgerRow]):
         """Where the conversation of that key stands, None for none."""
         number = hash(key)
         return self._keys.index(number) + len(self._first) if key and number in self._keys else None
-
-    def named(self, name: Callable[[str, Entry], str]) -> list[str]:
-        """What `name` says of each, parallel to the rows. Reads all of them."""
-        found = {begin: name(key, entry) for begin, key, entry in self._walk()}
-        return [*(name(*row) for row in self._first), *(found.get(begin, "") for begin in self._begins)]
 
     def called(self, name: str) -> Called:
         """What the newest conversation is called that provenances tell by this name."""
@@ -174,11 +169,7 @@ def ledger_rows(workspace: Workspace) -> LedgerRows:
     return LedgerRows(entries.walk, at, in_order=False)
 
 
-def items_of(entry: Entry) -> tuple[int, int]:
-    """How many items a conversation gave that were written, and how many in all; of all -1 where nothing was
-    harvested."""
-    items, held = entry.get("items"), entry.get("quarantined")
-    numbers = [number for number in items.values() if isinstance(number, int)] if isinstance(items, dict) else []
-    written = sum(numbers)
-    whole = written + (held if isinstance(held, int) else 0)
-    return written, whole if whole or numbers or entry.get("status") == "harvested" else -1
+def written_of(entry: Entry) -> int:
+    """How many items of a conversation were written."""
+    items = entry.get("items")
+    return sum(number for number in items.values() if isinstance(number, int)) if isinstance(items, dict) else 0
