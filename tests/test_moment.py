@@ -194,6 +194,28 @@ def test_what_was_learned_on_a_branch_that_was_never_merged_says_so(shop: Path, 
     assert "never merged" not in hook(shop, prompt(ASKS), "after the merge")
 
 
+def test_what_was_only_proposed_or_concerns_another_branch_is_not_told(shop: Path) -> None:
+    """A proposal that nobody tried reads like a fact a month later; a lesson of one branch misleads on another."""
+    folder = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    used = "fatal: 'main' is already used by worktree at '/w/shop'"
+    proposed = "The viewer should load the ledger stylesheet on startup instead of the printer one."
+    rows = [
+        turn("user", "Open a branch off main for the spinner.", 0, "s2", shop),
+        *ran("git stash && git checkout main && git pull origin main", used, True, 1, "s2", shop),
+        *ran("git checkout -b anna/spinner origin/main", "Switched to a new branch", False, 3, "s2", shop),
+        turn("assistant", proposed, 5, "s2", shop),
+        turn("user", "It is not loaded, try again.", 6, "s2", shop),
+        turn("assistant", "The invoice archive must stay in Berlin because of the tax audit.", 7, "s2", shop),
+    ]
+    (folder / "s2.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("harvest", "--apply", "--source", "claude_code", "--now", "--quiet")[0] == 0
+    assert call("search", "invoice", "--quiet")[0] == 0
+    assert hook(shop, prompt("which ledger stylesheet has the viewer?")) == ""
+    assert "in Berlin" in hook(shop, prompt("where is the invoice archive kept for the tax audit?"))
+    assert "anna/spinner" in hook(shop, prompt("open up an appropriate new branch off main"), "second")
+    assert "anna/spinner" not in hook(shop, prompt("open up a new branch off ben/parser for this"), "third")
+
+
 def test_what_names_a_file_that_is_gone_is_asked_about(shop: Path) -> None:
     """Yes strikes the line through."""
     said = turn("user", "From now on always update docs/old.md when the pool changes.", 0, "s3", shop)

@@ -24,6 +24,10 @@ _KINDS = (
 _LESSON = re.compile(
     r"\A(?P<command>.{3,200}?) fails \(“|the user (?:refused|interrupted) (?P<refused>.+?)(?= on branch |; |$)"
 )
+_NAMED = re.compile(
+    r"\b(?:parent|branch|from|into|onto|off|merge|rebase) (?:origin )?`?(?P<branch>[\w.-]+/[\w./-]+)", re.IGNORECASE
+)
+"""A branch by its name: what was learned with another one contradicts who names theirs."""
 LINES = 3
 PROMPT_CHARACTERS = 4000
 _ADDRESS = re.compile(r"\w+://\S*?(?=[\w%]+-[\w%]+-[\w%-]+|\s|$)")
@@ -75,10 +79,11 @@ def _once(told: list[Told]) -> list[Told]:
 
 
 def _lessons(entries: sqlite3.Connection, threads: Mapping[int, Thread], prompt: str) -> list[Told]:
-    """Kept lines about a command for what is asked that failed here, or that the user refused, newest first."""
+    """The newest kept line about a command for what is asked that failed here, or that the user refused."""
     asked = [(name, command) for name, asks, command in _KINDS if re.search(asks, prompt, re.IGNORECASE)]
     if not asked:
         return []
+    branches = [found["branch"] for found in _NAMED.finditer(prompt)]
     names = {thread.name: thread for thread in threads.values()}
     sql = (
         "SELECT text, provenance FROM entries WHERE kind = 'bullet' AND key NOT LIKE 'tasks%'"
@@ -90,6 +95,6 @@ def _lessons(entries: sqlite3.Connection, threads: Mapping[int, Thread], prompt:
         found = _LESSON.search(text) if thread is not None else None
         command = (found["command"] or found["refused"]) if found else ""
         kind = next((name for name, does in asked if re.search(does, command)), "")
-        if kind and thread is not None:
+        if kind and thread is not None and all(branch in text for branch in branches):
             told.append(Told(cut(" ".join(text.split())), thread.name, thread.day, 1.5, f"kind of work: {kind}"))
     return told[:1]

@@ -43,11 +43,11 @@ _TALK = re.compile(
 )
 _CODE = re.compile(r"```|[;{}]\s*\Z|\w\(.*\)\s*\Z|^\s*(?:#|//|import |from |def |return )|=[\"'\w\[{(]|</")
 _HEDGED = re.compile(
-    r"\b(?:might|may|maybe|perhaps|probably|likely|typically|usually|could|would|should (?:check|look|see|be able)|"
-    r"look for|something like|let's|we (?:need|can|should))\b",
+    r"\b(?:might|may|maybe|perhaps|probably|likely|typically|usually|could|would|should|look for|something like|"
+    r"let's|we (?:need|can))\b",
     re.IGNORECASE,
 )
-"""What was only supposed."""
+"""What was only supposed, or proposed."""
 _ADVICE = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
 """What was said to whoever was spoken to, and what was asked for, is of its moment."""
 _REQUEST = re.compile(
