@@ -1,9 +1,9 @@
 """Which units of a session are worth a line, by a fitted linear model: a sum of weights, one a feature.
 
 Four things are looked at: how long a line is, how much it names, whether it tells what was changed, and whether it
-tells a limit. The weights stand in `assets/worth.tsv`, a feature a line with what it
-adds to "worth a line" (log-odds). `python -m tests.quality.fit` makes them again from labels. They are read when a
-session is first harvested by rules, never when the program starts.
+tells a limit. The weights stand in `assets/worth.tsv`, a feature a line with what it adds to "worth a line" (log-odds).
+`python -m tests.quality.fit` makes them again from labels. They are read when a session is first harvested by rules,
+never when the program starts.
 """
 
 from __future__ import annotations

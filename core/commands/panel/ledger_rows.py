@@ -33,10 +33,9 @@ class LedgerRows(Sequence[LedgerRow]):
     """Conversations, newest first, and columns parallel to them.
 
     `tools`, `projects` (folders) and `days` (ISO dates) are "" where nobody knows; `written` counts the items that a
-    conversation gave. `by_day` and `by_project`
-    count conversations. `newest` is when the newest entry was made (ISO 8601, "" for none), and how many conversations
-    failed in its run; `lost_notes` counts notes whose file was not found. `mark` is another one where any conversation
-    is called otherwise.
+    conversation gave. `by_day` and `by_project` count conversations. `newest` is when the newest entry was made
+    (ISO 8601, "" for none), and how many conversations failed in its run; `lost_notes` counts notes whose file was not
+    found. `mark` is another one where any conversation is called otherwise.
     """
 
     def __init__(self, walk: Walk, at: Callable[[int], LedgerRow], *, in_order: bool = True) -> None:
