@@ -214,6 +214,7 @@ def test_what_was_only_proposed_or_concerns_another_branch_is_not_told(shop: Pat
     assert "in Berlin" in hook(shop, prompt("where is the invoice archive kept for the tax audit?"))
     assert "anna/spinner" in hook(shop, prompt("open up an appropriate new branch off main"), "second")
     assert "anna/spinner" not in hook(shop, prompt("open up a new branch off ben/parser for this"), "third")
+    assert "anna/spinner" in hook(shop, prompt("open a new branch off main, with the change from src/app.py"), "fourth")
 
 
 def test_what_names_a_file_that_is_gone_is_asked_about(shop: Path) -> None:

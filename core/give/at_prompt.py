@@ -25,9 +25,12 @@ _LESSON = re.compile(
     r"\A(?P<command>.{3,200}?) fails \(“|the user (?:refused|interrupted) (?P<refused>.+?)(?= on branch |; |$)"
 )
 _NAMED = re.compile(
-    r"\b(?:parent|branch|from|into|onto|off|merge|rebase) (?:origin )?`?(?P<branch>[\w.-]+/[\w./-]+)", re.IGNORECASE
+    r"\b(?:parent|branch|from|into|onto|off|merge|rebase) (?:origin )?`?"
+    r"(?P<branch>(?![\w./-]*\.[a-z]{1,4}\b)[\w.-]+/[\w./-]*\w)",
+    re.IGNORECASE,
 )
-"""A branch by its name: what was learned with another one contradicts who names theirs."""
+"""A branch by its name, which has no ending as a file has: what was learned with another one contradicts who names
+theirs."""
 LINES = 3
 PROMPT_CHARACTERS = 4000
 _ADDRESS = re.compile(r"\w+://\S*?(?=[\w%]+-[\w%]+-[\w%-]+|\s|$)")
