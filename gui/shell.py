@@ -49,7 +49,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 import dearpygui.dearpygui as dpg
 
@@ -62,7 +62,7 @@ from core.commands.workspace import Workspace
 from gui.state import NOTHING, REDO, UNDO, History, Selection, State, Step
 from gui.toolkit.dialogs import Question
 from gui.toolkit.jobs import Job, Jobs, Worker, no_wake
-from gui.toolkit.messages import Toast
+from gui.toolkit.messages import Toast, ToastLook
 from gui.toolkit.outside import open_outside
 from gui.toolkit.theme import Look
 
@@ -373,8 +373,8 @@ class Shell:
 
     # --- speaking to the user ---
 
-    def toast(self, words: str, **how: Any) -> None:
-        """A short message at the lower right; `how` is that of `Toast.show`: a button, say."""
+    def toast(self, words: str, **how: Unpack[ToastLook]) -> None:
+        """A short message at the lower right."""
         if self._toast is not None:
             self._toast.show(words, **how)
 

@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
+from typing import TypedDict, Unpack
 
 import dearpygui.dearpygui as dpg
 
@@ -204,9 +205,19 @@ class Banner:
             self._action()
 
 
+class ToastLook(TypedDict, total=False):
+    """How a toast looks, for how many seconds, and its button (such as Undo) when `action` is given."""
+
+    icon: str
+    color: str
+    action: str
+    on_action: Callable[[], object] | None
+    seconds: float
+
+
 class Toast:
     """A short message over the line at the bottom of the panel, where it hides nothing that can be worked with; gone
-    after five seconds; one at a time, the newest."""
+    after some seconds; one at a time, the newest."""
 
     def __init__(self, look: Look, now: Callable[[], float] = time.monotonic) -> None:
         self._look, self._now = look, now
@@ -229,24 +240,15 @@ class Toast:
         self._button = Button(look, row, "", self._act, kind="link")
         look.every_tick(self.tick)
 
-    def show(
-        self,
-        words: str,
-        *,
-        icon: str = "circle-check",
-        color: str = "harvested",
-        action: str = "",
-        on_action: Callable[[], object] | None = None,
-        seconds: float = TOAST_SECONDS,
-    ) -> None:
-        """Show `words` for some seconds, with a button (such as Undo) when `action` is given."""
-        dpg.set_value(self._icon, icon_of(icon))
-        self._look.tint(self._icon, color)
+    def show(self, words: str, **how: Unpack[ToastLook]) -> None:
+        """Show `words` for some seconds."""
+        dpg.set_value(self._icon, icon_of(how.get("icon", "circle-check")))
+        self._look.tint(self._icon, how.get("color", "harvested"))
         dpg.set_value(self._words, self._cut(words))
-        self._action = on_action
-        self._button.set_label(action)
-        self._button.show(bool(action and on_action))
-        self._until = self._now() + seconds
+        self._action = how.get("on_action")
+        self._button.set_label(how.get("action", ""))
+        self._button.show(bool(how.get("action") and self._action))
+        self._until = self._now() + how.get("seconds", TOAST_SECONDS)
         dpg.configure_item(self.item, show=True)
 
     def hide(self) -> None:
