@@ -1,0 +1,269 @@
+"""Hints: the one right line at a prompt, before a command that failed here, after a failure, at a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.command_line import command_key, error_key, goals, is_invocation
+from tests.cli_call import call
+from tests.shop import ERROR, FAILS, WORKS, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
+
+SETTINGS = {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}
+SHELLS = {"claude_code": ["/bin/sh", "-c"], "codex": ["/bin/sh", "-lc"]}
+
+
+def hook(folder: Path, said: dict[str, Any], session: str = "now", tool: str = "claude_code") -> str:
+    """What the hook that `connect` writes answers, run as its tool does; it is silent about itself and ends well."""
+    settings = Path(os.environ["HOME"]) / SETTINGS[tool]
+    if not settings.exists():
+        assert call("connect", tool, "--yes")[0] == 0
+    rows = json.loads(settings.read_text())["hooks"][said["hook_event_name"]]
+    (line,) = [one["command"] for row in rows for one in row["hooks"] if "hint" in one["command"]]
+    given = json.dumps({"session_id": session, "cwd": str(folder), "transcript_path": "", **said})
+    done = subprocess.run(
+        [*SHELLS[tool], line], input=given, text=True, capture_output=True, check=False, cwd=folder, timeout=30
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    if not done.stdout:
+        return ""
+    answer = json.loads(done.stdout)["hookSpecificOutput"]
+    assert answer["hookEventName"] == said["hook_event_name"] and len(answer["additionalContext"].encode()) <= 1500
+    return str(answer["additionalContext"])
+
+
+def prompt(words: str) -> dict[str, Any]:
+    return {"hook_event_name": "UserPromptSubmit", "prompt": words}
+
+
+def shell(command: str) -> dict[str, Any]:
+    return {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
+
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines of a POSIX shell")
+ASKS = "write the release notes, and generate them like the bot wants"
+
+
+def test_a_prompt_gets_the_line_that_speaks_to_it_once(shop: Path) -> None:
+    """The rule was told in one session and must not be told again by the user in the next; nor does it come twice."""
+    assert "towncrier build --draft" in hook(shop, prompt(ASKS))
+    assert hook(shop, prompt(ASKS)) == ""
+    assert "towncrier" in hook(shop, prompt(ASKS), "another session")
+    assert hook(shop, {"hook_event_name": "PreCompact"}) == ""
+    assert "towncrier" in hook(shop, prompt(ASKS)), "after a compaction the session has forgotten it"
+
+
+@pytest.mark.parametrize(
+    "words", ["ok", "continue", "yes please, go ahead", "what is the capital of Mongolia", "/clear"]
+)
+def test_what_is_about_nothing_gets_no_line(shop: Path, words: str) -> None:
+    assert hook(shop, prompt(words)) == ""
+
+
+def test_a_command_that_failed_here_is_warned_about_and_an_error_cured(shop: Path) -> None:
+    told = hook(shop, shell(f"cd {shop} && {FAILS} 2>&1 | tail -5"))
+    assert WORKS in told and "No rule to make target" in told
+    failed = {"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_input": {"command": FAILS}}
+    assert WORKS in hook(shop, {**failed, "error": f"Exit code 2\n{ERROR}"}, "second")
+    assert hook(shop, shell(WORKS)) == "" == hook(shop, shell("git status"))
+
+
+def test_codex_tells_of_a_failure_by_its_output_alone(shop: Path) -> None:
+    """Its PostToolUse has no status, and `transcript_path` may be null: the cure must come, and only with an error."""
+    told: dict[str, Any] = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": FAILS}}
+    told |= {"transcript_path": None, "turn_id": "t", "model": "m", "permission_mode": "default"}
+    assert WORKS in hook(shop, {**told, "tool_response": f"{ERROR}\n"}, tool="codex")
+    assert hook(shop, {**told, "tool_response": "all checks passed, 0 errors\n"}, "second", "codex") == ""
+    assert WORKS in hook(shop, shell(FAILS), "third", "codex")
+    assert "towncrier" in hook(shop, prompt(ASKS), "third", "codex")
+
+
+def test_another_project_is_handed_nothing(shop: Path, tmp_path: Path) -> None:
+    other = tmp_path / "work" / "other"
+    other.mkdir()
+    assert hook(other, prompt(ASKS)) == "" == hook(other, shell(FAILS))
+
+
+def test_an_event_can_be_switched_off_and_what_was_given_is_listed(shop: Path) -> None:
+    assert hook(shop, shell(FAILS))
+    code, out, _ = call("hints", "--off", "command")
+    assert code == 0 and WORKS in out and "on: prompt, failure, file" in out
+    assert hook(shop, shell(FAILS), "after") == ""
+    (shop / "config.toml").write_text("[ai_settings.knowledge]\nhints = []\n")
+    assert hook(shop, prompt(ASKS)) == "", "a project may narrow"
+
+
+@pytest.mark.parametrize("harm", ["no index", "damaged", "locked", "of another version", "no JSON", "closed home"])
+def test_trouble_is_silent_and_told_by_the_doctor(shop: Path, harm: str, request: pytest.FixtureRequest) -> None:
+    """A hook that fails costs the user their prompt."""
+    assert call("connect", "claude_code", "--yes")[0] == 0
+    (index,) = Path(os.environ["XDG_CACHE_HOME"]).rglob("conversations/search.db")
+    if harm == "no index":
+        index.unlink()
+    elif harm == "damaged":
+        index.write_bytes(b"SQLite format 3\0" + b"x" * 9000)
+    elif harm == "of another version":
+        with sqlite3.connect(index) as database:
+            database.execute("PRAGMA user_version = 103")
+    elif harm == "locked":
+        held = sqlite3.connect(index, isolation_level=None)
+        held.execute("BEGIN EXCLUSIVE")
+        request.addfinalizer(held.close)
+    elif harm == "closed home":
+        (Path(os.environ["HOME"]) / ".manual_slop").mkdir(exist_ok=True)
+        (Path(os.environ["HOME"]) / ".manual_slop" / "knowledge").write_text("a file where the folder should be")
+    assert hook(shop, {"hook_event_name": "PreToolUse"} if harm == "no JSON" else prompt(ASKS)) == ""
+    if harm in ("damaged", "locked", "of another version"):
+        assert "hook had trouble" in call("doctor")[1]
+
+
+def test_what_was_learned_on_a_branch_that_was_never_merged_says_so(shop: Path, tmp_path: Path) -> None:
+    kept = tmp_path / ".claude" / "projects" / "shop" / "s1.jsonl"
+    rows = [json.loads(line) | {"gitBranch": "try-bot"} for line in kept.read_text().splitlines()]
+    kept.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["checkout", "-qb", "try-bot"], ["commit", "-q", "--allow-empty", "-m", "Try"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    assert call("search", "--build", "--quiet")[0] == 0
+    assert "learned on try-bot, which was never merged" in hook(shop, prompt(ASKS))
+    for words in (["checkout", "-q", "main"], ["merge", "-q", "try-bot"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    assert "never merged" not in hook(shop, prompt(ASKS), "after the merge")
+
+
+def test_what_was_only_proposed_or_concerns_another_branch_is_not_told(shop: Path) -> None:
+    """A proposal that nobody tried reads like a fact a month later; a lesson of one branch misleads on another."""
+    folder = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    used = "fatal: 'main' is already used by worktree at '/w/shop'"
+    proposed = "The viewer should load the ledger stylesheet on startup instead of the printer one."
+    rows = [
+        turn("user", "Open a branch off main for the spinner.", 0, "s2", shop),
+        *ran("git stash && git checkout main && git pull origin main", used, True, 1, "s2", shop),
+        *ran("git checkout -b anna/spinner origin/main", "Switched to a new branch", False, 3, "s2", shop),
+        turn("assistant", proposed, 5, "s2", shop),
+        turn("user", "It is not loaded, try again.", 6, "s2", shop),
+        turn("assistant", "The invoice archive must stay in Berlin because of the tax audit.", 7, "s2", shop),
+    ]
+    (folder / "s2.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("harvest", "--apply", "--source", "claude_code", "--now", "--quiet")[0] == 0
+    assert call("search", "invoice", "--quiet")[0] == 0
+    assert hook(shop, prompt("which ledger stylesheet has the viewer?")) == ""
+    assert "in Berlin" in hook(shop, prompt("where is the invoice archive kept for the tax audit?"))
+    assert "anna/spinner" in hook(shop, prompt("open up an appropriate new branch off main"), "second")
+    assert "anna/spinner" not in hook(shop, prompt("open up a new branch off ben/parser for this"), "third")
+    assert "anna/spinner" in hook(shop, prompt("open a new branch off main, with the change from src/app.py"), "fourth")
+
+
+def test_what_names_a_file_that_is_gone_is_asked_about(shop: Path) -> None:
+    """Yes strikes the line through."""
+    said = turn("user", "From now on always update docs/old.md when the pool changes.", 0, "s3", shop)
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / "s3.jsonl"
+    kept.write_text(json.dumps(said) + "\n" + json.dumps(turn("assistant", "Understood.", 1, "s3", shop)) + "\n")
+    assert call("harvest", "--apply", "--source", "claude_code", "--now", "--quiet")[0] == 0
+    rows = json.loads(call("review", "--json")[1])
+    rows = rows["waiting"] if isinstance(rows, dict) else rows
+    gone = [row for row in rows if "docs/old.md" in (row["why"] or "")]
+    assert any(row["text"].startswith("From now on") for row in gone)
+    for row in gone:
+        assert row["kind"] == "outdated" and row["yes"] == "strike it through"
+        assert call("review", "yes", row["id"])[0] == 0
+    assert "docs/old.md" not in call("review")[1]
+
+
+def test_nothing_that_a_repository_names_is_run(shop: Path, tmp_path: Path) -> None:
+    """Hooks, monitors, filters and other programs of a repository's settings stay unused when git is asked."""
+    (shop / "pool.py").write_text("SIZE = 4\nSPARE = 1\n")
+    (shop / ".gitattributes").write_text("* diff=bait filter=bait\n")
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["add", "."], ["commit", "-qm", "Three"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    ran, bait = tmp_path / "ran", tmp_path / "bait.sh"
+    bait.write_text(f"#!/bin/sh\necho $0 $@ >> {ran}\ncat\n")
+    bait.chmod(0o755)
+    for key in (
+        "core.fsmonitor", "core.hooksPath", "core.sshCommand", "core.pager", "core.editor", "diff.external",
+        "diff.bait.textconv", "diff.bait.command", "filter.bait.clean", "filter.bait.smudge", "gpg.program",
+        "credential.helper", "uploadpack.packObjectsHook", "core.askPass",
+    ):  # fmt: skip
+        value = str(tmp_path if key == "core.hooksPath" else bait)
+        subprocess.run(["git", "config", key, value], cwd=shop, check=True)
+    for name in ("post-index-change", "reference-transaction", "post-checkout"):
+        (tmp_path / name).write_text(bait.read_text())
+        (tmp_path / name).chmod(0o755)
+    assert "gone from git since: docs/old.md" in hook(shop, prompt(ASKS))
+    (shop / "pool.py").write_text("SIZE = 5\nSPARE = 1\n")
+    assert "Three" in call("why", "pool.py:2")[1] and "Three" not in call("why", "pool.py:1")[1]
+    assert call("find", "why are release notes generated?")[0] == 0
+    assert not ran.exists(), ran.read_text()
+
+
+def test_how_a_hint_went_is_read_out_of_the_transcript(shop: Path) -> None:
+    """Followed, and it passed: it is offered on; ignored five times, it is not."""
+    from core.commands.moment.hints import judge
+    from core.commands.workspace import open_workspace
+
+    transcript = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / "s9.jsonl"
+    said = shell(FAILS) | {"transcript_path": str(transcript)}
+    for number in range(6):
+        session = f"n{number}"
+        told = hook(shop, said, session)
+        assert bool(told) == (number < 5), "five times it was ignored"
+        row = turn("assistant", [{"type": "text", "text": "Something else."}], 1, "s9", shop)
+        transcript.write_text(json.dumps(row | {"timestamp": "2099-01-01T00:00:00Z"}) + "\n")
+        os.utime(transcript, (1, 1))
+        judge(open_workspace())
+    assert "5 ignored" in call("hints")[1]
+
+
+@pytest.mark.parametrize(
+    ("said", "went"),
+    [
+        ("Done: `towncrier build --draft` made them, and the bot took them.", "followed"),
+        ("The release notes are no longer generated with towncrier since May.", "contradicted"),
+        ("The pool has four workers now.", "ignored"),
+    ],
+)
+def test_a_line_that_holds_no_more_counts_as_contradicted(shop: Path, said: str, went: str) -> None:
+    from core.commands.moment.hints import judge
+    from core.commands.workspace import open_workspace
+
+    transcript = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / "s9.jsonl"
+    assert "towncrier" in hook(shop, prompt(ASKS) | {"transcript_path": str(transcript)})
+    row = turn("assistant", [{"type": "text", "text": said}], 1, "s9", shop)
+    transcript.write_text(json.dumps(row | {"timestamp": "2099-01-01T00:00:00Z"}) + "\n")
+    os.utime(transcript, (1, 1))
+    judge(open_workspace())
+    assert f"1 {went}" in call("hints")[1]
+
+
+# --- the keys ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        ("cd app && make check 2>&1 | tail -5", "make check"),
+        ("FOO=1 timeout 30 make -C app check", "make -C app check"),
+        ("git -C /x show HEAD:y", ""),
+        ("ls -la && cat x", ""),
+        ("npm test > log.txt", "npm test"),
+    ],
+)
+def test_a_command_is_the_same_wherever_it_is_run(words: str, key: str) -> None:
+    assert command_key(words) == key
+
+
+def test_an_error_is_the_same_without_its_places() -> None:
+    one, other = (
+        "bash: line 3: /home/a/x.sh: No such file or directory",
+        "bash: line 17: /tmp/b/x.sh: No such file or directory",
+    )
+    assert error_key(one) == error_key(other) != "" and is_invocation(one)
+    assert goals("make -C app check") & goals("make check") and not goals("pytest tests/a.py") & goals("ruff check")
