@@ -219,6 +219,9 @@ def test_forgotten_and_purged_words_are_nowhere(disk: Tools, gone: bool) -> None
     if gone:
         assert disk.names('"zyzzogeton"') == []
         assert sorted(disk.names('"Tested it"')) == ["claude_code/pump", "claude_code/valve"]
+    else:  # it goes on, and is read again
+        disk.session("pump", ("user", "And the lamp?"), days=24)
+        disk.harvest()
     assert all(b"zyzzogeton" not in content(copy) for copy in disk.copies)
     disk.do("forget", "claude_code/valve", "--yes")
     assert len(disk.copies) == 1
