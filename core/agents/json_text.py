@@ -193,8 +193,8 @@ def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> bytes
 
 
 def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: Sequence[Path] = ()) -> bytes:
-    """The bytes without that value; objects and arrays above it in which nothing is left go too, unless they are in `keep`.
-    Unchanged where it is not there (what stands under that name is somebody else's then)."""
+    """The bytes without that value; objects and arrays above it in which nothing is left, no comment either, go too,
+    unless they are in `keep`. Unchanged where it is not there (what stands under that name is somebody else's then)."""
     mark, text, root = _opened(data)
     if not has(data, path, value, append=append) or root is None:
         return data
