@@ -224,13 +224,7 @@ def wider(world: World) -> list[tuple[str, dict[str, Any]]]:
     calls.append(("search_conversations", {"query": WORDS, "all_projects": True}))
     calls += [("get_facts", {"domains": [name]}) for name in ("shop-secret", "unplaced")]
     calls += [("get_facts", {"domains": ["shop", "shop-secret"]})]
-    for path in (
-        f"{secret}/app.py",
-        "../shop-secret/app.py",
-        str(link / "app.py"),
-        "~/src/shop-secret/app.py",
-        str(alone),
-    ):
+    for path in (f"{secret}/app.py", "../shop-secret/app.py", str(link / "app.py"), "~/src/shop-secret/app.py"):
         calls.append(("get_file_notes", {"path": path}))
     return calls
 
