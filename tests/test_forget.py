@@ -14,7 +14,7 @@ import pytest
 from core.knowledge import edit
 from core.knowledge import purge as purging
 from tests.cli_call import call
-from tests.harvest_world import FakeModel, World, nobody_waits_for_editors, sha256
+from tests.harvest_world import FakeModel, World, never, nobody_waits_for_editors, sha256
 
 RARE = "zyzzogeton"
 SAID = f"The {RARE} pump listens on port 8080"
@@ -157,6 +157,9 @@ def test_what_rests_on_a_forgotten_conversation_alone_is_in_no_byte(world: World
     world.converse(TALK, talks["first"].name)
     run(world, "harvest", "--apply")
     assert places(world.folder) == [] and talks["first"].exists()
+    world.converse(f"{TALK}User: what else is there to say of the pump?\n", talks["first"].name)
+    world.run(FakeModel(never))
+    assert places(world.folder) == [], "nor where it went on"
     code, _, err = call("show", talks["first"].name, "--home", str(world.paths.home))
     assert code == 1 and "forgotten" in err
 
