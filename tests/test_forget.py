@@ -263,6 +263,23 @@ def test_no_sentence_of_a_forgotten_document_is_left_in_the_library(world: World
     assert b"hums at night" not in world.paths.library.read_bytes()
 
 
+def test_what_was_purged_from_a_document_shifts_no_other_passage_of_it(world: World) -> None:
+    """Each is cut from the text by its place: one letter off, and all that come after are torn."""
+    page = world.folder / "page.md"
+    behind = "\n\n".join(f"# Part {at}\n\n{f'Valve {at} is blue and hangs on the wall. ' * 20}" for at in range(6))
+    page.write_text(f"# Pumps\n\nBefore. {SAID}. After. {SAID}.\n\n{behind}\n")
+    run(world, "add", "facts", SAID)
+    run(world, "library", "ingest", str(page))
+
+    def told() -> list[str]:
+        rows = document(world, "library", "retrieve", "valve on the wall", "--limit", "10")
+        return sorted(row["text"] for row in rows if RARE not in row["text"])
+
+    before = told()
+    run(world, "rm", "facts", SAID, "--forever", "--yes")
+    assert len(before) > 3 and set(before) <= set(told())
+
+
 def test_the_library_leaves_out_what_the_user_has_removed_and_gives_no_more_than_was_asked_for(world: World) -> None:
     page = world.folder / "page.md"
     page.write_text(
