@@ -252,11 +252,11 @@ class Committer:
         return False
 
     def discard(self, step: Step) -> bool:
-        """`--no-harvest`: record it durably, then move it away."""
+        """`--no-harvest`: record it, then move it away; the sync before the move is that of both."""
         if self._must_stay(step):
             return False
         if not self.proofs.is_proven(step.sha256, self.entries.get(step.sha256)):
-            self.record(step.sha256, self.entry_for(step, "deleted-unharvested", self.now()) | {"run": self.run}, True)
+            self.record(step.sha256, self.entry_for(step, "deleted-unharvested", self.now()) | {"run": self.run})
         return bool(self._move([step]))
 
     def _must_stay(self, step: Step) -> bool:
