@@ -89,15 +89,17 @@ def _lessons(entries: sqlite3.Connection, threads: Mapping[int, Thread], prompt:
     branches = [found["branch"] for found in _NAMED.finditer(prompt)]
     names = {thread.name: thread for thread in threads.values()}
     sql = (
-        "SELECT text, provenance FROM entries WHERE kind = 'bullet' AND key NOT LIKE 'tasks%'"
+        "SELECT text, provenance, path FROM entries WHERE kind = 'bullet' AND key NOT LIKE 'tasks%'"
         " AND (text LIKE '%fails (%' OR text LIKE '%the user %') ORDER BY date DESC LIMIT 300"
     )
+    from core.give.still import stands
+
     told = []
-    for text, provenance in entries.execute(sql):
+    for text, provenance, file in entries.execute(sql):
         thread = names.get(source_of(provenance))
         found = _LESSON.search(text) if thread is not None else None
         command = (found["command"] or found["refused"]) if found else ""
         kind = next((name for name, does in asked if re.search(does, command)), "")
-        if kind and thread is not None and all(branch in text for branch in branches):
+        if kind and thread is not None and all(branch in text for branch in branches) and stands(file, text):
             told.append(Told(cut(" ".join(text.split())), thread.name, thread.day, 1.5, f"kind of work: {kind}"))
     return told[:1]

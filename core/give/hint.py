@@ -206,10 +206,15 @@ def _of_file(
     if entries is None or not any(place.startswith(project.rstrip(os.sep) + os.sep) for place in places):
         return []
     marks = ", ".join("?" * len(places))
-    sql = f"SELECT text FROM entries WHERE kind = 'note' AND title IN ({marks}) ORDER BY date DESC LIMIT 3"
+    sql = f"SELECT text, path FROM entries WHERE kind = 'note' AND title IN ({marks}) ORDER BY date DESC LIMIT 3"
     rows = entries.execute(sql, tuple(places)).fetchall()
+    if not rows:
+        return []
+    from core.give.still import stands
+
     name = os.path.relpath(whole, project)
-    return [(f"{name}: {' '.join(text.split())[:400]}", "notes of the file", 1.0, "", "") for (text,) in rows]
+    told = [text for text, file in rows if stands(file, text)]
+    return [(f"{name}: {' '.join(text.split())[:400]}", "notes of the file", 1.0, "", "") for text in told]
 
 
 def _opened(path: Any, version: int) -> sqlite3.Connection | None:

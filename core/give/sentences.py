@@ -169,21 +169,25 @@ def speaking(
 
 
 def _kept(entries: sqlite3.Connection, names: Mapping[str, str], asked: Asked) -> list[Told]:
-    """Lines of the category files that conversations of this project said."""
+    """Lines of the category files that conversations of this project said, and that stand there now."""
     words = " OR ".join(f'"{word}"' for word in asked.spelled.values())
     sql = (
-        "SELECT e.text, e.provenance, e.date FROM words JOIN entries e ON e.id = words.rowid"
+        "SELECT e.text, e.provenance, e.date, e.path FROM words JOIN entries e ON e.id = words.rowid"
         " WHERE words MATCH ? AND e.kind = 'bullet' AND e.key NOT LIKE 'tasks%'"
         " AND e.text NOT LIKE 'Checks of %' ORDER BY bm25(words) LIMIT 200"
     )
     made = []
-    for text, provenance, date in entries.execute(sql, (f"text : ({words})",)):
+    for text, provenance, date, file in entries.execute(sql, (f"text : ({words})",)):
         name = source_of(provenance)
         if name in names:
             line = " ".join(text.partition("\n")[0].split())
             row = _weighed(line, name, date, asked)
-            made += [row] if row is not None else []
-    return made
+            made += [(file, line, row)] if row is not None else []
+    if not made:
+        return []
+    from core.give.still import stands  # it loads what asks git, and most prompts have no such line
+
+    return [row for file, line, row in made if stands(file, line)]
 
 
 def turns_of(talks: sqlite3.Connection, ids: Sequence[int]) -> list[tuple[int, int, str, str, str]]:

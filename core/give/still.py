@@ -33,6 +33,22 @@ def gone(root: str, text: str) -> list[str]:
     return paths + [name for name in list(symbols)[:MOST] if _is_absent(root, name) and _stood(root, name)]
 
 
+def stands(file: str, line: str) -> bool:
+    """Whether a file still says a line that an index has of it: the user may have removed it or struck it through, and
+    nobody has searched since."""
+    from core.base.entry import statement_key
+    from core.base.markdown import parse_bullets
+
+    line = line.partition("\n")[0]
+    telling, said = max(re.findall(r"\w+", line), key=len, default=""), statement_key(line)
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            rows = [row for row in opened if row.startswith("- ") and telling in row]
+    except OSError:
+        return False
+    return any(row.key == said and not row.struck for row in parse_bullets("".join(rows)))
+
+
 def never_merged(root: str, branch: str) -> bool:
     """Whether a branch is there and holds what the main one does not; False where git cannot tell."""
     if not branch or branch in MAIN or not os.path.lexists(os.path.join(root, ".git")):
