@@ -244,9 +244,9 @@ def _read_result(block: dict[str, Any], detail: Any, reading: Reading, facts: _F
     refusal = _REFUSED.match(text) if failed else None
     if refusal is not None:
         reading.result(refusal[1], id=key, failed=True, refused=True, change=_refused)
-        said = text[refusal.end() :].partition(_HINT)[0]
+        words = text[refusal.end() :].partition(_HINT)[0]
         # In place of answers the tool itself speaks, and quotes those that were given already.
-        reading.person("\n".join(_ANSWER.findall(said)) if said.startswith(_INSTEAD) else said)
+        reading.person("\n".join(_ANSWER.findall(words)) if words.startswith(_INSTEAD) else words)
         return
     answers = detail.get("answers") if isinstance(detail, dict) and text.startswith(_ANSWERED) else None
     if isinstance(answers, dict) and answers:
