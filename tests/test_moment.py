@@ -220,7 +220,8 @@ def test_a_long_question_is_not_weak_for_the_words_that_no_answer_repeats(shop: 
         "two warehouses deliver their monthly totals late and the operator restarts the terminal in between: is anything "
         "known about the reasons, and would splitting the spreadsheet into smaller archives beforehand help?"
     )
-    assert "quagga" in answered("find", query=asked) and "weak" not in answered("find", query=asked)
+    found = answered("find", query=asked)
+    assert "quagga" in found and "weak" not in found and "nobody said" not in found, "no answer says colleague"
     assert "weak:" in answered("find", query=asked.replace("zebra importer stalls", "tariff calculator rounds"))
 
 
