@@ -17,13 +17,14 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command, OtherCall
 from core.experience.kinds import infer_task_type
 from core.experience.record import CHUNK, INFERRED, Use
-from core.experience.verdict import has_written, verdict
+from core.experience.verdict import has_written, name_words, verdict
 from core.search.words import STOP_WORDS, words_of
 
 RUN, RUNS = 5, 1
 """This many words in a row that both have are a repetition; so many repetitions are a use."""
-SHARE, TELLING = 0.5, 5
-"""Such a share of a thing's telling words, and at least so many of them, are a use too."""
+SHARE, TELLING, AT_ONCE = 0.5, 5, 4
+"""Such a share of a thing's telling words, and at least so many of them, are a use too; so many within one turn where a
+name of code is among them."""
 LOOKED = 20_000
 """Characters of an answer that are looked at."""
 
@@ -100,7 +101,9 @@ def _uses(told: Sequence[Told], asked: str, turns: Sequence[Turn]) -> list[tuple
             continue
         said, room = f"{said}\n{words}", room - len(words)
         for one in told:
-            if one not in found and is_used(one.of, one.text, asked, said):
+            if one not in found and (
+                is_used(one.of, one.text, asked, said) or is_used(one.of, one.text, asked, words, AT_ONCE)
+            ):
                 found[one] = at
     return list(found.items())
 
@@ -133,8 +136,9 @@ def _said(turn: Turn) -> str:
     return "\n".join((turn.text, *(event.words for event in turn.events if isinstance(event, Command))))
 
 
-def is_used(key: str, text: str, query: str, answer: str) -> bool:
-    """Whether an answer draws on a thing of this key and text."""
+def is_used(key: str, text: str, query: str, answer: str, least: int = TELLING) -> bool:
+    """Whether an answer draws on a thing of this key and text; `least` telling words show it, one of them of a name of
+    code where these are fewer than usual."""
     name = key[:8] if CHUNK.fullmatch(key) else key
     if " " not in key and len(name) >= 8 and name in answer:
         return True
@@ -144,7 +148,8 @@ def is_used(key: str, text: str, query: str, answer: str) -> bool:
     if len((_runs(words) & runs) - asked) >= RUNS:
         return True
     telling = {word for word in words if word not in STOP_WORDS and len(word) > 2} - set(words_of(query))
-    return len(telling) >= TELLING and len(telling.intersection(said)) >= max(TELLING, SHARE * len(telling))
+    shared = telling.intersection(said)
+    return len(shared) >= max(least, SHARE * len(telling)) and (least >= TELLING or bool(shared & name_words(text)))
 
 
 def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:

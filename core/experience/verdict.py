@@ -178,6 +178,11 @@ def _telling(text: str) -> set[str]:
     return {word for word in words_of(text) if len(word) > 2} - STOP_WORDS - FOREIGN_STOP_WORDS
 
 
+def name_words(text: str) -> set[str]:
+    """The words of the names of code in a text."""
+    return {word for name in _NAME.findall(text) for word in words_of(name)}
+
+
 def names_it(text: str, said: str) -> bool:
     """Whether what is said has a name of code that a thing has, or several of its words."""
     names = {name.strip("()-.").casefold() for name in _NAME.findall(text)}
