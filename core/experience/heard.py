@@ -88,23 +88,54 @@ def outcomes(
     return [*rows, (rest, "miss", "found, and nothing of it was used")] if rows and rest else rows
 
 
+class _Sought(NamedTuple):
+    """What shows that a thing was used: its key, the runs of its words and its telling words that the question had not,
+    and those of them that are of names of code."""
+
+    told: Told
+    key: str
+    runs: set[tuple[str, ...]]
+    telling: set[str]
+    named: set[str]
+
+
+def _sought(one: Told, asked: Sequence[str]) -> _Sought:
+    words = words_of(one.text)
+    telling = {word for word in words if word not in STOP_WORDS and len(word) > 2}.difference(asked)
+    name = one.of[:8] if CHUNK.fullmatch(one.of) else one.of
+    key = name if " " not in one.of and len(name) >= 8 else ""
+    return _Sought(one, key, _runs(words) - _runs(asked), telling, telling & name_words(one.text))
+
+
 def _uses(told: Sequence[Told], asked: str, turns: Sequence[Turn]) -> list[tuple[Told, int]]:
     """What was used, with the turn that used it: of the words that were written and run up to the user's next reply,
     and so on from reply to reply."""
+    question = words_of(asked)
+    sought = [_sought(one, question) for one in told]
     found: dict[Told, int] = {}
-    said, room = "", LOOKED
+    said: set[str] = set()
+    before: list[str] = []
+    room = LOOKED
     for at, turn in enumerate(turns):
         if turn.role == "user" and turn.text.strip():
-            said = ""
-        words = _said(turn)[:room]
-        if not words or room <= 0:
+            said, before = set(), []
+        text = _said(turn)[:room]
+        if not text:
             continue
-        said, room = f"{said}\n{words}", room - len(words)
-        for one in told:
-            if one not in found and (
-                is_used(one.of, one.text, asked, said) or is_used(one.of, one.text, asked, words, AT_ONCE)
+        room -= len(text)
+        words = words_of(text)
+        runs = _runs([*before[1 - RUN :], *words])
+        before, here = words, set(words)
+        said |= here
+        for one in sought:
+            at_once, so_far = one.telling & here, one.telling & said
+            if (
+                (one.key and one.key in text)
+                or len(one.runs & runs) >= RUNS
+                or len(so_far) >= max(TELLING, SHARE * len(one.telling))
+                or (len(at_once) >= max(AT_ONCE, SHARE * len(one.telling)) and at_once & one.named)
             ):
-                found[one] = at
+                found.setdefault(one.told, at)
     return list(found.items())
 
 
@@ -134,22 +165,6 @@ def _said(turn: Turn) -> str:
     if turn.role != "assistant" and not has_written(turn):
         return ""
     return "\n".join((turn.text, *(event.words for event in turn.events if isinstance(event, Command))))
-
-
-def is_used(key: str, text: str, query: str, answer: str, least: int = TELLING) -> bool:
-    """Whether an answer draws on a thing of this key and text; `least` telling words show it, one of them of a name of
-    code where these are fewer than usual."""
-    name = key[:8] if CHUNK.fullmatch(key) else key
-    if " " not in key and len(name) >= 8 and name in answer:
-        return True
-    words, said = words_of(text), words_of(answer)
-    runs = _runs(said)
-    asked = _runs(words_of(query))
-    if len((_runs(words) & runs) - asked) >= RUNS:
-        return True
-    telling = {word for word in words if word not in STOP_WORDS and len(word) > 2} - set(words_of(query))
-    shared = telling.intersection(said)
-    return len(shared) >= max(least, SHARE * len(telling)) and (least >= TELLING or bool(shared & name_words(text)))
 
 
 def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:

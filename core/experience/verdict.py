@@ -54,7 +54,23 @@ _RAISED = re.compile(
 _NAME = re.compile(r"[\w.-]+\(\)|\b\w+(?:[._/-]\w+)+|\b\w*[a-z][A-Z]\w*|--\w[\w-]+|\b[A-Z][A-Z_]+\b")
 """A name of code: nobody says it by chance."""
 _OF_ANY_ERROR = frozenset(
-    ("error", "failed", "file", "line", "command", "found", "not", "module", "name", "cannot", "does", "exist")
+    (
+        "error",
+        "failed",
+        "file",
+        "line",
+        "command",
+        "found",
+        "not",
+        "module",
+        "name",
+        "cannot",
+        "does",
+        "exist",
+        "https",
+        "com",
+        "git",
+    )
 )
 
 
@@ -164,14 +180,10 @@ def _taken_back(text: str, turns: Sequence[Turn], replies: Sequence[int], used: 
             continue
         first = bool(replies) and at > replies[0] and not answered
         answered = answered or first
-        sorry = first and APOLOGY.search(said[:SAID])
-        if (TAKES_BACK.search(said) or sorry) and names_it(text, f"{said}\n{_reply(turns, replies) if first else ''}"):
+        sorry = first and APOLOGY.search(said[:SAID]) and names_it(text, f"{turns[replies[0]].text[:SAID]}\n{said}")
+        if sorry or any(TAKES_BACK.search(line) and names_it(text, line) for line in said.split("\n")):
             return Verdict("misleading", " ".join(said[:SAID].split()))
     return None
-
-
-def _reply(turns: Sequence[Turn], replies: Sequence[int]) -> str:
-    return turns[replies[0]].text[:SAID]
 
 
 def _telling(text: str) -> set[str]:
