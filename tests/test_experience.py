@@ -182,6 +182,8 @@ def talk(last: str, answer: str = ANSWER, tool: str = "mcp__knowledge__find") ->
         ("Great, ma sul mio computer non parte", "misleading"),
         ("Perfect, aber der Fehler bleibt leider", "misleading"),
         ("What is the port of the other database?", "partial"),
+        ("can you revert that and keep the old address?", "misleading"),
+        ("I want a page for errors, the old one does not load", "partial"),
     ],
 )
 def test_a_line_that_was_found_and_used_gets_the_outcome_that_the_user_tells(said: str, outcome: str) -> None:
@@ -235,7 +237,10 @@ RED = called(3, "Bash", {"command": "pytest -q"}, "1 failed, 11 passed in 0.41s"
 
 def served_after(home: Path, *after: dict[str, Any], before: tuple[dict[str, Any], ...] = ()) -> dict[str, int]:
     """How the line served that `find` told in a session, once the session was harvested."""
-    rows = [*before, said("user", "My connection to staging is refused, why?"), *FOUND, *after]
+    return harvested(home, [*before, said("user", "My connection to staging is refused, why?"), *FOUND, *after], LINE)
+
+
+def harvested(home: Path, rows: list[dict[str, Any]], line: str) -> dict[str, int]:
     told = [
         {
             "type": row["role"], "uuid": f"u{at}", "parentUuid": f"u{at - 1}" if at else None, "sessionId": "s9",
@@ -249,8 +254,7 @@ def served_after(home: Path, *after: dict[str, Any], before: tuple[dict[str, Any
         "--home", str(home), "harvest", "--source", str(file), "--apply", "--now", "--provider", "offline"
     )
     assert code == 0, err
-    counts: dict[str, int] = run(home, "worked", LINE)["served"].get("debugging", {})
-    return counts
+    return next(iter(run(home, "worked", line)["served"].values()), {})
 
 
 @pytest.mark.parametrize(
@@ -324,6 +328,28 @@ def test_checks_that_turn_green_after_the_line_was_written_in_are_a_win(
     home: Path, before: Any, after: Any, outcome: str
 ) -> None:
     assert served_after(home, *after, before=tuple(before)) == {outcome: 1}
+
+
+@pytest.mark.parametrize(
+    ("before", "output", "failed", "outcome"),
+    [
+        ("", "12 passed in 3.1s", False, {"win": 1}),
+        ("", "mise ERROR no task test:db found: No such file or directory", True, {"misleading": 1}),
+        ("", "1 failed, 11 passed in 3.1s", True, {"partial": 1}),
+        ("12 passed in 3.1s", "12 passed in 3.1s", False, {"partial": 1}),
+    ],
+)
+def test_the_command_that_a_line_names_tells_how_it_served(
+    tmp_path: Path, before: str, output: str, failed: bool, outcome: dict[str, int]
+) -> None:
+    line = "Tests of the staging database run with `mise run test:db` alone"
+    assert call("--home", str(tmp_path / "home"), "add", "facts", line)[0] == 0
+    told = called(0, "mcp__knowledge__find", {"query": "db"}, f"1. [fact, 2026-05-01, shop] {line} → facts.1a2b3c\n")
+    earlier = called(1, "Bash", {"command": "mise run test:db"}, before) if before else []
+    ran = called(2, "Bash", {"command": "mise run test:db"}, output, failed=failed)
+    uses = said("assistant", "Tests of the staging database run with mise run test:db, so I run that.")
+    rows = [*earlier, said("user", "does it still fail?"), *told, uses, *ran]
+    assert harvested(tmp_path / "home", rows, line) == outcome
 
 
 @pytest.mark.parametrize(

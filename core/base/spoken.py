@@ -57,7 +57,7 @@ WORKS = one_of({
     ),
     "it": (
         r"(?:ora|adesso|così|tutto)(?: \w+){0,3} funziona",
-        rf"(?:ora|adesso|così|tutto) (?:va|parte)(?: bene|{_ENDS})",
+        rf"(?:ora|adesso|così|tutto) (?:è )?(?:va|parte|a posto|risolto)(?: bene|{_ENDS})",
         rf"(?<!non )(?<!come )funziona(?: (?:tutto|bene|perfettamente|adesso|ora)|{_ENDS})",
         rf"(?:ha funzionato|risolto){_ENDS}",
     ),
@@ -119,6 +119,7 @@ _FAILS = {
         r"stess[oa] (?:errore|problema)", r"ancora (?:lo stesso|errore|non)",
         r"(?:mi )?d[aà]'?(?: \w+){0,3} error[ei]", "non è cambiato (?:nulla|niente)",
         "problema (?:sussiste|persiste|rimane|resta)", "non hai capito",
+        "funziona male", r"mi (?:di)?spiace(?=,? ma|\W*\Z)", "ti (?:ho|avevo) detto",
     ),
     "pt": (
         r"não (?:funcion\w+|deu certo|resolve\w*|ajud\w+|abre|aparece|roda|compila|mudou)", "ainda não",
@@ -146,8 +147,8 @@ _FAILS = {
 FAILS = one_of({
     "en": (
         "not working",
-        r"(?:does|did|is|was|has)(?:n'?t| not)(?: \w+){0,2} (?:work|fix|solv|compil|help|load|show|appear|display|open|"
-        r"start|change|update|respond|render)\w*", "do(?:n'?t| not) (?:work|help|compile|show|load)",
+        r"(?:does|did|is|was|has)(?:n'?t| not)(?: \w+){0,2} (?:work|affect|fix|solv|compil|help|load|show|appear|"
+        r"display|open|start|change|update|respond|render)\w*", "do(?:n'?t| not) (?:work|help|compile|show|load)",
         r"still (?:fail\w*|broken|hangs?|the same|not|doesn't|isn't|crash\w*)",
         r"(?:it|that|this)(?:'s| is) not \w+ing",
         r"I(?:'m)? still (?:get|getting|see|seeing|(?:don'?t|do not|can'?t|cannot) (?:see|get|reach|open|run|build|"
@@ -158,15 +159,16 @@ FAILS = one_of({
         r"(?:it|that|this|which|your \w+|(?:setting|using|adding|removing|changing) [^.?!\n]{1,40})(?: now| just)? "
         r"(?:caus|giv|throw|produc|rais|return|result)\w*[^.?!\n]{1,30}(?:errors?|exceptions?|crash\w*|failures?)",
         r"I (?:am |'m )?(?:just |now |then )?(?:get|got|getting|see|seeing)(?: \w+){0,3} errors?",
-        r"caus(?:es|ed|ing) (?!this|the|that)(?:\w+ ){0,3}errors?",
-        r"I(?:'ve| have| had to)? (?:revert(?:ed)?|undid|undo|remov(?:ed|e)|took out) (?:it|that|this|your)",
+        r"caus(?:es|ed|ing) (?!this|the|that)(?:\w+ ){0,3}errors?", r"I still have(?: \w+){0,2} errors?",
+        r"I(?:'ve| have| had to)? (?:revert(?:ed)?|undid|undo|discard(?:ed)?)(?: \w+){0,3} (?:it|that|this|your)",
+        r"I (?:asked|told) you", r"you (?:did(?:n'?t| not)|forgot|missed|broke)", "let's start over",
         "(?:the )?same (?:error|issue|problem|thing)", "(?:problem|issue|error) (?:persists|remains|is still)",
         "nothing (?:happens|happened|changes|changed)",
         "(?:made|makes) (?:it|things|this) worse", "no (?:change|effect|luck|difference)",
     ),
     "any": (
         r"\A\W*(?:it )?still\b(?! (?:to do|open|left))",
-        r"\A\W*(?:please )?(?:revert|undo|roll back) (?:it|that|this|your|all|the (?:last|change))\b",
+        r"\A\W*(?:(?:please|can you|could you) )*(?:revert|undo|roll back) (?:it|that|this|these|those|your|all|the)\b",
     ),
 }, _FAILS)  # fmt: skip
 WRONG = one_of({
@@ -199,8 +201,9 @@ NO = one_of({
 }, begins=True)  # fmt: skip
 """What it denies, unless it answers a question."""
 OBJECTS = one_of({
-    "en": ("technically", "actually", "sorry,? but", "but"), "de": ("aber", "eigentlich"), "fr": ("mais", "en fait"),
-    "es": ("pero", "en realidad"), "it": ("ma", "scusa,? ma", "mi (?:di)?spiace,? ma", "veramente"),
+    "en": ("technically", "actually", "sorry,? but", "but", "I (?:don'?t think|doubt)"), "de": ("aber", "eigentlich"),
+    "fr": ("mais", "en fait"),
+    "es": ("pero", "en realidad"), "it": ("ma", "scusa,? ma", "veramente"),
     "pt": ("mas", "na verdade"), "ru": ("но", "вообще-то"), "zh": ("但是?", "其实"), "ja": ("でも", "実は"),
     "ko": ("하지만", "사실"),
 }, begins=True)  # fmt: skip
@@ -218,7 +221,8 @@ IS_NOT = one_of({
 })  # fmt: skip
 """What stands behind it is said not to be so."""
 ASKS_FOR = one_of({
-    "en": (r"how (?:can|do|should|to)", r"I(?:'d| would) like", "I want", r"(?:can|could|would) (?:you|we|I)"),
+    "en": (r"how (?:can|do|should|to)", r"I(?:'d| would) like", "I want",
+    r"(?:can|could|would) (?:you|we|I)(?! (?:please )?(?:revert|undo|roll))"),
     "de": ("wie (?:kann|mache|geht)", "ich (?:möchte|will)", "kannst du", "können (?:sie|wir)"),
     "fr": ("comment", "je (?:veux|voudrais)", "peux-tu", "pouvez-vous"),
     "es": ("c[óo]mo", "quiero", "quisiera", "puedes", "me gustaría"),

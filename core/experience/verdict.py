@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from core.base.checks import kinds_run, passed
-from core.base.command_line import error_key, error_line, is_invocation
+from core.base.command_line import command_key, error_key, error_line, is_invocation
 from core.base.spoken import (
     APOLOGY,
     ASKS_FOR,
@@ -40,6 +40,8 @@ REPLIES, TAKEN_BACK, ERRORS = 2, 3, 20
 """So many replies tell how it went, behind so many the assistant may take it back, and an error is the one from before
 where it stood in so many turns."""
 TESTS = ("test", "integration")
+COMMAND = 3
+"""A thing names a command where it has so many words with which it begins."""
 ASKS = 120
 """An answer that has a question mark in so many of its last characters asks something."""
 SAID, ADMITS = 300, 700
@@ -48,9 +50,10 @@ SAID, ADMITS = 300, 700
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?;…])\s+|(?<=[。！？；])|\n+|,?\s+(?=(?:but|ma|aber|mais|pero|mas|но)\b)|(?=但)")
 _ASKED = re.compile(r"[?？]\s*\Z|[吗嗎呢][。]?\s*\Z")
 _RAISED = re.compile(
-    r"(?:^|: )\W*[\w.]*[a-z](?:Error|Exception)(?:\b(?!\()|\Z)|^\W*(?i:error|fatal|panic|npm ERR!?|npm error)\b(?!\()|"
-    r"\berror(?:\[\w+\]|:| TS\d)"
+    r"(?:^|[:-] )\W*[\w.]*[a-z](?:Error|Exception)(?:\b(?!\()|\Z)|\berror(?:\[\w+\]|:| TS\d)|"
+    r"^\W*(?i:error|fatal|panic|npm ERR!?|npm error)\b(?!\()"
 )
+"""A line that a program printed, and no code that tells of errors."""
 _NAME = re.compile(r"[\w.-]+\(\)|\b\w+(?:[._/-]\w+)+|\b\w*[a-z][A-Z]\w*|--\w[\w-]+|\b[A-Z][A-Z_]+\b")
 """A name of code: nobody says it by chance."""
 _OF_ANY_ERROR = frozenset(
@@ -85,10 +88,15 @@ def verdict(text: str, turns: Sequence[Turn], used: int = 0, before: Sequence[Tu
     """What came of the thing that says `text`, which was handed out after the turns `before` and used in
     `turns[used]`; None where nothing tells."""
     replies = list(_replies(turns, used))
+    asked = [at for at in range(used) if turns[at].role == "user" and turns[at].text.strip()]
+    start = asked[-1] if asked else 0
+    work = turns[start : _matter_ends(turns, replies[0] if replies else len(turns))]
+    earlier = (*before, *turns[:start])
     return (
         _said(text, turns, replies, used, before)
         or _taken_back(text, turns, replies, used)
-        or _checked(text, turns, used, replies[0] if replies else len(turns), before)
+        or _ran(text, work, earlier)
+        or _checked(text, work, earlier)
     )
 
 
@@ -202,18 +210,42 @@ def names_it(text: str, said: str) -> bool:
     return any(len(name) > 2 and name in low for name in names) or len(_telling(text) & set(words_of(said))) > 2
 
 
-def _checked(text: str, turns: Sequence[Turn], used: int, reply: int, before: Sequence[Turn]) -> Verdict | None:
+def _ran(text: str, work: Sequence[Turn], earlier: Sequence[Turn]) -> Verdict | None:
+    """What came of the command that the thing names, where it had not run before: a check that passed, or any that was
+    called wrongly. That another one ran says little."""
+    followed = [event for event in _commands(work) if _names_command(text, event)]
+    if not followed or any(_names_command(text, event) and not event.failed for event in _commands(earlier)):
+        return None
+    last, line = followed[-1], error_line(followed[-1].output)
+    if is_invocation(line) and last.failed is not False:
+        return Verdict("misleading", line[:SAID])
+    is_green = kinds_run(last.words) and passed(last.words, last.output, last.failed)
+    return Verdict("win", f"passed: {' '.join(last.words.split())[:SAID]}") if is_green else None
+
+
+def _names_command(text: str, event: Command) -> bool:
+    """Whether the words with which a command begins stand in a thing."""
+    line = f" {' '.join(text.replace('`', ' ').split())} "
+    parts = (part.split()[:COMMAND] for part in command_key(event.words).split(" && "))
+    return any(len(part) == COMMAND and f" {' '.join(part)}" in line for part in parts)
+
+
+def _commands(turns: Sequence[Turn]) -> Iterator[Command]:
+    for turn in turns:
+        for event in turn.events:
+            if isinstance(event, Command) and event.answered and not event.refused:
+                yield event
+
+
+def _checked(text: str, work: Sequence[Turn], earlier: Sequence[Turn]) -> Verdict | None:
     """What checks say that ran behind the use, up to the end of the user's matter: a test passed that had not before,
     or another check that had failed, all others passed too, and what was written has what the thing says."""
-    asked = [at for at in range(used) if turns[at].role == "user" and turns[at].text.strip()]
-    work = turns[asked[-1] if asked else 0 : _matter_ends(turns, reply)]
-    rows = list(_checks(work))
+    rows, known = list(_checks(work)), dict(_checks(earlier))
     after = dict(rows)
-    earlier = dict(_checks((*before, *turns[: asked[-1] if asked else 0])))
-    red = {kind for kind, check in (*earlier.items(), *rows) if check.is_green is False}
+    red = {kind for kind, check in (*known.items(), *rows) if check.is_green is False}
     if not after or not all(check.is_green for check in after.values()):
         return None
-    turned = [check for kind, check in after.items() if kind in red or (kind in TESTS and kind not in earlier)]
+    turned = [check for kind, check in after.items() if kind in red or (kind in TESTS and kind not in known)]
     written = "\n".join(turn.text for turn in work if has_written(turn))
     last = next((turn.text for turn in reversed(work) if turn.role == "assistant" and turn.text.strip()), "")
     if turned and written and names_it(text, f"{written}\n{last}"):
@@ -241,9 +273,6 @@ class _Check(NamedTuple):
 
 def _checks(turns: Sequence[Turn]) -> Iterator[tuple[str, _Check]]:
     """The kinds of checks that ran, in their order, and how the last of each went."""
-    for turn in turns:
-        for event in turn.events:
-            if isinstance(event, Command) and event.answered and not event.refused:
-                is_green = passed(event.words, event.output, event.failed)
-                for kind in kinds_run(event.words) - {"format"}:
-                    yield kind, _Check(is_green, " ".join(event.words.split())[:SAID])
+    for event in _commands(turns):
+        check = _Check(passed(event.words, event.output, event.failed), " ".join(event.words.split())[:SAID])
+        yield from ((kind, check) for kind in kinds_run(event.words) - {"format"})
