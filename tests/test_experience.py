@@ -211,6 +211,7 @@ def test_a_no_that_answers_a_question_denies_nothing() -> None:
 
 def test_nothing_is_said_by_who_says_nothing() -> None:
     assert verdict(LINE, [Turn("assistant", "Done."), Turn("user", "Next: the readme")]) is None
+    assert verdict(LINE, [Turn("assistant", "Done."), Turn("user", "that is wrong", agent="reviewer")]) is None
 
 
 # --- read in a transcript that is harvested ---------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """What people say of a piece of work, by language: that it works or does not, that it is wrong, thanks, a yes, an
 apology. A row is a fragment of a regular expression; `one_of` makes one pattern of a table.
 
+Of 26 verdicts on 69 lines that were put into 63 real sessions, 8 are read by rows of other languages than English (the
+sessions were looked at while the rows were written; most of these are Italian).
+
 Chinese, Japanese and Korean have no blanks between words, so their rows carry no word boundary.
 """
 
@@ -279,6 +282,7 @@ TAKES_BACK = one_of({
         r"(?:let me|I'll|I will|I am going to|I'm going to|I should)(?: \w+)? (?:revert|undo|roll back|back out)"
         rf"(?:{_ENDS}| (?:my|that|this|these|it|both|the (?:\w+ )?(?:changes?|edits?|fix|commit)))",
         r"(?<!not )revert(?:ing|ed) (?:my|that|this|these|it|back)", r"I was (?:wrong|mistaken)", "my mistake",
+        r"let(?:'s| me) try (?:a different|another) (?:approach|way)",
         r"(?:that|this|my (?:\w+ ){1,2})(?:did(?:n't| not) (?:work|help)|was (?:wrong|a mistake|incorrect))",
     ),
     "de": ("mache (?:ich )?(?:das |es )?rückgängig", "mein Fehler"), "fr": ("j'annule", "je me suis trompé"),

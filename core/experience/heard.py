@@ -17,7 +17,7 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command, OtherCall
 from core.experience.kinds import infer_task_type
 from core.experience.record import CHUNK, INFERRED, Use
-from core.experience.verdict import has_written, name_words, verdict
+from core.experience.verdict import by_user, has_written, name_words, verdict
 from core.search.words import STOP_WORDS, words_of
 
 RUN, RUNS = 5, 1
@@ -117,7 +117,7 @@ def _uses(told: Sequence[Told], asked: str, turns: Sequence[Turn]) -> list[tuple
     before: list[str] = []
     room = LOOKED
     for at, turn in enumerate(turns):
-        if turn.role == "user" and turn.text.strip():
+        if by_user(turn):
             said, before = set(), []
         text = _said(turn)[:room]
         if not text:
@@ -143,7 +143,7 @@ def _answers(turns: Sequence[Turn]) -> Iterator[tuple[int, str, list[Told]]]:
     """Each turn in which `find` answered, with what the user had asked last and what was told."""
     asked = ""
     for at, turn in enumerate(turns):
-        if turn.role == "user" and turn.text.strip():
+        if by_user(turn):
             asked = turn.text
         for event in turn.events:
             if not isinstance(event, Call) or not event.output:
