@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from core.base.checks import check_kind
 from core.conversations.events import Command, FileRead, Hook
 from core.rules import words
 from core.rules.failures import bare, failure, folder_of
@@ -38,7 +39,7 @@ def check_steps(session: Session) -> tuple[list[str], int]:
         if inside is None:
             continue
         for place, part in enumerate(_parts(row.words)):
-            kind = words.check_kind(part)
+            kind = check_kind(part)
             if kind and not words.ONE_OFF.search(part) and not _ONE_PLACE.search(part):
                 ran[kind] = (turn, place, f"cd {inside} && {part}" if inside else part)
     steps = list(dict.fromkeys(step for *_, step in sorted(ran.values())))
@@ -47,7 +48,7 @@ def check_steps(session: Session) -> tuple[list[str], int]:
 
 def are_checks(steps: Sequence[str]) -> bool:
     """Whether steps are worth a playbook: several, and a test among them; a lint or a build alone anybody finds."""
-    kinds = {words.check_kind(step.split(" && ")[-1]) for step in steps}
+    kinds = {check_kind(step.split(" && ")[-1]) for step in steps}
     return len(steps) >= LEAST_STEPS and bool(kinds & {"test", "integration"})
 
 

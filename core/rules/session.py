@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from core.base.spoken import CORRECTION
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import (
     Call,
@@ -189,7 +190,7 @@ def _exchanges(session: Session) -> list[Exchange]:
                     row for row in said if row[1].role == "assistant" and not row[1].agent and row[1].text.strip()
                 ),
                 events=tuple(row for place, row in session.events if number < place < last),
-                doubted=last < len(turns) and words.CORRECTION.match(turns[last].text.strip()) is not None,
+                doubted=last < len(turns) and CORRECTION.match(turns[last].text.strip()) is not None,
             )
         )
     return rows

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from core.base.spoken import APPROVES, CORRECTION, TROUBLE
 from core.rules import words
 from core.rules.prose import begun, looks_like_code
 from core.rules.sentence import Found, found, is_latin, lost, named, names_in
@@ -80,7 +81,7 @@ def _stated(row: Exchange, units: Sequence[Unit]) -> Iterator[Found]:
         text = _FILLER.sub("", whole)
         remembered = _REMEMBER.match(text)
         told = tells and (named(text) or words.RULE.search(text))
-        corrects = words.CORRECTION.match(whole) and words.RULE.search(text) and named(text)
+        corrects = CORRECTION.match(whole) and words.RULE.search(text) and named(text)
         if not (remembered or _is_rule(text) or corrects or told) or not _stands(text):
             continue
         said = begun(_REMEMBER.sub("", text))
@@ -103,7 +104,7 @@ def _only_tells(row: Exchange, units: Sequence[Unit]) -> bool:
     replies = [turn.text for _, turn in row.replies]
     if not replies or len("".join(replies)) > LONGEST_REPLY or row.events or "?" in row.text:
         return False
-    gates = (words.ORDER.match, words.MOMENT.search, words.APPROVES.match, words.CORRECTION.match, _SPEAKER.search)
+    gates = (words.ORDER.match, words.MOMENT.search, APPROVES.match, CORRECTION.match, _SPEAKER.search)
     return bool(units) and not any(gate(_FILLER.sub("", unit.text)) for unit in units for gate in gates)
 
 
@@ -111,7 +112,7 @@ def _is_rule(text: str) -> bool:
     """Whether a text says how things have to be for good, with a name or enough words to stand alone: never, always,
     or with a reason."""
     if not is_latin(text) or not words.ENGLISH.search(text):
-        return words.STRONG.search(text) is not None and words.TROUBLE.search(text) is None
+        return words.STRONG.search(text) is not None and TROUBLE.search(text) is None
     if words.STRONG.search(text) or _IN_CAPITALS.search(text) or (_WISH.match(text) and named(text)):
         return True
     return words.RULE.search(text) is not None and _REASON.search(text) is not None and _WANTED.search(text) is not None
