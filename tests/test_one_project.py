@@ -108,6 +108,18 @@ def test_an_answer_for_one_project_answers_nothing_of_another(disk: Disk) -> Non
     assert lines[0] not in held.read_text() and lines[1] in held.read_text()
 
 
+def test_what_an_undo_brings_back_of_a_forgotten_session_is_its_projects_again(disk: Disk) -> None:
+    """Else it comes back and is shown nowhere."""
+    shop = repository(disk.src / "shop")
+    disk.session(rule("paint"), shop)
+    disk.session(rule("boil"), shop)
+    disk.harvest()
+    run = json.loads(disk.asked(shop, "forget", "s0", "--json")[0])["run"]
+    assert disk.context(shop) == {"boil"}
+    disk.asked(shop, "undo", run)
+    assert disk.context(shop) == {"paint", "boil"}
+
+
 # --- sessions without a folder ---------------------------------------------------------------------------------------
 
 

@@ -45,8 +45,8 @@ KEPT = (
     *("path", "source", "name", "date", "deleted", "trash", "trashed_until", "restored", "run"),
     *("project", "project_root", "project_key"),
 )
-"""What a ledger entry goes on saying of a conversation that is forgotten: a line of it that the user has reworded
-stays, in its project."""
+"""What a ledger entry goes on saying of a conversation that is forgotten: a line that an undo brings back stands in its
+project again."""
 
 
 @dataclass(frozen=True)
