@@ -109,7 +109,7 @@ def test_an_answer_for_one_project_answers_nothing_of_another(disk: Disk) -> Non
 
 
 def test_what_an_undo_brings_back_of_a_forgotten_session_is_its_projects_again(disk: Disk) -> None:
-    """Else it comes back and is shown nowhere."""
+    """Else it comes back and is told in all others."""
     shop = repository(disk.src / "shop")
     disk.session(rule("paint"), shop)
     disk.session(rule("boil"), shop)
@@ -118,6 +118,7 @@ def test_what_an_undo_brings_back_of_a_forgotten_session_is_its_projects_again(d
     assert disk.context(shop) == {"boil"}
     disk.asked(shop, "undo", run)
     assert disk.context(shop) == {"paint", "boil"}
+    assert disk.context(repository(disk.src / "bank")) == set(), "and of no other"
 
 
 # --- sessions without a folder ---------------------------------------------------------------------------------------
