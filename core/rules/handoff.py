@@ -71,7 +71,7 @@ def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = 
     from it. What does not fit is left out of the longest section, from its end."""
     left, taught = _open(session), tuple(dict.fromkeys(taught))
     decided = _said((one for rule in (find_answers, find_choices) for one in rule(session)), MAX_DECIDED)
-    goal = "\n".join(text for _, text in _requests(session)[:1]) + _plan(session)
+    goal = "\n".join(text for _, text in requests(session)[:1]) + _plan(session)
     found = [line for line in _found(session) if line[2:40] not in goal]
     tried = _said(find_failures(session), MAX_FAILED)
     tried += [line for line in _failed(session) if not any(line.split("` (turn")[0] in row for row in tried)]
@@ -125,7 +125,7 @@ def _folder(session: Session, known: str) -> str:
     return os.path.commonpath([os.path.dirname(path) for path in written])
 
 
-def _requests(session: Session) -> list[tuple[int, str]]:
+def requests(session: Session) -> list[tuple[int, str]]:
     """What the user asked for (its turn), also by a command of their own; of one that was typed again the last."""
     rows: list[tuple[int, str]] = []
     question = ""
@@ -146,7 +146,7 @@ def _requests(session: Session) -> list[tuple[int, str]]:
 
 
 def _goal(session: Session, part: float) -> Iterator[str]:
-    asked = _requests(session)
+    asked = requests(session)
     if not asked:
         yield from [f"- {_line(session.conversation.title)}"] * bool(session.conversation.title)
         return
@@ -162,7 +162,7 @@ def _plan(session: Session) -> str:
 
 def _exchanges(session: Session, part: float) -> Iterator[str]:
     """What was asked behind the goal, and what each request came to but for the last, which the state tells."""
-    asked = _requests(session)
+    asked = requests(session)
     rows = []
     for (at, text), (end, _) in pairwise([*asked, (len(session.conversation.turns), "")]):
         closing = next((row for row in reversed(session.closings) if at < row.number < end and _ends(row)), None)
