@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,8 @@ ASKED = 400
 LEAST_WORTH, SHARE_OF_BEST = 9.0, 0.75
 """What a sentence must weigh to be a reason, and what part of the best one's weight to stand beside it."""
 MOST_HITS, MOST_OF_CHANGE, LEAST_HITS = 14, 4, 2
+OFTEN, SHARE_OF_ALL = 6, 0.08
+"""What stands in more sentences of a conversation, or in so large a part of them, is what all of it is about."""
 STRONG, WEAK = 6.0, 3.0
 BEGINNING = 6
 """Words that begin with so many same letters are one."""
@@ -227,6 +230,15 @@ class Sought(NamedTuple):
     words: frozenset[str]
     change: frozenset[str]
 
+    def rarer(self, rows: Sequence[str]) -> Sought:
+        """Without what nearly everything that was said speaks of: it tells no sentence from another."""
+        count = Counter(one for row in rows for one in _beginnings(row))
+        often = frozenset(one for one, times in count.items() if times > max(OFTEN, SHARE_OF_ALL * len(rows)))
+        told = "\n".join(rows).casefold()
+        names = (one for one in self.names if told.count(one) <= max(OFTEN, SHARE_OF_ALL * len(rows)))
+        words = self.words - often
+        return Sought(self.file, frozenset(names), words, (self.change - often) | (self.words & often))
+
     def hits(self, text: str) -> int:
         """How much of it a sentence speaks of: a word of the line counts 2, of the change 1, a name 6;
         another file that it names counts against it."""
@@ -259,6 +271,7 @@ def told_of(talk: Conversation, edit: int, of: Sought) -> Told:
     """What was asked for at an edit (a turn from 0), and the sentences that give its reason."""
     orders = requests(read_session(talk))
     at, text = next((row for row in reversed(orders) if row[0] <= edit and _tells_work(row[1], of)), (-1, ""))
+    of = of.rarer([row for turn in talk.turns if turn.role in ("user", "assistant") for row in _rows(turn.text)])
     until = next((row[0] for row in orders if row[0] > edit and _tells_work(row[1], of)), len(talk.turns))
     order = _short(_whole(talk, at, text), of) if at >= 0 else _step(talk, edit)
     if last := [row[1] for row in orders if at < row[0] <= edit and not row[1].endswith("?")]:
@@ -293,6 +306,8 @@ def _weighed(talk: Conversation, edit: int, asked: int, until: int, of: Sought) 
     written = max((at for at, turn in enumerate(talk.turns[:edit]) if any(map(is_change, turn.events))), default=-1)
     for at in said:
         by = _speaker(talk, at)
+        if at > edit and at != said[-1]:
+            continue  # about what came next
         if at > edit:
             near = 0.5
         elif at == answered:
@@ -324,10 +339,15 @@ def _weighed(talk: Conversation, edit: int, asked: int, until: int, of: Sought) 
                     yield 2 * near + of.hits(row), Quote(shown, at + 1, "command")
 
 
+def _rows(text: str) -> list[str]:
+    """The sentences and lines of a text, without its code."""
+    return _ENDS.split(_WRAPPED.sub(" ", _FENCED.sub("\n\n", text)))
+
+
 def _sentences(text: str, at: int, by: str) -> Iterator[tuple[Quote, float]]:
     """The whole sentences of prose in which a word, or the heading, tells a reason, and how much that weighs."""
     explains = False
-    for row in _ENDS.split(_WRAPPED.sub(" ", _FENCED.sub("\n\n", text))):
+    for row in _rows(text):
         if row.startswith("#"):
             explains = _WHY_HEADING.match(row) is not None
             continue
@@ -382,8 +402,9 @@ def _short(text: str, of: Sought) -> str:
     words = " ".join(text.split())
     if len(words) <= ASKED:
         return words
-    rows = [" ".join(row.split()) for row in _ENDS.split(_WRAPPED.sub(" ", _FENCED.sub("\n\n", text)))]
-    rows = [row for row in rows if row.startswith("#") or _is_prose(row)] or [words]
+    rows = [row for row in (" ".join(row.split()) for row in _rows(text)) if row.startswith("#") or _is_prose(row)] or [
+        words
+    ]
     told = sorted(range(1, len(rows)), key=lambda at: (-of.hits(rows[at]), at))[:MAX_QUOTES]
     told = sorted(at for at in told if of.hits(rows[at]) >= LEAST_HITS and LEAST_SENTENCE <= len(rows[at]) <= ASKED)
     first = rows[0] if len(rows[0]) <= ASKED // 2 else words[: words.rfind(" ", 0, ASKED // 2)]
