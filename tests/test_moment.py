@@ -409,8 +409,12 @@ def test_a_line_is_found_in_what_any_tool_calls_an_edit(shop: Path) -> None:
         "\n# aider chat started at 2025-07-15 11:38:37\n\n#### books are taxed at five percent since the spring\n\n"
         f"The rate of books changes, because the law says so.\n\n{block}\n\n> Applied edit to till.py  \n"
     )
-    patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a/pot.py\n@@\n-x = 1\n+POT_OF_COPPER = 'x'\n*** End Patch\nEOF"
-    swaps = [{"old_string": "old", "new_string": 'COLOUR_OF_MUGS = "grey"\nmore'}, {"old_string": "b", "new_string": "c"}]
+    added = "*** Update File: a/pot.py\n@@\n-x = 1\n+POT_OF_COPPER = 'x'"
+    patch = f"apply_patch <<'EOF'\n*** Begin Patch\n{added}\n*** End Patch\nEOF"
+    swaps = [
+        {"old_string": "old", "new_string": 'COLOUR_OF_MUGS = "grey"\nmore'},
+        {"old_string": "b", "new_string": "c"},
+    ]
     moved = {"file_path": "/elsewhere/shop/cup.py", "edits": swaps}
     call_of = {"type": "tool_use", "id": "m1", "name": "MultiEdit", "input": moved}
     other = Path("/elsewhere/shop")
@@ -464,14 +468,58 @@ def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(
         ],
     )
     out = call("handoff", "s6")[1]
-    assert "> /mend\n" in out and "- then asked: 31\n  - came to: Shall I push it?\n" in out
-    assert "- then asked: yes do (asked: “Shall I push it?”)" in out
+    assert "> /mend\n" in out and "- then asked (turn 2): 31\n  - came to: Shall I push it?\n" in out
+    assert "): yes do (asked: “Shall I push it?”)" in out
     assert "`a.py` (changed and taken back)" in out and "`b.py` (deleted)" in out and "`c.py`" in out
     assert "- `make test` (turn 9: failed: 2 failed, 3 passed; files were written since)" in out
     assert "- `make lint` (turn " in out and ": passed)" in out
-    assert "`c.py`" in out.partition("## Open")[2], "what is not committed is open"
+    still_open = out.partition("## Open")[2].partition("##")[0]
+    assert "`c.py`" in still_open and "`a.py`" not in still_open, "what is not committed is open, not what is as before"
     kept("s7", [*ran("make test", "ok", False, 0, "s7", shop), turn("user", "now make the coffee", 2, "s7", shop)])
     assert "- the last request was not answered: “now make the coffee”" in call("handoff", "s7")[1]
+
+
+def test_a_hand_off_of_a_long_session_can_be_read(shop: Path) -> None:
+    """What is wanted now and what to do next come first; what was asked long ago is a line, the newest in sentences."""
+    rows = [turn("user", "Mend the export of the shop so that no rows are lost", 0, "s11", shop)]
+    for at in range(1, 41, 2):
+        said = (
+            f"I apologize for the confusion. Step {at} of the export is mended in `export.py`. {'It took long. ' * 60}"
+        )
+        rows += [
+            turn("assistant", [{"type": "text", "text": said}], at, "s11", shop),
+            turn(
+                "user",
+                f"Look at step {at + 2} of the export too, rows are lost there as well I think",
+                at + 1,
+                "s11",
+                shop,
+            ),
+        ]
+    todo = "You will need to restart the worker of the export on the runner by hand."
+    note = f"It is pushed. {todo}\n\n```bash\nmake restart\n```"
+    looking = "I'm doing one last look at the export because the runner is slow, and then the rest of it."
+    rows += [
+        turn("assistant", [{"type": "text", "text": looking}], 40, "s11", shop),
+        *ran("make lint", "export.py:3: unused name", True, 41, "s11", shop),
+        *ran("make fmt && make lint", "fine", False, 43, "s11", shop),
+        turn("assistant", [{"type": "text", "text": note}], 45, "s11", shop),
+        turn("user", "Now count the rows of the export of last night", 46, "s11", shop),
+        turn("assistant", [{"type": "text", "text": "There are 312 rows. All tests pass."}], 47, "s11", shop),
+        turn("user", "nice, that worked!", 48, "s11", shop),
+        turn("assistant", [{"type": "text", "text": "Glad to hear it."}], 49, "s11", shop),
+    ]
+    kept("s11", rows)
+    out = call("handoff", "s11")[1]
+    parts = {part.partition("\n")[0]: part for part in out.split("\n## ")}
+    assert len(out.encode()) <= 6000 and list(parts)[1:4] == ["Goal", "State", "Open"]
+    assert "Mend the export" in parts["Goal"] and "asked last (turn 47): Now count the rows" in parts["Goal"]
+    assert "the user then said (turn 49): nice, that worked!" in parts["Goal"]
+    assert f": {todo}" in parts["Open"] and "one last look" not in out
+    went = parts["How it went"].strip().split("\n")
+    assert "There are 312 rows." in went[-1] and "requests between are left out" in parts["How it went"]
+    assert "left out …]" not in parts["How it went"] and "apologize" not in out
+    assert "- no edit is recorded; named most in the talk: `export.py`" in parts["Files"]
 
 
 def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> None:
