@@ -447,7 +447,8 @@ def _verify(session: Session) -> Iterator[str]:
     for at, line, row in runs[-MAX_CHECKS:]:
         why = _error(row)
         if why and (
-            not _TEST_FAILED.search(row.output) or any(line in more for _, more, one in runs if not one.failed)
+            not _TEST_FAILED.search(row.output)
+            or any(line in more for _, more, one in runs if one is not row and not one.failed)
         ):
             continue  # the run itself failed, as `Tried` tells, or went well as a part of another
         ended = "passed" if row.failed is False and not re.search(r"[|;]", row.words) else "no error shown"
