@@ -26,10 +26,8 @@ from core.rules.sentence import Found, stems
 from core.rules.session import Closing, Session
 
 MAX_BYTES = 6000
-FIRST_REQUEST, EXCHANGES, CLOSING = 2400, 3600, 1800
-"""So many characters of what was asked first, of all that was asked later and what it came to, and of the last words of
-the assistant; where that is too much for the hand-off, as large a part of each as fits."""
-PARTS = (1.6, 1.0, 0.8, 0.6, 0.45, 0.3)
+FIRST_REQUEST, CLOSING = 2400, 1800
+"""So many characters of what was asked first, and of the last words of the assistant."""
 LATER_REQUEST, LEAST_EXCHANGE, MOST_EXCHANGE, SHORTEST = 240, 200, 1000, 90
 NEWEST = 6
 """Of so many requests it is told what they came to; of those before only what they were."""
@@ -127,13 +125,15 @@ def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = 
     }  # fmt: skip
     told = _line("\n".join([*(text for _, text in asked), *(row.turn.text for row in session.closings)]))
     known = [f"- {line}" for text in taught if (line := _line(text)) not in told and line[:SHORTEST] not in told]
-    for part in PARTS:
-        parts = {**whole, "How it went": list(_exchanges(session, part)), "Known": []}
-        said = "\n".join(line for lines in parts.values() for line in lines)
-        shown = stems(said)
-        parts["Known"] = [line for line in known if len(stems(line) & shown) < SAID * len(stems(line))][:MAX_TAUGHT]
-        if len(_text(head, parts).encode()) <= MAX_BYTES:
-            break
+    most, parts = (
+        MOST_EXCHANGE,
+        {**whole, "Known": known[:MAX_TAUGHT], "How it went": list(_exchanges(session, MOST_EXCHANGE))},
+    )
+    while most > LEAST_EXCHANGE and len(_text(head, parts).encode()) > MAX_BYTES:
+        most = most * 3 // 4
+        parts["How it went"] = list(_exchanges(session, most))
+    shown = stems("\n".join(line for name, lines in parts.items() if name != "Known" for line in lines))
+    parts["Known"] = [line for line in parts["Known"] if len(stems(line) & shown) < SAID * len(stems(line))]
     while len(text := _text(head, parts).encode()) > MAX_BYTES:
         longest = max(parts, key=lambda name: len("\n".join(parts[name][1:]).encode()))
         if len(parts[longest]) < 2:
@@ -217,7 +217,7 @@ def _plan(session: Session) -> str:
     return next((row.text for _, row in session.events if isinstance(row, Plan) and row.text.strip()), "")
 
 
-def _exchanges(session: Session, part: float) -> Iterator[str]:
+def _exchanges(session: Session, most: int) -> Iterator[str]:
     """What was asked between the goal and what was asked last, and what each request came to: of the newest in whole
     sentences, of those before what it was alone."""
     asked = requests(session)
@@ -227,7 +227,6 @@ def _exchanges(session: Session, part: float) -> Iterator[str]:
         came = _CHATTER.sub("", _outline(closing.turn.text)) if closing is not None else ""
         rows.append((at, text, came))
     first, later = rows[:1], rows[1:-1]
-    most = int(max(LEAST_EXCHANGE, min(MOST_EXCHANGE, EXCHANGES // (len(rows) or 1))) * part)
     yield from (f"- it came to: {_cut(came, most)}" for _, _, came in first if came)
     if len(later) > MAX_LATER:
         yield f"- ({len(later) - MAX_LATER} requests between are left out)"

@@ -33,7 +33,7 @@ LEAST_WORTH, SHARE_OF_BEST = 9.0, 0.75
 MOST_HITS, MOST_OF_CHANGE, LEAST_HITS = 14, 4, 2
 OFTEN, SHARE_OF_ALL = 6, 0.08
 """What stands in more sentences of a conversation, or in so large a part of them, is what all of it is about."""
-STRONG, WEAK = 6.0, 3.0
+STRONG, WEAK, FAINT = 6.0, 3.0, 1.5
 BEGINNING = 6
 """Words that begin with so many same letters are one."""
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -44,19 +44,23 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 _STRONG = re.compile(
-    r"\b(?:because|since (?!v?\d)|so that|so (?:it|they|we|the|there|users?|that)\b|due to|otherwise|root cause|reason|"
+    r"\b(?:because|since (?!v?\d)|so that|so (?:an?|it|its|no|they|we|the|there|these|this|users?|that)\b|"
+    r"due to|otherwise|root cause|reason|"
     r"turn(?:s|ed) out|instead of|rather than|avoid(?:s|ing)?|prevent(?:s|ing)?|in order to|which (?:means|is why|"
-    r"causes?)|that's why|(?:the|an?|real|actual|main) (?:problem|issue|bug|cause|culprit|trade-off|risk|gap)\b|"
+    r"causes?)|that's why|(?:the|an?|real|actual|main) (?:problem|issue|bug|cause|culprit|risk|gap)\b|"
     r"needed (?:for|to|by)|relied on|for consistency|race|footgun|never|silently)\b|因为|所以|原因|因此|为了|避免",
     re.IGNORECASE,
 )
 _WEAK = re.compile(
     r"\b(?:fails?|failed|failing|broke|broken|missing|wrong|leak|crash(?:es)?|must(?: not)?|needs? to|allows?|"
     r"enables?|ensures?|bugs?|fix(?:ed|es)?|incorrect(?:ly)?|consisten(?:t|cy)|backward|deprecated|nobody|no one|"
-    r"should|no longer|changed from|stale|misleading|unclear|clarif(?:y|ies)|requires?|means|but|"
-    r"(?:does|do|is|ca)n['’]t|to (?:match|keep|ensure|allow|make|support)|cannot|currently|previously|without|"
-    r"unused|instead|already|only|still|expects?|worthwhile)\b|应该|需要|不能",
+    r"should|no longer|changed from|stale|misleading|unclear|clarif(?:y|ies)|requires?|cannot|worthwhile|"
+    r"to (?:match|keep|ensure|allow|make|support))\b|应该|需要|不能",
     re.IGNORECASE,
+)
+_FAINT = re.compile(
+    r"\b(?:(?:does|do|is|ca)n['’]t|currently|previously|without|unused|instead|already|only|still|means|expects?|but)\b",
+    re.I,
 )
 _ENDS = re.compile(r"(?<=[.!?。！？])(?<!\b\d\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+|(?<=[。！？])|\n+")
 _WRAPPED = re.compile(r"(?<=[^\s:：.!?])\n(?=[a-z(`\"“])")
@@ -240,13 +244,15 @@ class Sought(NamedTuple):
         return Sought(self.file, frozenset(names), words, (self.change - often) | (self.words & often))
 
     def hits(self, text: str) -> int:
-        """How much of it a sentence speaks of: a word of the line counts 2, of the change 1, a name 6;
-        another file that it names counts against it."""
+        """How much of it a sentence speaks of: a word of the line counts 2, of the change 1, a name 6."""
         low, words = text.casefold(), _beginnings(text)
         near = 6 * sum(name in low for name in self.names) + 2 * len(words & self.words)
+        return min(MOST_HITS, near + min(MOST_OF_CHANGE, len(words & self.change - self.words)))
+
+    def place(self, text: str) -> int:
+        """Whether a sentence names the file; another one counts against it."""
         files = {found.rsplit("/", 1)[-1] for found in _FILE.findall(text)}
-        other = 0 if not files else MOST_OF_CHANGE if self.file in files else -MOST_OF_CHANGE
-        return other + min(MOST_HITS, near + min(MOST_OF_CHANGE, len(words & self.change - self.words)))
+        return 0 if not files else LEAST_HITS if self.file in files else -MOST_OF_CHANGE
 
 
 def sought(name: str, line: str, change: str) -> Sought:
@@ -320,8 +326,8 @@ def _weighed(talk: Conversation, edit: int, asked: int, until: int, of: Sought) 
             near = max(1.5, 3.0 - 0.1 * sum(at < one for one in before))
         for quote, cue in _sentences(talk.turns[at].text, at, by):
             hits = of.hits(quote.text)
-            if (hits >= LEAST_HITS or near >= 4.0) and (cue == STRONG or at <= edit):
-                yield near + cue + hits + 1.5 * (by == "user"), quote
+            if (hits >= LEAST_HITS or near >= 4.0) and (cue >= WEAK or at <= edit):
+                yield near + cue + hits + of.place(quote.text) + 1.5 * (by == "user"), quote
     explained = (Quote(found[1], edit + 1, "assistant") for found in _EXPLAINED.finditer(talk.turns[edit].text))
     yield from ((STRONG + 4.0 + of.hits(row.text), row) for row in explained if len(row.text) >= LEAST_SENTENCE)
     for at in range(edit + 1):
@@ -353,6 +359,7 @@ def _sentences(text: str, at: int, by: str) -> Iterator[tuple[Quote, float]]:
             continue
         words = _MARK.sub("", " ".join(row.split()))
         cue = STRONG if explains or _STRONG.search(words) else WEAK if _WEAK.search(words) else 0.0
+        cue = cue or (FAINT if _FAINT.search(words) else 0.0)
         if (
             not (cue or by == "user")
             or not _is_prose(words)
@@ -364,7 +371,7 @@ def _sentences(text: str, at: int, by: str) -> Iterator[tuple[Quote, float]]:
             continue
         announced = _ANNOUNCES.match(words) is not None
         if by != "assistant" or not (words.endswith(("?", "？")) or (announced and cue < STRONG)):
-            yield Quote(words, at + 1, by), cue - WEAK * announced
+            yield Quote(words, at + 1, by), cue - FAINT * announced
 
 
 def _is_prose(words: str) -> bool:
