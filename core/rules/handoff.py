@@ -22,7 +22,7 @@ from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import ASIDE, failure, find_failures
 from core.rules.left import find_left
 from core.rules.prose import by_person
-from core.rules.sentence import Found, stems
+from core.rules.sentence import ENDS, FENCED, FILE, STRONG, Found, cue_of, is_prose, rows_of, stems
 from core.rules.session import Closing, Session
 
 MAX_BYTES = 6000
@@ -48,17 +48,7 @@ _APPROVES = re.compile(
     r"(?:works?(?: now| well)?|worked|job|looks good|good|thanks?|perfect|nice|great|you)\W*",
     re.IGNORECASE,
 )
-_FOUND = re.compile(
-    r"\b(?:root cause|turn(?:s|ed) out|(?:problem|issue|reason|cause|culprit) (?:is|was)|(?:does|did|do)(?: not|n't) "
-    r"work|because|instead of|rather than|won't work|that's why|which means|decided|"
-    r"not (?:possible|supported|needed))\b|因为|所以|原因",
-    re.IGNORECASE,
-)
-"""What an assistant found out, or gave up, on the way."""
-_NARRATES = re.compile(
-    r"\W*(?:(?:i|we)(?:['’](?:m|re|ll|ve)| see| am| will| need| should)\b|let me\b|let['’]s\b|now\b|next\b|a quick\b)",
-    re.I,
-)
+_NARRATES = re.compile(r"\b(?:I|[Ww]e)['’](?:m|re|ll)\b|^\W*(?:[Ll]et|[Nn]ow)\b")
 _CHATTER = re.compile(
     r"^(?:(?:yes|no|sure|great|good|perfect|done|okay|thank you[^.!\n]*|you(?:['’]re| are) (?:absolutely )?right|"
     r"i apologize[^.!\n]*|sorry[^.!\n]*|"
@@ -79,12 +69,10 @@ _CHECKED = re.compile(
     r"(?:tests?|checks?|lint|build)\b.{0,20}\b(?:pass(?:es|ed)?|clean|green))\b",
     re.IGNORECASE,
 )
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?。])(?<!\b\d\.)\s+|\n+")
 _API_ERROR = "API Error"
 _SHELL = re.compile(r"```(?:bash|sh|shell|console|zsh)[ \t]*\n(.{1,400}?)\n\s*```", re.DOTALL)
 _TABLE = re.compile(r"^\s*\|.*\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
-_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
 _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
@@ -97,9 +85,6 @@ _CHECK = re.compile(
 )
 _OTHER = re.compile(r"(?:git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:-get)?|open|code|which|ssh)\b")
 _TEST_FAILED = re.compile(r"^\s*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?)\b.*", re.MULTILINE)
-_FILE = re.compile(
-    r"(?<![\w@/:.])[\w./-]*\w\.(?:[jt]sx?|py|go|rs|md|ya?ml|toml|sh|sql|css|html|rb|java|kt|c|cpp|h|php)\b"
-)
 _UNDOES = re.compile(r"\bgit (?:checkout(?! -b)|restore(?! --staged)) |(?P<removes>(?:^|[;&|]\s*)(?:git )?rm )")
 _BRANCHES = re.compile(r"\bgit (?:-\S+ )*(?:checkout -b|switch -c|switch --create) (\S+)")
 NO_CHANGE = "changed and taken back"
@@ -125,10 +110,8 @@ def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = 
     }  # fmt: skip
     told = _line("\n".join([*(text for _, text in asked), *(row.turn.text for row in session.closings)]))
     known = [f"- {line}" for text in taught if (line := _line(text)) not in told and line[:SHORTEST] not in told]
-    most, parts = (
-        MOST_EXCHANGE,
-        {**whole, "Known": known[:MAX_TAUGHT], "How it went": list(_exchanges(session, MOST_EXCHANGE))},
-    )
+    most = MOST_EXCHANGE
+    parts = {**whole, "Known": known[:MAX_TAUGHT], "How it went": list(_exchanges(session, most))}
     while most > LEAST_EXCHANGE and len(_text(head, parts).encode()) > MAX_BYTES:
         most = most * 3 // 4
         parts["How it went"] = list(_exchanges(session, most))
@@ -158,12 +141,12 @@ def _prose(text: str) -> str:
         command = _SHELL.fullmatch(found[0])
         return f" `{'; '.join(command[1].split(chr(10)))}`" if command else "\n"
 
-    return _TABLE.sub("", _FENCED.sub(shown, text))
+    return _TABLE.sub("", FENCED.sub(shown, text))
 
 
 def _quoted(text: str, most: int) -> list[str]:
     """The beginning and the end of somebody's words, as a quotation; of long ones without the code."""
-    text = text if len(text) <= most else _FENCED.sub("\n", text)
+    text = text if len(text) <= most else FENCED.sub("\n", text)
     short = text.strip() if len(text.strip()) <= most else cut(text.strip(), most * 2 // 3, most // 3)
     return [f"> {line}".rstrip() for line in short.splitlines() if line.strip()]
 
@@ -242,8 +225,8 @@ def _exchanges(session: Session, most: int) -> Iterator[str]:
 def _outline(text: str) -> str:
     """A message in a line; of one that is long and has headings or items with a name, what stands there."""
     whole = _line(_prose(text))
-    points = [_line(found[1] or found[2]) for found in _POINT.finditer(_FENCED.sub("\n", text))]
-    if len(whole) <= MOST_EXCHANGE or len(points) < LEAST_POINTS:
+    points = [_line(found[1] or found[2]) for found in _POINT.finditer(FENCED.sub("\n", text))]
+    if len(whole) <= 3 * MOST_EXCHANGE or len(points) < LEAST_POINTS:
         return whole
     return f"{_cut(whole, LATER_REQUEST)} Its points: {'; '.join(point.strip('*: ') for point in points)}"
 
@@ -256,7 +239,7 @@ def _cut(text: str, most: int) -> str:
     """The beginning of a text in whole sentences, or where the first is too long in whole words."""
     if len(text) <= most:
         return text
-    ends = [found.start() for found in _SENTENCE_ENDS.finditer(text, 0, most)]
+    ends = [found.start() for found in ENDS.finditer(text, 0, most)]
     at = ends[-1] if ends and ends[-1] > most // 2 else text.rfind(" ", 0, most)
     return f"{text[: at if at > 0 else most]} …"
 
@@ -316,7 +299,7 @@ def _became(session: Session) -> tuple[dict[str, str], dict[str, int]]:
 def _files(session: Session) -> Iterator[str]:
     how, count = _became(session)
     if not how:
-        named = Counter(name for turn in session.conversation.turns for name in set(_FILE.findall(turn.text)))
+        named = Counter(name for turn in session.conversation.turns for name in set(FILE.findall(turn.text)))
         often = [name for name, times in named.most_common(MAX_FILES) if times > 1]
         rows = [f"`{name}`" for name in often if not any(one.endswith(f"/{name}") for one in often)]
         yield from [f"- no edit is recorded; named most in the talk: {', '.join(rows)}"] * bool(rows)
@@ -351,13 +334,13 @@ def _open(session: Session) -> list[str]:
     found = (one for rule in rules for one in rule(session))
     rows = _said((one for one in found if not one.fields.get("statement", "").startswith("Commit `")), MAX_OPEN)
     if end.asks and session.closings:
-        question = _SENTENCE_ENDS.split(session.closings[-1].turn.text.strip())[-1]
+        question = ENDS.split(session.closings[-1].turn.text.strip())[-1]
         rows.append(f"- the assistant asked, and nobody answered: “{_cut(_line(question), LATER_REQUEST)}”")
     rows += [f"- the last request was not answered: “{end.waits}”"] * bool(end.waits)
     rows += [f"- the session did not end by itself: {end.broken}"] * bool(end.broken)
     rows += _to_do(session)
     if end.files:
-        shown = ", ".join(f"`{name}`" for name in end.files)
+        shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES])
         rows.append(f"- {shown} {'was' if len(end.files) == 1 else 'were'} changed and not committed in the session")
     if end.pull:
         rows.append(f"- {end.pull} is not known to be merged")
@@ -372,7 +355,7 @@ def _to_do(session: Session) -> list[str]:
     """What the closing messages of the newest requests, but for the last one, which is told, leave to be done."""
     rows = []
     for row in session.closings[-3:-1]:
-        for text in _SENTENCE_ENDS.split(_prose(row.turn.text)):
+        for text in ENDS.split(_prose(row.turn.text)):
             if _TO_DO.search(text) and LEAST_FOUND <= len(text) <= LATER_REQUEST and not text.endswith((":", "?")):
                 rows.append(f"- said in turn {row.number + 1}: {_line(text.lstrip('-* '))}")
     return rows[-MAX_OPEN // 2 :]
@@ -406,7 +389,9 @@ def _failed(session: Session) -> Iterator[str]:
         if any(line in more and later > at and not one.failed for later, more, one in runs):
             continue
         why = failure(row)
-        if (why or row.failed) and not (_is_run(line, _CHECK) and _TEST_FAILED.search(row.output)):
+        if (why or (row.failed and _is_run(line, _CHECK))) and not (
+            _is_run(line, _CHECK) and _TEST_FAILED.search(row.output)
+        ):
             why = why or "its status says so"
             yield f"- `{line}` (turn {at + 1}) failed: {_line(why)[:LATER_REQUEST]}"
 
@@ -416,8 +401,8 @@ def _found(session: Session) -> Iterator[str]:
     closing = {row.number for row in session.closings}
     for at, turn in reversed(list(enumerate(session.conversation.turns))):
         if turn.role == "assistant" and not turn.agent and at not in closing:
-            for text in _SENTENCE_ENDS.split(_FENCED.sub("\n", turn.text)):
-                if not _FOUND.search(text) or _NARRATES.match(text) or text.endswith((":", "?")):
+            for text in rows_of(turn.text):
+                if cue_of(text) < STRONG or _NARRATES.search(text) or text.endswith((":", "?")) or not is_prose(text):
                     continue
                 if LEAST_FOUND <= len(text) <= LATER_REQUEST:
                     yield f"- {_line(text.lstrip('-* '))} (turn {at + 1})"
@@ -455,6 +440,6 @@ def _verify(session: Session) -> Iterator[str]:
         yield f"- `{line}` (turn {at + 1}: {ended}{'; files were written since' if at < changed else ''})"
     if len(runs) < 2 and session.closings:
         last = session.closings[-1]
-        for text in _SENTENCE_ENDS.split(last.turn.text):
+        for text in ENDS.split(last.turn.text):
             if _CHECKED.search(text) and len(text) <= LATER_REQUEST:
                 yield f"- the assistant said (turn {last.number + 1}): “{_line(text.lstrip('-* '))}”"

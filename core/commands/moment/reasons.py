@@ -18,6 +18,7 @@ from typing import NamedTuple
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Commit, Compaction, Delegation, Edit, Event, Plan, Question, Todos
 from core.rules.handoff import requests
+from core.rules.sentence import ANNOUNCES, FAINT, FILE, STRONG, WEAK, cue_of, is_prose, rows_of
 from core.rules.session import is_change, read_session
 from core.search.words import STOP_WORDS
 
@@ -33,50 +34,15 @@ LEAST_WORTH, SHARE_OF_BEST = 9.0, 0.75
 MOST_HITS, MOST_OF_CHANGE, LEAST_HITS = 14, 4, 2
 OFTEN, SHARE_OF_ALL = 6, 0.08
 """What stands in more sentences of a conversation, or in so large a part of them, is what all of it is about."""
-STRONG, WEAK, FAINT = 6.0, 3.0, 1.5
 BEGINNING = 6
 """Words that begin with so many same letters are one."""
-_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_ANNOUNCES = re.compile(
-    r"\W*(?:(?:now|next|then|good|great|perfect|ok(?:ay)?|first|finally|all)\b|need to\b|let me\b|let['’]s\b|"
-    r"(?:i|we)(?:['’]ll| will| need| should|['’](?:m|re) \w+)\b|task \d|step \d|the tests? (?:now )?(?:pass|fail)|"
-    r"(?:build|tests?|lint|checks?) (?:is |are )?(?:pass|clean|green))",
-    re.IGNORECASE,
-)
-_STRONG = re.compile(
-    r"\b(?:because|since (?!v?\d)|so that|so (?:an?|it|its|no|they|we|the|there|these|this|users?|that)\b|"
-    r"due to|otherwise|root cause|reason|"
-    r"turn(?:s|ed) out|instead of|rather than|avoid(?:s|ing)?|prevent(?:s|ing)?|in order to|which (?:means|is why|"
-    r"causes?)|that's why|(?:the|an?|real|actual|main) (?:problem|issue|bug|cause|culprit|risk|gap)\b|"
-    r"needed (?:for|to|by)|relied on|for consistency|race|footgun|never|silently)\b|因为|所以|原因|因此|为了|避免",
-    re.IGNORECASE,
-)
-_WEAK = re.compile(
-    r"\b(?:fails?|failed|failing|broke|broken|missing|wrong|leak|crash(?:es)?|must(?: not)?|needs? to|allows?|"
-    r"enables?|ensures?|bugs?|fix(?:ed|es)?|incorrect(?:ly)?|consisten(?:t|cy)|backward|deprecated|nobody|no one|"
-    r"should|no longer|changed from|stale|misleading|unclear|clarif(?:y|ies)|requires?|cannot|worthwhile|"
-    r"to (?:match|keep|ensure|allow|make|support))\b|应该|需要|不能",
-    re.IGNORECASE,
-)
-_FAINT = re.compile(
-    r"\b(?:(?:does|do|is|ca)n['’]t|currently|previously|without|unused|instead|already|only|still|means|expects?|but)\b",
-    re.I,
-)
-_ENDS = re.compile(r"(?<=[.!?。！？])(?<!\b\d\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+|(?<=[。！？])|\n+")
-_WRAPPED = re.compile(r"(?<=[^\s:：.!?])\n(?=[a-z(`\"“])")
 _MARK = re.compile(r"^(?:(?:[-*•>]|\d{1,2}[.)]) +)+")
 _EXPLAINED = re.compile(r"^(?:- )?(?:explanation|instructions?|justification): `?(.{,400}?)`?$", re.MULTILINE)
 """What some tools ask the assistant to say with an edit."""
 _WHY_HEADING = re.compile(
     r"^#+ *(?:\d\.\s*)?\W*(?:context|why|background|problem|motivation|rationale|root cause)\b", re.I
 )
-_OF_PROSE = re.compile(r"[^\W\d_]|\s")
-_OF_TOOL = re.compile(r"^[|{<$]|</?\w+>")
-LEAST_PROSE = 0.72
 _REMOVES = re.compile(r"(?:^|[;&|]\s*)(?:git )?rm ")
-_FILE = re.compile(
-    r"(?<![\w@])[\w./-]*\w\.(?:[jt]sx?|py|go|rs|md|json|ya?ml|toml|sh|sql|css|html|rb|java|kt|swift|c|cc|cpp|h|php)\b"
-)
 _NAME = re.compile(r"[A-Za-z_][\w.]{3,}\w")
 _SUBWORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}|[\u4e00-\u9fff]{2}")
 _EVERYWHERE = frozenset((
@@ -251,7 +217,7 @@ class Sought(NamedTuple):
 
     def place(self, text: str) -> int:
         """Whether a sentence names the file; another one counts against it."""
-        files = {found.rsplit("/", 1)[-1] for found in _FILE.findall(text)}
+        files = {found.rsplit("/", 1)[-1] for found in FILE.findall(text)}
         return 0 if not files else LEAST_HITS if self.file in files else -MOST_OF_CHANGE
 
 
@@ -277,7 +243,7 @@ def told_of(talk: Conversation, edit: int, of: Sought) -> Told:
     """What was asked for at an edit (a turn from 0), and the sentences that give its reason."""
     orders = requests(read_session(talk))
     at, text = next((row for row in reversed(orders) if row[0] <= edit and _tells_work(row[1], of)), (-1, ""))
-    of = of.rarer([row for turn in talk.turns if turn.role in ("user", "assistant") for row in _rows(turn.text)])
+    of = of.rarer([row for turn in talk.turns if turn.role in ("user", "assistant") for row in rows_of(turn.text)])
     until = next((row[0] for row in orders if row[0] > edit and _tells_work(row[1], of)), len(talk.turns))
     order = _short(_whole(talk, at, text), of) if at >= 0 else _step(talk, edit)
     if last := [row[1] for row in orders if at < row[0] <= edit and not row[1].endswith("?")]:
@@ -345,37 +311,27 @@ def _weighed(talk: Conversation, edit: int, asked: int, until: int, of: Sought) 
                     yield 2 * near + of.hits(row), Quote(shown, at + 1, "command")
 
 
-def _rows(text: str) -> list[str]:
-    """The sentences and lines of a text, without its code."""
-    return _ENDS.split(_WRAPPED.sub(" ", _FENCED.sub("\n\n", text)))
-
-
 def _sentences(text: str, at: int, by: str) -> Iterator[tuple[Quote, float]]:
     """The whole sentences of prose in which a word, or the heading, tells a reason, and how much that weighs."""
     explains = False
-    for row in _rows(text):
+    for row in rows_of(text):
         if row.startswith("#"):
             explains = _WHY_HEADING.match(row) is not None
             continue
         words = _MARK.sub("", " ".join(row.split()))
-        cue = STRONG if explains or _STRONG.search(words) else WEAK if _WEAK.search(words) else 0.0
-        cue = cue or (FAINT if _FAINT.search(words) else 0.0)
+        cue = STRONG if explains else cue_of(words)
         if (
             not (cue or by == "user")
-            or not _is_prose(words)
+            or not is_prose(words)
             or not LEAST_SENTENCE <= len(words) <= MOST_SENTENCE
             or words.endswith((":", "："))
         ):
             continue
         if words.isascii() and len(words.split()) < LEAST_WORDS // 2:
             continue
-        announced = _ANNOUNCES.match(words) is not None
+        announced = ANNOUNCES.match(words) is not None
         if by != "assistant" or not (words.endswith(("?", "？")) or (announced and cue < STRONG)):
             yield Quote(words, at + 1, by), cue - FAINT * announced
-
-
-def _is_prose(words: str) -> bool:
-    return len(_OF_PROSE.findall(words)) >= LEAST_PROSE * max(1, len(words)) and not _OF_TOOL.search(words)
 
 
 def _speaker(talk: Conversation, at: int) -> str:
@@ -409,9 +365,8 @@ def _short(text: str, of: Sought) -> str:
     words = " ".join(text.split())
     if len(words) <= ASKED:
         return words
-    rows = [row for row in (" ".join(row.split()) for row in _rows(text)) if row.startswith("#") or _is_prose(row)] or [
-        words
-    ]
+    lines = (" ".join(row.split()) for row in rows_of(text))
+    rows = [row for row in lines if row.startswith("#") or is_prose(row)] or [words]
     told = sorted(range(1, len(rows)), key=lambda at: (-of.hits(rows[at]), at))[:MAX_QUOTES]
     told = sorted(at for at in told if of.hits(rows[at]) >= LEAST_HITS and LEAST_SENTENCE <= len(rows[at]) <= ASKED)
     first = rows[0] if len(rows[0]) <= ASKED // 2 else words[: words.rfind(" ", 0, ASKED // 2)]
