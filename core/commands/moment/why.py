@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import islice
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.base import files
 from core.base.project import repository_root
 from core.base.result import KnowledgeError, Ok, attempt
+from core.base.secrets.redact import redact
 from core.commands.moment.reasons import (
     LEAST_LINE,
     Quote,
@@ -30,6 +32,7 @@ from core.commands.moment.reasons import (
     edits,
     removes,
     sought,
+    thoughts_in,
     told_of,
     untold_edit_of,
 )  # fmt: skip
@@ -286,10 +289,13 @@ class _Look:
         about = [beside(talk, edit, change.line)]
         if known_by in (BY_HASH, BY_SUBJECT) or not change.line:
             about += [change.subject, change.body, Path(self._name).stem]
-        told = told_of(talk, edit, sought(self._name, change.line, "\n".join(about)))
+        thoughts: list[tuple[int, str]] = []
+        with suppress(OSError):  # a conversation inside a database, or one that only the archive has, shows none
+            thoughts = list(thoughts_in(files.read_file(Path(held.path)).data, talk))
+        told = told_of(talk, edit, sought(self._name, change.line, "\n".join(about)), thoughts)
         return replace(
             row, session=held.name, turn=edit + 1, known_by=known_by, asked=told.asked, asked_turn=told.turn,
-            quotes=told.quotes,
+            quotes=tuple(replace(quote, text=redact(quote.text).text) for quote in told.quotes),
         )  # fmt: skip
 
 
