@@ -384,9 +384,7 @@ def test_what_was_asked_for_is_told_apart_from_why(shop: Path) -> None:
             shop / "q.py", "DRAIN = 0", lines[0], 4, "s8", shop, "Now let me fix the queue so that it drains first:"
         ),
         turn("user", "yes, go on", 6, "s8", shop),
-        turn(
-            "assistant", [{"type": "thinking", "thinking": f"Maybe QUEUE_SLOTS should be 9. {thought}"}], 6, "s8", shop
-        ),
+        turn("assistant", [{"type": "thinking", "thinking": f"Maybe QUEUE_SLOTS is nine. {thought}"}], 6, "s8", shop),
         *edited(shop / "q.py", "SLOTS = 1", lines[1], 7, "s8", shop),
         *edited(shop / "q.py", "COPIES = 1", lines[2], 9, "s8", shop),
     ]
