@@ -400,7 +400,7 @@ def test_what_was_asked_for_is_told_apart_from_why(shop: Path) -> None:
     assert "  Two copies of the ledger, because the auditors ask for a second one.\n" in out
     out = call("why", "q.py:2")[1]
     assert "loses rows and mend it … then: yes, go on" in out and "Maybe" not in out
-    assert f"reason (thought, turn 7): {thought}" in out, out
+    assert f"reason (thought, turn 8): {thought}" in out, out
     told = json.loads(call("why", "q.py:1", "--json")[1])["reasons"][0]
     assert told["quotes"][0] == {"text": found, "turn": 2, "by": "assistant"} and told["asked_turn"] == 1
 
