@@ -447,7 +447,7 @@ def test_a_line_is_found_in_what_any_tool_calls_an_edit(shop: Path) -> None:
         ("cup.py:1", "Grey mugs please"), ("kettle.cfg:1", "Write down how long the kettle boils"),
     ):  # fmt: skip
         assert asked in (out := call("why", place)[1]), out
-    assert "because the law says so" in call("why", "till.py:1")[1]
+    assert "because the law says so" in call("why", "till.py:1")[1] and "because the law" in call("why", "till.py")[1]
     assert "in a session of another folder" in call("why", "cup.py:1")[1]
 
 

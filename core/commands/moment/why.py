@@ -60,6 +60,7 @@ MAX_SESSIONS = 12
 """Of so many sessions that name a file, the newest, the edits are looked at."""
 OWN_LINE = 20
 """A shorter line may as well be another repository's."""
+LONGEST_LINE = 200
 MESSAGE = 700
 """So many characters of what a commit says below its subject are shown, in whole sentences."""
 UNCOMMITTED = "0" * 40
@@ -104,8 +105,8 @@ class WhyReport:
 
 
 class _Change(NamedTuple):
-    """A commit (40 letters) with what it says, the text of the line that is asked about, and whether the file has been
-    `gone` since."""
+    """A commit (40 letters) with what it says, the text of the line that is asked about, whether the file has been
+    `gone` since, and, where no line is asked about, one that the commit `added`."""
 
     hash: str
     subject: str
@@ -113,6 +114,7 @@ class _Change(NamedTuple):
     body: str
     line: str
     gone: bool = False
+    added: str = ""
 
 
 def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
@@ -195,7 +197,17 @@ def _logged(root: str, name: str, limit: int) -> list[_Change]:
         root, "log", f"-{limit}", "--follow", "--no-ext-diff", "--no-textconv", "--format=%H", "--", name,
         seconds=GIT_SECONDS,
     )  # fmt: skip
-    return [_commit(root, hash, "") for hash in (told or "").split()]
+    return [_commit(root, hash, "")._replace(added=_added(root, name, hash)) for hash in (told or "").split()]
+
+
+def _added(root: str, name: str, hash: str) -> str:
+    """The longest line that a commit put into the file, by which its writer can be told."""
+    told = git(
+        root, "show", "--no-ext-diff", "--no-textconv", "--format=", "--unified=0", hash, "--", name,
+        seconds=GIT_SECONDS,
+    )  # fmt: skip
+    lines = [row[1:].strip() for row in (told or "").split("\n") if row[:1] == "+" and row[:3] != "+++"]
+    return max((line for line in lines if len(line) <= LONGEST_LINE), key=len, default="")
 
 
 def _commit(root: str, hash: str, line: str) -> _Change:
@@ -229,7 +241,8 @@ class _Look:
             row = replace(row, committed=f"{held.name}:{at + 1}", known_by=known_by)
         if change.gone:
             return self.written(row, change, BY_REMOVAL)
-        return self.written(row, change, BY_LINE) if change.line else row
+        line = change.line or change.added
+        return self.written(row, change._replace(line=line), BY_LINE) if line else row
 
     def _committing(self, change: _Change) -> tuple[Held | None, Conversation | None, int, str]:
         for held, talk in self._made(self._with(change.hash[:HASH], begins=True)):
