@@ -69,6 +69,7 @@ _CHECKED = re.compile(
     r"(?:tests?|checks?|lint|build)\b.{0,20}\b(?:pass(?:es|ed)?|clean|green))\b",
     re.IGNORECASE,
 )
+_CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _API_ERROR = "API Error"
 _SHELL = re.compile(r"```(?:bash|sh|shell|console|zsh)[ \t]*\n(.{1,400}?)\n\s*```", re.DOTALL)
 _TABLE = re.compile(r"^\s*\|.*\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
@@ -96,8 +97,7 @@ def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = 
     left, taught = _open(session), tuple(dict.fromkeys(taught))
     decided = _said((one for rule in (find_answers, find_choices) for one in rule(session)), MAX_DECIDED)
     asked = requests(session)
-    goal = "\n".join(text for _, text in asked[:1]) + _plan(session)
-    found = [line for line in _found(session) if line[2:40] not in goal][:MAX_FOUND]
+    found = [line for line in _found(session) if not asked or line[2:40] not in asked[0][1]][:MAX_FOUND]
     tried = _said(find_failures(session), MAX_FAILED)
     tried += [line for line in _failed(session) if not any(line.split("` (turn")[0] in row for row in tried)]
     tried = [*tried[:MAX_FAILED], *_refused(session)]
@@ -161,13 +161,14 @@ def _folder(session: Session, known: str) -> str:
 
 
 def requests(session: Session) -> list[tuple[int, str]]:
-    """What the user asked for (its turn), also by a command of their own; of one that was typed again the last."""
+    """What the user asked for (its turn), also by a command of their own, with what it chose of a list, the question
+    that it answers, or the plan that it leads to; of one that was typed again the last."""
     rows: list[tuple[int, str]] = []
-    question = ""
+    question = offered = ""
     for at, turn in enumerate(session.conversation.turns):
         text = turn.text.strip()
         if turn.role == "assistant" and not turn.agent and text:
-            last = text.splitlines()[-1]
+            last, offered = text.splitlines()[-1], text
             question = last if last.rstrip(" *_)`").endswith(("?", "？")) else ""
         elif turn.role == "system" and (named := _COMMAND.search(text)) and not _OF_TOOL.fullmatch(named[1]):
             rows.append((at, f"/{named[1]} {(named[2] or '').strip()}".rstrip()))
@@ -176,7 +177,15 @@ def requests(session: Session) -> list[tuple[int, str]]:
             if len(before) >= MIN_AGAIN and text.startswith(before[: int(ALIKE * len(before))]):
                 rows.pop()  # typed once more
             answers = question and len(text) < SHORT_REQUEST
-            rows.append((at, f"{text} (asked: “{_line(question)[-LATER_REQUEST:]}”)" if answers else text))
+            chosen = (one := _CHOICE.match(text)) and re.search(rf"^\W*{one[1]}[.):]\W+.*", offered, re.MULTILINE)
+            if chosen:
+                text = f"{text} (of the list: “{_line(chosen[0])}”)"
+            elif answers:
+                text = f"{text} (asked: “{_line(question)[-LATER_REQUEST:]}”)"
+            elif text.endswith((":", "：")):  # what it leads to, a plan mostly, is a turn of its own
+                events = (event for turn in session.conversation.turns[at : at + 3] for event in turn.events)
+                text = "\n".join((text, *(event.text for event in events if isinstance(event, Plan))))
+            rows.append((at, text))
     return rows
 
 
@@ -185,19 +194,12 @@ def _goal(session: Session) -> Iterator[str]:
     if not asked:
         yield from [f"- {_line(session.conversation.title)}"] * bool(session.conversation.title)
         return
-    first = asked[0][1]
-    yield from _quoted(first, FIRST_REQUEST)
-    if first.rstrip().endswith((":", "：")):  # what it leads to, a plan mostly, is a turn of its own
-        yield from _quoted(_plan(session), FIRST_REQUEST)
+    yield from _quoted(asked[0][1], FIRST_REQUEST)
     work = [row for row in asked[1:] if not _APPROVES.fullmatch(row[1])]
     if work:
         yield f"- asked last (turn {work[-1][0] + 1}): {_cut(_line(work[-1][1]), MOST_EXCHANGE)}"
     if asked[-1] not in work[-1:] and len(asked) > 1:
         yield f"- the user then said (turn {asked[-1][0] + 1}): {_line(asked[-1][1])}"
-
-
-def _plan(session: Session) -> str:
-    return next((row.text for _, row in session.events if isinstance(row, Plan) and row.text.strip()), "")
 
 
 def _exchanges(session: Session, most: int) -> Iterator[str]:

@@ -62,7 +62,6 @@ _THOUGHT = re.compile(
     rb'"(?:thinking|reasoningText)"\s*:\s*("(?:[^"\\]|\\.)+")|'
     rb'"type"\s*:\s*"reasoning"[^{}]{0,300}?"text"\s*:\s*("(?:[^"\\]|\\.)+")'
 )
-_CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _OF_CODE = re.compile(r"[a-z][A-Z]|_|\w\.\w")
 _DONE = frozenset({"completed", "done", "cancelled", "canceled", "complete"})
 
@@ -263,11 +262,11 @@ def told_of(talk: Conversation, edit: int, of: Sought, thoughts: Iterable[tuple[
     """What was asked for at an edit (a turn from 0), and the sentences that give its reason, also of `thoughts`."""
     orders = requests(read_session(talk))
     at, text = next((row for row in reversed(orders) if row[0] <= edit and _tells_work(row[1], of)), (-1, ""))
-    of = of.rarer([row for turn in talk.turns if turn.role in ("user", "assistant") for row in rows_of(turn.text)])
     until = next((row[0] for row in orders if row[0] > edit and _tells_work(row[1], of)), len(talk.turns))
-    order = _short(_whole(talk, at, text), of) if at >= 0 else _step(talk, edit)
+    order = _short(text, of) if at >= 0 else _step(talk, edit)
     if last := [row[1] for row in orders if at < row[0] <= edit and not row[1].endswith("?")]:
         order = " … then: ".join(filter(None, (order, " ".join(last[-1].split())[:ASKED])))
+    of = of.rarer([row for turn in talk.turns if turn.role in ("user", "assistant") for row in rows_of(turn.text)])
     weighed = sorted(_weighed(talk, edit, at, until, of, thoughts), key=lambda one: -one[0])
     best: list[Quote] = []
     for worth, quote in weighed:
@@ -281,9 +280,8 @@ def told_of(talk: Conversation, edit: int, of: Sought, thoughts: Iterable[tuple[
 
 def _tells_work(request: str, of: Sought) -> bool:
     """Whether a request names the work, and is no go-ahead or a word between."""
-    named = request.startswith("/") or request.rstrip().endswith((":", "："))
     words = len(request.split()) if request.isascii() else len(request) // 2
-    return named or words >= LEAST_WORDS or of.hits(request) > LEAST_HITS
+    return request.startswith("/") or words >= LEAST_WORDS or of.hits(request) > LEAST_HITS
 
 
 def _alike(one: str, other: str) -> bool:
@@ -367,17 +365,6 @@ def _speaker(talk: Conversation, at: int) -> str:
     if any(isinstance(event, Compaction | Delegation) for event in turn.events):
         return "report"
     return "" if turn.agent or turn.role not in ("user", "assistant") else turn.role
-
-
-def _whole(talk: Conversation, at: int, text: str) -> str:
-    """A request with what stands elsewhere: what it chooses of a list, the plan that it leads to."""
-    chosen = _CHOICE.match(text)
-    offered = next((turn.text for turn in reversed(talk.turns[:at]) if turn.role == "assistant" and turn.text), "")
-    found = re.search(rf"^\W*{chosen[1]}[.):]\W+.*", offered, re.MULTILINE) if chosen else None
-    if text.rstrip().endswith((":", "：")):
-        events = (event for turn in talk.turns[at : at + 3] for event in turn.events)
-        text = "\n".join((text, *(event.text for event in events if isinstance(event, Plan))))
-    return f"{text} (of the list: “{found[0].strip()}”)" if found else text
 
 
 def _step(talk: Conversation, edit: int) -> str:

@@ -266,9 +266,9 @@ class _Look:
             if edit >= 0 and (known_by != BY_REMOVAL or removes(talk.turns[edit])):
                 row = replace(row, day=row.day or held.ended[:10])
                 return self._told(row, held, talk, edit, change, known_by)
-            if known_by == BY_LINE and (edit := untold_edit_of(talk, self._name)) >= 0:
+            if known_by != BY_REMOVAL and (edit := untold_edit_of(talk, self._name)) >= 0:
                 untold.append((held, talk, edit))
-        if known_by == BY_LINE and len(change.line) >= OWN_LINE:
+        if known_by != BY_REMOVAL and len(change.line) >= OWN_LINE:
             for held, talk in self._naming(self._name, change.day, own=False):
                 if (edit := edit_of(talk, self._name, len(talk.turns), change.line, sure=True)) >= 0:
                     return self._told(row, held, talk, edit, change, BY_COPY)
