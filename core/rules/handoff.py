@@ -70,6 +70,7 @@ _CHECKED = re.compile(
     re.IGNORECASE,
 )
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
+_UNTICKED = re.compile(r"^\s*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _API_ERROR = "API Error"
 _SHELL = re.compile(r"```(?:bash|sh|shell|console|zsh)[ \t]*\n(.{1,400}?)\n\s*```", re.DOTALL)
 _TABLE = re.compile(r"^\s*\|.*\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
@@ -340,6 +341,9 @@ def _open(session: Session) -> list[str]:
         rows.append(f"- the assistant asked, and nobody answered: “{_cut(_line(question), LATER_REQUEST)}”")
     rows += [f"- the last request was not answered: “{end.waits}”"] * bool(end.waits)
     rows += [f"- the session did not end by itself: {end.broken}"] * bool(end.broken)
+    rows += [f"- {_line(item)}" for row in session.closings[-1:] for item in _UNTICKED.findall(row.turn.text)][
+        :MAX_OPEN
+    ]
     rows += _to_do(session)
     if end.files:
         shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES])

@@ -383,6 +383,6 @@ def _short(text: str, of: Sought) -> str:
     lines = (" ".join(row.split()) for row in rows_of(text))
     rows = [row for row in lines if row.startswith("#") or is_prose(row)] or [words]
     told = sorted(range(1, len(rows)), key=lambda at: (-of.hits(rows[at]), at))[:MAX_QUOTES]
-    told = sorted(at for at in told if of.hits(rows[at]) > LEAST_HITS and LEAST_SENTENCE <= len(rows[at]) <= ASKED)
+    told = sorted(at for at in told if of.hits(rows[at]) >= LEAST_HITS and LEAST_SENTENCE <= len(rows[at]) <= ASKED)
     first = rows[0] if len(rows[0]) <= ASKED // 2 else words[: words.rfind(" ", 0, ASKED // 2)]
     return " … ".join((first, *(rows[at] for at in told))) + " …"
