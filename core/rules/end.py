@@ -40,8 +40,7 @@ def find_unfinished(session: Session) -> Iterator[Found]:
         number, text, asks, quote = waiting
         stopped = stopped_by([turn for turn in session.conversation.turns if not turn.agent])
         if asks:
-            detail = "asked at the end of the session and not answered"
-            yield found("questions", text, number, detail=detail, quote=quote, score=60)
+            yield found("questions", text, number, quote=quote, score=60)
         else:
             detail = f"ordered at the end of the session, which was {stopped}" if stopped else ""
             detail = detail or "ordered at the end of the session and not begun"
@@ -168,7 +167,7 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 """What stands in front of the work in an order, and that it is one."""
-_LEANING = re.compile(r"\b(?:this|that|it|these|those|them|above|same|here)\b", re.IGNORECASE)
+_LEANING = re.compile(r"\b(?:this|that|it|these|those|them|above|same|here|me|you|your)\b", re.IGNORECASE)
 
 
 def _waiting(session: Session) -> tuple[int, str, bool, str] | None:
@@ -186,7 +185,7 @@ def _waiting(session: Session) -> tuple[int, str, bool, str] | None:
     if not (15 if is_latin(text) else 8) <= len(text) <= LONGEST_REQUEST or words.POINTING.match(text):
         return None
     if text.endswith(("?", "？")):
-        return (number, text, True, text) if words.ANCHOR.search(text) else None
+        return (number, text, True, text) if _names_work(text) else None
     ordered = [part.text for part in _sentences(row) if _ORDERS.match(part.text) and _names_work(part.text)]
     return (number, _ORDERS.sub("", ordered[0]), False, ordered[0]) if ordered else None
 
