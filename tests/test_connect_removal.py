@@ -77,6 +77,16 @@ def test_what_was_edited_in_between_stays_and_all_else_is_as_before(tool: str, n
     assert found == {path: b"".join(data.split()) for path, data in wanted.items()}
 
 
+def test_a_comment_that_somebody_wrote_beside_ours_stays(person: Path) -> None:
+    """The object was ours, made for one entry; what a person noted in it since is theirs."""
+    config = files_of("opencode")[0]
+    works("connect", "opencode", "--yes")
+    head, servers, rest = config.read_text().partition('"mcp": {')
+    config.write_text(f"{head}{servers}\n    // ask before the next one{rest}")
+    works("connect", "opencode", "--remove", "--yes")
+    assert "// ask before the next one" in config.read_text()
+
+
 def test_a_version_that_cursor_needs_stays_where_others_need_it(person: Path) -> None:
     """Somebody's own hook that came since would be dead without it; in a file without hooks it is ours to take."""
     hooks = put(person / ".cursor" / "hooks.json", '{\n  "alpha": 1\n}\n')

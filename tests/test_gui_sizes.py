@@ -172,6 +172,21 @@ def test_every_view_and_the_buttons_of_a_dialog_are_in_reach_of_the_mouse(desk: 
             desk.resize()
 
 
+def test_a_dialog_follows_a_window_that_is_made_lower_while_it_is_open(desk: Desk, at_home: Path) -> None:
+    """Two scroll bars stood side by side, and the last rows could be reached by neither alone."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        panel, dpg = seat.panel, desk.dpg
+        try:
+            desk.click(panel.status.harvest.item)
+            seat.until(lambda: panel.run.now.phase == "planned")
+            desk.frames(12)
+            desk.resize(820, 520)
+            desk.frames(20)
+            assert not dpg.get_y_scroll_max(panel.harvest.dialog._page)
+        finally:
+            desk.resize()
+
+
 def test_a_narrow_window_hides_the_left_column_and_keeps_the_evidence_inside(desk: Desk, at_home: Path) -> None:
     """Else the middle would be pushed out of the window, and with it the buttons of the evidence."""
     with seated(desk, workspace_at(at_home)) as seat:

@@ -134,7 +134,7 @@ def test_files_show_what_they_hold_and_how_they_are(home: Workspace) -> None:
     harvested(home)
     (home.paths.knowledge / "facts.md").write_text("# Facts\n\n- my own\n", encoding="utf-8")
     lines = {line.words: (line.aside, line.aside_tone) for line in file_lines(overview(home), frozenset(), 0)}
-    assert lines["facts.md"] == ("edited", "edited") and lines["memories/"] == ("none", "hint")
+    assert lines["facts.md"] == ("edited", "accent") and lines["memories/"] == ("none", "hint")
     assert lines["decisions.md"] == ("3", "hint")
     damaged = frozenset({str(home.paths.knowledge / "tasks.md")})
     assert ("damaged", "failed") in {(line.aside, line.aside_tone) for line in file_lines(overview(home), damaged, 2)}
@@ -419,7 +419,7 @@ def test_lines_that_could_not_be_written_are_not_counted_any_more() -> None:
 def test_a_large_store_tells_what_its_ledger_says_before_all_is_read() -> None:
     """For seconds it said "0 conversations", or nothing at all."""
     told = [link.words for link in links(State(first_counts={"harvested": 88_889, "harvest-failed": 11_111}))]
-    assert told == ["from 88,889 conversations", "11,111 could not be read"], "and no bullets: nobody has counted them"
+    assert told == ["from 88,889 conversations", "11,111 failed"], "and no bullets: nobody has counted them"
     assert links(State()) == []
 
 

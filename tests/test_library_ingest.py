@@ -279,6 +279,15 @@ def test_a_document_that_unpacks_to_much_is_not_unpacked(name: str) -> None:
     assert isinstance(result, KnowledgeError) and "unpacks to more" in str(result.error)
 
 
+def test_a_secret_over_the_end_of_a_long_title_is_replaced_whole(library: Library, tmp_path: Path) -> None:
+    """Cut before it was looked for, half of the key stayed in the title of its document."""
+    key = "ghp_" + "x9Kq" * 9
+    note = tmp_path / "note.md"
+    note.write_text(f"# {'how the build of the shop began to stop at ' * 4}noon, see {key}\n\nIt does.\n")
+    (document,) = take_in(library, note).documents
+    assert key[:12] not in document.title and len(document.title) <= 200
+
+
 def test_no_secret_reaches_the_library(library: Library, tmp_path: Path) -> None:
     key = "sk-" + "proj-" + "Ab3dEf6h" * 6
     (tmp_path / "keys.md").write_text(f"# Keys {key}\n\nThe server reads OPENAI_API_KEY={key} at start, as said.\n")

@@ -193,8 +193,8 @@ def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> bytes
 
 
 def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: Sequence[Path] = ()) -> bytes:
-    """The bytes without that value; objects and arrays above it that are empty then go too, unless they are in `keep`.
-    Unchanged where it is not there (what stands under that name is somebody else's then)."""
+    """The bytes without that value; objects and arrays above it in which nothing is left, no comment either, go too,
+    unless they are in `keep`. Unchanged where it is not there (what stands under that name is somebody else's then)."""
     mark, text, root = _opened(data)
     if not has(data, path, value, append=append) or root is None:
         return data
@@ -211,7 +211,9 @@ def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: 
     while level > 0:
         node = read(text)
         above = member(node, path[:level])
-        if node is None or above is None or above.value or tuple(path[:level]) in kept:
+        if node is None or above is None or tuple(path[:level]) in kept:
+            break
+        if text[above.start + 1 : above.end - 1].strip():  # another member, or somebody's comment
             break
         text = _cut_member(text, node, path[:level])
         expected = _dropped(expected, path[:level])

@@ -145,11 +145,11 @@ def title_of(text: str, form: str) -> str:
     """The title that a text gives itself, "" for none."""
     head = text[:20_000]
     if found := _FRONT_TITLE.match(head):
-        return found[1][:200]
+        return found[1]
     patterns = (_HEADING, _UNDERLINED) if form == "markdown" else (_UNDERLINED,)
     found_at = sorted((found.start(), found[1]) for pattern in patterns if (found := pattern.search(head)))
     if found_at:
-        return without_marks(found_at[0][1], ticks=False).strip()[:200]
+        return without_marks(found_at[0][1], ticks=False).strip()
     first = next((line.strip() for line in head.split("\n") if line.strip()), "")
     return first if 3 <= len(first) <= 100 and not first.endswith((",", ";")) else first[:80].rsplit(" ", 1)[0]
 
@@ -234,7 +234,7 @@ def _conversation(found: Conversation, *, many: bool) -> Extracted:
             begins = len(text)
             text += f"{NAMES.get(turn.role, turn.role)}:\n{words}\n\n"
             parts.append(Part(begins, len(text), turn.role))
-    title = found.title.strip()[:200] or found.id
+    title = found.title.strip() or found.id
     moment = moment_of(found.ended or found.started)
     return Extracted(
         text, "conversation", "conversation", title, found.format, tuple(parts), moment, found.id if many else ""
@@ -287,6 +287,6 @@ def _read_elsewhere(name: str, data: bytes, kind: str, content_type: str) -> lis
     prose = prose_type(name, text)
     if kind in ("html", "pdf") and prose == "note":
         prose = "article"
-    title = (title or title_of(text, form) or PurePath(name).stem)[:200]
+    title = title or title_of(text, form) or PurePath(name).stem
     parts = tuple(Part(*part) for part in found.parts)
     return [Extracted(text, content_type or prose, form, title, "", parts, notes=notes)]

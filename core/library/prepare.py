@@ -23,6 +23,9 @@ from core.library.extract import Extracted, Part, extract
 from core.library.records import Chunk, day_of, new_id, sha256_of
 from core.search.words import spaced
 
+TITLE = 200
+"""The most letters of a document's title."""
+
 
 @dataclass(frozen=True)
 class Item:
@@ -84,6 +87,7 @@ def _prepared(item: Item, document: Extracted, way: Way) -> Prepared:
     counts: Counter[str] = Counter()
     if way.redact:
         document = _without_secrets(document, counts)
+    document = replace(document, title=document.title[:TITLE])  # half a secret would not be known as one
     source = f"{item.source}#{document.inside}" if document.inside else item.source
     pieces = pieces_of(document)
     warnings = [ErrorInfo("part-unread", note, source) for note in document.notes]

@@ -41,6 +41,9 @@ class Dialog:
         self._look, self._on_confirm, self._on_cancel = look, on_confirm, on_cancel
         self.is_open = False
         self.enabled = True
+        self.on_room: Callable[[], object] | None = None
+        """Called when it opens and when the window becomes higher or lower: time to make its lists fit `room`."""
+        self._high = 0
         self._kind = "primary"
         self._words = confirm
         self._size: list[int] = []
@@ -70,6 +73,7 @@ class Dialog:
         """Show it, in the middle of the panel."""
         self.is_open = True
         self._size = []
+        self._high = 0
         dpg.configure_item(self.item, show=True)
         self.tick()
 
@@ -150,6 +154,10 @@ class Dialog:
             return False
         feet = (dpg.get_item_children(self.foot, 1) or ()) if dpg.does_item_exist(self.foot) else ()
         dpg.configure_item(self.foot, show=any(dpg.get_item_configuration(one)["show"] for one in feet))
+        if self._high != (high := self._look.place()[3]):
+            self._high = high
+            if self.on_room is not None:
+                self.on_room()
         grown = self._fit()
         if not dpg.is_item_shown(self.item):  # another modal window closed in the same frame took it along
             dpg.configure_item(self.item, show=True)

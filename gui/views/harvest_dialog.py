@@ -287,6 +287,7 @@ class HarvestDialog:
         self.stop.show(False)
         self.undo.show(False)
 
+        self.dialog.on_room = self._fit
         self._shell.layers.append(self.dialog.key)
         self._run.on_change = self._changed
 
@@ -296,9 +297,15 @@ class HarvestDialog:
             return
         self._run.look(sources)
         self._shown = None
-        self.watch.grow(self.dialog.more, self.dialog.room)
         self.dialog.open()
         self._changed()
+
+    def _fit(self) -> None:
+        """Lists as high as the window has room for, and that of the plan no higher than its rows need."""
+        self.watch.grow(self.dialog.more, self.dialog.room)
+        wanted = LIST_HEAD + ROW_HEIGHT * len(self.list.rows)
+        most = min(LEAST + self.dialog.more, self.dialog.room - AROUND)
+        self._look.size(self._plan_list, height=max(AROUND, min(wanted, most)))
 
     def refresh(self, state: State) -> None:
         """Show how far the run is."""
@@ -384,11 +391,8 @@ class HarvestDialog:
         head = FlowRow("each", "One by one", icon="list", color="hint", text_color="muted")
         rows = [*told_first, *([head] if rows else []), *rows]
         dpg.configure_item(self._plan_list, show=bool(rows))
-        wanted = LIST_HEAD + ROW_HEIGHT * len(rows)  # no higher than its rows need, in a window that has room
-        self._look.size(
-            self._plan_list, height=max(AROUND, min(wanted, LEAST + self.dialog.more, self.dialog.room - AROUND))
-        )
         self.list.set_rows(rows)
+        self._fit()
         self.dialog.set_note(estimate_words(report))
         self.dialog.set_confirm("Apply")
         self.dialog.enable(work)

@@ -55,6 +55,7 @@ class KeysDialog:
         self.list.build(self._page)
         own = {"Everywhere": self._keys, **{name: getattr(part, "keys", ()) for name, part in (parts or {}).items()}}
         self.list.set_rows([row for name, keys in own.items() for row in part_rows(name, keys)])
+        self.dialog.on_room = self._fit
         self._shell.layers.append(self._key)
 
     def _key(self, name: str, modifiers: frozenset[str], typing: bool) -> bool:
@@ -62,7 +63,10 @@ class KeysDialog:
         moves = self.dialog.is_open and name != "Enter" and self.list.press(name)
         return moves or self.dialog.key(name, modifiers, typing)
 
-    def open(self) -> None:
-        """Show it; in a low window its page is lower, so that only the list scrolls."""
+    def _fit(self) -> None:
+        """In a low window its page is lower, so that only the list scrolls."""
         self._look.size(self._page, height=min(KEYS_HEIGHT + self.dialog.more, self.dialog.room - GAP))
+
+    def open(self) -> None:
+        """Show it."""
         self.dialog.open()

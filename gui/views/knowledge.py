@@ -45,7 +45,7 @@ OF_MEMORY = {"open": "O", "archive": "Delete", "restore": "R", "copy": "Ctrl+C"}
 """The keys of a memory."""
 WITHOUT_GROUPS = {"Up": "Up", "Down": "Down", "Home": "Down", "Page up": "Down", "Page down": "Down", "End": "Up"}
 """A key that came to the head of a group goes on to a bullet with another."""
-ALL_BUT = "All but done"
+ALL_BUT = "Current"
 """What the first chip is called while there are tasks that are done, which it leaves to a chip of their own."""
 SERVED = {"win": ("It helped", "thumbs-up"), "partial": ("It helped in part", "check"),
           "miss": ("It was beside the point", "x"), "misleading": ("It misled", "triangle-alert")}  # fmt: skip

@@ -30,7 +30,7 @@ from gui.toolkit.widgets import Button, text
 from gui.views.looks import capital, joined, short_name
 
 NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "doubles?", "vanished": "gone?",
-         "kept-away": "removed", "stale": "old?"}  # fmt: skip
+         "kept-away": "removed", "stale": "still so?"}  # fmt: skip
 """What waits, in words that need no page of the documentation."""
 ASKS = {"outdated": "Is it out of date? ", "alike": "Do they say the same? ", "stale": "Is it still so? "}
 """The question before why it waits, where the answers alone do not ask it."""

@@ -76,7 +76,7 @@ def state_of(row: FileState, damaged: bool, digest: str) -> tuple[str, str]:
     if not row.exists:
         return ("deleted", "edited") if row.kind == "digest" and digest == run_state.DELETED else ("none", "hint")
     if row.by_hand or row.kind == "prompt":
-        return ("yours" if row.kind == "prompt" else "edited"), "edited"
+        return ("yours" if row.kind == "prompt" else "edited"), "accent"
     return f"{row.bullets:,}" if row.bullets is not None else size(row.bytes), "hint"
 
 
@@ -157,6 +157,7 @@ class StartColumn:
         self._of = text(look, right, "", "small", "hint")
         self._bar = SegmentBar(look, self._card, self._card, height=WIDE_BAR)
         self.lines = Rows(look, self._card, self.picked)
+        self._total = text(look, self._card, "", "small", "hint")
         self._why = text(look, self._card, "", "small", "muted", wrap=True)
         self._why_tip = hint(look, self._why, "")
         space(look, parent, 2)
@@ -272,6 +273,9 @@ class StartColumn:
             shown.append(Line(f"{count(more, 'more line')}" if more > 0 else "", tone="accent", aside=left_out,
                               key=("file", "digest.md")))  # fmt: skip
         self.lines.set(shown)
+        together = known and on and start.words_bytes > 0
+        dpg.set_value(self._total, f"{start.words_bytes + start.bytes:,} bytes with context.md" if together else "")
+        dpg.configure_item(self._total, show=together)
         sign, color, sentence = digest_words(snapshot.overview)
         quiet = on and color == "harvested"
         say = capital(start.problem) or ("" if quiet else f"{icon(sign)}  {sentence}")

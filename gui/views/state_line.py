@@ -38,7 +38,7 @@ class HarvestButton(NamedTuple):
     action: str = "harvest"
 
 
-LOOK = "Look what a harvest would do; nothing changes before you say so"
+LOOK = "Look what a harvest would do and what it would cost; nothing changes before you say so"
 DAMAGED = "ledger-corrupt"
 """The code of what the check of the store puts right, and a harvest stumbles over."""
 HARVEST = HarvestButton("Harvest…", "wheat", LOOK, "Harvest: look first, then apply")
@@ -75,7 +75,7 @@ class Link(NamedTuple):
 
 
 def links(state: State) -> list[Link]:
-    """`234 bullets` (as many as the list has), `from 221 conversations`, `15 not read yet`, `22 could not be read`:
+    """`234 bullets` (as many as the list has), `from 221 conversations`, `15 not read yet`, `22 failed`:
     what is not zero, and the first always; of a large store what its ledger tells at once, nothing while nobody
     knows."""
     found, first = state.snapshot, state.first_counts
@@ -89,7 +89,7 @@ def links(state: State) -> list[Link]:
         parts.append(Link(count(book.number, "bullet"), "show.all"))
     parts += [Link(f"from {count(harvested, 'conversation')}", "show.harvested", "muted")] if harvested else []
     parts += [Link(f"{waiting:,} {NOT_READ}", "show.waiting", "accent")] if waiting else []
-    return parts + ([Link(f"{failed:,} could not be read", "show.harvest-failed", "muted")] if failed else [])
+    return parts + ([Link(f"{failed:,} failed", "show.harvest-failed", "muted")] if failed else [])
 
 
 def activity_words(activity: Activity) -> str:
@@ -122,7 +122,8 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     if damage := next((one for one in found.problems if one.code == DAMAGED), None):
         return "circle-alert", "failed", capital(damage.message.partition(":")[0])
     if found.problems:
-        return "triangle-alert", "edited", count(len(found.problems), "warning")
+        first, more = found.problems[0].message, len(found.problems) - 1
+        return "triangle-alert", "edited", f"{first} (and {count(more, 'more warning')})" if more else first
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
     at, failed = found.ledger.newest
     last = max(next((run.when for run in harvests if run.when), ""), at)
