@@ -155,8 +155,9 @@ def _waiting(session: Session) -> tuple[int, str, bool, str] | None:
         return None
     if text.endswith(("?", "？")):
         return (number, text, True, text) if _names_work(text) else None
-    ordered = [part.text for part in _sentences(row) if _ORDERS.match(part.text) and _names_work(part.text)]
-    return (number, _ORDERS.sub("", ordered[0]), False, ordered[0]) if ordered else None
+    ordered = [(_ORDERS.sub("", part.text), part.text) for part in _sentences(row) if _ORDERS.match(part.text)]
+    work, quote = next((one for one in ordered if _names_work(one[0])), ("", ""))
+    return (number, work, False, quote) if work else None
 
 
 def _names_work(text: str) -> bool:
