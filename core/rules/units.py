@@ -81,7 +81,7 @@ def _below_subject(line: str) -> str:
 def cut(text: str, turn: int, place: str) -> Iterator[Unit]:
     """The units of one message."""
     role = "user" if place == "user" else "assistant"
-    rows = rows_of(Turn(role, text), turn)
+    rows = [row for row in rows_of(Turn(role, text), turn) if row.mark in ("", " ")]  # a ticked box tells what is done
     lines = text.split("\n")
     at = 0
     while at < len(rows):
