@@ -219,6 +219,9 @@ def test_forgotten_and_purged_words_are_nowhere(disk: Tools, gone: bool) -> None
     if gone:
         assert disk.names('"zyzzogeton"') == []
         assert sorted(disk.names('"Tested it"')) == ["claude_code/pump", "claude_code/valve"]
+    else:  # it goes on, and is read again
+        disk.session("pump", ("user", "And the lamp?"), days=24)
+        disk.harvest()
     assert all(b"zyzzogeton" not in content(copy) for copy in disk.copies)
     disk.do("forget", "claude_code/valve", "--yes")
     assert len(disk.copies) == 1
@@ -228,12 +231,12 @@ def test_forgotten_and_purged_words_are_nowhere(disk: Tools, gone: bool) -> None
 
 
 def test_tools_and_projects_are_left_out(disk: Tools) -> None:
-    """Nothing of them is kept."""
+    """Nothing of them is kept; of a folder whose name only begins like theirs everything is."""
     disk.settings |= {"archive": "all", "archive_without": ["/srv/shop"]}
     disk.session("pump")
     disk.harvest()
     assert disk.copies == []
-    disk.settings["archive_without"] = []
+    disk.settings["archive_without"] = ["/srv/sh"]
     disk.harvest()
     assert len(disk.copies) == 1
     disk.settings["archive_without"] = ["claude-code"]
@@ -296,6 +299,46 @@ def test_a_user_is_warned_in_time(disk: Tools, monkeypatch: pytest.MonkeyPatch) 
     disk.settings["archive"] = "expiring"
     disk.session("valve")
     assert not [row for row in disk.told("status")["warnings"] if "will be deleted" in row]
+
+
+def test_no_copy_goes_for_good_that_was_not_meant(disk: Tools) -> None:
+    """A folder whose name another one begins with, and letters with which a hash may begin."""
+    disk.session("pump")
+    disk.harvest()
+    [row] = disk.told("archive")["conversations"]
+    for which in ("/srv/sh", row["sha256"][:3]):
+        assert disk.run(disk.patch, "archive", "remove", which, "--yes")[0] == 1
+    assert disk.kept() == ["claude_code/pump"]
+    assert disk.told("archive", "remove", "/srv/shop", "--yes")["removed"] == ["claude_code/pump"]
+
+
+def test_a_copy_that_was_removed_leaves_no_word_in_the_index(disk: Tools) -> None:
+    """Its tool has deleted it, too: nobody has it any more."""
+    path = disk.session("pump", ("user", "And the quixotron?"))
+    disk.harvest()
+    path.unlink()
+    assert disk.names("quixotron") == ["claude_code/pump"]
+    disk.do("archive", "remove", "claude_code/pump", "--yes")
+    cache = Path(disk.environment["XDG_CACHE_HOME"])
+    assert not [one for one in cache.rglob("*") if one.is_file() and b"quixotron" in one.read_bytes()]
+
+
+def test_a_conversation_that_was_forgotten_is_never_kept(disk: Tools) -> None:
+    """Neither because the archive was switched on later, nor because a kill left its copy."""
+    disk.settings["archive"] = "off"
+    disk.session("pump")
+    disk.harvest()
+    disk.do("forget", "claude_code/pump", "--yes")
+    disk.settings["archive"] = "all"
+    disk.session("valve")
+    disk.harvest()
+    assert disk.kept() == ["claude_code/valve"]
+    [copy] = disk.copies
+    left = copy.read_bytes()
+    disk.do("forget", "claude_code/valve", "--yes")
+    copy.write_bytes(left)
+    disk.harvest()
+    assert disk.copies == []
 
 
 def test_a_file_that_the_ledger_lost_counts_again(disk: Tools) -> None:

@@ -204,6 +204,31 @@ def test_a_no_changes_nothing_and_a_yes_is_asked_for_after_the_change_was_shown(
         assert ("nothing was changed" in out.getvalue()) is not applied
 
 
+def test_what_a_tool_writes_while_a_yes_is_waited_for_is_not_written_over(
+    person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question may stand for hours, and the tool goes on meanwhile. Our copy of its file is for the user alone."""
+    import io
+
+    settings = put(person / ".codex/config.toml", "model = 'a'\n")
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self, *_: object) -> str:
+            settings.write_text("model = 'b'\n")
+            return "y\n"
+
+    monkeypatch.setattr("sys.stdin", Terminal())
+    err = Terminal()
+    assert main(["connect", "codex"], io.StringIO(), err) == 1
+    assert "has changed in this moment" in err.getvalue() and settings.read_text() == "model = 'b'\n"
+    works("connect", "codex", "--yes")
+    copies = [path for path in (person / ".config").rglob("*") if path.is_file()]
+    assert copies and not [path for path in copies if path.stat().st_mode & 0o077]
+
+
 def test_all_means_those_that_are_there(person: Path, tmp_path: Path) -> None:
     """A tool counts by its folder or by its program; removing all takes what is connected."""
     (person / ".codex").mkdir()

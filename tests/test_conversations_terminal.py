@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import tracemalloc
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -17,6 +18,7 @@ from core.conversations.events import Command, Edit
 from core.conversations.packed import LEAST_UNPACKED
 from core.conversations.read import read_all, read_conversation, why_unread
 from core.conversations.render import transcript
+from tests.cli_call import call as call_program
 from tests.made_records import check_records, document, lines, roles, said
 
 # --- claude code: Claude Code: without these, tool output or another program's words would be harvested as the
@@ -210,7 +212,7 @@ def test_a_rollout_that_begins_with_a_record_of_a_newer_kind_is_read() -> None:
     assert said(check_records(data, "codex", skipped=1), "user") == ["hi"]
 
 
-def _ran(call: dict[str, Any], output: str) -> Conversation:
+def _ran(call: dict[str, Any], output: Any) -> Conversation:
     rows = (
         event("user_message", "go"),
         {**row("response_item"), "payload": {"call_id": "1", **call}},
@@ -248,6 +250,25 @@ def test_what_codex_writes_around_an_output_goes_and_the_exit_code_stays(
     assert read.turns[-1].text == text
     (command,) = [event for turn in read.turns for event in turn.events if isinstance(event, Command)]
     assert (command.status, command.failed) == (status, None if status is None else status != 0)
+
+
+@pytest.mark.parametrize("output", ["patch rejected by user", {"content": "patch rejected by user", "success": False}])
+def test_a_patch_that_was_refused_in_codex_is_no_change(tmp_path: Path, output: Any) -> None:
+    """A hand-off named the file as written."""
+    patch = "*** Begin Patch\n*** Update File: src/till.py\n@@\n-a\n+b\n*** End Patch"
+    rows = (
+        META,
+        event("user_message", "Round the sums in the till."),
+        row("response_item", type="custom_tool_call", name="apply_patch", call_id="1", input=patch),
+        row("response_item", type="custom_tool_call_output", call_id="1", output=output),
+        event("agent_message", "I have changed nothing."),
+    )
+    (tmp_path / "rollout-1.jsonl").write_bytes(lines(*rows))
+    code, out, _ = call_program("--home", str(tmp_path / "home"), "handoff", str(tmp_path / "rollout-1.jsonl"))
+    assert code == 0 and "Round the sums" in out and "till.py" not in out
+    assert "the person refused it" in transcript(
+        _ran({"type": "custom_tool_call", "name": "apply_patch", "input": patch}, output)
+    )
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,12 @@ def test_a_power_cut_at_any_change_of_the_disk_loses_nothing() -> None:
 
 
 @needs_proc
+def test_a_power_cut_never_leaves_an_edit_that_undo_does_not_know() -> None:
+    """The words that it took out are nowhere else."""
+    assert tried(power, 7, ("edit", "edit, then harvest")) >= 40
+
+
+@needs_proc
 def test_what_is_written_to_a_conversation_while_it_is_harvested_is_found_again() -> None:
     assert tried(meddling, 32, ALL[::4]) >= 3
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -167,8 +168,63 @@ def test_a_forgotten_conversation_is_struck_through_and_undo_brings_its_lines_ba
     assert f"- {SAID} [forgotten: " in world.text("removed.md")
     assert f"- {OTHER} [from: {talks['second'].name}" in world.text("facts.md")
     assert RARE not in run(world, "context") and SAID not in run(world, "search", "pump port", "--kind", "bullet")
+    assert RARE not in world.text("quarantine.md")
     run(world, "undo", found["run"])
+    assert RARE in world.text("quarantine.md")
     assert f"- {SAID} [from: {talks['first'].name}" in world.text("facts.md")
+
+
+@pytest.mark.parametrize("yes", [(), ("--yes",)])
+def test_what_was_said_in_a_forgotten_conversation_and_stands_in_no_line_is_gone_too(
+    world: World, yes: tuple[str, ...]
+) -> None:
+    """From what is searched and kept ready at least; with a yes from the trash and the record of uses as well."""
+    world.options = replace(world.options, trash_days=14)
+    said = f"User: the {RARE} valve is loose. The cellar is dry.\n\nAssistant: Noted.\n"
+    talk = world.converse(said)
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": OTHER, "quote": OTHER}]}))
+    assert RARE in run(world, "search", RARE)
+    run(world, "worked", f"{talk.name}:1", "--outcome", "win", "--why", f"it was the {RARE} valve")
+    answers = next((world.folder / "cache").rglob("conversations")).parent / "answers"
+    answers.mkdir()
+    (answers / f"{sha256(said)}.json").write_text(json.dumps({"k": RARE}))
+    assert len(world.trash()) == 1
+    run(world, "forget", talk.name, *yes)
+    assert not [place for place in places(world.folder) if place.startswith("cache/")]
+    assert not yes or (places(world.folder), world.trash()) == ([], [])
+
+
+def test_a_line_that_was_removed_before_is_in_no_byte_when_its_conversation_is_forgotten(world: World) -> None:
+    """It stands in removed.md and in the record of changes, and no line rests on the conversation any more."""
+    talks = everywhere(world)
+    run(world, "rm", "facts", SAID)
+    run(world, "review", "all", "held", "--no")
+    assert any("removed.md" in place for place in places(world.folder))
+    run(world, "forget", talks["first"].name, "--yes")
+    assert places(world.folder) == []
+
+
+def test_a_conversation_that_went_on_is_forgotten_whole_by_the_hash_of_its_end(world: World) -> None:
+    """Else what the shorter one taught stays, and the longer one is read again when it grows."""
+    world.options = replace(world.options, limits=replace(world.options.limits, keep=True))
+    talk = world.converse(TALK)
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": SAID}]}))
+    longer = TALK + "User: The roof leaks.\n\nAssistant: Noted.\n"
+    world.converse(longer, talk.name)
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": "The roof leaks", "quote": "The roof leaks"}]}))
+    assert SAID in world.text("facts.md")
+    run(world, "forget", sha256(longer)[:12], "--yes")
+    assert places(world.folder) == []
+    assert {world.entry(text)["status"] for text in (TALK, longer)} == {"forgotten"}
+
+
+def test_a_short_part_of_a_name_is_not_taken_for_the_beginning_of_another_conversations_hash(world: World) -> None:
+    world.converse(TALK)
+    short = sha256(TALK)[:3]
+    third = world.converse("User: a third talk.\n", f"{short}y-{uuid.uuid4()}")
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": OTHER, "quote": ""}]}))
+    assert document(world, "forget", short)["name"] == third.name
+    assert world.entry(TALK)["status"] == "harvested"
 
 
 def test_a_line_that_others_say_too_loses_the_name_though_an_editor_saves_meanwhile(
@@ -228,6 +284,30 @@ def test_a_word_that_records_use_themselves_is_purged_from_what_is_said_alone(wo
     document(world, "rm", "tasks", word, "--forever", "--yes")
     assert {entry["path"]: entry["status"] for entry in document(world, "ledger")} == before
     assert [row["added"] for row in document(world, "undo") if row["kind"] == "harvest"] == runs
+
+
+def test_a_removal_that_could_not_reach_the_library_goes_on_later(world: World) -> None:
+    """Else the words stay there for good, and nothing says so any more."""
+    everywhere(world)
+    library = world.paths.library
+    whole = library.read_bytes()
+    library.write_bytes(b"no database" * 1000)
+    code, out, _ = call("rm", "facts", SAID, "--forever", "--yes", "--json", "--home", str(world.paths.home))
+    assert code == 1 and json.loads(out)["errors"]
+    library.write_bytes(whole)
+    run(world, "doctor", "--repair")
+    assert places(world.folder) == []
+
+
+def test_a_damaged_record_that_holds_it_goes_too_and_what_was_written_below_the_line(world: World) -> None:
+    everywhere(world)
+    plan = next(path for path in world.paths.plans.iterdir() if RARE in path.read_text())
+    plan.write_text(plan.read_text() + f'{{"t": "intent", "said": "{SAID}\n')
+    facts = world.text("facts.md")
+    [line] = [row for row in facts.split("\n") if SAID in row]
+    world.knowledge("facts.md", facts.replace(line, f"{line}\n  - it is the {RARE} in the cellar"))
+    run(world, "rm", "facts", SAID, "--forever", "--yes")
+    assert places(world.folder) == []
 
 
 def test_the_users_own_files_and_a_damaged_copy_are_named_and_left_as_they_are(world: World) -> None:

@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -166,6 +167,17 @@ def test_the_switch_changes_one_word_of_the_settings_file(desk: Desk, at_home: P
         desk.press("ctrl+shift+d")
         seat.settle()
         assert file.read_bytes() == before
+
+
+def test_a_switch_that_could_not_be_written_shows_what_stands(desk: Desk, at_home: Path) -> None:
+    """Else who switched the digest off believes it, and every conversation gets it."""
+    workspace = harvested_at(at_home)
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        switch = seat.panel.workbench.sides["knowledge"].digest  # type: ignore[attr-defined]
+        with patch("gui.shell.config_set", side_effect=KnowledgeError("settings-failed", "the disk is full", "")):
+            desk.click(switch.toggle.item)
+            seat.settle()
+        assert switch.toggle.on and b"digest_enabled = true" in workspace.loaded.file.read_bytes()
 
 
 def test_the_digest_is_deleted_by_a_second_yes_and_written_by_the_switch(desk: Desk, at_home: Path) -> None:

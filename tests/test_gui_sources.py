@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from core.base.paths import Paths
 from core.commands.harvest_options import HarvestRequest
 from core.commands.sources import SourceFound, SourcesReport
 from core.commands.workspace import Workspace
@@ -203,4 +204,21 @@ def test_a_harvest_of_one_source_leaves_the_others_alone(desk: Desk, home: Works
     stand.view.look()
     stand.settle()
     assert "3 harvested" in stand.view.lines[1].row.words
+    stand.close()
+
+
+def test_apply_is_of_the_home_that_the_dry_run_looked_at(desk: Desk, home: Workspace, tmp_path: Path) -> None:
+    """Another one may be shown by then, and nobody has seen what a harvest would do there."""
+    from gui.harvest_run import PLANNED, HarvestRun
+
+    stand = Stand(desk, home, Column, width=640)
+    run = HarvestRun(stand.shell)
+    run.look(("claude_code",))
+    stand.settle()
+    assert run.now.phase == PLANNED
+    stand.shell.workspace = replace(home, paths=Paths(tmp_path / "another"))
+    assert run.apply()
+    stand.settle()
+    assert run.now.report is not None and run.now.report.harvested == 3
+    assert home.paths.ledger.exists() and not (tmp_path / "another").exists()
     stand.close()

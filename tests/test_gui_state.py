@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from core.base import locks
 from core.base.paths import Paths
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.context import DigestState
@@ -23,6 +24,7 @@ from core.commands.workspace import Workspace
 from core.harvest.classify import fate_of
 from core.harvest.report import HarvestReport, NewLine, Progress
 from core.harvest.steps import HarvestPlan, Limits, Step
+from core.knowledge.ledger import read_ledger
 from core.knowledge.run_state import (
     DELETED,
     ELSEWHERE,
@@ -62,7 +64,7 @@ from gui.views.knowledge_rows import Knowledge
 from gui.views.settings import set_words, setting_rows
 from gui.views.start import digest_words, file_lines, known_counts, ledger_lines
 from gui.views.state_line import activity_words, harvest_button, links, resting_words
-from gui.watch import folders_of, matters
+from gui.watch import folders_of, matters, run_mark
 from tests.cli_call import call
 from tests.harvest_world import says
 from tests.panel_desk import at_home_fixture, workspace_at  # noqa: F401 - pytest finds the fixture by itself
@@ -383,6 +385,27 @@ def test_only_what_can_change_the_view_wakes_it(tmp_path: Path) -> None:
         assert not matters(str(noise), paths), noise
     assert folders_of(paths, [other]) == [paths.home, paths.knowledge, paths.file_notes, tmp_path / "config"]
     assert folders_of(Paths(tmp_path / "not" / "yet")) == [tmp_path]
+
+
+def test_a_run_that_was_killed_is_no_longer_at_work(tmp_path: Path) -> None:
+    """It changes no file any more, and the window would wait for it for ever."""
+    paths = Paths(tmp_path / "home")
+    paths.journal.parent.mkdir(parents=True)
+    paths.journal.write_bytes(b"half a run")
+    with locks.locked(paths.lock, work="harvest"):
+        running = run_mark(paths)
+    assert running != run_mark(paths)
+
+
+def test_a_ledger_that_is_another_of_the_same_size_is_read_again(home: Workspace) -> None:
+    """Another program forgets one conversation, and the list goes on showing it."""
+    harvested(home)
+    first = gathered(home)
+    key = next(iter(read_ledger(home.paths)))
+    text = home.paths.ledger.read_text(encoding="utf-8")
+    home.paths.ledger.write_text(text.replace(key, "f" * 64), encoding="utf-8")
+    rows = gathered(home, first.snapshot, first.ledger_seen).snapshot.ledger
+    assert "f" * 64 in [row.key for row in rows] and key not in [row.key for row in rows]
 
 
 def test_a_program_is_never_started_by_opening_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

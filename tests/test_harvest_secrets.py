@@ -202,6 +202,22 @@ def test_what_a_reader_cuts_off_is_no_half_of_a_key(records: list[dict[str, Any]
     assert "word word" in str(clean.turns) and GITHUB[:12] not in str(clean.turns)
 
 
+def test_neither_what_an_agent_ran_nor_where_it_worked_gives_a_secret_away(tmp_path: Path) -> None:
+    """Rules harvest commands, and an archive keeps folder and branch, beside the turns."""
+    row = {"parentUuid": None, "sessionId": "s", "cwd": f"/srv/{FACE}", "gitBranch": f"try-{GITHUB}"}
+    ran = f"curl -H 'Authorization: Bearer {GITHUB}' localhost && PGPASSWORD=plumtree psql -h db {PASSWORD}"
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": ran}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": f"{PASSWORD} is wrong", "is_error": True}
+    said = [("user", f"DB_PASSWORD={PASSWORD} is set"), ("assistant", [call]), ("user", [result])]
+    rows = [
+        {**row, "type": role, "uuid": f"u{at}", "message": {"role": role, "content": content}}
+        for at, (role, content) in enumerate(said)
+    ]
+    clean, _ = redacted_conversation(read_conversation("s", "\n".join(map(json.dumps, rows)).encode()))
+    assert "psql -h db" in str([turn.events for turn in clean.turns]) and clean.folder and clean.branch
+    assert not [secret for secret in (*SECRETS, "plumtree") if secret in str(clean)]
+
+
 def test_redaction_can_be_switched_off_by_the_person(tmp_path: Path) -> None:
     """Who works with made-up keys all day must be able to read their own notes."""
     workspace = make_home(tmp_path, "redact = false")

@@ -249,14 +249,29 @@ def test_no_tool_tells_what_is_another_projects(birds: World, allow_writes: bool
         assert '"notice"' not in said or call[0] != "read_conversation", f"{call}: {said}"
 
 
+def test_whoever_switched_the_search_of_conversations_off_is_read_by_no_agent(birds: World) -> None:
+    """Also by a server that was started before; and no word of them stays in the cache."""
+    server = build_server(workspace(birds, "src/shop"))
+    calls = [("search_conversations", {"query": WORDS}), ("search_conversations", {}), ("find", {"query": "crash"})]
+    calls += [("read_conversation", {"name": talk(OWN)}), ("why", {"path": "app.py"})]
+    before = asked(server, calls)
+    assert sum(f"Why does the {OWN} harbour crash" in said for said in before) >= 4
+    (birds.folder / "named.toml").write_text("[ai_settings.knowledge]\nsearch_conversations = false\n")
+    assert not [said for said in asked(server, calls) if f"Why does the {OWN} harbour crash" in said]
+    assert not list((birds.folder / "XDG_CACHE_HOME").rglob("conversations/search.db"))
+
+
 def test_writing_stays_in_the_project_too(birds: World) -> None:
     """With --allow-writes nobody is asked: what an agent may not read it may not write, nor take into the library to
     read it there, nor count or take back."""
     secret, before = birds.folder / "src/shop-secret", library_rows(birds)
     server = build_server(workspace(birds, "src/shop"), allow_writes=True)
     chunk, trace = before["chunk"], before["trace"]
+    link = birds.folder / "papers/link.md"
+    link.symlink_to(secret / "app.py")
     taken = [
         str(secret / "app.py"),
+        str(link),
         str(secret),
         "../shop-secret",
         "x://../../shop-secret/app.py",

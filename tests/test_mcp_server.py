@@ -234,6 +234,19 @@ def test_a_memory_is_saved_only_with_the_persons_word(home: Path, answer: Elicit
     assert (home / "knowledge" / "memories").exists() is saved
 
 
+@pytest.mark.parametrize(
+    "answer", [ElicitResult(action="accept", content={"save": False}), ElicitResult(action="decline")]
+)
+def test_a_document_is_taken_in_only_with_the_persons_word(home: Path, answer: ElicitResult) -> None:
+    page = home.parent / "page.md"
+    page.write_text("# Pumps\n\nThe pump hums at night.\n")
+    result, asked = called(server(home), "ingest", answer, paths=[str(page)])
+    assert len(asked) == 1 and str(page) in asked[0]
+    assert data(result)["count"] == 0 and not (home / "knowledge/library.db").exists()
+    taken, _ = called(server(home), "ingest", YES, paths=[str(page)])
+    assert data(taken)["count"] == 1
+
+
 def test_the_person_is_shown_what_will_be_written_and_where(home: Path, tmp_path: Path) -> None:
     """Invisible characters could hide half of what is saved from whoever is asked for it."""
     (tmp_path / "app").mkdir()

@@ -212,6 +212,39 @@ def test_what_is_not_there_is_called_weak_and_is_short(shop: Path) -> None:
     assert "weak" not in answered("find", query="how are the release notes of the shop generated")
 
 
+def test_a_long_question_is_not_weak_for_the_words_that_no_answer_repeats(shop: Path) -> None:
+    """A mark that stands on right answers makes an agent search on; that the zebra importer was said is enough."""
+    kept_talk(shop, "s8", ["Why does the zebra importer stall?", "The zebra importer stalls on a quagga header."])
+    asked = (
+        "I am about to hand the weekend release over to a colleague, who noticed that the zebra importer stalls whenever "
+        "two warehouses deliver their monthly totals late and the operator restarts the terminal in between: is anything "
+        "known about the reasons, and would splitting the spreadsheet into smaller archives beforehand help?"
+    )
+    assert "quagga" in answered("find", query=asked) and "weak" not in answered("find", query=asked)
+    assert "weak:" in answered("find", query=asked.replace("zebra importer stalls", "tariff calculator rounds"))
+
+
+def test_a_hit_that_does_not_fit_is_shortened_and_not_dropped(shop: Path) -> None:
+    """What was left out of a long answer was the rule that holds, and there was room for most of it."""
+
+    def words(start: int, number: int) -> str:
+        return " ".join(f"part{at}x" for at in range(start, start + number))
+
+    said = [f"The parcel printer jams on {words(at * 5, 5)}." for at in range(60)]
+    kept_talk(shop, "s8", ["Why does the parcel printer jam?", "\n".join(said)])
+    kept = shop.parents[1] / ".manual_slop" / "knowledge"
+    kept.mkdir(parents=True, exist_ok=True)
+    rules = [
+        f"The parcel printer jams on {words(400, 1)}.",
+        f"The parcel printer jams on {words(420, 10)}. It is cleaned with {words(520, 12)}. So {words(600, 4)}",
+    ]
+    bullets = [f"- {rule} [from: claude_code/s8, 2026-05-06]\n" for rule in rules]
+    (kept / "decisions.md").write_text("# Decisions\n\n" + "".join(bullets))
+    found = answered("find", query="why does the parcel printer jam?")
+    shortened = [row for row in found.splitlines() if "[decision" in row and ". … → s8" in row]
+    assert len(found) <= 2400 and len(shortened) == 1, found
+
+
 def test_a_function_that_is_no_more_is_marked(shop: Path) -> None:
     """By name, in any file of the repository; a name that git never had says nothing, and nor does a command."""
     from core.give.still import gone

@@ -93,6 +93,21 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
     return Disk(me, monkeypatch)
 
 
+def test_an_answer_for_one_project_answers_nothing_of_another(disk: Disk) -> None:
+    """What waits there was not looked at."""
+    shop, bank = repository(disk.src / "shop"), repository(disk.src / "bank")
+    disk.session(rule("paint"), shop)
+    disk.session(rule("boil"), bank)
+    disk.harvest()
+    held = disk.top / ".manual_slop/knowledge/quarantine.md"
+    names = {row["path"].rpartition("/")[2]: row["name"] for row in json.loads(disk.asked(shop, "ledger", "--json")[0])}
+    lines = [f"- [no-quote] facts: The {word} bell rings [from: {names[f'{file}.jsonl']}, 2026-06-10]"
+             for word, file in (("paint", "s0"), ("boil", "s1"))]  # fmt: skip
+    held.write_text("\n".join(["# Quarantine", "", *lines, ""]))
+    disk.asked(shop, "review", "all", "held", "--yes", "--project", str(shop))
+    assert lines[0] not in held.read_text() and lines[1] in held.read_text()
+
+
 # --- sessions without a folder ---------------------------------------------------------------------------------------
 
 

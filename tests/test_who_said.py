@@ -370,3 +370,50 @@ def test_an_option_that_the_user_did_not_choose_is_not_their_word() -> None:
             ("assistant", "It is set up."),
         )
         assert bool(judge(talk, "decisions", ALWAYS, "").held) is waits, chosen
+
+
+REJECTED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit). "
+)
+DENIED = "Permission for this tool use was denied. The tool use was rejected (eg. if it was a file edit). "
+NOTE = "\n\nNote: The user's next message may contain a correction or preference. Consider saving that to memory."
+CLARIFY = "The user wants to clarify these questions.\n    Start by asking them.\n\n    Questions asked:\n"
+
+
+@pytest.mark.parametrize(
+    ("gave", "failed", "theirs"),
+    [
+        (f"{REJECTED}To tell you how to proceed, the user said:\nuse pnpm here{NOTE}", True, "use pnpm here"),
+        (f"{REJECTED}The user provided the following reason for the rejection: read the guide", True, "read the guide"),
+        (f"{DENIED}The user said:\ntake a new branch", True, "take a new branch"),
+        (f'{REJECTED}the user said:\n{CLARIFY}- "Which?"\n  Answer: Tokio\n- "Why?"\n  (none){NOTE}', True, "Tokio"),
+        (f'{REJECTED}the user said:\n{CLARIFY}- "Which?"\n  (No answer provided)', True, ""),
+        ('Your questions have been answered: "Which?"="9090". You can now continue.', False, "9090"),
+        ('The user answered: "Which?"="9090". Read the answers carefully.', False, "9090"),
+        (f"1 failed\nExpected that the user said:\n{ALWAYS}", True, ""),
+        (f"{REJECTED}To tell you how to proceed, the user said:\n{ALWAYS}", False, ""),
+    ],
+)
+def test_behind_a_refusal_and_a_question_the_users_own_words_are_theirs(
+    tmp_path: Path, gave: str, failed: bool, theirs: str
+) -> None:
+    """What the tool adds to them was kept as said by the user, and so was any failing output that claimed to be; what
+    newer versions introduce in other words was lost."""
+    result = [{"type": "tool_result", "tool_use_id": "c1", "content": gave, "is_error": failed}]
+    answers = {"toolUseResult": {"answers": {"Which?": "9090"}}} if "9090" in gave else {}
+    ask = [
+        {"type": "tool_use", "id": "c1", "name": "AskUserQuestion" if answers else "Bash", "input": {"command": "x"}}
+    ]
+    talk = session(
+        "/srv/app",
+        ("user", "set it up"),
+        ("record", {"type": "assistant", "message": {"role": "assistant", "content": ask}, "content": ""}),
+        ("record", {"content": result, **answers}),
+        ("assistant", "I see."),
+    )
+    (tmp_path / "s1.jsonl").write_text(talk)
+    code, shown, _ = call(
+        "--home", str(tmp_path / "home"), "show", str(tmp_path / "s1.jsonl"), "--role", "user", "--json"
+    )
+    assert code == 0
+    assert [row["text"] for row in json.loads(shown)["turns"]] == ["set it up", *filter(None, [theirs])]

@@ -14,17 +14,24 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from core import conversation_index as conversation_index
-from core.base import files, locks
 from core.base.figures import count, size
 from core.base.result import KnowledgeError, disk_errors
-from core.commands.transcript import LOOK_SECONDS, ends_known, index_folder, opened_index, tool_of, where_of
+from core.commands.transcript import (
+    LOOK_SECONDS,
+    ends_known,
+    forget_all,
+    index_folder,
+    opened_index,
+    tool_of,
+    where_of,
+)
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.conversation_index import RATE, SHARE, Brought, look, place_of
 from core.harvest.report import Progress
 from core.knowledge.projects import here_in, known_projects
 from core.search import conversations as stored
-from core.search import kept_vectors, store
+from core.search import kept_vectors
 from core.search.candidates import Filters
 from core.search.conversation_query import (
     Found,
@@ -156,14 +163,6 @@ class BuildReport:
 # --- the index -------------------------------------------------------------------------------------------------------
 
 
-def forget_all(workspace: Workspace, seconds: float = 0.0) -> None:
-    """Take the words of conversations out of the cache: the user has switched the search off, or the index is damaged
-    and made again. Where another program writes it for longer than this many seconds, the next search does it."""
-    folder = index_folder(workspace)
-    with suppress(OSError), locks.locked(folder / store.LOCK, work="search", editor_wait=seconds):
-        stored.throw_away(folder)
-
-
 def build(
     workspace: Workspace,
     progress: Callable[[Any], None] = lambda step: None,
@@ -269,10 +268,6 @@ def find(
     """The conversations that any words are about, best first; without words those that the filters let through, the
     newest first. `seconds` bounds how long what is new is read before. Of those whose folder `allowed` refuses nothing
     is told. Raises KnowledgeError for a filter that is none."""
-    if not workspace.config.search_conversations:
-        if files.exists(index_folder(workspace) / store.FILE):
-            forget_all(workspace)
-        return ConversationHits(words)
     day = today or date.today()
     bounds, sources = (
         Span(first_day(filters.since, day), first_day(filters.before, day)),

@@ -298,8 +298,10 @@ def forget_in_index(workspace: Workspace) -> list[str]:
         return []
     try:
         with opened_index(workspace, 0.0) as (database, brought, problem):
-            if database is None or brought.busy or problem:
-                return [problem or "another program writes the index of conversations; the next search takes it out"]
+            if brought.busy:
+                return ["another program writes the index of conversations; the next search takes it out"]
+            if database is None:
+                return [problem] if problem else []
             with locks.locked(folder / store.LOCK, work="forget", editor_wait=1.0):
                 conversations.scour(database, folder)
     except (OSError, locks.LockHeldError) as error:

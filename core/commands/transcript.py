@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.base import files
+from core.base import files, locks
 from core.base.choices import SPOKEN_ROLES
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
@@ -29,6 +29,7 @@ from core.knowledge.journal import read_plans
 from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
 from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
+from core.search import store
 from core.search.conversations import Held
 from core.sources.archive import stand_in, stand_ins
 from core.sources.artifact import HOME, Artifact
@@ -97,7 +98,12 @@ def _known(entry: Entry) -> str:
 
 @contextmanager
 def opened_index(workspace: Workspace, seconds: float) -> Iterator[tuple[Database | None, Brought, str]]:
-    """The index after a look of this many seconds, and a sentence where it cannot be kept."""
+    """The index after a look of this many seconds, and a sentence where it cannot be kept. None, and no sentence, where
+    the user has switched it off: then its words leave the cache."""
+    if not workspace.config.search_conversations:
+        forget_all(workspace)
+        yield None, Brought(), ""
+        return
     where, problem = where_of(workspace)
     database, brought = None, Brought()
     try:
@@ -113,6 +119,15 @@ def opened_index(workspace: Workspace, seconds: float) -> Iterator[tuple[Databas
     finally:
         if database is not None:
             database.close()
+
+
+def forget_all(workspace: Workspace, seconds: float = 0.0) -> None:
+    """Take the words of conversations out of the cache: the user has switched the search off, or the index is damaged
+    and made again. Where another program writes it for longer than this many seconds, the next search does it."""
+    folder = index_folder(workspace)
+    if files.exists(folder / store.FILE):
+        with suppress(OSError), locks.locked(folder / store.LOCK, work="search", editor_wait=seconds):
+            stored.throw_away(folder)
 
 
 def tool_of(row: Held) -> str:
@@ -303,11 +318,10 @@ def locate(
         raise KnowledgeError("usage", "which conversation?", hint="'knowledge search' tells names")
     where, _ = where_of(workspace)
     rows: list[Held] = []
-    if workspace.config.search_conversations:
-        with opened_index(workspace, seconds) as (database, _, _):
-            if database is not None:
-                rows = stored.named(database, name) or stored.named(database, os.path.abspath(name))
-                rows = rows or stored.named_like(database, name, MOST_ALIKE)
+    with opened_index(workspace, seconds) as (database, _, _):
+        if database is not None:
+            rows = stored.named(database, name) or stored.named(database, os.path.abspath(name))
+            rows = rows or stored.named_like(database, name, MOST_ALIKE)
     if allowed is not None:
         rows = [row for row in rows if allowed(row.folder)]
     if not rows:

@@ -370,6 +370,10 @@ def _edit(store: Store) -> int:
     return _exit(bullets.edit, store.workspace(), "facts", ref, NEW_WORDS, seen=seen)
 
 
+def _edit_and_harvest(store: Store) -> int:
+    return _edit(store) or store.harvest()
+
+
 def _done(store: Store) -> int:
     ref, seen = store.memory["milk"]
     return _exit(bullets.done, store.workspace(), ref, seen=seen)
@@ -381,6 +385,9 @@ def _add(store: Store) -> int:
 
 def _edit_is_whole(store: Store) -> list[str]:
     found = [words for words in (OLD_WORDS, NEW_WORDS) if f"- {words}\n" in store.world.text("facts.md")]
+    told = {line for row in read_changes(store.world.paths) for line in row.added}
+    if found == [NEW_WORDS] and f"- {NEW_WORDS}" not in told:
+        return ["undo does not know of the edit that was made"]
     return [] if len(found) == 1 else [f"the edited bullet stands there as {found}"]
 
 
@@ -578,6 +585,9 @@ SCENARIOS = (
     ),
     Scenario("restore", _in_trash, _restore, again=_restore, drained=False, wrong_then=_is_back),
     Scenario("edit", _bulleted, _edit, may_go=lambda _: {f"- {OLD_WORDS}"}, wrong=_edit_is_whole),
+    Scenario(
+        "edit, then harvest", _bulleted, _edit_and_harvest, may_go=lambda _: {f"- {OLD_WORDS}"}, wrong=_edit_is_whole
+    ),
     Scenario("done", _bulleted, _done, may_go=lambda _: {"- buy milk"}, wrong=_one_milk),
     Scenario("add", _bulleted, _add),
     Scenario("carried over", _earlier, Store.harvest, answer=plain, wrong=_is_copied),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from core.commands.text import one_line
@@ -37,10 +37,8 @@ class FoundRow:
     """The session by the end of its name, where no other has it."""
     places: tuple[int, ...] = ()
     """The positions of the turns of a conversation that match, the best one first."""
-    share: float = 1.0
-    """So much of what was asked for stands in the text, 0 to 1."""
     sharp: float = 1.0
-    """The same of two sentences side by side."""
+    """So much of what was asked for stands in two sentences side by side, 0 to 1."""
     fit: float = 0.0
     """How well a conversation fits as a whole, comparable within one answer."""
     misled: str = ""
@@ -85,6 +83,9 @@ _CATEGORY = {
 }
 
 
+LEAST_TEXT = 160
+"""A hit is shortened to no fewer characters of its text: less says too little for its place."""
+_SENTENCE_END = re.compile(r"[.!?。！？…](?=\s)")
 _FILES = re.compile(r" \((?:`[^`]*`(?:, )?|…)+\)")
 
 
@@ -94,20 +95,32 @@ def short_state(state: str) -> str:
 
 
 def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = str) -> list[str]:
-    """A line for each hit, then what is to be known of the answer; within `room` characters, 0 for any number. A hit
-    that does not fit is left out, and counted. `clean` is what text goes through before it is told, each by itself:
-    the name of a session behind a word like "password" is none."""
+    """A line for each hit, then what is to be known of the answer; within `room` characters, 0 for any number. What
+    does not fit is shortened to the sentences that do; what follows is left out, and counted. `clean` is what text goes
+    through before it is told, each by itself: the name of a session behind a word like "password" is none."""
     lines: list[str] = []
     tail = [clean(report.note)] if report.note else []
     left = room - sum(map(len, tail)) - 40 if room else 1 << 30
     for number, row in enumerate(report.hits, start=1):
         line = f"{number}. {_line(row, clean)}"
-        if lines and len(line) + 1 > left:
-            tail.append(f"{len(report.hits) - number + 1} more did not fit")
-            break
-        lines.append(line if len(line) <= left else f"{line[: max(80, left - 2)]} …")
+        if len(line) >= left:
+            text = _beginning(row.text, len(row.text) + left - len(line) - 3)
+            line = f"{number}. {_line(replace(row, text=text or row.text), clean)}"
+            if lines and (not text or len(line) >= left):
+                tail.append(f"{len(report.hits) - number + 1} more did not fit")
+                break
+        lines.append(line[:left])
         left -= len(line) + 1
     return [*lines, *(f"({one_line(part)})" for part in tail)]
+
+
+def _beginning(text: str, room: int) -> str:
+    """The sentences of a text that fit, behind them an ellipsis; "" where too little is left to say anything."""
+    if room < LEAST_TEXT:
+        return ""
+    ends = [found.end() for found in _SENTENCE_END.finditer(text[: room + 1])]
+    end = ends[-1] if ends and ends[-1] >= LEAST_TEXT else text.rfind(" ", 0, room)
+    return f"{text[: end if end > 0 else room].rstrip(' …')} …"
 
 
 def _line(row: FoundRow, clean: Callable[[str], str]) -> str:

@@ -41,9 +41,13 @@ _TITLES = {"custom-title": ("customTitle", "title"), "ai-title": ("aiTitle", "ti
 _TYPED = ("<command-args>", "</command-args>")
 _BY_THE_TOOL = ("[Request interrupted by user", "<task-notification>", "Caveat: The messages below were generated")
 _CONTINUED = "This session is being continued from a previous conversation"
-_REFUSED = "the user said:\n"
-_NOT_WANTED = "The user doesn't want"
-_ANSWERED = "User has answered your questions"
+_NOT_WANTED = ("The user doesn't want", "Permission for this tool use was denied")
+# What follows is the user's; the same words further down in an output are of whoever wrote it.
+_REFUSED = re.compile(rf"((?:{'|'.join(_NOT_WANTED)})[^\n]*?)(?:[Tt]he user said:\n|reason for the rejection: )")
+_HINT = "\n\nNote: The user's next message may contain a correction"
+_INSTEAD = ("The user wants to clarify these questions", "The user has indicated they have provided enough answers")
+_ANSWER = re.compile(r"^  Answer: (.+)", re.MULTILINE)
+_ANSWERED = ("User has answered your questions", "Your questions have been answered", "The user answered:")
 _MADE = re.compile(r"Task #(\d+) created successfully: (.+)")
 _MOVED = re.compile(r"Updated task #(\d+)")
 
@@ -237,10 +241,12 @@ def _read_hooks(value: dict[str, Any], reading: Reading) -> None:
 def _read_result(block: dict[str, Any], detail: Any, reading: Reading, facts: _Facts) -> None:
     text, key = text_of(block.get("content")), text_of(block.get("tool_use_id"))
     failed = bool(block.get("is_error")) or table_of(detail).get("interrupted") is True
-    at = text.find(_REFUSED, 0, 1000) if failed or text.startswith(_NOT_WANTED) else -1
-    if at >= 0:
-        reading.result(text[:at], id=key, failed=True, refused=True, change=_refused)
-        reading.person(text[at + len(_REFUSED) :])
+    refusal = _REFUSED.match(text) if failed else None
+    if refusal is not None:
+        reading.result(refusal[1], id=key, failed=True, refused=True, change=_refused)
+        words = text[refusal.end() :].partition(_HINT)[0]
+        # In place of answers the tool itself speaks, and quotes those that were given already.
+        reading.person("\n".join(_ANSWER.findall(words)) if words.startswith(_INSTEAD) else words)
         return
     answers = detail.get("answers") if isinstance(detail, dict) and text.startswith(_ANSWERED) else None
     if isinstance(answers, dict) and answers:

@@ -209,7 +209,9 @@ def _say(row: _Entry, role: str, reading: Reading) -> None:
         tool, given = row.said
         reading.call(tool, given, id=row.call)
     elif role == "tool":
-        reading.result(row.said, id=row.call, failed=True if row.said.startswith(_NO_PATCH) else None)
+        refused = row.said.strip() in _REFUSED
+        failed = True if refused or row.said.startswith(_NO_PATCH) else None
+        reading.result(row.said, id=row.call, failed=failed, refused=refused)
     elif role == "summary":
         reading.summary(row.said)
     elif role != "user":
@@ -232,6 +234,7 @@ _AROUND = re.compile(
     r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n?"
 )
 _NO_PATCH = "apply_patch verification failed"
+_REFUSED = ("exec command rejected by user", "patch rejected by user")
 _DENIED = re.compile(
     r"failed in sandbox [^\n]{0,120}?exit code: (?P<code>-?\d+), stdout: (?P<out>.*?)(?:, stderr: (?P<err>.*))?\Z",
     re.DOTALL,
