@@ -17,7 +17,7 @@ from core.conversations.events import Command, Commit, Edit, Plan
 from core.conversations.ran import End, read_end
 from core.conversations.turns import cut
 from core.rules import words
-from core.rules.answers import find_answers, find_choices, find_undecided
+from core.rules.answers import find_answers
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import ASIDE, failure, find_failures
 from core.rules.left import find_left
@@ -96,7 +96,7 @@ def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = 
     """The text, at most `MAX_BYTES` long: `about` names the session (name -> value), `taught` is what was harvested
     from it. What does not fit is left out of the longest section, from its end."""
     left, taught = _open(session), tuple(dict.fromkeys(taught))
-    decided = _said((one for rule in (find_answers, find_choices) for one in rule(session)), MAX_DECIDED)
+    decided = _said(find_answers(session), MAX_DECIDED)
     asked = requests(session)
     found = [line for line in _found(session) if not asked or line[2:40] not in asked[0][1]][:MAX_FOUND]
     tried = _said(find_failures(session), MAX_FAILED)
@@ -332,7 +332,7 @@ def _said(found: Iterable[Found], most: int) -> list[str]:
 
 
 def _open(session: Session) -> list[str]:
-    rules = (find_unfinished, find_steps_left, find_plan_left, find_left, find_undecided)
+    rules = (find_unfinished, find_steps_left, find_plan_left, find_left)
     end = _end(session)
     found = (one for rule in rules for one in rule(session))
     rows = _said((one for one in found if not one.fields.get("statement", "").startswith("Commit `")), MAX_OPEN)
