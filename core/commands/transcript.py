@@ -300,8 +300,9 @@ def by_rules(workspace: Workspace, row: Held) -> str:
 
     talk = whole_of(workspace, row).conversation
     items, _ = harvested(workspace, row)
+    day = (talk.ended or talk.started)[:10] or f"{row.ended[:10]} (of the file)"
     about = {
-        "Session": row.name, "Tool": tool_of(row._replace(tool=talk.format)), "Day": row.ended[:10],
+        "Session": row.name, "Tool": tool_of(row._replace(tool=talk.format)), "Day": day,
         "Folder": talk.folder or row.folder, "Branch": talk.branch,
     }  # fmt: skip
     taught = (item.text for item in items if item.category != "files" and item.file != QUARANTINE and item.line)

@@ -129,3 +129,59 @@ def alike(one: str, other: str, share: float = 0.7) -> bool:
 def names_in(text: str) -> set[str]:
     """What a text names, in lower case, without backticks."""
     return {name.strip("`()").casefold() for name in words.ANCHOR.findall(text)}
+
+
+# --- that tell a cause ---
+
+STRONG, WEAK, FAINT = 6.0, 3.0, 1.5
+FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+ANNOUNCES = re.compile(
+    r"\W*(?:(?:now|next|then|good|great|perfect|ok(?:ay)?|first|finally|all)\b|need to\b|let me\b|let['’]s\b|"
+    r"(?:i|we)(?:['’]ll| will| need| should|['’](?:m|re) \w+)\b|task \d|step \d|the tests? (?:now )?(?:pass|fail)|"
+    r"(?:build|tests?|lint|checks?) (?:is |are )?(?:pass|clean|green))",
+    re.IGNORECASE,
+)
+_STRONG = re.compile(
+    r"\b(?:because|since (?!v?\d)|so that|so (?:an?|it|its|no|they|we|the|there|these|this|users?|that)\b|"
+    r"due to|otherwise|root cause|reason|"
+    r"turn(?:s|ed) out|instead of|rather than|avoid(?:s|ing)?|prevent(?:s|ing)?|in order to|which (?:means|is why|"
+    r"causes?)|that's why|(?:the|an?|real|actual|main) (?:problem|issue|bug|cause|culprit|risk|gap)\b|"
+    r"needed (?:for|to|by)|relied on|for consistency|race|footgun|never|silently)\b|因为|所以|原因|因此|为了|避免",
+    re.IGNORECASE,
+)
+_WEAK = re.compile(
+    r"\b(?:fails?|failed|failing|broke|broken|missing|wrong|leak|crash(?:es)?|must(?: not)?|needs? to|allows?|"
+    r"enables?|ensures?|bugs?|fix(?:ed|es)?|incorrect(?:ly)?|consisten(?:t|cy)|backward|deprecated|nobody|no one|"
+    r"should|no longer|changed from|stale|misleading|unclear|clarif(?:y|ies)|requires?|cannot|worthwhile|"
+    r"to (?:match|keep|ensure|allow|make|support))\b|应该|需要|不能",
+    re.IGNORECASE,
+)
+_FAINT = re.compile(
+    r"\b(?:(?:does|do|is|ca)n['’]t|currently|previously|without|unused|instead|already|only|still|means|expects?|but)\b",
+    re.I,
+)
+ENDS = re.compile(r"(?<=[.!?。！？])(?<!\b\d\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+|(?<=[。！？])|\n+")
+_WRAPPED = re.compile(r"(?<=[^\s:：.!?])\n(?=[a-z(`\"“])")
+_OF_PROSE = re.compile(r"[^\W\d_]|\s")
+_OF_TOOL = re.compile(r"^[|{<$]|</?\w+>")
+LEAST_PROSE = 0.72
+FILE = re.compile(
+    r"(?<![\w@])[\w./-]*\w\.(?:[jt]sx?|py|go|rs|md|json|ya?ml|toml|sh|sql|css|html|rb|java|kt|swift|c|cc|cpp|h|php)\b"
+)
+
+
+def rows_of(text: str) -> list[str]:
+    """The sentences and lines of a text, without its code."""
+    return ENDS.split(_WRAPPED.sub(" ", FENCED.sub("\n\n", text)))
+
+
+def cue_of(words: str) -> float:
+    """How much the words of a sentence tell that it gives a reason: `STRONG`, `WEAK`, `FAINT` or 0."""
+    if _STRONG.search(words):
+        return STRONG
+    return WEAK if _WEAK.search(words) else FAINT if _FAINT.search(words) else 0.0
+
+
+def is_prose(words: str) -> bool:
+    """Whether it is words, and no code or call."""
+    return len(_OF_PROSE.findall(words)) >= LEAST_PROSE * max(1, len(words)) and not _OF_TOOL.search(words)

@@ -1,0 +1,388 @@
+"""Which turn of a conversation wrote a line of a file, and what was said there that gives the reason.
+
+A reason stands before the edit (a finding, an error, a plan, the user's complaint) or in what sums it up behind it. The
+sentences are weighed by what they share with the line, the lines beside it and the commit, by the words that tell a
+reason, and by how near to the edit they stand. What was asked for is told apart from why.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Command, Commit, Compaction, Delegation, Edit, Event, Plan, Question, Todos
+from core.rules.handoff import requests
+from core.rules.sentence import ANNOUNCES, FAINT, FILE, STRONG, WEAK, cue_of, is_prose, rows_of
+from core.rules.session import is_change, read_session
+from core.search.words import STOP_WORDS
+
+LEAST_LINE = 12
+"""A shorter line stands in too many edits to tell whose it is."""
+BESIDE = 3
+"""So many lines of an edit, before and behind the line, speak of the same."""
+LEAST_WORDS, LEAST_SENTENCE, MOST_SENTENCE, MAX_QUOTES = 8, 20, 420, 3
+ASKED = 400
+"""A request of so many characters is told whole."""
+LEAST_WORTH, SHARE_OF_BEST = 9.0, 0.75
+"""What a sentence must weigh to be a reason, and what part of the best one's weight to stand beside it."""
+MOST_HITS, MOST_OF_CHANGE, LEAST_HITS = 14, 4, 2
+OFTEN, SHARE_OF_ALL = 6, 0.08
+"""What stands in more sentences of a conversation, or in so large a part of them, is what all of it is about."""
+BEGINNING = 6
+"""Words that begin with so many same letters are one."""
+_MARK = re.compile(r"^(?:(?:[-*•>]|\d{1,2}[.)]) +)+")
+_EXPLAINED = re.compile(r"^(?:- )?(?:explanation|instructions?|justification): `?(.{,400}?)`?$", re.MULTILINE)
+"""What some tools ask the assistant to say with an edit."""
+_WHY_HEADING = re.compile(
+    r"^#+ *(?:\d\.\s*)?\W*(?:context|why|background|problem|motivation|rationale|root cause)\b", re.I
+)
+_REMOVES = re.compile(r"(?:^|[;&|]\s*)(?:git )?rm ")
+_NAME = re.compile(r"[A-Za-z_][\w.]{3,}\w")
+_SUBWORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}|[\u4e00-\u9fff]{2}")
+_EVERYWHERE = frozenset((
+    "string", "error", "errors", "func", "function", "return", "const", "import", "from", "with", "this", "self",
+    "test", "tests", "that", "none", "null", "true", "false", "type", "value", "default", "class", "file", "files",
+    "should", "void", "async", "await", "public", "private", "export", "fmt.fprintf", "os.stderr", "t.errorf",
+    "t.error", "t.fatalf", "console.log", "feat", "docs", "chore", "add", "use",
+))  # fmt: skip
+_GUESSES = re.compile(
+    r"\b(?:maybe|perhaps|might|could|probably|seems?|looks? like|i (?:think|wonder|need)|would)\b|"
+    r"\?$|^\W*(?:wait|hmm|now)\b",
+    re.IGNORECASE,
+)
+"""What is thought on the way and may be dropped again."""
+_THOUGHT = re.compile(
+    rb'"(?:thinking|reasoningText)"\s*:\s*("(?:[^"\\]|\\.)+")|'
+    rb'"type"\s*:\s*"reasoning"[^{}]{0,300}?"text"\s*:\s*("(?:[^"\\]|\\.)+")'
+)
+_OF_CODE = re.compile(r"[a-z][A-Z]|_|\w\.\w")
+_DONE = frozenset({"completed", "done", "cancelled", "canceled", "complete"})
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A sentence that gives a reason, the turn (from 1) where it stands, and who said it: `user`, `assistant`, `plan`,
+    `question`, `command` (one that failed), `thought` (behind that turn) or `report` (a sub-agent's, or the summary of
+    what went before)."""
+
+    text: str
+    turn: int
+    by: str
+
+
+class Told(NamedTuple):
+    """What was asked for ("" where nothing tells) at a turn (from 1), and the reasons, best first."""
+
+    asked: str
+    turn: int
+    quotes: tuple[Quote, ...]
+
+
+# --- which turn wrote it ---------------------------------------------------------------------------------------------
+
+_NEW = re.compile(r"^new_?str(?:ing)?: ", re.IGNORECASE | re.MULTILINE)
+_SWAPPED = re.compile(
+    r"^[<-]{5,9} ?(?:SEARCH|ORIGINAL|HEAD)\b[^\n]*\n(?P<old>.*?)^={5,9}\n(?P<new>.*?)^[>+]{5,9} ?(?:REPLACE|UPDATED)?",
+    re.DOTALL | re.MULTILINE,
+)
+_OLD_IN_JSON, _NEW_IN_JSON = (
+    re.compile(rf'"(?:{key}_?str(?:ing)?|{key}Text|{more})"\s*:\s*("(?:[^"\\]|\\.)*")', re.IGNORECASE)
+    for key, more in (("old", "TargetContent"), ("new", "ReplacementContent"))
+)
+_APPLIED = "Applied edit to "
+_CUT, _UNTOLD = " characters left out", 400
+"""The mark of a call that is not told in full; one of fewer characters without any line of code tells none."""
+
+
+def edit_of(talk: Conversation, name: str, until: int, line: str, *, sure: bool = False) -> int:
+    """The last edit of the file up to a turn (both from 0) that put the line in; unless that must be `sure`, also one
+    whose call does not tell its lines. Of a line too short to tell, or of none, the last edit; -1 where there is none.
+    """
+    turns = list(edits(talk, name, until))
+    if len(line) < LEAST_LINE:
+        return max((at for at, told in turns if told), default=-1)
+    written = [at for at, _ in turns if _puts_in(_call(talk, at), line)]
+    if not written and not sure:
+        written = [at for at, told in turns if told and not _tells(_call(talk, at))]
+    return max(written, default=-1)
+
+
+def untold_edit_of(talk: Conversation, name: str) -> int:
+    """The last edit of the file, -1 where there is none or where the calls tell which lines they wrote."""
+    turns = [at for at, told in edits(talk, name, len(talk.turns)) if told]
+    return max((at for at in turns if not _tells(_call(talk, at))), default=-1)
+
+
+def edits(talk: Conversation, name: str, until: int) -> Iterator[tuple[int, bool]]:
+    """The turns in which the file may have been written, and whether an event tells so: of an edit by its path, below
+    any folder; of a command line that writes files, and of code that is shown, by the name that stands there."""
+    short = Path(name).name
+    for at, turn in enumerate(talk.turns[: until + 1]):
+        told = any(_is_of(event, name) for event in turn.events)
+        if told or (any(is_change(event) for event in turn.events) and short in turn.text):
+            yield at, True
+        elif turn.role == "assistant" and "```" in turn.text and short in turn.text:
+            yield at, False
+
+
+def _is_of(event: Event, name: str) -> bool:
+    if not isinstance(event, Edit | Command) or event.failed or event.refused:
+        return False
+    removed = isinstance(event, Command) and _REMOVES.search(event.words)
+    paths = event.path.split(", ") if isinstance(event, Edit) else event.words.split() if removed else ()
+    return any(is_same_file(path, name) for path in paths)
+
+
+def is_same_file(path: str, name: str) -> bool:
+    """Whether a path, of any system and from any folder, is that of a file whose path from the repository's root is
+    `name`."""
+    plain = path.replace("\\", "/").removeprefix("./")
+    return bool(plain) and (plain == name or plain.endswith(f"/{name}") or name.endswith(f"/{plain}"))
+
+
+def removes(turn: Turn) -> bool:
+    """Whether a file was removed there."""
+    run = any(isinstance(event, Command) and _REMOVES.search(event.words) for event in turn.events)
+    return run or "*** Delete File: " in turn.text
+
+
+def commit_turn(talk: Conversation, is_it: Callable[[Commit], bool]) -> int:
+    """The turn (from 0) of the commit, -1 where there is none."""
+    for at, turn in enumerate(talk.turns):
+        if any(isinstance(event, Commit) and event.succeeded is not False and is_it(event) for event in turn.events):
+            return at
+    return -1
+
+
+def _call(talk: Conversation, at: int) -> str:
+    """What an edit wrote, as its call tells it; where the tool only says that it applied it, the answer before."""
+    text = talk.turns[at].text
+    if _APPLIED not in text:
+        return text
+    shown = []
+    for turn in reversed(talk.turns[:at]):
+        if turn.role == "user" or (turn.role == "tool" and _APPLIED in turn.text):
+            break
+        shown.append(turn.text)
+    return "\n".join((text, *reversed(shown)))
+
+
+def _tells(call: str) -> bool:
+    """Whether a call tells all the lines that it wrote."""
+    return _CUT not in call and (len(call) > _UNTOLD or bool(_NEW.search(call) or "*** Begin Patch" in call))
+
+
+def _puts_in(call: str, line: str) -> bool:
+    """Whether an edit, as its call tells it, has a line that what it replaces has not."""
+    if swaps := list(_SWAPPED.finditer(call)):
+        return any(line in swap["new"] and line not in swap["old"] for swap in swaps)
+    if "*** Begin Patch" in call or "\n@@ " in call:
+        return any(row[:1] == "+" and row[1:].strip() == line for row in call.split("\n"))
+    if new := _NEW_IN_JSON.findall(call):
+        old = _OLD_IN_JSON.findall(call)
+        return any(line in text for text in map(_decoded, new)) and not any(line in text for text in map(_decoded, old))
+    before, *after = _NEW.split(call, maxsplit=1)
+    return line in after[0] and line not in before if after else line in call
+
+
+def _decoded(quoted: str) -> str:
+    try:
+        return str(json.loads(quoted, strict=False))
+    except ValueError:
+        return quoted
+
+
+# --- what was said there ---------------------------------------------------------------------------------------------
+
+
+class Sought(NamedTuple):
+    """What a line of a `file` speaks of: names that read as code, in lower case, and the beginnings of its words and of
+    those of the lines beside it and the commit."""
+
+    file: str
+    names: frozenset[str]
+    words: frozenset[str]
+    change: frozenset[str]
+
+    def rarer(self, rows: Sequence[str]) -> Sought:
+        """Without what nearly everything that was said speaks of: it tells no sentence from another."""
+        count = Counter(one for row in rows for one in _beginnings(row))
+        often = frozenset(one for one, times in count.items() if times > max(OFTEN, SHARE_OF_ALL * len(rows)))
+        told = "\n".join(rows).casefold()
+        names = (one for one in self.names if told.count(one) <= max(OFTEN, SHARE_OF_ALL * len(rows)))
+        words = self.words - often
+        return Sought(self.file, frozenset(names), words, (self.change - often) | (self.words & often))
+
+    def hits(self, text: str) -> int:
+        """How much of it a sentence speaks of: a word of the line counts 2, of the change 1, a name 6."""
+        low, words = text.casefold(), _beginnings(text)
+        near = 6 * sum(name in low for name in self.names) + 2 * len(words & self.words)
+        return min(MOST_HITS, near + min(MOST_OF_CHANGE, len(words & self.change - self.words)))
+
+    def place(self, text: str) -> int:
+        """Whether a sentence names the file; another one counts against it."""
+        files = {found.rsplit("/", 1)[-1] for found in FILE.findall(text)}
+        return 0 if not files else LEAST_HITS if self.file in files else -MOST_OF_CHANGE
+
+
+def sought(name: str, line: str, change: str) -> Sought:
+    """What is sought for a line and what is known of the change that it came with."""
+    names = {one.casefold() for one in _NAME.findall(line or change) if _OF_CODE.search(one)}
+    return Sought(Path(name).name, frozenset(names - _EVERYWHERE), _beginnings(line), _beginnings(change))
+
+
+def beside(talk: Conversation, edit: int, line: str) -> str:
+    """The lines around a line in the call that wrote it."""
+    rows = [row.lstrip("+-").strip() for row in _call(talk, edit).split("\n")]
+    at = max((at for at, row in enumerate(rows) if line and line in row), default=-1)
+    return "\n".join(rows[max(0, at - BESIDE) : at + BESIDE + 1]) if at >= 0 else ""
+
+
+def _beginnings(text: str) -> frozenset[str]:
+    found = (word.casefold() for word in _SUBWORD.findall(text))
+    return frozenset(word[:BEGINNING] for word in found if word not in _EVERYWHERE and word not in STOP_WORDS)
+
+
+def thoughts_in(data: bytes, talk: Conversation) -> Iterator[tuple[int, str]]:
+    """What the assistant thought, which is no turn of a conversation, out of the file that it was read from: behind
+    which turn (from 0), and the words. Nothing is redacted there."""
+    starts = [turn.start for turn in talk.turns]
+    for found in _THOUGHT.finditer(data):
+        yield bisect_right(starts, found.start()) - 1, _decoded((found[1] or found[2]).decode("utf-8", "replace"))
+
+
+def told_of(talk: Conversation, edit: int, of: Sought, thoughts: Iterable[tuple[int, str]] = ()) -> Told:
+    """What was asked for at an edit (a turn from 0), and the sentences that give its reason, also of `thoughts`."""
+    orders = requests(read_session(talk))
+    at, text = next((row for row in reversed(orders) if row[0] <= edit and _tells_work(row[1], of)), (-1, ""))
+    until = next((row[0] for row in orders if row[0] > edit and _tells_work(row[1], of)), len(talk.turns))
+    order = _short(text, of) if at >= 0 else _step(talk, edit)
+    if last := [row[1] for row in orders if at < row[0] <= edit and not row[1].endswith("?")]:
+        order = " … then: ".join(filter(None, (order, " ".join(last[-1].split())[:ASKED])))
+    of = of.rarer([row for turn in talk.turns if turn.role in ("user", "assistant") for row in rows_of(turn.text)])
+    weighed = sorted(_weighed(talk, edit, at, until, of, thoughts), key=lambda one: -one[0])
+    best: list[Quote] = []
+    for worth, quote in weighed:
+        if worth < max(LEAST_WORTH, SHARE_OF_BEST * weighed[0][0]) or len(best) == MAX_QUOTES:
+            break
+        second = quote.by == "thought" and any(one.by == "thought" for one in best)
+        if not (second or quote.text in order or any(_alike(quote.text, one.text) for one in best)):
+            best.append(quote)
+    return Told(order, at + 1, tuple(best))
+
+
+def _tells_work(request: str, of: Sought) -> bool:
+    """Whether a request names the work, and is no go-ahead or a word between."""
+    words = len(request.split()) if request.isascii() else len(request) // 2
+    return request.startswith("/") or words >= LEAST_WORDS or of.hits(request) > LEAST_HITS
+
+
+def _alike(one: str, other: str) -> bool:
+    words, more = _beginnings(one), _beginnings(other)
+    return len(words & more) >= 0.7 * min(len(words), len(more))
+
+
+def _weighed(
+    talk: Conversation, edit: int, asked: int, until: int, of: Sought, thoughts: Iterable[tuple[int, str]]
+) -> Iterator[tuple[float, Quote]]:
+    """The sentences that may give the reason, each with its weight."""
+    said = [at for at in range(until) if _speaker(talk, at)]
+    before = [at for at in said if at <= edit]
+    answered = max((at for at in said if at < asked and talk.turns[at].role == "assistant"), default=-1)
+    written = max((at for at, turn in enumerate(talk.turns[:edit]) if any(map(is_change, turn.events))), default=-1)
+    for at in said:
+        by = _speaker(talk, at)
+        if at > edit and at != said[-1]:
+            continue  # about what came next
+        if at > edit:
+            near = 0.5
+        elif at == answered:
+            near = 2.0
+        elif at < asked or by == "report":
+            near = max(-3.0, -0.03 * sum(at < one for one in before))
+        elif at == before[-1] and at >= written and by == "assistant":
+            near = 4.0
+        else:
+            near = max(1.5, 3.0 - 0.1 * sum(at < one for one in before))
+        for quote, cue in _sentences(talk.turns[at].text, at, by):
+            hits = of.hits(quote.text)
+            if (hits >= LEAST_HITS or near >= 4.0) and (cue >= WEAK or at <= edit):
+                yield near + cue + hits + of.place(quote.text) + 1.5 * (by == "user"), quote
+    for at, text in thoughts:
+        near = 1.0 if asked <= at <= edit else -1.0
+        for quote, cue in _sentences(text, at, "thought") if at <= edit else ():
+            if cue >= WEAK and not _GUESSES.search(quote.text) and (hits := of.hits(quote.text)) >= 2 * LEAST_HITS:
+                yield near + cue + hits + of.place(quote.text), quote
+    explained = (Quote(found[1], edit + 1, "assistant") for found in _EXPLAINED.finditer(talk.turns[edit].text))
+    yield from ((STRONG + 4.0 + of.hits(row.text), row) for row in explained if len(row.text) >= LEAST_SENTENCE)
+    for at in range(edit + 1):
+        near = 2.0 if at >= asked else 0.0
+        for event in talk.turns[at].events:
+            if isinstance(event, Plan):
+                yield from ((near + cue + of.hits(row.text), row) for row, cue in _sentences(event.text, at, "plan"))
+            elif isinstance(event, Question):
+                chosen = [f"{question} → {answer}" for question, _, answer in event.asked if answer]
+                yield from ((near + STRONG + of.hits(row), Quote(row, at + 1, "question")) for row in chosen)
+            elif isinstance(event, Command) and event.failed and written <= at >= asked:
+                row = max(event.output.split("\n"), key=of.hits).strip()
+                if of.hits(row) >= 2 * LEAST_HITS:
+                    shown = f"`{event.words.split(chr(10))[0][:80]}` failed: {row[:MOST_SENTENCE]}"
+                    yield 2 * near + of.hits(row), Quote(shown, at + 1, "command")
+
+
+def _sentences(text: str, at: int, by: str) -> Iterator[tuple[Quote, float]]:
+    """The whole sentences of prose in which a word, or the heading, tells a reason, and how much that weighs."""
+    explains = False
+    for row in rows_of(text):
+        if row.startswith("#"):
+            explains = _WHY_HEADING.match(row) is not None
+            continue
+        words = _MARK.sub("", " ".join(row.split()))
+        cue = STRONG if explains else cue_of(words)
+        if (
+            not (cue or by == "user")
+            or not is_prose(words)
+            or not LEAST_SENTENCE <= len(words) <= MOST_SENTENCE
+            or words.endswith((":", "："))
+        ):
+            continue
+        if words.isascii() and len(words.split()) < LEAST_WORDS // 2:
+            continue
+        announced = ANNOUNCES.match(words) is not None
+        if by not in ("assistant", "thought") or not (words.endswith(("?", "？")) or (announced and cue < STRONG)):
+            yield Quote(words, at + 1, by), cue - FAINT * announced
+
+
+def _speaker(talk: Conversation, at: int) -> str:
+    turn = talk.turns[at]
+    if any(isinstance(event, Compaction | Delegation) for event in turn.events):
+        return "report"
+    return "" if turn.agent or turn.role not in ("user", "assistant") else turn.role
+
+
+def _step(talk: Conversation, edit: int) -> str:
+    """The step of the assistant's list that was worked on, where nobody's request is in the conversation."""
+    lists = [event for turn in talk.turns[: edit + 1] for event in turn.events if isinstance(event, Todos)]
+    steps = [(text, state.lower()) for text, state in lists[-1].items] if lists else []
+    now = [text for text, state in steps if state == "in_progress"] or [t for t, state in steps if state not in _DONE]
+    return f"(a step of the list) {now[0]}" if now else ""
+
+
+def _short(text: str, of: Sought) -> str:
+    """A request; of a long one how it begins and what it says of what is sought, in whole sentences."""
+    words = " ".join(text.split())
+    if len(words) <= ASKED:
+        return words
+    lines = (" ".join(row.split()) for row in rows_of(text))
+    rows = [row for row in lines if row.startswith("#") or is_prose(row)] or [words]
+    told = sorted(range(1, len(rows)), key=lambda at: (-of.hits(rows[at]), at))[:MAX_QUOTES]
+    told = sorted(at for at in told if of.hits(rows[at]) >= LEAST_HITS and LEAST_SENTENCE <= len(rows[at]) <= ASKED)
+    first = rows[0] if len(rows[0]) <= ASKED // 2 else words[: words.rfind(" ", 0, ASKED // 2)]
+    return " … ".join((first, *(rows[at] for at in told))) + " …"
