@@ -107,13 +107,14 @@ _FAILS = {
     ),
     "fr": (
         r"(?:ne |n')?(?:marche|fonctionne|change|résout|démarre|compile)(?: toujours)? (?:pas|rien)",
-        "(?:ne|n').{2,20} toujours pas", "toujours (?:pas|la même|le même|une? erreur)", "même (?:erreur|problème)",
+        "(?:ne|n').{2,20} toujours pas", "(?:dit|affiche|donne) toujours",
+        "toujours (?:pas|la même|le même|une? erreur)", "même (?:erreur|problème)",
         "n'a (?:pas|rien) (?:marché|fonctionné|changé|résolu)", "problème (?:persiste|demeure|reste)",
     ),
     "es": (
         r"no (?:me |se |nos )?(?:funcion\w+|va(?! a )|sirve|sirvió|arranca|compila|ayuda|ayudó|resuelve|aparece|"
         r"cambia)",
-        r"sigue (?:sin|fallando|igual|dando|saliendo)", r"mism[oa] (?:error|problema)", "tampoco", "(?:me )?da error",
+        r"sigue (?:sin|igual|\w+ndo)", r"mism[oa] (?:error|problema)", "tampoco", "(?:me )?da error",
         "problema (?:persiste|sigue|continúa)",
     ),
     "it": (
@@ -122,7 +123,8 @@ _FAILS = {
         r"stess[oa] (?:errore|problema)", r"ancora (?:lo stesso|errore|non)",
         r"(?:mi )?d[aà]'?(?: \w+){0,3} error[ei]", "non è cambiato (?:nulla|niente)",
         "problema (?:sussiste|persiste|rimane|resta)", "non hai capito",
-        "funziona male", r"mi (?:di)?spiace(?=,? ma|\W*\Z)", "ti (?:ho|avevo) detto",
+        "funziona male", "(?:dice|dà|esce|compare|appare) (?:sempre|ancora)",
+        r"mi (?:di)?spiace(?=,? ma|\W*\Z)", "ti (?:ho|avevo) detto",
     ),
     "pt": (
         r"não (?:funcion\w+|deu certo|resolve\w*|ajud\w+|abre|aparece|roda|compila|mudou)", "ainda não",
