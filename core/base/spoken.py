@@ -91,6 +91,12 @@ FILLER = re.compile(
     r"\A\W*(?:(?:ok(?:ay)?|yes|yep|oh|wow|so|um+|uh|hm+|well|ja|oui|sì|sí|sim|да|嗯|好的?)\b\W*)", re.IGNORECASE
 )
 """What a reply begins with before it says anything."""
+WISHED = re.compile(
+    r"\b(?:make sure|ensure|check|verify|if|whether|how|until|want|should|so that|once|dass|ob|wie|damit|wenn|que|si|"
+    r"comment|cómo|che|se|finché|чтобы|если)\b|如果|确保|直到",
+    re.IGNORECASE,
+)
+"""What works behind such a word is wished for, or asked about."""
 YES = re.compile(r"\A\W*(?:yes|yep|ja|oui|sì|si|sí|sim|да|是的|好的?|はい|네|예)(?!\w)", re.IGNORECASE)
 BUT = re.compile(
     r"\b(?:but|however|aber|jedoch|leider|mais|pero|mas|porém|ma|però|solo che|но|однако)\b|但|不过|可是|でも|しかし|"
