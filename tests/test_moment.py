@@ -216,11 +216,12 @@ def test_a_long_question_is_not_weak_for_the_words_that_no_answer_repeats(shop: 
     """A mark that stands on right answers makes an agent search on; that the zebra importer was said is enough."""
     kept_talk(shop, "s8", ["Why does the zebra importer stall?", "The zebra importer stalls on a quagga header."])
     asked = (
-        "I am about to hand the weekend release over to a colleague, who noticed that the zebra importer stalls whenever "
-        "two warehouses deliver their monthly totals late and the operator restarts the terminal in between: is anything "
-        "known about the reasons, and would splitting the spreadsheet into smaller archives beforehand help?"
+        "I am about to hand the weekend release over to a colleague, who noticed that the zebra importer stalls "
+        "whenever two warehouses deliver their monthly totals late and the operator restarts the terminal in between: "
+        "is anything known about the reasons, and would splitting the spreadsheet into smaller archives help?"
     )
-    assert "quagga" in answered("find", query=asked) and "weak" not in answered("find", query=asked)
+    found = answered("find", query=asked)
+    assert "quagga" in found and "weak" not in found and "nobody said" not in found, "no answer says colleague"
     assert "weak:" in answered("find", query=asked.replace("zebra importer stalls", "tariff calculator rounds"))
 
 

@@ -133,7 +133,7 @@ def find(
         sure = max((row.sharp for row in shown), default=0.0) >= look.least
         shown = [row for row in _given_room(shown, look, ROOM if sure else FAR_ROOM) if row.text]
         shown = [replace(_as_it_stands(row, own.folder) if row.own else row, weak=not sure) for row in shown]
-        strange = look.strange(own if own.folder else wide, first=sure)
+        strange = [] if shown and sure else look.strange(own if own.folder else wide)
         usual = look.usual(own.folder) if own.folder else []
         missing = look.missing_phrases()
         unreadable = unread(database) if database is not None else 0
@@ -266,9 +266,9 @@ class _Look:
         sql = f"SELECT folder, count(*) FROM conversations WHERE {stored.READ} GROUP BY folder"
         return sum(number for folder, number in self._database.execute(sql) if scope.tells_conversation(folder))
 
-    def strange(self, scope: Scope, *, first: bool) -> list[str]:
-        """The most telling words of the question that stand in no conversation of a scope; with `first` only where the
-        most telling of all is one."""
+    def strange(self, scope: Scope) -> list[str]:
+        """The most telling words of the question that stand in no conversation of a scope: told where the answer is
+        weak. Where it is firm one of them is missing in 59 of 139 right answers ("although", "simply")."""
         if self._database is None:
             return []
         query = query_of(self.text, partial(places_of, self._database), self._stems)  # as they are spelled
@@ -282,8 +282,6 @@ class _Look:
             if term.found < LOOKED_THROUGH and not any(thread in threads for (thread,) in found):
                 strange.append(term)
         strange.sort(key=lambda term: -term.worth)
-        if first and (not strange or strange[0].worth < max(term.worth for term in query.terms)):
-            return []
         return [term.word for term in strange[:3]]
 
     def usual(self, project: str) -> list[str]:
