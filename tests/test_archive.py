@@ -301,6 +301,18 @@ def test_a_user_is_warned_in_time(disk: Tools, monkeypatch: pytest.MonkeyPatch) 
     assert not [row for row in disk.told("status")["warnings"] if "will be deleted" in row]
 
 
+def test_what_its_tool_will_delete_is_harvested_before_what_stays(disk: Tools) -> None:
+    """A limit, or a run that is cut off, must not leave it for a day on which it is gone."""
+    disk.settings |= {"archive": "off", "sources": ["home", "claude_code"]}
+    waits = disk.folder / "home/conversations/talk-12345678-1234-4234-8234-123456789abc"
+    waits.parent.mkdir(parents=True)
+    waits.write_text("User: We decided to use SQLite for the shop.\n")
+    disk.age(waits, 200)
+    disk.session("pump", days=29)
+    disk.harvest("--limit", "1")
+    assert [row["path"].rpartition("/")[2] for row in disk.told("ledger")] == ["pump.jsonl"]
+
+
 def test_no_copy_goes_for_good_that_was_not_meant(disk: Tools) -> None:
     """A folder whose name another one begins with, and letters with which a hash may begin."""
     disk.session("pump")

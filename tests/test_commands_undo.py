@@ -12,6 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from core.base import disk, locks
+from core.base.checked_lines import encode
 from core.base.paths import project_paths
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
@@ -27,13 +28,24 @@ from core.commands.quarantine import quarantine_accept
 from core.commands.review.waiting import missing_list, settle_missing
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.proofs import Missing
-from core.knowledge.changes import read_changes
+from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import new_edit_run
+from core.knowledge.hunks import FileEdit, Hunk
 from core.knowledge.journal import read_journal
 from core.knowledge.ledger import read_ledger
 from gui.state import History, Step
 from tests.faults.fault import Counter, Fault
-from tests.harvest_world import HURRIED, FakeModel, World, never, nobody_waits_for_editors, ordinary, says, workspace_of
+from tests.harvest_world import (
+    HURRIED,
+    FakeModel,
+    World,
+    never,
+    nobody_waits_for_editors,
+    ordinary,
+    says,
+    sha256,
+    workspace_of,
+)
 from tests.harvest_world import NOW as MISSING_NOW
 from tests.histories.ground import in_child
 from tests.made_home import HURRIED as RESTORED_HURRIED
@@ -96,6 +108,16 @@ def test_a_plan_of_another_run_goes_on_waiting(world: World) -> None:
     spoilt.rmdir()
     world.run(says())
     assert "- really?" in world.text("questions.md")
+
+
+def test_a_row_that_a_power_cut_tore_costs_no_later_harvest_its_undo(world: World) -> None:
+    """Its lines would stay for good."""
+    changes = world.paths.changes
+    changes.parent.mkdir(parents=True)
+    changes.write_bytes(b'{"when": "2026-06-12T14:23:45Z", "run": "ol')
+    world.converse("a")
+    report = world.run(says(facts=["one"]))
+    assert taken_back(world, report.run).lines_out == 1 and "one" not in world.text("facts.md")
 
 
 @pytest.mark.parametrize("category", ["facts", "tasks_open", "tasks_done"])
@@ -284,6 +306,25 @@ def test_an_edit_that_was_killed_can_be_taken_back_in_the_project(
         assert the_text(project) == before and (not made or [one for one in found if isinstance(one, Ok)])
         assert made or all(isinstance(one, KnowledgeError) for one in found)
     assert not paths.log.exists() or not made
+
+
+def test_a_log_that_somebody_sent_completes_no_file_outside_the_knowledge(tmp_path: Path, project: Path) -> None:
+    """A project comes from others: its log could put words behind the beginning of any file that it can guess."""
+    here, paths = opened(tmp_path, project), project_paths(project)
+    trusted(project, here.environment)
+    mine = project / "profile"
+    mine.write_text("abc\nde")
+    data = b"abc\ndefault\n"
+    edit_of_it = FileEdit(sha256("abc\n"), sha256(data), (Hunk(2, (), ("default\n",), "abc", None),))
+    change = Change(
+        "2026-02-09T10:00:00+00:00", "edit-20260209T100000-abcdef", "../../profile", ("default",), edit=edit_of_it
+    )
+    record = {"t": "intent", "id": "0-0", "pid": 1 << 30, "change": change.to_json(), "before": sha256("abc\n")}
+    paths.log.parent.mkdir(parents=True, exist_ok=True)
+    paths.log.write_bytes(encode(record | {"after": sha256(data), "size": 4}))
+    attempt(undo, here, change.run)
+    edit(here, "Spaces here.")
+    assert mine.read_text() == "abc\nde"
 
 
 # --- redo: Taken back and done again: a user's edits, one at a time, beside somebody who writes in the same file.

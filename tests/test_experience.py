@@ -11,10 +11,11 @@ import pytest
 
 from core.base.result import KnowledgeError
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Call
+from core.conversations.events import Call, OtherCall
 from core.experience import record
-from core.experience.heard import told_in, uses_in, verdict
+from core.experience.heard import told_in, uses_in
 from core.experience.record import Use, served
+from core.experience.verdict import verdict
 from core.library.database import Library
 from core.library.use.dossier import as_text
 from tests.cli_call import call
@@ -178,8 +179,11 @@ def talk(last: str, answer: str = ANSWER, tool: str = "mcp__knowledge__find") ->
         ("This is great! The only thing I'll add is the new theme", "win"),
         ("i still don't see the parentheses around the numbers", "misleading"),
         ("No, this repository uses make check", "misleading"),
-        ("Great, ma sul mio computer non parte", "partial"),
-        ("Perfect, aber der Fehler bleibt leider", "partial"),
+        ("Great, ma sul mio computer non parte", "misleading"),
+        ("Perfect, aber der Fehler bleibt leider", "misleading"),
+        ("What is the port of the other database?", "partial"),
+        ("can you revert that and keep the old address?", "misleading"),
+        ("I want a page for errors, the old one does not load", "partial"),
     ],
 )
 def test_a_line_that_was_found_and_used_gets_the_outcome_that_the_user_tells(said: str, outcome: str) -> None:
@@ -201,12 +205,172 @@ def test_a_warning_before_a_line_is_not_its_kind() -> None:
 
 def test_a_no_that_answers_a_question_denies_nothing() -> None:
     reply = Turn("user", "No, this is a release that is made once")
-    assert verdict([Turn("assistant", "Will you publish it every month?"), reply]) is None
-    assert verdict([Turn("assistant", "I publish it every month."), reply]) is not None
+    assert verdict(LINE, [Turn("assistant", "Will you publish it every month?"), reply]) is None
+    assert verdict(LINE, [Turn("assistant", "I publish it every month."), reply]) is not None
 
 
 def test_nothing_is_said_by_who_says_nothing() -> None:
-    assert verdict([Turn("assistant", "Done."), Turn("user", "Next: the readme")]) is None
+    assert verdict(LINE, [Turn("assistant", "Done."), Turn("user", "Next: the readme")]) is None
+    assert verdict(LINE, [Turn("assistant", "Done."), Turn("user", "that is wrong", agent="reviewer")]) is None
+
+
+# --- read in a transcript that is harvested ---------------------------------------------------------------------------
+
+
+def called(number: int, name: str, given: dict[str, str], output: str, *, failed: bool = False) -> list[dict[str, Any]]:
+    use = {"type": "tool_use", "id": f"call{number}", "name": name, "input": given}
+    result = {"type": "tool_result", "tool_use_id": f"call{number}", "content": output, "is_error": failed}
+    return [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+
+
+def said(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "content": [{"type": "text", "text": text}] if role == "assistant" else text}
+
+
+FOUND = called(0, "mcp__knowledge__find", {"query": "staging refused"}, ANSWER)
+USED = said("assistant", "The staging database listens on port 6543, so I change the address.")
+EDITED = called(
+    1, "Edit", {"file_path": "a.py", "old_string": "5432", "new_string": "staging_database(port=6543)"}, "ok"
+)
+GREEN = called(2, "Bash", {"command": "pytest -q 2>&1 | tail -3"}, "12 passed in 0.41s")
+RED = called(3, "Bash", {"command": "pytest -q"}, "1 failed, 11 passed in 0.41s", failed=True)
+
+
+def served_after(home: Path, *after: dict[str, Any], before: tuple[dict[str, Any], ...] = ()) -> dict[str, int]:
+    """How the line served that `find` told in a session, once the session was harvested."""
+    return harvested(home, [*before, said("user", "My connection to staging is refused, why?"), *FOUND, *after], LINE)
+
+
+def harvested(home: Path, rows: list[dict[str, Any]], line: str) -> dict[str, int]:
+    told = [
+        {
+            "type": row["role"], "uuid": f"u{at}", "parentUuid": f"u{at - 1}" if at else None, "sessionId": "s9",
+            "cwd": "/home/me/shop", "timestamp": f"2026-11-24T12:00:{at:02}.000Z", "version": "2.0.0", "message": row,
+        }
+        for at, row in enumerate(rows)
+    ]  # fmt: skip
+    file = home.parent / "s9.jsonl"
+    file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in told) + "\n", encoding="utf-8")
+    code, _, err = call(
+        "--home", str(home), "harvest", "--source", str(file), "--apply", "--now", "--provider", "offline"
+    )
+    assert code == 0, err
+    return next(iter(run(home, "worked", line)["served"].values()), {})
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("super, jetzt geht es wieder", "win"),
+        ("geht leider immer noch nicht", "misleading"),
+        ("merci, ça marche maintenant", "win"),
+        ("ça ne marche toujours pas", "misleading"),
+        ("perfecto, ya funciona", "win"),
+        ("no funciona, sigue igual", "misleading"),
+        ("ottimo! adesso funziona", "win"),
+        ("niente, non risolve", "misleading"),
+        ("valeu, agora funcionou", "win"),
+        ("não funcionou, mesmo erro", "misleading"),
+        ("спасибо, теперь всё работает", "win"),
+        ("не помогло, ошибка осталась", "misleading"),
+        ("太好了，可以了", "win"),
+        ("还是不行", "misleading"),
+        ("ありがとう、動きました", "win"),
+        ("まだ同じエラーです", "misleading"),
+        ("감사합니다, 이제 됩니다", "win"),
+        ("여전히 안 됩니다", "misleading"),
+        ("come funziona la cache?", "partial"),
+        ("prima vorrei sapere un'altra cosa", "partial"),
+        ("kannst du auch die Doku ergänzen?", "partial"),
+    ],
+)
+def test_a_reply_in_another_language_tells_how_a_line_served(home: Path, reply: str, outcome: str) -> None:
+    assert served_after(home, USED, said("user", reply)) == {outcome: 1}
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("psql: error: connection to server at staging, port 6543 failed: Connection refused", "misleading"),
+        ("ModuleNotFoundError: No module named 'tomlkit'", "partial"),
+        ('def warn():\n    show_error("port 6543")\n', "partial"),
+        ("i can't see any staging database there, same error", "misleading"),
+        ("well it listens on the IPv6 address, not on port 6543", "misleading"),
+        ("sorry, but port 6543 belongs to the staging database of the shop", "misleading"),
+        ("sì grazie", "partial"),
+    ],
+)
+def test_an_error_or_a_correction_counts_where_it_names_what_the_line_names(
+    home: Path, reply: str, outcome: str
+) -> None:
+    asks = said("assistant", "The staging database listens on port 6543. Shall I change the address?")
+    assert served_after(home, asks, said("user", reply)) == {outcome: 1}
+
+
+def test_an_error_that_comes_again_after_the_line_was_followed_says_that_it_did_not_help(home: Path) -> None:
+    error = "ModuleNotFoundError: No module named 'tomlkit'"
+    told = (said("user", error), said("assistant", "I look."))
+    assert served_after(home, USED, said("user", error), before=told) == {"misleading": 1}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome"),
+    [
+        (RED, (USED, *EDITED, *GREEN), "win"),
+        ((), (USED, *EDITED, *GREEN), "win"),
+        (GREEN, (USED, *EDITED, *GREEN), "partial"),
+        ((), (USED, *GREEN), "partial"),
+        ((), (USED, *EDITED, *RED), "partial"),
+        ((), (USED, *EDITED, *GREEN, said("user", "that is wrong, revert it")), "misleading"),
+        ((), (USED, *EDITED, *GREEN, said("user", "commit this")), "win"),
+    ],
+)
+def test_checks_that_turn_green_after_the_line_was_written_in_are_a_win(
+    home: Path, before: Any, after: Any, outcome: str
+) -> None:
+    assert served_after(home, *after, before=tuple(before)) == {outcome: 1}
+
+
+@pytest.mark.parametrize(
+    ("before", "output", "failed", "outcome"),
+    [
+        ("", "12 passed in 3.1s", False, {"win": 1}),
+        ("", "mise ERROR no task test:db found: No such file or directory", True, {"misleading": 1}),
+        ("", "1 failed, 11 passed in 3.1s", True, {"partial": 1}),
+        ("12 passed in 3.1s", "12 passed in 3.1s", False, {"partial": 1}),
+    ],
+)
+def test_the_command_that_a_line_names_tells_how_it_served(
+    tmp_path: Path, before: str, output: str, failed: bool, outcome: dict[str, int]
+) -> None:
+    line = "Tests of the staging database run with `mise run test:db` alone"
+    assert call("--home", str(tmp_path / "home"), "add", "facts", line)[0] == 0
+    told = called(0, "mcp__knowledge__find", {"query": "db"}, f"1. [fact, 2026-05-01, shop] {line} → facts.1a2b3c\n")
+    earlier = called(1, "Bash", {"command": "mise run test:db"}, before) if before else []
+    ran = called(2, "Bash", {"command": "mise run test:db"}, output, failed=failed)
+    uses = said("assistant", "Tests of the staging database run with mise run test:db, so I run that.")
+    rows = [*earlier, said("user", "does it still fail?"), *told, uses, *ran]
+    assert harvested(tmp_path / "home", rows, line) == outcome
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("You're right. Let me revert the change to the port of the staging database.", "misleading"),
+        ("Let me revert the colour of the button.", "partial"),
+    ],
+)
+def test_what_the_assistant_takes_back_has_misled(home: Path, answer: str, outcome: str) -> None:
+    asks = said("user", "why would that be needed when the pool knows the address already?")
+    assert served_after(home, USED, *EDITED, asks, said("assistant", answer)) == {outcome: 1}
+
+
+def test_find_through_a_tool_that_calls_any_server_is_an_answer_of_ours() -> None:
+    given = '{"server_name": "knowledge", "tool_name": "find"}'
+    rows = talk("That fixed it").turns
+    through = Turn("tool", "", events=(OtherCall(tool="use_mcp_tool", words=given, output=ANSWER),), time=AT)
+    uses = uses_in(Conversation("s9", "cline", (rows[0], through, *rows[2:])))
+    assert {use.of: use.outcome for use in uses}[LINE] == "win"
 
 
 # --- the library ------------------------------------------------------------------------------------------------------

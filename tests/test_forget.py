@@ -14,7 +14,7 @@ import pytest
 from core.knowledge import edit
 from core.knowledge import purge as purging
 from tests.cli_call import call
-from tests.harvest_world import FakeModel, World, nobody_waits_for_editors, sha256
+from tests.harvest_world import FakeModel, World, never, nobody_waits_for_editors, sha256
 
 RARE = "zyzzogeton"
 SAID = f"The {RARE} pump listens on port 8080"
@@ -157,6 +157,9 @@ def test_what_rests_on_a_forgotten_conversation_alone_is_in_no_byte(world: World
     world.converse(TALK, talks["first"].name)
     run(world, "harvest", "--apply")
     assert places(world.folder) == [] and talks["first"].exists()
+    world.converse(f"{TALK}User: what else is there to say of the pump?\n", talks["first"].name)
+    world.run(FakeModel(never))
+    assert places(world.folder) == [], "nor where it went on"
     code, _, err = call("show", talks["first"].name, "--home", str(world.paths.home))
     assert code == 1 and "forgotten" in err
 
@@ -258,6 +261,23 @@ def test_no_sentence_of_a_forgotten_document_is_left_in_the_library(world: World
     run(world, "library", "forget", str(page))
     assert places(world.paths.knowledge) == []
     assert b"hums at night" not in world.paths.library.read_bytes()
+
+
+def test_what_was_purged_from_a_document_shifts_no_other_passage_of_it(world: World) -> None:
+    """Each is cut from the text by its place: one letter off, and all that come after are torn."""
+    page = world.folder / "page.md"
+    behind = "\n\n".join(f"# Part {at}\n\n{f'Valve {at} is blue and hangs on the wall. ' * 20}" for at in range(6))
+    page.write_text(f"# Pumps\n\nBefore. {SAID}. After. {SAID}.\n\n{behind}\n")
+    run(world, "add", "facts", SAID)
+    run(world, "library", "ingest", str(page))
+
+    def told() -> list[str]:
+        rows = document(world, "library", "retrieve", "valve on the wall", "--limit", "10")
+        return sorted(row["text"] for row in rows if RARE not in row["text"])
+
+    before = told()
+    run(world, "rm", "facts", SAID, "--forever", "--yes")
+    assert len(before) > 3 and set(before) <= set(told())
 
 
 def test_the_library_leaves_out_what_the_user_has_removed_and_gives_no_more_than_was_asked_for(world: World) -> None:

@@ -26,8 +26,9 @@ from core.harvest.distil import Harvest
 from core.harvest.proofs import Proofs, find_missing
 from core.harvest.report import THROUGH, Progress
 from core.knowledge.changes import Change, append_changes
-from core.knowledge.journal import FrozenPlan, read_journal
+from core.knowledge.journal import FrozenPlan, Journal, JournalError, read_journal
 from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
+from tests.facts_home import claude_session
 from tests.harvest_world import (
     CATEGORY_FILES,
     HURRIED,
@@ -50,6 +51,30 @@ DATE = "2026-06-12"
 
 
 # --- the same content again ------------------------------------------------------------------------------------------
+
+
+def test_nothing_goes_of_which_the_journal_could_not_say_where_it_went(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a kill in that moment nobody would know where it was."""
+    path = world.converse("same")
+    world.limits(keep=True).run(FakeModel())
+    real = Journal.append
+
+    def append(self: Journal, *records: Any, durable: bool = False) -> None:
+        if any(record["t"] == "moving" for record in records):
+            raise JournalError(28, "No space left on device")
+        real(self, *records, durable=durable)
+
+    monkeypatch.setattr(Journal, "append", append)
+    report = world.limits(keep=False).run(FakeModel(never))
+    assert [error.code for error in report.errors] == ["journal-failed"] and path.exists() and not world.trash()
+
+
+def test_a_clock_that_was_wrong_makes_no_line_the_newest_for_years(world: World) -> None:
+    world.converse(claude_session("", "hello").replace("2026-06-01", "2099-06-01"))
+    world.run(says(facts=["one"]))
+    assert world.text("facts.md").endswith(f"{DATE}]\n")
 
 
 def test_the_same_content_later_costs_no_call_and_is_reclaimed(world: World) -> None:

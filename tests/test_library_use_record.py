@@ -10,10 +10,10 @@ import pytest
 
 from core.base.result import KnowledgeError, attempt
 from core.conversations.conversation import Conversation, Turn
-from core.experience.heard import is_used
+from core.experience.heard import Told, outcomes
 from core.library.catalogue import chosen, shown_document
 from core.library.database import Library
-from core.library.records import UsageTrace, new_id
+from core.library.records import UsageTrace
 from core.library.rows import traces
 from core.library.use import usage
 from core.library.use.changes import undo
@@ -104,9 +104,14 @@ def test_an_answer_that_used_nothing_says_nothing(shelf: Shelf) -> None:
 
 def test_the_words_of_the_question_are_no_use_of_a_chunk() -> None:
     question = "calling await inside a sync callback hangs forever, why"
-    assert not is_used(new_id(), HANG, question, f"You ask why {question}. I do not know.")
-    assert is_used(new_id(), HANG, question, "Schedule it with create_task or move it to an executor.")
-    assert is_used("abcdef12-0000-4000-8000-000000000000", HANG, question, "see chunk abcdef12")
+    key = "abcdef12-0000-4000-8000-000000000000"
+
+    def is_used(answer: str) -> bool:
+        return bool(outcomes([Told(HANG, key, "")], question, [Turn("assistant", answer)]))
+
+    assert not is_used(f"You ask why {question}. I do not know.")
+    assert is_used("Schedule it with create_task or move it to an executor.")
+    assert is_used("see chunk abcdef12")
 
 
 # --- reflecting -------------------------------------------------------------------------------------------------------

@@ -78,21 +78,11 @@ def test_a_line_that_says_todo_is_an_open_task(mark: str) -> None:
     ]
 
 
-def test_what_the_last_answer_lists_as_remaining_is_open() -> None:
-    answer = (
-        "The parser works. Remaining:\n\n- too early a list\n\n## Parser\n\nRemaining work:\n\n"
-        "- Windows paths in the importer\n- A test for empty input\n\nThat is all I saw.\n\n- the old lexer\n"
-    )
-    assert statements("tasks_open", ("user", "and?"), ("assistant", answer), ("user", "fine")) == [
-        "Windows paths in the importer",
-        "A test for empty input",
-    ]
-
-
 def test_a_request_that_nobody_took_up_stays_open() -> None:
-    assert statements("tasks_open", ("assistant", "Done."), ("user", "Can you also port the importer to Windows?")) == [
-        "Also port the importer to Windows"
-    ]
+    asked = "Can you also port the importer `read.py` to Windows?"
+    turns = ("user", "hm"), ("assistant", "Done."), ("user", asked)
+    assert statements("questions", *turns) == [asked]
+    assert statements("questions", *turns, ("assistant", "It is ported.")) == []
 
 
 # --- decisions
@@ -111,7 +101,6 @@ def test_a_request_that_nobody_took_up_stays_open() -> None:
         ("Decision: releases happen on Tuesdays.", "Releases happen on Tuesdays.", ""),
         ("No, the primary form should be the `app://` scheme.", "The primary form should be the `app://` scheme.", ""),
         ("We never test the HTTP library itself.", "We never test the HTTP library itself.", ""),
-        ("We don't want a cap on the `limit` parameter.", "We don't want a cap on the `limit` parameter.", ""),
     ],
 )
 def test_a_choice_is_kept_with_its_reason(said: str, statement: str, detail: str) -> None:
@@ -148,12 +137,6 @@ def test_what_a_person_says_about_their_own_systems_is_a_fact() -> None:
 
 
 # --- questions
-
-
-def test_what_the_person_asked_last_is_open_until_it_is_answered() -> None:
-    asked = "Which of the two mirrors holds the newer snapshot?"
-    assert statements("questions", ("assistant", "Done."), ("user", asked)) == [asked]
-    assert statements("questions", ("user", asked), ("assistant", "The second.")) == []
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 from core.base.result import Ok, attempt
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Edit, FileRead, follow_ups
+from core.conversations.events import Command, Edit, follow_ups
 from core.harvest.distil import borne_out, distil
 from core.harvest.steps import DistilSettings
-from core.rules.distil import distil_offline
 
 
 def checked(name: str, *commands: str, asked: str = "go") -> Conversation:
@@ -37,24 +35,6 @@ def test_checks_count_when_two_sessions_ran_them(tmp_path: Path) -> None:
     assert "npm run lint -> npm test" in str(second.value.items[0])
     alone = attempt(distil, checked("c", "npm run typecheck", "npm run build"), "c", settings, None)
     assert isinstance(alone, Ok) and not alone.value.items  # no test among them
-
-
-def test_checks_that_the_person_or_a_page_for_contributors_names_need_no_second_session() -> None:
-    def playbooks(conversation: Conversation) -> list[dict[str, str]]:
-        return distil_offline(conversation)["playbooks"]
-
-    assert playbooks(checked("a", "npm run lint", "npm test")) == []
-    asked = "Before you stop, `npm test` and `npm run lint` have to pass"
-    (told,) = playbooks(checked("a", "npm run lint", "npm test", asked=asked))
-    assert told["steps"] == "npm run lint -> npm test"
-    only = "Before you stop, `npm run lint` has to pass"
-    assert playbooks(checked("a", "npm run lint", "npm test", asked=only)) == []
-    bare = checked("a", "npm run lint", "npm test")
-    page = FileRead(tool="Read", path="/home/m/rates/AGENTS.md", answered=True, output="Run npm run lint, npm test.")
-    (told,) = playbooks(replace(bare, turns=(*bare.turns, Turn("tool", page.output, events=(page,)))))
-    assert told["steps"] == "npm run lint -> npm test"
-    page = replace(page, path="/home/m/rates/old.md")
-    assert playbooks(replace(bare, turns=(*bare.turns, Turn("tool", page.output, events=(page,))))) == []
 
 
 def test_deleting_or_damaging_the_file_loses_waiting_checks_alone(tmp_path: Path) -> None:

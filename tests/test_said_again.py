@@ -73,6 +73,15 @@ def test_the_newest_day_on_which_it_was_said_is_told(world: World) -> None:
     assert f"- {OLD} (in 2 conversations) [from: " in knowledge_digest(world)
 
 
+def test_an_undo_of_another_harvest_leaves_what_was_confirmed(world: World) -> None:
+    """Until the next harvest it would look as if one conversation had said it."""
+    for at, text in enumerate([OLD, NEW, "Other"]):
+        world.converse(session(f"s{at}", "hi"))
+        report = world.run(says(facts=[text]))
+    knowledge(world, "undo", report.run)
+    assert [row[:2] for row in listed(world)] == [(OLD, 2)]
+
+
 def knowledge_digest(world: World) -> str:
     call("digest", "on", "--home", str(world.paths.home))
     return world.text("digest.md")

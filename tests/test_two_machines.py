@@ -195,11 +195,17 @@ def test_a_ledger_that_merged_keeps_both_machines_and_a_damaged_one_what_can_be_
 def test_one_entry_that_both_machines_wrote_keeps_the_proof() -> None:
     sha = "a" * 64
     rows = {
-        status: json.dumps({"entries": {sha: {"status": status, "at": at, "path": "/p"}}}, indent=2)
-        for status, at in (("harvested", "2026-06-01"), ("harvest-failed", "2026-06-02"))
+        status: json.dumps({"entries": {sha: {"status": status, "at": at, "path": "/p"} | more}}, indent=2)
+        for status, at, more in (
+            ("harvested", "2026-06-01", {"restored": ["/mine"], "trash": {"a": "/p"}}),
+            ("harvest-failed", "2026-06-02", {"restored": ["/other"], "trash": {"b": "/p"}}),
+        )
     }
     text = "<<<<<<< HEAD\n" + rows["harvested"] + "\n=======\n" + rows["harvest-failed"] + "\n>>>>>>> x\n"
-    assert salvaged(text.encode())[sha]["status"] == "harvested"
+    found = salvaged(text.encode())[sha]
+    assert found["status"] == "harvested"
+    assert found["restored"] == ["/mine", "/other"], "what the user brought back is taken away on neither"
+    assert found["trash"] == {"a": "/p", "b": "/p"}
 
 
 # --- numbers that stand twice ----------------------------------------------------------------------------------------

@@ -23,8 +23,9 @@ _LOOKING_AT_GIT = re.compile(
     r"git(?: -[cC] \S+| -\S+)* (?:show|log|diff|status|blame|ls-files|grep|rev-parse|branch)\b"
 )
 _INVOCATION = re.compile(
-    r"command not found|not recognized|unrecognized (?:arguments?|option)|(?:unknown|invalid|unexpected|no such|"
-    r"illegal) (?:option|argument|command|subcommand|flag|script|target|rule)|missing script|no rule to make target|"
+    r"command not found|not recognized|unrecognized (?:command|arguments?|option)|"
+    r"(?:unknown|invalid|unexpected|no such|illegal) (?:option|argument|command|subcommand|flag|script|target|rule)|"
+    r"missing script|no rule to make target|"
     r"no module named|cannot find module|could not (?:find|locate)|no such file or directory|no such command|"
     r"can't open file|permission denied|not a (?:git repository|directory)|is not (?:installed|available)|"
     r"requires? (?:node|python|a newer|version)|unsupported engine|no tests? (?:found|collected|ran)|"

@@ -9,21 +9,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.conversations.events import Command, FileRead, Hook
+from core.base.checks import check_kind
+from core.conversations.events import Command
 from core.rules import words
 from core.rules.failures import bare, failure, folder_of
-from core.rules.prose import by_person
 from core.rules.sentence import Found
 from core.rules.session import Session, is_change
 
 LEAST_STEPS, LEAST_RUNS = 2, 2
 MAX_WAITING = 200
 _ONE_PLACE = re.compile(r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*")
-_INSTRUCTS = re.compile(
-    r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|copilot-instructions)[\w.-]*$|\.github/workflows/|\.gitlab-ci|"
-    r"(?:^|/)\.husky/|lefthook|pre-commit|(?:^|/)\.circleci/",
-    re.IGNORECASE,
-)
 
 
 def check_steps(session: Session) -> tuple[list[str], int]:
@@ -38,7 +33,7 @@ def check_steps(session: Session) -> tuple[list[str], int]:
         if inside is None:
             continue
         for place, part in enumerate(_parts(row.words)):
-            kind = words.check_kind(part)
+            kind = check_kind(part)
             if kind and not words.ONE_OFF.search(part) and not _ONE_PLACE.search(part):
                 ran[kind] = (turn, place, f"cd {inside} && {part}" if inside else part)
     steps = list(dict.fromkeys(step for *_, step in sorted(ran.values())))
@@ -47,7 +42,7 @@ def check_steps(session: Session) -> tuple[list[str], int]:
 
 def are_checks(steps: Sequence[str]) -> bool:
     """Whether steps are worth a playbook: several, and a test among them; a lint or a build alone anybody finds."""
-    kinds = {words.check_kind(step.split(" && ")[-1]) for step in steps}
+    kinds = {check_kind(step.split(" && ")[-1]) for step in steps}
     return len(steps) >= LEAST_STEPS and bool(kinds & {"test", "integration"})
 
 
@@ -57,12 +52,11 @@ def checks_of(project: str, steps: Sequence[str]) -> dict[str, str]:
 
 
 def find_checks(session: Session) -> Iterator[Found]:
-    """The checks that somebody says are to be run (the user, a page for contributors, a hook), and those that ran
-    several times. Others wait for a second session."""
+    """The checks that ran several times. Others wait for a second session."""
     steps, turn = check_steps(session)
-    named = [step for step in steps if _is_named(session, last := step.split(" && ")[-1]) or _ran_again(session, last)]
-    if are_checks(named):
-        yield Found("playbooks", checks_of(session.project, named), 60, turn)
+    again = [step for step in steps if _ran_again(session, step.split(" && ")[-1])]
+    if are_checks(again):
+        yield Found("playbooks", checks_of(session.project, again), 60, turn)
 
 
 def _parts(command: str) -> list[str]:
@@ -72,18 +66,6 @@ def _parts(command: str) -> list[str]:
 def _ran_again(session: Session, step: str) -> bool:
     """Whether a check ran several times in one session: it is how the work was judged, and no single look."""
     return sum(row.answered and step in _parts(row.words) for _, row in session.commands) >= LEAST_RUNS
-
-
-def _is_named(session: Session, step: str) -> bool:
-    """Whether the user named a check, a page for contributors or a server's recipe holds it, or a hook ran it."""
-    if any(by_person(turn) and step in turn.text for turn in session.conversation.turns):
-        return True
-    for _, row in session.events:
-        if isinstance(row, FileRead) and _INSTRUCTS.search(row.path) and step in row.output:
-            return True
-        if isinstance(row, Hook) and step in row.words:
-            return True
-    return False
 
 
 def _inside(session: Session, folder: str) -> str | None:

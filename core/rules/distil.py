@@ -13,7 +13,7 @@ from dataclasses import replace
 from core.base.markdown import ITEM_CHARACTERS
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
-from core.rules.answers import find_answers, find_choices, find_undecided
+from core.rules.answers import find_answers
 from core.rules.checks import find_checks
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import find_failures
@@ -37,16 +37,14 @@ RULES: tuple[Rule, ...] = (
     find_failures,
     find_checks,
     find_answers,
-    find_choices,
     find_stated,
     find_left,
     find_worth,
     find_plan_left,
     find_steps_left,
-    find_undecided,
 )
 """What is looked for in a session with a coding assistant: what stands first, so that nothing says it again."""
-OF_CHATS: tuple[Rule, ...] = (find_choices, find_stated, find_worth)
+OF_CHATS: tuple[Rule, ...] = (find_unfinished, find_stated, find_worth)
 """What is looked for in a talk with an assistant that has no tools, beside what its sentences mark themselves."""
 
 
@@ -82,11 +80,10 @@ def _in_texts(conversation: Conversation) -> Iterator[Found]:
     """What a chat, or a text that people wrote for themselves, marks itself."""
     rows = read_prose(conversation)
     yield from (replace(item, rule="find_statements") for item in find_statements(rows))
-    yield from (replace(item, rule="find_tasks") for item in find_tasks(rows, conversation))
+    yield from (replace(item, rule="find_tasks") for item in find_tasks(rows))
     if _with_answers(conversation):
-        session = read_session(conversation)
-        yield from _by_rules(OF_CHATS if session.closings else (find_unfinished,), session)
-    yield from (replace(item, rule="find_questions") for item in find_questions(rows, conversation))
+        yield from _by_rules(OF_CHATS, read_session(conversation))
+    yield from (replace(item, rule="find_questions") for item in find_questions(rows))
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:

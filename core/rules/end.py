@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Commit, Edit, Plan, PullRequest, Push, Todos
+from core.conversations.events import Commit, Plan, Push, Todos
 from core.conversations.ran import read_end, stopped_by, unanswered
 from core.rules import words
 from core.rules.failures import ASIDE
@@ -17,9 +17,9 @@ from core.rules.sentence import Found, found, is_latin, stems
 from core.rules.session import Exchange, Session, rows_of
 
 MAX_FILES_LISTED = 4
-LEAST_EDITS, LEAST_FILES = 3, 2
+LEAST_FILES = 2
 LEAST_UNNAMED = 6
-LONGEST_REQUEST, LONGEST_WHY, LONGEST_SHOWN = 240, 160, 80
+LONGEST_REQUEST = 240
 LAST_TURNS = 3
 MAX_STEPS_LEFT = 3
 
@@ -40,8 +40,7 @@ def find_unfinished(session: Session) -> Iterator[Found]:
         number, text, asks, quote = waiting
         stopped = stopped_by([turn for turn in session.conversation.turns if not turn.agent])
         if asks:
-            detail = "asked at the end of the session and not answered"
-            yield found("questions", text, number, detail=detail, quote=quote, score=60)
+            yield found("questions", text, number, quote=quote, score=60)
         else:
             detail = f"ordered at the end of the session, which was {stopped}" if stopped else ""
             detail = detail or "ordered at the end of the session and not begun"
@@ -49,24 +48,15 @@ def find_unfinished(session: Session) -> Iterator[Found]:
 
 
 def _in_the_middle(session: Session) -> Iterator[Found]:
-    """A session that ends in the middle of a commit, a push or an edit."""
+    """A session that ends in the middle of a commit or a push."""
     last = unanswered(session.conversation.turns, session.events)
     if last is None:
         return
-    turn, row = last
-    edits = [other for _, other in session.edits if other.answered and other.how != "deleted"]
-    if isinstance(row, Edit) and row.path and len(edits) >= LEAST_EDITS:
-        shown = ", ".join(f"`{name}`" for name in _names(edits)[:MAX_FILES_LISTED])
-        text = f"Check `{row.path}` and go on: the session breaks off while it is written, after changes of {shown}"
-        yield _open(text, turn, score=60)
-    for event in (event for at, event in session.events if at == turn and isinstance(event, Commit | Push)):
-        what = f"the commit “{event.subject}”" if isinstance(event, Commit) else f"`{event.words}`"
-        text = f"Check whether {what} went through{session.on_branch}: the session ends before its result"
-        yield _open(text, turn, score=60)
-
-
-def _names(edits: list[Edit]) -> list[str]:
-    return list(dict.fromkeys(name for row in edits for name in row.names))
+    for at, event in session.events:
+        if at == last[0] and isinstance(event, Commit | Push):
+            what = f"the commit “{event.subject}”" if isinstance(event, Commit) else f"`{event.words}`"
+            text = f"Check whether {what} went through{session.on_branch}: the session ends before its result"
+            yield _open(text, at, score=60)
 
 
 _MERGES = re.compile(
@@ -94,9 +84,6 @@ def _unmerged(session: Session) -> Iterator[Found]:
 
 
 _OF_COMMIT = re.compile(r"\bcommit(?!ted)\b|\bcheck (?:it|this) in\b|提交|コミット|커밋", re.IGNORECASE)
-_OF_PUSH = re.compile(
-    r"\b(?:push|pull request|PR|merge request|MR|pousse[rz]?|sube|subir|hochladen)\b|推送|プッシュ|푸시", re.IGNORECASE
-)
 _SENT = re.compile(
     r"\b(?<!not )(?<!un)(?:is|are|was|were|been|I(?:['’]ve| have)?|and) (?:now )?(?:committed|pushed)\b", re.I
 )
@@ -110,18 +97,9 @@ _DIRTY = re.compile(
 
 
 def _unsent(session: Session) -> Iterator[Found]:
-    """Work that git showed as not committed at the end, or that the user wanted committed or pushed and that was not;
-    a push that was rejected."""
+    """Work that git showed as not committed at the end, or that the user wanted committed and that was not."""
     end, wanted = read_end(session.conversation.turns), _wanted_of_git(session)
-    commits = [(at, row) for at, row in session.events if isinstance(row, Commit)]
-    pushes = [(at, row) for at, row in session.events if isinstance(row, Push)]
-    if pushes and pushes[-1][1].succeeded is False and not opened_since(session, pushes[-1][0]):
-        turn, push = pushes[-1]
-        output = next((row.output for at, row in session.commands if row.start == push.start), "")
-        why = next((line.strip() for line in output.split("\n") if words.ERROR.search(line)), "")
-        shown = f" (“{why[:160]}”)" if why else ""
-        yield _open(f"`{push.words}`{session.on_branch} failed{shown}: nothing was pushed", turn, score=62)
-        return
+    commits = [at for at, row in session.events if isinstance(row, Commit)]
     behind = [row for at, row in session.commands if at > session.last_change >= 0]
     shown_by_git = [row.output for row in behind if _STATUS.search(row.words) and row.answered]
     dirty = bool(shown_by_git) and _DIRTY.search(shown_by_git[-1]) is not None
@@ -130,28 +108,18 @@ def _unsent(session: Session) -> Iterator[Found]:
     offered = last.endswith(("?", "？")) and _OF_COMMIT.search(last) is not None
     if closing and closing.at_end and _SENT.search(closing.turn.text):
         return  # the closing message says that it was, by a way that no event shows
-    several = len(end.files) >= LEAST_FILES  # of a single one `git status` tells enough
-    if several and session.paired and not any(at >= session.last_change for at, _ in commits):
-        if (dirty or _OF_COMMIT.search(wanted) or offered) and not _NOT_TO.search(wanted):
-            shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
-            text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"
-            yield _open(text, session.last_change, score=57)
-    elif end.commit and not end.pushed and not pushes and _OF_PUSH.search(wanted) and not _NOT_TO.search(wanted):
-        turn, commit = commits[-1]
-        text = (
-            f"Push{session.on_branch or ' the commit'}: “{commit.subject}” was committed and not pushed in the session"
-        )
-        yield _open(text, turn, score=56)
-
-
-def opened_since(session: Session, turn: int) -> bool:
-    """Whether a pull request was opened after a turn."""
-    return any(at > turn and isinstance(row, PullRequest) for at, row in session.events)
+    wants = dirty or offered or _OF_COMMIT.search(wanted)
+    if not wants or _NOT_TO.search(wanted) or any(at >= session.last_change for at in commits):
+        return
+    if session.paired and len(end.files) >= LEAST_FILES:  # of a single one `git status` tells enough
+        shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
+        text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"
+        yield _open(text, session.last_change, score=57)
 
 
 def _wanted_of_git(session: Session) -> str:
-    """What the user said of commits and pushes last."""
-    said = [row.text for row in session.exchanges if _OF_COMMIT.search(row.text) or _OF_PUSH.search(row.text)]
+    """What the user said of commits last."""
+    said = [row.text for row in session.exchanges if _OF_COMMIT.search(row.text)]
     return said[-1] if said else ""
 
 
@@ -168,7 +136,7 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 """What stands in front of the work in an order, and that it is one."""
-_LEANING = re.compile(r"\b(?:this|that|it|these|those|them|above|same|here)\b", re.IGNORECASE)
+_LEANING = re.compile(r"\b(?:this|that|it|these|those|them|above|same|here|me|you|your)\b", re.IGNORECASE)
 
 
 def _waiting(session: Session) -> tuple[int, str, bool, str] | None:
@@ -186,9 +154,10 @@ def _waiting(session: Session) -> tuple[int, str, bool, str] | None:
     if not (15 if is_latin(text) else 8) <= len(text) <= LONGEST_REQUEST or words.POINTING.match(text):
         return None
     if text.endswith(("?", "？")):
-        return (number, text, True, text) if words.ANCHOR.search(text) else None
-    ordered = [part.text for part in _sentences(row) if _ORDERS.match(part.text) and _names_work(part.text)]
-    return (number, _ORDERS.sub("", ordered[0]), False, ordered[0]) if ordered else None
+        return (number, text, True, text) if _names_work(text) else None
+    ordered = [(_ORDERS.sub("", part.text), part.text) for part in _sentences(row) if _ORDERS.match(part.text)]
+    work, quote = next((one for one in ordered if _names_work(one[0])), ("", ""))
+    return (number, work, False, quote) if work else None
 
 
 def _names_work(text: str) -> bool:

@@ -18,8 +18,8 @@ from core.rules import words
 from core.rules.sentence import Found, found
 from core.rules.session import Session, is_change
 
-LOOK_AHEAD, MAX_BETWEEN = 8, 2
-"""What works is looked for among so many commands behind the one that failed, and behind so many others."""
+LOOK_AHEAD = 8
+"""What works is looked for among so many commands behind the one that failed."""
 LONGEST_COMMAND, SHORTEST_WHY, LONGEST_WHY = 200, 12, 220
 ALIKE = 0.55
 
@@ -183,36 +183,18 @@ def _last_line(output: str) -> str:
 
 
 def _cure(session: Session, commands: Sequence[tuple[int, int, Command]], row: _Failed) -> str:
-    """What worked where a command had failed, "" where nothing did or nobody can tell what helped: another folder or
-    way to write it, another command in its place, or the same behind others."""
+    """The other way to write a command that worked where it had failed, "" where nothing did or nobody can tell what
+    helped: where code was changed or something else was run between."""
     wrong, usage = bare(row.event.words), words.OF_USAGE.search(row.why) is not None
-    between: list[str] | None = []
     for later, _, other in commands[row.number + 1 : row.number + 1 + LOOK_AHEAD]:
-        changed = any(is_change(event) for _, event in session.events[row.at : later])
-        if changed and not usage:
-            return ""  # the code was changed: that is work, not another way to say the same
         right, went = bare(other.words), went_well(other)
-        if right == wrong and went:
-            return _same_again(row.event, other, between or [], session.events[row.at : later])
-        if went and _is_plain(right) and _is_variant(wrong, right, row.why) and (usage or between == []):
-            return f"`{right}` works"
-        if went and usage and not changed and between == [] and _is_plain(right) and _stands_in(wrong, right, row.why):
-            return f"`{right}` was run instead and works"
-        if right == wrong:
+        changed = any(is_change(event) for _, event in session.events[row.at : later])
+        if right == wrong or (changed and not usage):
             return ""
-        if between is not None and went and not _LOOKS.match(right):
-            fits = len(between) < MAX_BETWEEN and _is_plain(right)
-            between = [*between, right] if fits else None
-    return ""
-
-
-def _same_again(first: Command, second: Command, between: list[str], events: Sequence[tuple[int, Event]]) -> str:
-    """How the same command line works the second time."""
-    folder = folder_of(second.words)
-    if folder and folder != folder_of(first.words) and not folder.startswith(("/", "~", "..", "$")):
-        return f"it works in the folder `{folder}`"
-    if between and not any(is_change(event) for _, event in events):
-        return f"it works after {' and '.join(f'`{line}`' for line in between)}"
+        if went and _is_plain(right) and _is_variant(wrong, right, row.why):
+            return f"`{right}` works"
+        if went and not usage and not _LOOKS.match(right):
+            return ""
     return ""
 
 
@@ -225,15 +207,3 @@ def _is_variant(wrong: str, right: str, why: str) -> bool:
     if ("not found" in why and program == after[0]) or (_LOOKS.match(right) and not _LOOKS.match(wrong)):
         return False  # the program was installed meanwhile; a look is no cure
     return SequenceMatcher(None, before, after).ratio() >= ALIKE
-
-
-_ARGUMENT = re.compile(r"[\w@.-]{4,}")
-
-
-def _stands_in(wrong: str, right: str, why: str) -> bool:
-    """Whether a command of the same program with an argument of the first, or of what it complained of, was run in its
-    place, and is neither a look nor a step towards it."""
-    given = {word for word in _ARGUMENT.findall(" ".join(right.split()[1:])) if word[0] != "-"}
-    step = any(right.startswith(part.strip()) for part in re.split(r"&&|;", wrong) if part.strip())
-    named = set(_ARGUMENT.findall(f"{wrong} {why}"))
-    return program_of(right) in wrong.split() and not step and bool(named & given) and not _LOOKS.match(right)

@@ -15,7 +15,7 @@ from core.conversations.events import Command, Commit, Edit, Plan
 from core.conversations.ran import read_end
 from core.conversations.turns import cut
 from core.rules import words
-from core.rules.answers import find_answers, find_choices, find_undecided
+from core.rules.answers import find_answers
 from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import ASIDE, failure, find_failures
 from core.rules.left import find_left
@@ -70,7 +70,7 @@ def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = 
     """The text, at most `MAX_BYTES` long: `about` names the session (name -> value), `taught` is what was harvested
     from it. What does not fit is left out of the longest section, from its end."""
     left, taught = _open(session), tuple(dict.fromkeys(taught))
-    decided = _said((one for rule in (find_answers, find_choices) for one in rule(session)), MAX_DECIDED)
+    decided = _said(find_answers(session), MAX_DECIDED)
     goal = "\n".join(text for _, text in _requests(session)[:1]) + _plan(session)
     found = [line for line in _found(session) if line[2:40] not in goal]
     tried = _said(find_failures(session), MAX_FAILED)
@@ -252,7 +252,7 @@ def _said(found: Iterable[Found], most: int) -> list[str]:
 
 
 def _open(session: Session) -> list[str]:
-    rules = (find_unfinished, find_steps_left, find_plan_left, find_left, find_undecided)
+    rules = (find_unfinished, find_steps_left, find_plan_left, find_left)
     rows = _said((one for rule in rules for one in rule(session)), MAX_OPEN)
     end = read_end(session.conversation.turns)
     if end.asks and session.closings:

@@ -1,5 +1,5 @@
 """A session with a coding assistant as the rules look at it: its events in order, its closing messages, and what the
-user said with what stood before it and what followed.
+user said with what followed.
 
 A closing message is the assistant's last one before each word of the user, and at the end.
 """
@@ -45,18 +45,13 @@ class Closing:
 
 @dataclass(frozen=True)
 class Exchange:
-    """What the user said at one place, what stood before it, and what followed until they spoke again.
-
-    `before` is the closing message that they answer, `replies` the assistant's texts behind with their numbers,
-    `events` what happened meanwhile; `doubted` says that their next words contradict the reply.
-    """
+    """What the user said at one place and what followed until they spoke again: the assistant's texts with their
+    numbers, and the events."""
 
     number: int
     text: str
-    before: Closing | None
     replies: tuple[tuple[int, Turn], ...]
     events: tuple[Event, ...]
-    doubted: bool
 
 
 @dataclass(frozen=True)
@@ -184,12 +179,10 @@ def _exchanges(session: Session) -> list[Exchange]:
             Exchange(
                 number=number,
                 text=text,
-                before=next((row for row in session.closings if first < row.number < number), None),
                 replies=tuple(
                     row for row in said if row[1].role == "assistant" and not row[1].agent and row[1].text.strip()
                 ),
                 events=tuple(row for place, row in session.events if number < place < last),
-                doubted=last < len(turns) and words.CORRECTION.match(turns[last].text.strip()) is not None,
             )
         )
     return rows

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from core.base.spoken import APPROVES, CORRECTION, TROUBLE
 from core.rules import words
 from core.rules.prose import begun, looks_like_code
 from core.rules.sentence import Found, found, is_latin, lost, named, names_in
 from core.rules.session import Exchange, Session
 from core.rules.typed import has_placeholder
-from core.rules.units import LEAST_ITEMS, Unit, units_of
+from core.rules.units import Unit, units_of
 
 MAX_STATED, LEAST_WORDS, LONGEST_REPLY = 5, 4, 160
 _REMEMBER = re.compile(
@@ -36,14 +37,6 @@ _SPEAKER = re.compile(
     r"\b(?:I|I'(?:m|d|ll|ve)|you|your|let'?s|let me|please)\b|^(?:look|see|check|this|that|it)\b", re.IGNORECASE
 )
 """Who tells how things are names neither themselves nor whom they speak to."""
-_WISH = re.compile(
-    r"we (?:don'?t|do not|no longer|only|always) (?:want|need|use|support|ship|run|host)\b", re.IGNORECASE
-)
-_REASON = re.compile(r"\b(?:because|so (?:that|they|it|we|there)|to ensure|otherwise)\b", re.IGNORECASE)
-_WANTED = re.compile(
-    r"\b(?:make sure|(?:we|I) (?:do not|don'?t|want|need|prefer)|must|should|(?:has|have) to|do not|don'?t)\b",
-    re.IGNORECASE,
-)
 _IN_CAPITALS = re.compile(r"\b(?:ONLY|NEVER|ALWAYS|MUST)\b")
 _YOU = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
 MOST_YOU = 5
@@ -66,7 +59,6 @@ def find_stated(session: Session) -> Iterator[Found]:
     told = [
         item for row in session.exchanges for item in _stated(row, [one for one in units if one.turn == row.number])
     ]
-    told += [item for unit in units for item in _contract(unit)]
     kept = [item for item in told if not taken_back(session, item.fields["statement"], item.turn)]
     yield from kept[-MAX_STATED:]
 
@@ -80,21 +72,12 @@ def _stated(row: Exchange, units: Sequence[Unit]) -> Iterator[Found]:
         text = _FILLER.sub("", whole)
         remembered = _REMEMBER.match(text)
         told = tells and (named(text) or words.RULE.search(text))
-        corrects = words.CORRECTION.match(whole) and words.RULE.search(text) and named(text)
+        corrects = CORRECTION.match(whole) and words.RULE.search(text) and named(text)
         if not (remembered or _is_rule(text) or corrects or told) or not _stands(text):
             continue
         said = begun(_REMEMBER.sub("", text))
         decided = words.RULE.search(said) or not (remembered or tells)
         yield found("decisions" if decided else "facts", said, row.number, quote=unit.quote, score=90)
-
-
-def _contract(unit: Unit) -> Iterator[Found]:
-    """A list of the user in one line, where most of its items say how things have to be."""
-    items = re.split(r"; |: ", unit.text)
-    rules = sum(words.RULE.search(item) is not None for item in items)
-    foreign = has_placeholder(unit.text) or words.BOILERPLATE.search(unit.text)
-    if unit.items >= LEAST_ITEMS and 2 * rules >= len(items) and not foreign:
-        yield found("decisions", unit.text, unit.turn, quote=unit.quote, score=85)
 
 
 def _only_tells(row: Exchange, units: Sequence[Unit]) -> bool:
@@ -103,18 +86,15 @@ def _only_tells(row: Exchange, units: Sequence[Unit]) -> bool:
     replies = [turn.text for _, turn in row.replies]
     if not replies or len("".join(replies)) > LONGEST_REPLY or row.events or "?" in row.text:
         return False
-    gates = (words.ORDER.match, words.MOMENT.search, words.APPROVES.match, words.CORRECTION.match, _SPEAKER.search)
+    gates = (words.ORDER.match, words.MOMENT.search, APPROVES.match, CORRECTION.match, _SPEAKER.search)
     return bool(units) and not any(gate(_FILLER.sub("", unit.text)) for unit in units for gate in gates)
 
 
 def _is_rule(text: str) -> bool:
-    """Whether a text says how things have to be for good, with a name or enough words to stand alone: never, always,
-    or with a reason."""
+    """Whether a text says how things have to be for good: never, always."""
     if not is_latin(text) or not words.ENGLISH.search(text):
-        return words.STRONG.search(text) is not None and words.TROUBLE.search(text) is None
-    if words.STRONG.search(text) or _IN_CAPITALS.search(text) or (_WISH.match(text) and named(text)):
-        return True
-    return words.RULE.search(text) is not None and _REASON.search(text) is not None and _WANTED.search(text) is not None
+        return words.STRONG.search(text) is not None and TROUBLE.search(text) is None
+    return words.STRONG.search(text) is not None or _IN_CAPITALS.search(text) is not None
 
 
 def _trimmed(text: str) -> str:

@@ -76,15 +76,6 @@ def own_words(text: str) -> bool:
     return not _foreign(text)
 
 
-def is_pasted(text: str) -> bool:
-    """Whether a message is what a program printed, a page or an issue that somebody else wrote, or a template."""
-    if len(text) > LONGEST_PASTED or text.lstrip().startswith(_NOT_SAID) or has_placeholder(text):
-        return True
-    return (
-        len(_OUTPUT.findall(text)) >= LEAST_OUTPUT or len(_OF_ISSUE.findall(text)) > 1 or bool(_HANDED_ON.match(text))
-    )
-
-
 def is_long(text: str) -> bool:
     """Whether a message is longer than what people mostly type and yet reads as their own: sentences, and no program,
     page, log or template."""

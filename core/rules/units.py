@@ -9,20 +9,14 @@ from dataclasses import dataclass
 
 from core.conversations.conversation import Turn
 from core.conversations.events import MESSAGE, Commit
-from core.rules import words
-from core.rules.prose import MAX_TURN_OF_PERSON, Row, clean, sentences, whole
+from core.rules.prose import Row, clean, sentences, whole
 from core.rules.session import Session, rows_of
-from core.rules.typed import is_pasted
 
 LONGEST, WHOLE_PARAGRAPH, LONGEST_LIST = 460, 240, 300
 """Characters of a unit, of a paragraph that stays together, and of a list that stands in one unit with its lead."""
 SHORTEST, SHORTEST_UNBROKEN = 18, 8
 _TRAILER = re.compile(r"^\s*(?:[A-Z][\w-]+-[Bb]y:|[A-Z][\w-]+: .*<.+@|🤖|Generated with|Test: ).*$", re.MULTILINE)
 _ESCAPED = re.compile(r"\\([`\"$\\])")
-LEAST_ITEMS = 3
-_ITEM = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+\S", re.MULTILINE)
-_OF_A_TEMPLATE = re.compile(r"\bthe user(?:['’]s)?\b|\buser input\b|\bexecution flow\b|\$ARGUMENTS", re.IGNORECASE)
-"""A prompt that somebody wrote for any project speaks of its user."""
 LEANS = re.compile(
     r"^(?:this|that|these|those|it|its|they|so|hence|thus|therefore|otherwise|without (?:it|this|that)|but|however|"
     r"since then|with (?:this|that)|as a result|because|which|then|when (?:this|that|it)|if (?:it|they|this|that)|"
@@ -38,7 +32,7 @@ class Unit:
     stands in the source; `place` is where it stands: user, closing or commit.
 
     `heading` is the heading, lead-in or parent item above it; `at` the number of its first line in the message,
-    `share` how far down the message that is (0 to 1), `items` how many items it holds.
+    `share` how far down the message that is (0 to 1).
     """
 
     text: str
@@ -49,7 +43,6 @@ class Unit:
     heading: str
     at: int
     share: float
-    items: int
 
 
 def units_of(session: Session) -> list[Unit]:
@@ -64,21 +57,14 @@ def units_of(session: Session) -> list[Unit]:
             continue
         if turn.role == "user":
             said = mine.get(number, "")
-            mine_all = cut(turn.text if not said and _is_own(turn.text) else said, number, "user")
             pasted = said and 2 * len(said) < len(turn.text)  # what stands around it is prose
-            units += [unit for unit in mine_all if not pasted or unit.kind == "prose"]
+            units += [unit for unit in cut(said, number, "user") if not pasted or unit.kind == "prose"]
         elif number in closing:
             units += cut(turn.text, number, "closing")
         for command in turn.commands:
             if command.start in made and not command.failed and not command.refused:
                 units += cut(_below_subject(command.words), number, "commit")
     return units
-
-
-def _is_own(text: str) -> bool:
-    """Whether a message with a list is the user's: not what a program printed, a page, or a prompt for any project."""
-    foreign = is_pasted(text) or words.BOILERPLATE.search(text) or _OF_A_TEMPLATE.search(text)
-    return not foreign and len(text) <= MAX_TURN_OF_PERSON and len(_ITEM.findall(text)) >= LEAST_ITEMS
 
 
 def _below_subject(line: str) -> str:
@@ -95,12 +81,11 @@ def _below_subject(line: str) -> str:
 def cut(text: str, turn: int, place: str) -> Iterator[Unit]:
     """The units of one message."""
     role = "user" if place == "user" else "assistant"
-    rows = rows_of(Turn(role, text), turn)
+    rows = [row for row in rows_of(Turn(role, text), turn) if row.mark in ("", " ")]  # a ticked box tells what is done
     lines = text.split("\n")
     at = 0
     while at < len(rows):
-        below = _below(rows, lines, at) or (_of_list(rows, at) if place == "user" else 0)
-        group = rows[at : at + 1 + below]
+        group = rows[at : at + 1 + _below(rows, lines, at)]
         at += len(group)
         yield from (unit for unit in _grouped(group, len(lines), place) if _says(unit.text))
 
@@ -120,16 +105,6 @@ def _below(rows: Sequence[Row], lines: Sequence[str], at: int) -> int:
     return count
 
 
-def _of_list(rows: Sequence[Row], at: int) -> int:
-    """How many items behind one stand in the same list below the same heading: what a user lists belongs together."""
-    row, count = rows[at], 0
-    for later in rows[at + 1 :] if row.kind != "prose" else ():
-        if later.kind == "prose" or later.heading != row.heading:
-            break
-        count += 1
-    return count
-
-
 def _depth(row: Row, lines: Sequence[str]) -> int:
     line = lines[row.at] if row.at < len(lines) else ""
     return len(line) - len(line.lstrip())
@@ -138,21 +113,13 @@ def _depth(row: Row, lines: Sequence[str]) -> int:
 def _grouped(group: Sequence[Row], lines: int, place: str) -> Iterator[Unit]:
     first, *more = group
     lead = clean(first.text)
-    if place == "user" and more and first.kind != "prose":  # a list of the user's, below its heading
-        listed = "; ".join(clean(row.text).rstrip(" .;") for row in group)
-        told = f"{first.heading}: {listed}" if first.heading else listed
-        if len(told) <= LONGEST:
-            yield Unit(
-                told, _longest(group), first.turn, place, first.kind, "", first.at, first.at / max(1, lines), len(group)
-            )
-            return
     told = f"{lead.rstrip(' .:：')}: {'; '.join(clean(row.text).rstrip(' .;') for row in more)}" if more else lead
 
-    def unit(text: str, quote: str, row: Row, heading: str, items: int = 1) -> Unit:
-        return Unit(text, quote, row.turn, place, row.kind, heading, row.at, row.at / max(1, lines), items)
+    def unit(text: str, quote: str, row: Row, heading: str) -> Unit:
+        return Unit(text, quote, row.turn, place, row.kind, heading, row.at, row.at / max(1, lines))
 
     if more and len(told) <= (LONGEST if first.kind != "prose" else LONGEST_LIST):
-        yield unit(told, _longest(group), first, first.heading, 1 + len(more))
+        yield unit(told, max((whole(row).quote for row in group), key=len), first, first.heading)
         return
     if more:
         if first.kind != "prose" and not lead.endswith((":", "：")):
@@ -163,10 +130,6 @@ def _grouped(group: Sequence[Row], lines: int, place: str) -> Iterator[Unit]:
         return
     for text, quote in _parts(first):
         yield unit(text, quote, first, "" if first.heading == lead.rstrip(":：") else first.heading)
-
-
-def _longest(group: Sequence[Row]) -> str:
-    return max((whole(row).quote for row in group), key=len)
 
 
 def _parts(row: Row) -> Iterator[tuple[str, str]]:

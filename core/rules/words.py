@@ -1,31 +1,14 @@
-"""The words that the rules over sessions look for, by language, and how a table of them becomes one pattern.
+"""The words that the rules over sessions look for, by language.
 
-Structure says most (see `sessions.py`); these tables say the rest: what an error, a check, a finished or an unfinished
-piece of work, a wish of the user sounds like. A row is a fragment of a regular expression. Chinese, Japanese and
-Korean have no blanks between words, so their rows carry no word boundary.
+Structure says most (see `sessions.py`); these tables say the rest: what an error, a finished or an unfinished piece of
+work, a wish of the user sounds like. What anybody says of a piece of work stands in `base/spoken.py`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 
-Table = Mapping[str, Iterable[str]]
-"""Language -> fragments; the key `any` holds fragments that are taken as they stand."""
-
-UNBROKEN = ("zh", "ja", "ko", "any")
-"""Languages (and fragments) without a boundary of words around them."""
-
-
-def one_of(table: Table, *, begins: bool = False) -> re.Pattern[str]:
-    """One pattern for all rows of a table, upper or lower case; `begins`: only where a text begins."""
-    parts = []
-    for language, rows in table.items():
-        found = "|".join(rows)
-        parts.append(f"(?:{found})" if language in UNBROKEN else rf"\b(?:{found})(?!\w)")
-    start = r"^[\s*_>\"“-]*" if begins else ""
-    return re.compile(f"{start}(?:{'|'.join(parts)})", re.IGNORECASE)
-
+from core.base.spoken import one_of
 
 # --- output of commands ---
 
@@ -88,45 +71,6 @@ ONE_OFF = re.compile(
     )),
     re.IGNORECASE,
 )  # fmt: skip
-
-_RUNNERS = (
-    "npx", "pnpm", "npm", "yarn", "bun", "bunx", "mise", "just", "make", "cargo", "go", "poetry", "uv", "hatch", "tox",
-    "nox", "rake", "bundle", "composer", "mvn", r"\./mvnw", "gradle", r"\./gradlew", "dotnet", "swift", "flutter",
-    "deno", "rye", "pdm", "pipenv", "python3?", "pytest", "ruff", "mypy", "black", "isort", "flake8", "pylint",
-    "pyright", "eslint", "prettier", "tsc", "vitest", "jest", "golangci-lint", "gofmt", "rustfmt", "mix", "sbt",
-    "ctest", "cmake", "ninja", "bazel", "turbo", "nx", "pre-commit", "biome", "rspec", "phpunit",
-)  # fmt: skip
-_STARTS = re.compile(
-    r"^(?:[A-Z_]+=\S+\s+)*(?:sudo\s+|docker compose (?:run|exec)\s+(?:--rm\s+)?\S+\s+|\.?venv/bin/)?"
-    rf"(?:{'|'.join(_RUNNERS)})\b"
-)
-_KINDS = {
-    "integration": r"\b(?:integration|e2e|test:ci|tags=integration|playwright)\b",
-    "format": r"\b(?:fmt|format|gofmt|rustfmt|prettier|black)\b",
-    "lint": r"\b(?:lint|ruff|eslint|clippy|vet|golangci-lint|flake8|pylint|biome|pre-commit)\b",
-    "types": r"\b(?:mypy|pyright|tsc|typecheck|type-check|check-types|check:types)\b",
-    "test": r"\b(?:test|tests|pytest|vitest|jest|rspec|phpunit|ctest|tox|nox)\b",
-    "build": r"\b(?:build|compile|check|verify|validate)\b",
-}
-# One test of many is what somebody looked at then, not how the repository is checked.
-_ONE_TEST = re.compile(
-    "|".join((
-        r"\s-run\b", r"\s-k\s", "::", r"\s-t\s", "--grep", "--filter", "--testPathPattern", "-c ['\"]", "--version",
-        "--help", r"\.(?:py|tsx?|jsx?|go|rs|rb|php|java|swift|cs|kt|vue)\b", r"\bnode_modules/",
-        r"\b(?:rerun|shell|exec|init|add)\b",
-        r"\s-m\s+(?!pytest|mypy|ruff|unittest|tests?\b|build|compileall)", "[\"'“]", r"-only-testing",
-    ))
-)  # fmt: skip
-
-
-def check_kind(command: str) -> str:
-    """Which check a command line is (format, lint, types, build, test or integration), "" for none."""
-    if len(command) > 100 or "|" in command or ">" in command or "$" in command:
-        return ""
-    if not _STARTS.match(command) or _ONE_TEST.search(command):
-        return ""
-    return next((kind for kind, pattern in _KINDS.items() if re.search(pattern, command)), "")
-
 
 # --- plans and answers ---
 
@@ -244,34 +188,6 @@ ANCHOR = re.compile(
 
 # --- what the user says ---
 
-CORRECTION = one_of({
-    "en": (
-        "no,", "nope", "actually", r"that'?s (?:not|wrong)", r"it'?s (?:not|actually)", "technically", "wrong",
-        "not (?:quite|true)", r"you (?:forgot|missed)", r"that (?:did ?n[o']t|does ?n[o']t|is ?n[o']t)",
-        r"still (?:not|broken|fails?|failing|the same|an? )", r"it (?:still|does ?n[o']t|did ?n[o']t)",
-        r"same (?:error|issue|problem)",
-    ),
-    "de": ("nein,", "falsch", "stimmt nicht", "geht nicht"),
-    "fr": ("non,", "c'est faux", "ça ne marche pas"),
-    "es": ("no es", "no funciona", "mal,"),
-    "zh": ("不对", "不是", "错了", "还是不行", "没有用"),
-    "ja": ("違います", "動きません", "間違"),
-    "ko": ("아니", "틀렸", "안 돼"),
-    "ru": ("нет,", "не работает", "неверно", "ошибка (?:осталась|та же)", "всё ещё", "все еще"),
-    "pt": ("não,", r"não funcion\w+", "ainda não", "continua"),
-}, begins=True)  # fmt: skip
-# What somebody says of what does not work (yet).
-TROUBLE = re.compile(
-    r"\b(?:\w*errors?|\w*exception|traceback|fail(?:s|ed|ing|ure)?|broken?|crash\w*|still (?:no|not|the|get\w*|"
-    r"see\w*|have|"
-    r"has|is|does)|bugs?|wrong|stuck|does(?:n'?t| not) (?:work|show|appear|seem|help)|did(?:n'?t| not) (?:work|help|"
-    r"fix|do)|"
-    r"not working|isn'?t working|nothing happen\w*|same (?:issue|problem|thing)|fehler|funktioniert nicht|geht nicht|"
-    r"erreurs?|"
-    r"ne (?:marche|fonctionne) pas|no funciona|não funciona|non funziona|ошибк\w+|не работает)\b|"
-    r"报错|错误|不行|失败|还是|エラー|動かない|오류|안 돼",
-    re.IGNORECASE,
-)
 RULE = one_of({
     "en": (
         r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", r"prefers?", "instead of", "rather than",
@@ -333,20 +249,6 @@ STRONG = one_of({
     "it": ("mai",),
 })  # fmt: skip
 """A rule, whatever it is about."""
-# A short yes to what was proposed.
-APPROVES = one_of({
-    "en": (
-        "yes", "yep", "yeah", "ok(?:ay)?", "sure", "do it", "go ahead", "go for it", "sounds good", "lgtm", "great",
-        "looks good", "perfect", "please do", "proceed", "agreed?", "approved", "let'?s do (?:it|that)", "makes sense",
-        "fine",
-    ),
-    "de": ("ja", "mach das", "mach es", "passt", "einverstanden", "gerne", "klingt gut", "los"),
-    "fr": ("oui", "d'accord", "vas-y", "allez-y", "parfait", "ça marche"),
-    "es": ("sí", "vale", "adelante", "dale", "de acuerdo", "perfecto", "hazlo"),
-    "zh": ("可以", "好的?", "行", "同意", "没问题", "是的", "开始"),
-    "ja": ("はい", "お願いします", "いいです", "了解", "それで"),
-    "ko": ("네", "예", "좋아요", "좋습니다", "그래", "진행"),
-}, begins=True)  # fmt: skip
 # What is put off until another day.
 PUT_OFF = one_of({
     "en": (

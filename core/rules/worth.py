@@ -51,7 +51,7 @@ def find_worth(session: Session) -> Iterator[Found]:
 
 def candidates(session: Session) -> Iterator[tuple[Unit, str, frozenset[str]]]:
     """The units of a session that can be a line, each with its line and the features of it."""
-    units = [unit for unit in units_of(session) if unit.place != "user"]
+    units = [unit for unit in units_of(session) if unit.place != "user" and unit.kind != "check"]
     for at, unit in enumerate(units):
         line = line_of(units, at)
         if line:

@@ -25,7 +25,6 @@ from core.commands.workspace import Workspace, utc_now
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call
 from core.experience import record
-from core.experience.heard import uses_in
 from core.experience.record import CHUNK as CHUNK
 from core.experience.record import Use
 from core.knowledge.categories import CATEGORY
@@ -129,7 +128,10 @@ class UsageReader:
             from core.harvest.distil import redacted_conversation
 
             conversation = redacted_conversation(conversation)[0]
-        self.uses += uses_in(conversation) if has_found else []
+        if has_found:
+            from core.experience.heard import uses_in  # its tables of words take a while to load
+
+            self.uses += uses_in(conversation)
         try:
             if has_asked and len(self.heard) < MAX_HEARD:
                 from core.library.use.inference import heard_in
