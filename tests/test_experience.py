@@ -183,6 +183,7 @@ def talk(last: str, answer: str = ANSWER, tool: str = "mcp__knowledge__find") ->
         ("Perfect, aber der Fehler bleibt leider", "misleading"),
         ("What is the port of the other database?", "partial"),
         ("can you revert that and keep the old address?", "misleading"),
+        ("make sure that it works with the new driver", "partial"),
         ("I want a page for errors, the old one does not load", "partial"),
     ],
 )

@@ -91,6 +91,12 @@ FILLER = re.compile(
     r"\A\W*(?:(?:ok(?:ay)?|yes|yep|oh|wow|so|um+|uh|hm+|well|ja|oui|sì|sí|sim|да|嗯|好的?)\b\W*)", re.IGNORECASE
 )
 """What a reply begins with before it says anything."""
+WISHED = re.compile(
+    r"\b(?:make sure|ensure|check|verify|if|whether|how|until|want|should|so that|once|dass|ob|wie|damit|wenn|que|si|"
+    r"comment|cómo|che|se|finché|чтобы|если)\b|如果|确保|直到",
+    re.IGNORECASE,
+)
+"""What works behind such a word is wished for, or asked about."""
 YES = re.compile(r"\A\W*(?:yes|yep|ja|oui|sì|si|sí|sim|да|是的|好的?|はい|네|예)(?!\w)", re.IGNORECASE)
 BUT = re.compile(
     r"\b(?:but|however|aber|jedoch|leider|mais|pero|mas|porém|ma|però|solo che|но|однако)\b|但|不过|可是|でも|しかし|"
@@ -107,13 +113,14 @@ _FAILS = {
     ),
     "fr": (
         r"(?:ne |n')?(?:marche|fonctionne|change|résout|démarre|compile)(?: toujours)? (?:pas|rien)",
-        "(?:ne|n').{2,20} toujours pas", "toujours (?:pas|la même|le même|une? erreur)", "même (?:erreur|problème)",
+        "(?:ne|n').{2,20} toujours pas", "(?:dit|affiche|donne) toujours",
+        "toujours (?:pas|la même|le même|une? erreur)", "même (?:erreur|problème)",
         "n'a (?:pas|rien) (?:marché|fonctionné|changé|résolu)", "problème (?:persiste|demeure|reste)",
     ),
     "es": (
         r"no (?:me |se |nos )?(?:funcion\w+|va(?! a )|sirve|sirvió|arranca|compila|ayuda|ayudó|resuelve|aparece|"
         r"cambia)",
-        r"sigue (?:sin|fallando|igual|dando|saliendo)", r"mism[oa] (?:error|problema)", "tampoco", "(?:me )?da error",
+        r"sigue (?:sin|igual|\w+ndo)", r"mism[oa] (?:error|problema)", "tampoco", "(?:me )?da error",
         "problema (?:persiste|sigue|continúa)",
     ),
     "it": (
@@ -122,7 +129,8 @@ _FAILS = {
         r"stess[oa] (?:errore|problema)", r"ancora (?:lo stesso|errore|non)",
         r"(?:mi )?d[aà]'?(?: \w+){0,3} error[ei]", "non è cambiato (?:nulla|niente)",
         "problema (?:sussiste|persiste|rimane|resta)", "non hai capito",
-        "funziona male", r"mi (?:di)?spiace(?=,? ma|\W*\Z)", "ti (?:ho|avevo) detto",
+        "funziona male", "(?:dice|dà|esce|compare|appare) (?:sempre|ancora)",
+        r"mi (?:di)?spiace(?=,? ma|\W*\Z)", "ti (?:ho|avevo) detto",
     ),
     "pt": (
         r"não (?:funcion\w+|deu certo|resolve\w*|ajud\w+|abre|aparece|roda|compila|mudou)", "ainda não",

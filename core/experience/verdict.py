@@ -27,6 +27,7 @@ from core.base.spoken import (
     OBJECTS,
     PRAISE,
     TAKES_BACK,
+    WISHED,
     WORKS,
     WRONG,
     YES,
@@ -153,7 +154,8 @@ def _outcome(words: str, text: str, *, asked: bool) -> str:
         denies = not asks and (WRONG.search(one) or (NO.search(one) and not asked))
         if fails or (denies and not works):
             return "misleading"
-        works = works or bool(WORKS.search(one) and not failing and not asks)
+        working = WORKS.search(one)
+        works = works or bool(working and not failing and not asks and not WISHED.search(one[: working.start()]))
     if works:
         return "win"
     said = FILLER.sub("", words)

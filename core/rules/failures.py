@@ -186,6 +186,7 @@ def _cure(session: Session, commands: Sequence[tuple[int, int, Command]], row: _
     """The other way to write a command that worked where it had failed, "" where nothing did or nobody can tell what
     helped: where code was changed or something else was run between."""
     wrong, usage = bare(row.event.words), words.OF_USAGE.search(row.why) is not None
+    alone = True  # nothing else went well between
     for later, _, other in commands[row.number + 1 : row.number + 1 + LOOK_AHEAD]:
         right, went = bare(other.words), went_well(other)
         changed = any(is_change(event) for _, event in session.events[row.at : later])
@@ -193,7 +194,10 @@ def _cure(session: Session, commands: Sequence[tuple[int, int, Command]], row: _
             return ""
         if went and _is_plain(right) and _is_variant(wrong, right, row.why):
             return f"`{right}` works"
-        if went and not usage and not _LOOKS.match(right):
+        if went and alone and usage and not changed and _is_plain(right) and _stands_in(wrong, right, row.why):
+            return f"`{right}` was run instead and works"
+        alone = alone and not (went and not _LOOKS.match(right))
+        if not (alone or usage):
             return ""
     return ""
 
@@ -207,3 +211,15 @@ def _is_variant(wrong: str, right: str, why: str) -> bool:
     if ("not found" in why and program == after[0]) or (_LOOKS.match(right) and not _LOOKS.match(wrong)):
         return False  # the program was installed meanwhile; a look is no cure
     return SequenceMatcher(None, before, after).ratio() >= ALIKE
+
+
+_ARGUMENT = re.compile(r"[\w@.-]{4,}")
+
+
+def _stands_in(wrong: str, right: str, why: str) -> bool:
+    """Whether a command of the same program with an argument of the first, or of what it complained of, was run in its
+    place, and is neither a look nor a step towards it."""
+    given = {word for word in _ARGUMENT.findall(" ".join(right.split()[1:])) if word[0] != "-"}
+    step = any(right.startswith(part.strip()) for part in re.split(r"&&|;", wrong) if part.strip())
+    named = set(_ARGUMENT.findall(f"{wrong} {why}"))
+    return program_of(right) in wrong.split() and not step and bool(named & given) and not _LOOKS.match(right)

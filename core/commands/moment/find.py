@@ -12,8 +12,9 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.base.choices import SEARCH_KINDS
 from core.base.entry import statement_key
@@ -53,8 +54,8 @@ LOOKED = 20
 """So many of each kind are looked at before what is said twice is left out."""
 SESSIONS = 6
 """Of so many conversations the passage is read."""
-ROOM, FAR_ROOM, LEAST_ROOM = 1950, 900, 140
-"""So many characters the passages of all conversations have, so few where none fits, and so many each at the least. Of
+ROOM, FAR_ROOM, LEAST_ROOM = 2000, 900, 140
+"""So many characters the passages of all conversations have, so few where the answer is weak, and each at the least. Of
 168 questions the first conversation was the right one in 151; with 420 characters of it half of what was asked for was
 told, with 1,600 nine tenths."""
 LINE = 300
@@ -117,7 +118,7 @@ def find(
         raise KnowledgeError("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
     if not 1 <= limit <= MAX_LIMIT:
         raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
-    first, last = (first_day(day, _today()) for day in (since, before))
+    first, last = (first_day(day, date.today()) for day in (since, before))
     wide = scope if scope is not None else replace(_scope(workspace, project), everything=not project)
     own = replace(wide, everything=False, narrow=True)
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
@@ -313,18 +314,16 @@ class _Look:
         text = f"{entry.title}: {words}" if entry.kind == "note" and entry.title else " ".join(words.split())
         folder = held.project if held is not None else entry.project
         named = (entry.key,) if entry.kind == "document" else (words, text)
-        share = share_of(self._query, self._stems, text) if self._query is not None else None
+        share = float(not _is_weak(hit.why))
+        if self._query is not None and hit.near < NEAR_SURE:
+            share = share_of(self._query, self._stems, text)
         return FoundRow(
             entry.kind, _name_of(entry.kind, entry.key), text, entry.date, _short(folder), name, 0,
             self._served(*named), held.state_end if held is not None else "", hit.score,
-            self._says_little(hit, share), is_own,
+            share < LEAST_SHARE, is_own,
             held.branch if held is not None else "", (), self._called(name),
-            sharp=share if share is not None and hit.near < NEAR_SURE else float(not _is_weak(hit.why)),
+            sharp=share,
         )  # fmt: skip
-
-    def _says_little(self, hit: Hit, share: float | None) -> bool:
-        """Whether a hit has few words of the question, and is not alike in meaning either."""
-        return hit.near < NEAR_SURE and (share < LEAST_SHARE if share is not None else _is_weak(hit.why))
 
     def _conversation(self, hit: ConversationHit, score: float, is_own: bool) -> FoundRow:
         assert self._database is not None
@@ -417,7 +416,7 @@ def _shown(rows: Sequence[FoundRow], task: str, limit: int) -> list[FoundRow]:
     weak = [row for row in told if row.weak and ((row.own and few) or not firm)][:WEAK_SHOWN]
     ranked = sorted((*firm, *weak), key=_group)
     elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
-    ranked = [*filter(_is_own, ranked), *[row for row in ranked if not row.own][:elsewhere]]
+    ranked = [row for row in ranked if row.own] + [row for row in ranked if not row.own][:elsewhere]
     return record.warned_last(ranked, lambda row: bool(row.misled), limit, _group)
 
 
@@ -453,19 +452,9 @@ def _least(query: Query | None) -> float:
     return min(SURE_SHARE, SURE_WORTH * math.log(1 + query.entries) / query.worth)
 
 
-def _is_own(row: FoundRow) -> bool:
-    return row.own
-
-
 def _group(row: FoundRow) -> tuple[bool, bool]:
     """The own project's first, and of each what answers firmly."""
     return not row.own, row.weak
-
-
-def _today() -> Any:
-    from datetime import date
-
-    return date.today()
 
 
 def _is_weak(why: Sequence[str]) -> bool:

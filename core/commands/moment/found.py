@@ -83,7 +83,7 @@ _CATEGORY = {
 }
 
 
-LEAST_TEXT = 160
+LEAST_TEXT = 90
 """A hit is shortened to no fewer characters of its text: less says too little for its place."""
 _SENTENCE_END = re.compile(r"[.!?。！？…](?=\s)")
 _FILES = re.compile(r" \((?:`[^`]*`(?:, )?|…)+\)")

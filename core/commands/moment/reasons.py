@@ -96,7 +96,6 @@ _OLD_IN_JSON, _NEW_IN_JSON = (
     re.compile(rf'"(?:{key}_?str(?:ing)?|{key}Text|{more})"\s*:\s*("(?:[^"\\]|\\.)*")', re.IGNORECASE)
     for key, more in (("old", "TargetContent"), ("new", "ReplacementContent"))
 )
-_APPLIED = "Applied edit to "
 _CUT, _UNTOLD = " characters left out", 400
 """The mark of a call that is not told in full; one of fewer characters without any line of code tells none."""
 
@@ -108,21 +107,22 @@ def edit_of(talk: Conversation, name: str, until: int, line: str, *, sure: bool 
     turns = list(edits(talk, name, until))
     if len(line) < LEAST_LINE:
         return max((at for at, told in turns if told), default=-1)
-    written = [at for at, _ in turns if _puts_in(_call(talk, at), line)]
+    written = [at for at, _ in turns if _puts_in(talk.turns[at].text, line)]
     if not written and not sure:
-        written = [at for at, told in turns if told and not _tells(_call(talk, at))]
+        written = [at for at, told in turns if told and not _tells(talk.turns[at].text)]
     return max(written, default=-1)
 
 
 def untold_edit_of(talk: Conversation, name: str) -> int:
     """The last edit of the file, -1 where there is none or where the calls tell which lines they wrote."""
     turns = [at for at, told in edits(talk, name, len(talk.turns)) if told]
-    return max((at for at in turns if not _tells(_call(talk, at))), default=-1)
+    return max((at for at in turns if not _tells(talk.turns[at].text)), default=-1)
 
 
 def edits(talk: Conversation, name: str, until: int) -> Iterator[tuple[int, bool]]:
     """The turns in which the file may have been written, and whether an event tells so: of an edit by its path, below
-    any folder; of a command line that writes files, and of code that is shown, by the name that stands there."""
+    any folder; of a command line that writes files, and of code that an answer shows (which aider then applies), by the
+    name that stands there."""
     short = Path(name).name
     for at, turn in enumerate(talk.turns[: until + 1]):
         told = any(_is_of(event, name) for event in turn.events)
@@ -159,19 +159,6 @@ def commit_turn(talk: Conversation, is_it: Callable[[Commit], bool]) -> int:
         if any(isinstance(event, Commit) and event.succeeded is not False and is_it(event) for event in turn.events):
             return at
     return -1
-
-
-def _call(talk: Conversation, at: int) -> str:
-    """What an edit wrote, as its call tells it; where the tool only says that it applied it, the answer before."""
-    text = talk.turns[at].text
-    if _APPLIED not in text:
-        return text
-    shown = []
-    for turn in reversed(talk.turns[:at]):
-        if turn.role == "user" or (turn.role == "tool" and _APPLIED in turn.text):
-            break
-        shown.append(turn.text)
-    return "\n".join((text, *reversed(shown)))
 
 
 def _tells(call: str) -> bool:
@@ -240,7 +227,7 @@ def sought(name: str, line: str, change: str) -> Sought:
 
 def beside(talk: Conversation, edit: int, line: str) -> str:
     """The lines around a line in the call that wrote it."""
-    rows = [row.lstrip("+-").strip() for row in _call(talk, edit).split("\n")]
+    rows = [row.lstrip("+-").strip() for row in talk.turns[edit].text.split("\n")]
     at = max((at for at, row in enumerate(rows) if line and line in row), default=-1)
     return "\n".join(rows[max(0, at - BESIDE) : at + BESIDE + 1]) if at >= 0 else ""
 
