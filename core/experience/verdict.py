@@ -60,25 +60,10 @@ _RAISED = re.compile(
 """A line that a program printed, and no code that tells of errors."""
 _NAME = re.compile(r"[\w.-]+\(\)|\b\w+(?:[._/-]\w+)+|\b\w*[a-z][A-Z]\w*|--\w[\w-]+|\b[A-Z][A-Z_]+\b")
 """A name of code: nobody says it by chance."""
-_OF_ANY_ERROR = frozenset(
-    (
-        "error",
-        "failed",
-        "file",
-        "line",
-        "command",
-        "found",
-        "not",
-        "module",
-        "name",
-        "cannot",
-        "does",
-        "exist",
-        "https",
-        "com",
-        "git",
-    )
-)
+_OF_ANY_ERROR = frozenset((
+    "error", "failed", "file", "line", "command", "found", "not", "module", "name", "cannot", "does", "exist", "https",
+    "com", "git",
+))  # fmt: skip
 
 
 class Verdict(NamedTuple):
@@ -273,8 +258,7 @@ def _matter_ends(turns: Sequence[Turn], reply: int) -> int:
     """Where the matter of the first reply ends: at that reply, or at the next where it only says to go on."""
     if reply >= len(turns) or len(turns[reply].text.split()) > FREE:
         return reply
-    return next((at for at in range(reply + 1, len(turns)) if by_user(turns[at])),
-                len(turns))  # fmt: skip
+    return next((at for at in range(reply + 1, len(turns)) if by_user(turns[at])), len(turns))
 
 
 class _Check(NamedTuple):
