@@ -409,7 +409,7 @@ def test_what_was_asked_for_is_told_apart_from_why(shop: Path) -> None:
     lines = ["DRAIN_QUEUE_FIRST = True", "QUEUE_SLOTS = compute(5)", "LEDGER_COPIES = mirrors(2)"]
     found = "The export loses rows because the queue is not drained before the worker stops."
     other = "The export in `mailer.py` is slow because the queue is long."
-    token = f"ghp_{'a1B2' * 9}"
+    token = "Zk7qP2x" + "W9vLm3"  # told as a password once, and said again alone
     thought = f"QUEUE_SLOTS must be computed because the runner of {token} changes."
     guess = "Maybe QUEUE_SLOTS = compute(5) must be nine because QUEUE_SLOTS of the runner changes."
     body = "Two copies of the ledger,\nbecause the auditors ask for\na second one."
@@ -420,7 +420,8 @@ def test_what_was_asked_for_is_told_apart_from_why(shop: Path) -> None:
         *edited(
             shop / "q.py", "DRAIN = 0", lines[0], 4, "s8", shop, "Now let me fix the queue so that it drains first:"
         ),
-        turn("user", "yes, go on", 6, "s8", shop),
+        turn("user", f"the password: {token}", 5, "s8", shop),
+        turn("user", f"yes, go on with {token}", 6, "s8", shop),
         turn("assistant", [{"type": "thinking", "thinking": f"{guess} {thought}"}], 6, "s8", shop),
         *edited(shop / "q.py", "SLOTS = 1", lines[1], 7, "s8", shop),
         *edited(shop / "q.py", "COPIES = 1", lines[2], 9, "s8", shop),
@@ -437,7 +438,7 @@ def test_what_was_asked_for_is_told_apart_from_why(shop: Path) -> None:
     assert "  Two copies of the ledger, because the auditors ask for a second one.\n" in out
     out = call("why", "q.py:2")[1]
     assert "loses rows and mend it … then: yes, go on" in out and "Maybe" not in out
-    assert "reason (thought, turn 8): QUEUE_SLOTS must be computed" in out and token not in out, out
+    assert "reason (thought, turn 9): QUEUE_SLOTS must be computed" in out and token not in out, out
     told = json.loads(call("why", "q.py:1", "--json")[1])["reasons"][0]
     assert told["quotes"][0] == {"text": found, "turn": 2, "by": "assistant"} and told["asked_turn"] == 1
 

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.base import files
 from core.base.project import repository_root
 from core.base.result import KnowledgeError, Ok, attempt
-from core.base.secrets.redact import redact
 from core.commands.moment.reasons import (
     LEAST_LINE,
     Quote,
@@ -302,13 +301,19 @@ class _Look:
         about = [beside(talk, edit, change.line)]
         if known_by in (BY_HASH, BY_SUBJECT) or not change.line:
             about += [change.subject, change.body, Path(self._name).stem]
+        secrets = whole_of(self._workspace, held).secrets
         thoughts: list[tuple[int, str]] = []
         with suppress(OSError):  # a conversation inside a database, or one that only the archive has, shows none
-            thoughts = list(thoughts_in(files.read_file(Path(held.path)).data, talk))
+            found = thoughts_in(files.read_file(Path(held.path)).data, talk)
+            thoughts = [(at, secrets.clear(text)) for at, text in found]
+
+        def clean(text: str) -> str:
+            return secrets.hide(secrets.clear(text))
+
         told = told_of(talk, edit, sought(self._name, change.line, "\n".join(about)), thoughts)
         return replace(
-            row, session=held.name, turn=edit + 1, known_by=known_by, asked=told.asked, asked_turn=told.turn,
-            quotes=tuple(replace(quote, text=redact(quote.text).text) for quote in told.quotes),
+            row, session=held.name, turn=edit + 1, known_by=known_by, asked=clean(told.asked),
+            asked_turn=told.turn, quotes=tuple(replace(quote, text=clean(quote.text)) for quote in told.quotes),
         )  # fmt: skip
 
 
