@@ -284,6 +284,27 @@ def test_a_model_makes_the_hand_off_and_where_it_fails_the_rules_do(shop: Path, 
     assert told["made_by"] == "rules" and FAILS in told["text"] and "no hand-off" in told["warnings"][0]
 
 
+def test_a_hand_off_gives_no_secret_away_that_is_told_once_and_said_again_alone(shop: Path, tmp_path: Path) -> None:
+    """Neither to the next tool, nor to the model that writes it."""
+    token = "Zk7qP2x" + "W9vLm3"
+    rows = [
+        turn("user", "Open the till for the auditors of the shop, please", 0, "s9", shop),
+        turn("user", f"the password: {token}", 1, "s9", shop),
+        *(turn("assistant", "I count the drawers of the till, one by one.", at, "s9", shop) for at in range(2, 40)),
+        turn("user", f"Now lock the till of the shop with {token} and tell me", 41, "s9", shop),
+        turn("assistant", f"The till is locked, and {token} opens it again for the auditors.", 42, "s9", shop),
+    ]
+    kept("s9", rows)
+    assert "lock the till" in (out := call("handoff", "s9")[1]) and token not in out
+    asked = tmp_path / "asked"
+    program = tmp_path / "model.py"
+    program.write_text(f"import sys\nopen({str(asked)!r}, 'w').write(sys.stdin.read())\nprint('## Goal\\nLock it')\n")
+    for key, value in (("provider", "command"), ("command", json.dumps([sys.executable, str(program)]))):
+        assert call("config", "set", key, value)[0] == 0, key
+    assert "Lock it" in call("handoff", "s9")[1]
+    assert "opens it again" in asked.read_text() and token not in asked.read_text()
+
+
 def test_why_names_the_commit_its_session_and_the_reason(shop: Path) -> None:
     """By the hash that git answered in the session; a commit of nobody's is said to be so."""
     git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]

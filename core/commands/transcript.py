@@ -298,7 +298,8 @@ def by_rules(workspace: Workspace, row: Held) -> str:
     from core.rules.handoff import handoff
     from core.rules.session import read_session
 
-    talk = whole_of(workspace, row).conversation
+    whole = whole_of(workspace, row)
+    talk = whole.conversation
     items, _ = harvested(workspace, row)
     day = (talk.ended or talk.started)[:10] or f"{row.ended[:10]} (of the file)"
     about = {
@@ -306,7 +307,7 @@ def by_rules(workspace: Workspace, row: Held) -> str:
         "Folder": talk.folder or row.folder, "Branch": talk.branch,
     }  # fmt: skip
     taught = (item.text for item in items if item.category != "files" and item.file != QUARANTINE and item.line)
-    return handoff(read_session(talk), about, taught)
+    return whole.secrets.hide(whole.secrets.clear(handoff(read_session(talk), about, taught)))
 
 
 def locate(

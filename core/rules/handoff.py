@@ -302,7 +302,7 @@ def _became(session: Session) -> tuple[dict[str, str], dict[str, int]]:
 def _files(session: Session) -> Iterator[str]:
     how, count = _became(session)
     if not how:
-        named = Counter(name for turn in session.conversation.turns for name in set(FILE.findall(turn.text)))
+        named = Counter(name for turn in session.conversation.turns for name in dict.fromkeys(FILE.findall(turn.text)))
         often = [name for name, times in named.most_common(MAX_FILES) if times > 1]
         rows = [f"`{name}`" for name in often if not any(one.endswith(f"/{name}") for one in often)]
         yield from [f"- no edit is recorded; named most in the talk: {', '.join(rows)}"] * bool(rows)

@@ -14,7 +14,7 @@ from core.commands.row import NAMED, flag, listed, needed, option, single
 from core.commands.table import SUMMARY
 from core.commands.transcript import by_rules, locate, resume_of, whole_of
 from core.commands.workspace import Workspace
-from core.conversations.conversation import Conversation
+from core.conversations.readable import Cleared
 from core.conversations.turns import cut
 from core.rules.handoff import HEADINGS, MAX_BYTES
 
@@ -72,13 +72,14 @@ def handoff(
             "usage", f"{to!r} cannot be started with a prompt", hint=f"choose of {listed(tuple(STARTS))}"
         )
     row = locate(workspace, session, allowed)
-    talk = whole_of(workspace, row).conversation
+    whole = whole_of(workspace, row)
+    talk = whole.conversation
     if allowed is not None and not allowed(talk.folder or row.folder):
         raise KnowledgeError("no-conversation", "there is no conversation of that name", session)
     text, made_by, warnings = by_rules(workspace, row), "rules", list[str]()
     if not rules and workspace.config.provider != "offline":
         try:
-            text, made_by = _by_model(_model(workspace), talk, text), "model"
+            text, made_by = _by_model(_model(workspace), whole, text), "model"
         except KnowledgeError as failed:
             warnings.append(f"{failed.error} This is the hand-off that the rules make.")
     text = for_prompt(text, secrets=True, origins=False)
@@ -96,12 +97,12 @@ def _model(workspace: Workspace) -> Generate:
     return connect_provider(workspace, workspace.config.provider, "")
 
 
-def _by_model(generate: Generate, talk: Conversation, notes: str) -> str:
+def _by_model(generate: Generate, whole: Cleared, notes: str) -> str:
     """The model's words below the head of the notes. Raises KnowledgeError where there is no use in them."""
     head, _, body = notes.partition("\n## ")
     asked = _PROMPT.format(
         headings=", ".join(HEADINGS), most=MAX_BYTES - 1000, notes=for_prompt(f"## {body}"),
-        turns=for_prompt("\n\n".join(_last(talk))),
+        turns=for_prompt("\n\n".join(_last(whole))),
     )  # fmt: skip
     answer = generate(asked)
     told = redact(answer.text).text.strip()
@@ -111,12 +112,12 @@ def _by_model(generate: Generate, talk: Conversation, notes: str) -> str:
     return made.decode() if len(made) <= MAX_BYTES else made[: MAX_BYTES - 4].decode("utf-8", "ignore") + " …\n"
 
 
-def _last(talk: Conversation) -> Iterator[str]:
+def _last(whole: Cleared) -> Iterator[str]:
     """The last turns of a conversation, in their order."""
     rows: list[str] = []
     room = PROMPT_CHARACTERS
-    for turn in reversed(talk.turns):
-        text = turn.text.strip()
+    for turn, words in zip(reversed(whole.conversation.turns), reversed(whole.texts), strict=True):
+        text = words.strip()
         if text and room > 0:
             short = text if len(text) <= TURN_CHARACTERS else cut(text, TURN_CHARACTERS * 2 // 3, TURN_CHARACTERS // 3)
             rows.append(f"[{turn.role}] {short}")

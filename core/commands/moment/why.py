@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.base import files
 from core.base.project import repository_root
 from core.base.result import KnowledgeError, Ok, attempt
+from core.base.secrets.redact import redact
 from core.commands.moment.reasons import (
     LEAST_LINE,
     Quote,
@@ -35,7 +36,7 @@ from core.commands.moment.reasons import (
     told_of,
     untold_edit_of,
 )  # fmt: skip
-from core.commands.row import NAMED, needed, single, whole_number
+from core.commands.row import FOREIGN, needed, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.transcript import LOOK_SECONDS, opened_index, whole_of
@@ -231,7 +232,7 @@ class _Look:
 
     def reason(self, change: _Change) -> Reason:
         """What the sessions say of a commit: the one that made it where it wrote the line, else who did."""
-        row = Reason(change.hash[:10], change.subject, change.day, change.body)
+        row = Reason(change.hash[:10], redact(change.subject).text, change.day, redact(change.body).text)
         held, talk, at, known_by = self._committing(change)
         if held is not None and talk is not None:
             edit = edit_of(talk, self._name, at, change.line)
@@ -321,7 +322,7 @@ class _Look:
 
 
 def why_text(report: WhyReport) -> str:
-    """A paragraph a commit."""
+    """A paragraph a commit. Each text was cleared by itself: behind a word like "token" a session's name is none."""
     rows = [f"{report.file}{f':{report.line}' if report.line else ''}"]
     for row in report.reasons:
         rows += ["", " ".join(filter(None, (row.commit, row.day, one_line(row.subject))))]
@@ -330,7 +331,7 @@ def why_text(report: WhyReport) -> str:
             rows += [f"  {one_line(line)}" for line in _said(row)]
         if row.committed:
             of = "" if row.session else "; no session is known to have written this"
-            rows.append(f"  committed in {one_line(row.committed)} (turn {row.committed.rpartition(':')[2]}{of})")
+            rows.append(f"  committed in {_named(row.committed)} (turn {row.committed.rpartition(':')[2]}{of})")
         if not (row.session or row.committed):
             rows.append("  no session that was read made this commit")
     rows += [f"({one_line(report.note)})"] if report.note else []
@@ -338,7 +339,7 @@ def why_text(report: WhyReport) -> str:
 
 
 def _said(row: Reason) -> Iterator[str]:
-    yield f"written in {row.session}:{row.turn} (turn {row.turn}, known by its {row.known_by})"
+    yield f"written in {_named(row.session)}:{row.turn} (turn {row.turn}, known by its {row.known_by})"
     if row.asked:
         yield f"asked for{f' (turn {row.asked_turn})' if row.asked_turn else ''}: {row.asked}"
     for quote in row.quotes:
@@ -348,6 +349,10 @@ def _said(row: Reason) -> Iterator[str]:
     elif not row.quotes:
         told = "; what was asked for is all that is known" if row.asked else ", nor what was asked for"
         yield f"no reason found around the edit{told}"
+
+
+def _named(session: str) -> str:
+    return one_line(redact(session).text)
 
 
 def _message(text: str) -> list[str]:
@@ -370,6 +375,6 @@ COMMANDS = (
         why_text,
         needed("place", "a file in a git repository, or FILE:LINE"),
         whole_number("--limit", f"at most N commits of a file (default: {LIMIT})", LIMIT),
-        words=NAMED,
+        words=FOREIGN,
     ),
 )
