@@ -35,7 +35,7 @@ from core.sources.archive import held, stand_ins
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
-from core.sources.tools import FILES, SOURCE, Place, disambiguate, known_as, project_at
+from core.sources.tools import FILES, Place, disambiguate, known_as, may_share, project_at
 from core.sources.walk import (
     artifact_at,
     as_it_is,
@@ -290,7 +290,7 @@ class _Look:
         """The same with the names that the program knows them by."""
         if any(item.kind == "trash" for item in items):
             items = [self._from_trash(item) if item.kind == "trash" else item for item in items]
-        if any(item.source in SOURCE and SOURCE[item.source].project for item in items):
+        if any(map(may_share, items)):
             files_alone = [item for item in items if item.kind != "session"]
             named = {row.path: row for row in disambiguate(files_alone, self._ledger())}
             items = [named.get(item.path, item) for item in items]

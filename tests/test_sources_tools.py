@@ -18,6 +18,7 @@ from core.commands.workspace import Workspace, open_workspace
 from core.harvest.steps import HarvestOptions
 from core.sources.tools import FILES, SOURCE, Place, disambiguate, known_name, places, project_at
 from core.sources.walk import survey
+from tests.cli_call import call as call_program
 from tests.harvest_world import FakeModel, World, ordinary
 
 SESSION = (
@@ -420,3 +421,17 @@ def test_a_history_in_a_project_belongs_to_it(tmp_path: Path, world: World) -> N
     assert [entry["project"] for entry in world.entries().values()] == [str(path.parent)]
     assert project_at(f"{tmp_path}/x/.specstory/history/1.md") == f"{tmp_path}/x"
     assert project_at(f"{tmp_path}/x/history/1.md") == ""
+
+
+def test_two_files_of_one_name_are_two_conversations_that_can_be_told_apart(tmp_path: Path) -> None:
+    """Each repository has an `.aider.chat.history.md`; what one said was shown as the other's."""
+    home = ("--home", str(tmp_path / "home"))
+    paths = [tmp_path / folder / "talk.md" for folder in ("shop", "till")]
+    for path, word in zip(paths, ("zebra", "walrus"), strict=True):
+        path.parent.mkdir()
+        path.write_text(f"User: Why does the {word} stall?\n\nAssistant: The {word} stalls on a header.\n")
+    named = [part for path in paths for part in ("--source", str(path))]
+    assert call_program(*home, "harvest", "--apply", "--now", "--keep", "--provider", "offline", *named)[0] == 0
+    for folder, word in (("shop", "zebra"), ("till", "walrus")):
+        assert f"files/{folder}/talk.md" in call_program(*home, "search", word)[1]
+        assert f"the {word} stall" in call_program(*home, "show", f"files/{folder}/talk.md")[1]

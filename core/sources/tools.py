@@ -313,9 +313,9 @@ def name_in(source: Source, root: str, path: str) -> str:
 
 
 def disambiguate(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, Any]]) -> list[Artifact]:
-    """The rows with names that no two of them share. aider and SpecStory give every project's file the same name, so it
-    gets as many folders of the project's path in front as it takes. A conversation that was harvested before keeps the
-    name that its lines bear."""
+    """The rows with names that no two of them share. aider and SpecStory give every project's file the same name, and
+    so may files be called that the user names: such a name gets as many folders of the path in front as it takes. A
+    conversation that was harvested before keeps the name that its lines bear."""
     named: dict[str, str] = {}
     if not rows:
         return []
@@ -323,7 +323,7 @@ def disambiguate(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, An
         if entry.get("name"):
             named[str(entry.get("path", ""))] = str(entry["name"])
     taken = {sanitise_name(name) for name in named.values()}
-    new = [row for row in rows if row.path not in named and row.source in SOURCE and SOURCE[row.source].project]
+    new = [row for row in rows if row.path not in named and may_share(row)]
     found: dict[str, str] = {}
     parts = 0
     while new:
@@ -338,14 +338,20 @@ def disambiguate(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, An
     return [row._replace(name=found.get(row.path) or _name_before(row, named)) for row in rows]
 
 
+def may_share(row: Artifact) -> bool:
+    """Whether another file may have the same name."""
+    named = row.source == FILES and os.path.basename(row.path) == row.name.rpartition("/")[2]
+    return named or (row.source in SOURCE and SOURCE[row.source].project)
+
+
 def _name_before(row: Artifact, named: Mapping[str, str]) -> str:
-    return named.get(row.path, row.name) if row.source in SOURCE and SOURCE[row.source].project else row.name
+    return named.get(row.path, row.name) if may_share(row) else row.name
 
 
 def _longer(row: Artifact, parts: int) -> str:
     """The name with so many more folders of the project's path in it; the whole path is the longest."""
     tool, *known = row.name.split("/")
-    depth = SOURCE[row.source].patterns[0].count("/") + 1
+    depth = 1 if row.source == FILES else SOURCE[row.source].patterns[0].count("/") + 1
     folders = [part for part in row.path.split(os.sep)[:-depth] if part]
     wanted = len(known) - 1 + parts
     return "/".join([tool, *(folders[-wanted:] if wanted else []), known[-1]])
