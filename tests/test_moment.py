@@ -284,6 +284,22 @@ def test_a_model_makes_the_hand_off_and_where_it_fails_the_rules_do(shop: Path, 
     assert told["made_by"] == "rules" and FAILS in told["text"] and "no hand-off" in told["warnings"][0]
 
 
+@pytest.mark.parametrize(
+    "sweep", ["git reset --hard origin/main", "git rebase --continue && git push", "git checkout ."]
+)
+def test_a_hand_off_calls_nothing_uncommitted_that_git_swept_away(shop: Path, sweep: str) -> None:
+    """Who goes on looked for changes that were gone, and was told that `/exit` was wanted last."""
+    rows = [
+        turn("user", "Make the till of the shop round its sums, please", 0, "s9", shop),
+        *edited(shop / "till.py", "ROUND = 0", "ROUND = 1", 1, "s9", shop),
+        *ran(sweep, "HEAD is now at 1a2b3c4", False, 3, "s9", shop),
+        turn("user", "/exit", 5, "s9", shop),
+    ]
+    kept("s9", rows)
+    out = call("handoff", "s9")[1]
+    assert "round its sums" in out and "not committed" not in out and "/exit" not in out
+
+
 def test_a_hand_off_gives_no_secret_away_that_is_told_once_and_said_again_alone(shop: Path, tmp_path: Path) -> None:
     """Neither to the next tool, nor to the model that writes it."""
     token = "Zk7qP2x" + "W9vLm3"

@@ -87,7 +87,9 @@ def read_end(turns: Sequence[Turn]) -> End:
     events = [(at, event) for at, turn in enumerate(turns) for event in turn.events]
     made = [(at, row) for at, row in events if isinstance(row, Commit) and row.succeeded]
     last, commit = made[-1] if made else (-1, None)
-    edits = [row for at, row in events if at > last and isinstance(row, Edit) and not (row.refused or row.failed)]
+    swept = [at for at, row in events if isinstance(row, Command) and not row.failed and _SWEEPS.search(row.words)]
+    clean = max([last, *swept])
+    edits = [row for at, row in events if at > clean and isinstance(row, Edit) and not (row.refused or row.failed)]
     files = [name for row in edits if row.path and row.how != "deleted" for name in row.names]
     pulls = [row.url for at, row in events if at >= last and isinstance(row, PullRequest) and row.url]
     pushed = bool(pulls) or any(at >= last and isinstance(row, Push) and row.succeeded for at, row in events)
@@ -111,6 +113,11 @@ def read_end(turns: Sequence[Turn]) -> End:
 MAX_FILES = 4
 LONGEST_SAID, LEAST_SAID, LONGEST_SHOWN, LONGEST_NOTICE, LAST_TURNS = 160, 12, 80, 400, 3
 INTERRUPTED = "[Request interrupted"
+_SWEEPS = re.compile(
+    r"\bgit (?:-\S+ )*(?:reset (?:\S+ )*--hard|(?:checkout|restore) (?:-- )?\.(?:\s|$)|(?:rebase|merge|cherry-pick) "
+    r"--continue|commit\b.*--amend)"
+)
+"""What leaves nothing behind that was changed and not committed."""
 _LIMIT = re.compile(
     r"\b(?:usage|rate|session|weekly|daily|free|token|message) limit (?:has been |was )?(?:reached|exceeded|hit)|"
     r"\b(?:hit|reached|exceeded) (?:your|the) (?:\w+ ){0,2}limit\b|\bquota (?:exceeded|has been)|"

@@ -77,6 +77,11 @@ _TABLE = re.compile(r"^\s*\|.*\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
+_TO_TOOL = re.compile(
+    r"/(?:exit|quit|add|drop|undo|diff|commit|ls|tokens|map|clear|reset|model\S*|help|settings|voice|paste|copy|save|load|"
+    r"compact|resume|cost|status|log(?:in|out)|read-only|git|run|lint|test)\b.*"
+)
+"""What is typed to the tool itself, and asks for no work."""
 _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
 _REPLACED = re.compile(
     r"^old_?str(?:ing)?: (.*?)\nnew_?str(?:ing)?: (.*?)(?=\n\w+: |\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE
@@ -173,7 +178,7 @@ def requests(session: Session) -> list[tuple[int, str]]:
             question = last if last.rstrip(" *_)`").endswith(("?", "？")) else ""
         elif turn.role == "system" and (named := _COMMAND.search(text)) and not _OF_TOOL.fullmatch(named[1]):
             rows.append((at, f"/{named[1]} {(named[2] or '').strip()}".rstrip()))
-        elif by_person(turn) and text and (question or not _SAYS_NOTHING.fullmatch(text)):
+        elif by_person(turn) and text and _asks(text, question):
             before = rows[-1][1] if rows else ""
             if len(before) >= MIN_AGAIN and text.startswith(before[: int(ALIKE * len(before))]):
                 rows.pop()  # typed once more
@@ -188,6 +193,11 @@ def requests(session: Session) -> list[tuple[int, str]]:
                 text = "\n".join((text, *(event.text for event in events if isinstance(event, Plan))))
             rows.append((at, text))
     return rows
+
+
+def _asks(text: str, question: str) -> bool:
+    """Whether the user's words ask for something, or answer a question."""
+    return not _TO_TOOL.fullmatch(text) and bool(question or not _SAYS_NOTHING.fullmatch(text))
 
 
 def _goal(session: Session) -> Iterator[str]:
