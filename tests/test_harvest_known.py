@@ -75,7 +75,8 @@ def test_a_fact_of_three_sessions_stands_once_with_three_confirmations(world: Wo
     assert statement.bullet.text == wordings[0] and statement.conversations == 3
 
 
-def test_conversations_of_one_run_know_what_those_before_them_taught(world: World) -> None:
+@pytest.mark.parametrize("began", ["2026-06-0{}T10", "2026-06-01T1{}"])
+def test_conversations_of_one_run_know_what_those_before_them_taught(world: World, began: str) -> None:
     """Four sessions of a project that were read at once said one thing in four wordings."""
     seen = list[str]()
 
@@ -93,7 +94,7 @@ def test_conversations_of_one_run_know_what_those_before_them_taught(world: Worl
     for number in (3, 1, 0, 2):
         text = session(world.folder / "app", number, "which port?", f"Look {number}: it listens on port 7700.")
         long = '{"type": "progress", "data": {"type": "hook_progress"}}\n' * 20_000 if number == 1 else ""
-        path = world.converse(text.replace("2026-06-01", f"2026-06-0{number + 1}") + long)  # slow to read
+        path = world.converse(text.replace("2026-06-01T10", began.format(number + 1)) + long)  # slow to read
         os.utime(path, (1_700_000_000 + number * 90_000,) * 2)
     world.run(FakeModel(answering), jobs=4)
     assert seen == ["0", "1again", "2again", "3again"], "the oldest first, one after the other"

@@ -130,7 +130,8 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
     date = day_of(tail.conversation, os.path.basename(item.path), item.mtime_ns)
     known = options.known
-    with known.turn(tail.conversation.folder, date, step.sha256) if known is not None else nullcontext():
+    began = tail.conversation.started or date
+    with known.turn(tail.conversation.folder, began, step.sha256) if known is not None else nullcontext():
         found = distil(tail.conversation, item.name, options.distil, generate, whole, known, date)
         if known is not None:
             new = (row for row in found.items if not row.confirms)

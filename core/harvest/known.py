@@ -105,6 +105,7 @@ class KnownStore:
         self._rows: list[_Row] = []
         self._having: dict[str, list[int]] = {}
         self._lock, self._turns, self._number = Lock(), Condition(), count()
+        self._rank: dict[str, int] = {}
         self._next: dict[str, list[tuple[str, int]]] = {}
         self._unread: dict[str, None] = {}
         self._reading: set[str] = set()
@@ -143,6 +144,7 @@ class KnownStore:
         """A conversation will be read; told in the order in which they are to be, the oldest first."""
         with self._turns:
             self._unread[name] = None
+            self._rank[name] = next(self._number)
 
     def is_read(self, name: str) -> None:
         """It is known which project a conversation is of, or it will not be read."""
@@ -151,7 +153,7 @@ class KnownStore:
             self._turns.notify_all()
 
     @contextmanager
-    def turn(self, folder: str, date: str, name: str = "") -> Iterator[None]:
+    def turn(self, folder: str, began: str, name: str = "") -> Iterator[None]:
         """The time in which the conversation `name` of a project is read: one after the other, of those that wait the
         oldest first, and once it is known of what project those before it are."""
         root = project_root(folder)
@@ -159,8 +161,8 @@ class KnownStore:
             self.is_read(name)
             yield
             return
-        mine = (date, next(self._number))
         with self._turns:
+            mine = (began, self._rank.pop(name) if name in self._rank else next(self._number))
             before = list(takewhile(lambda other: other != name, self._unread)) if name in self._unread else []
             self._next.setdefault(root, []).append(mine)
             self._unread.pop(name, None)
