@@ -148,6 +148,19 @@ def kept_talk(shop: Path, name: str, said: list[str]) -> None:
     assert call("search", "--build", "--quiet")[0] == 0
 
 
+def test_of_two_projects_of_one_name_it_is_told_which_was_searched(shop: Path, tmp_path: Path) -> None:
+    """ "Never said" of the one was taken for an answer about the other."""
+    other = tmp_path / "elsewhere" / "shop"
+    other.mkdir(parents=True)
+    rows = [turn("user", "Why does the zebra importer stall?", 0, "s7", other),
+            turn("assistant", "The zebra importer stalls on a quagga header.", 1, "s7", other)]  # fmt: skip
+    kept("s7", rows)
+    assert call("search", "--build", "--quiet")[0] == 0
+    assert f"another project of that name: {other}" in call("find", "zebra", "--project", str(shop))[1]
+    assert "another project" not in call("find", "zebra")[1]
+    assert "quagga" in call("find", "zebra", "--project", "elsewhere/shop")[1]
+
+
 def test_what_the_user_said_last_about_it_is_told_as_theirs(shop: Path) -> None:
     """A plan says one thing at length and the user overturned it in ten words much later: who is told the plan alone
     does the opposite of what holds."""

@@ -166,11 +166,19 @@ def known_project(database: Database, name: str) -> str:
     conversation was held, "" for none."""
     wanted = name.replace("\\", "/").strip("/").casefold()
     short = wanted.rpartition("/")[2] if wanted.count("/") == 1 else wanted
-    for folder in projects_held(database):
+    held = projects_held(database)
+    for folder in sorted(held, key=lambda folder: not f"/{folder}".casefold().endswith(f"/{wanted}")):
         path = folder.replace("\\", "/").strip("/").casefold()
         if wanted and (wanted == path or short == path.rpartition("/")[2] or wanted.startswith(f"{path}/")):
             return folder
     return ""
+
+
+def called_alike(database: Database, folder: str) -> list[str]:
+    """Other folders with the name of one, in which conversations were held, the newest first."""
+    name = folder.replace("\\", "/").rstrip("/").rpartition("/")[2].casefold()
+    held = (other for other in projects_held(database) if other != folder)
+    return [other for other in held if other.replace("\\", "/").rstrip("/").rpartition("/")[2].casefold() == name]
 
 
 def in_scope(database: Database, filters: Filters) -> int:

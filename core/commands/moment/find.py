@@ -37,7 +37,7 @@ from core.give.commands_here import usual as usual_commands
 from core.give.still import gone, never_merged
 from core.search import conversations as stored
 from core.search.answering import CHARACTERS, answering, chosen, sentences, share_of
-from core.search.conversation_query import known_project, unread
+from core.search.conversation_query import called_alike, known_project, unread
 from core.search.query import NEAR_SURE, WEAK
 from core.search.store import places_of
 from core.search.terms import match_any, parse_query, phrases_in, query_of
@@ -67,6 +67,8 @@ SAID = 0.7
 """A hit with so many of its words in a longer one before it says nothing more, where what was asked for and each
 number stand there too: of two services only the name and the port differ. A line is what holds, and is not left out for
 a conversation, which is what was said."""
+ALIKE = 3
+"""So many projects of the same name are told."""
 WEAK_SHOWN, OTHERS_SHOWN = 2, 2
 """So many weak hits of the own project, and so many hits of others where it has any."""
 LEAST_SHARE = 0.2
@@ -137,10 +139,13 @@ def find(
         strange = [] if shown and sure else look.strange(own if own.folder else wide)
         usual = look.usual(own.folder) if own.folder else []
         missing = look.missing_phrases()
+        may_tell = wide.narrow and (scope is None or workspace.config.mcp_all_conversations)
+        alike = called_alike(database, own.folder) if database is not None and own.folder and may_tell else []
         unreadable = unread(database) if database is not None else 0
     notes = [f"the phrase {phrase!r} stands nowhere; its words were searched" for phrase in missing]
     where = os.path.basename(own.folder) if own.folder and wide.narrow else ""
     firm = bool(shown) and sure
+    notes += [f"of {own.folder} alone; another project of that name: {', '.join(alike[:ALIKE])}"] if alike else []
     if own.folder or wide.everything or firm:
         notes += _as_a_whole(entries, spoken, brought.waiting, where, shown=bool(shown), firm=firm)
         if strange and spoken:
