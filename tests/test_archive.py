@@ -9,14 +9,17 @@ import random
 import stat
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core import conversation_index
+from core.conversations import archived
 from core.conversations.archived import unpacked
+from core.conversations.conversation import Conversation
 from core.conversations.packed import pack
 from core.sources.archive import content
 from gui.gather import gather
@@ -167,6 +170,22 @@ def test_a_session_that_went_on_is_written_anew(disk: Tools) -> None:
     assert "And the valve?" in disk.do("show", "claude_code/pump")
 
 
+def test_a_copy_that_was_written_badly_takes_no_good_ones_place(disk: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full of surprises: what comes back is another conversation. The copy from before stays."""
+    path = disk.session("pump")
+    disk.harvest()
+    disk.session("pump", ("user", "And the valve?"), days=24)
+    packed = archived.packed
+
+    def badly(clean: Conversation, about: Mapping[str, Any]) -> bytes:
+        return packed(replace(clean, turns=clean.turns[:1]), about)
+
+    monkeypatch.setattr(archived, "packed", badly)
+    disk.run(monkeypatch, "harvest", "--apply")
+    path.unlink()
+    assert "Tested it" in disk.do("show", "claude_code/pump")
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -200,7 +219,13 @@ def test_what_was_removed_stays_away(disk: Tools) -> None:
     assert disk.told("archive", "remove", "claude_code/pump", "--yes")["removed"] == ["claude_code/pump"]
     disk.harvest()
     assert disk.kept() == ["claude_code/valve"] and len(disk.copies) == 1
-    (disk.folder / "home/knowledge/ledger.json").unlink()
+    ledger = disk.folder / "home/knowledge/ledger.json"
+    ledger.unlink()
+    disk.harvest()
+    assert disk.kept() == ["claude_code/valve"]
+    ledger.write_bytes(ledger.read_bytes()[:-4])  # cut off, and no plan is left to make it from
+    for plan in (ledger.parent / ".state/plans").iterdir():
+        plan.unlink()
     disk.harvest()
     assert disk.kept() == ["claude_code/valve"]
 
@@ -332,7 +357,8 @@ def test_a_copy_that_was_removed_leaves_no_word_in_the_index(disk: Tools) -> Non
     assert disk.names("quixotron") == ["claude_code/pump"]
     disk.do("archive", "remove", "claude_code/pump", "--yes")
     cache = Path(disk.environment["XDG_CACHE_HOME"])
-    assert not [one for one in cache.rglob("*") if one.is_file() and b"quixotron" in one.read_bytes()]
+    kept = [one.read_bytes() for one in cache.rglob("*") if one.is_file()]
+    assert not [data for data in kept if b"quixotron" in data or b"tests/pump" in data]
 
 
 def test_a_conversation_that_was_forgotten_is_never_kept(disk: Tools) -> None:

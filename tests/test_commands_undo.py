@@ -34,6 +34,7 @@ from core.knowledge.hunks import FileEdit, Hunk
 from core.knowledge.journal import read_journal
 from core.knowledge.ledger import read_ledger
 from gui.state import History, Step
+from tests.cli_call import call
 from tests.faults.fault import Counter, Fault
 from tests.harvest_world import (
     HURRIED,
@@ -649,3 +650,21 @@ def test_a_restored_conversation_whose_lines_are_gone_is_still_the_persons(world
     trash_restore(workspace_of(world), world.trash()[0].name, editor_wait=HURRIED)
     report = world.run(FakeModel(ordinary))
     assert not report.errors and report.reclaimed == 0 and len(report.notes) == 1
+
+
+@pytest.mark.parametrize("wish", ["", "off", "deleted"])
+def test_the_digest_goes_with_the_last_line_and_comes_back_with_it(tmp_path: Path, wish: str) -> None:
+    """Taking out the only line and taking that back left every new conversation without the digest, unsaid. Where the
+    user did not want it, it stays away."""
+    home = ("--home", str(tmp_path / "home"))
+    assert call("add", "facts", "The lamp is green", *home)[0] == call("digest", "on", *home)[0] == 0
+    digest = tmp_path / "home" / "knowledge" / "digest.md"
+    before = digest.read_bytes()
+    if wish == "deleted":
+        digest.unlink()
+    assert call("rm", "facts", "The lamp", *home)[0] == 0 and not digest.exists()
+    if wish == "off":
+        assert call("digest", "off", *home)[0] == 0
+    assert call("undo", json.loads(call("undo", "--json", *home)[1])[0]["run"], *home)[0] == 0
+    assert digest.exists() == (not wish)
+    assert wish or (digest.read_bytes() == before and "not injected" not in call("status", *home)[1])

@@ -3,6 +3,7 @@ reach no model and no prompt, and what looks like them stays."""
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.test_harvest_secrets import Echo
 
 SEED = ("abandon", "ability", "able", "about", "above", "absent", "absorb", "abstract", "absurd", "abuse", "access",
         "accident")  # fmt: skip
+PACKED = base64.b64encode(b"user:\n  name: dev\n  password: hunter-Blue-77\n").decode()
 TOLD = {
     "a season and a year": ("the password is Summer2024!, thanks", "Summer2024!"),
     "letters and digits": ("the password is HUNTER77 by the way", "HUNTER77"),
@@ -55,6 +57,8 @@ TOLD = {
     "drawn by lot, no sign": ("WIF 5JPsFosbvkmZzXMIEo6tHO9d9pojxHR39StfzMCdKymSvwXsz96 of the wallet", "5JPsFosb"),
     "key printed by a command": ("$ wg genkey\nOVGei3HZmKYkXPpGzB/BYPy0zKbC5g2AQA1rMxsWFsy=\n", "OVGei3HZ"),
     "a link of a terminal": ("Generated password: \x1b]8;;Fennel-12\x1b\\copy\x1b]8;;\x1b\\", "Fennel-12"),
+    "packed in base64": (f"data:\n  config.yaml: {PACKED}\n", PACKED[:24]),
+    "a key that goes on in the next line": (f"It is gh{'p_'}{'aB3dE5gH7' * 4}\n    Quill7x\nuse it", "Quill7x"),
     "a verification code": ("Your verification code is 482113.", "482113"),
 }  # fmt: skip
 ASKED = {

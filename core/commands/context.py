@@ -24,7 +24,7 @@ from core.context_files import PROJECT as PROJECT
 from core.context_files import Context, join_context, read_context
 from core.context_files import ContextFile as ContextFile
 from core.injection import Prefix, ShownDigest, shown_digest, stable_prefix
-from core.knowledge.digest import regenerate_digest
+from core.knowledge.digest import delete_digest, regenerate_digest
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def digest_on(workspace: Workspace) -> DigestState:
 def digest_off(workspace: Workspace) -> DigestState:
     """Delete it: its absence is the switch."""
     try:
-        files.remove_file(workspace.paths.digest)
+        delete_digest(workspace.paths)
     except OSError as error:
         raise _digest_failed(workspace, error) from error
     return digest_state(workspace)

@@ -29,7 +29,7 @@ from core.knowledge import bullet_text
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
-from core.knowledge.digest import regenerate_digest
+from core.knowledge.digest import emptied, regenerate_digest
 from core.knowledge.edit import Edited, bring_back, change_file, new_edit_run, remember
 from core.knowledge.removed import read_hidden
 from core.knowledge.same import is_short_id, short_id, statements, what_is_said
@@ -388,12 +388,14 @@ def _all_hunks(lines: Lines, refs: Sequence[BulletRef], act: Callable[[Lines, Bu
 
 
 def refresh_digest(workspace: Workspace) -> str:
-    """Bring digest.md up to date where it exists; an absent one is switched off and stays so. Returns a sentence about
-    what went wrong, or ""."""
-    if not workspace.config.digest_enabled or not files.exists(workspace.paths.digest):
+    """Bring digest.md up to date where it exists, or went for want of a line; one that the user deleted stays away.
+    Returns a sentence about what went wrong, or ""."""
+    config = workspace.config
+    if not config.digest_enabled:
         return ""
     try:
-        config = workspace.config
+        if not files.exists(workspace.paths.digest) and not emptied(workspace.paths):
+            return ""
         regenerate_digest(workspace.paths, config.digest_max_bytes, secrets=config.redact)
     except OSError as error:
         return f"the digest could not be brought up to date: {error.strerror or error}"

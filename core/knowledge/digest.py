@@ -271,13 +271,21 @@ def current_digest(paths: Paths, max_bytes: int, *, secrets: bool = True) -> Dig
     return replace(digest, text=text) if digest else None
 
 
+_EMPTIED = b"nothing to say\n"
+"""What stands in the mark when the last line went, and the digest with it."""
+
+
 def regenerate_digest(paths: Paths, max_bytes: int, *, secrets: bool = True) -> Path | None:
     """Write digest.md, or remove it when there is nothing to say (then None); `secrets` as in `current_digest`. Raises
     OSError."""
     digest = current_digest(paths, max_bytes, secrets=secrets)
     if digest is None:
-        files.remove_file(paths.digest)
-        files.remove_file(_mark(paths))
+        if files.exists(paths.digest):
+            files.make_folder(paths.state)
+            files.write_atomic(_mark(paths), _EMPTIED, lasting=False)  # first: what is cut off here is no user's wish
+            files.remove_file(paths.digest)
+        elif written_once(paths):
+            files.remove_file(_mark(paths))
         return None
     data = digest.text.encode("utf-8", "replace")
     if files.read_or_empty(paths.digest) != data:
@@ -288,9 +296,22 @@ def regenerate_digest(paths: Paths, max_bytes: int, *, secrets: bool = True) -> 
     return paths.digest
 
 
+def delete_digest(paths: Paths) -> None:
+    """As the user wishes: no edit brings it back. Raises OSError."""
+    if emptied(paths):
+        files.write_atomic(_mark(paths), b"", lasting=False)
+    files.remove_file(paths.digest)
+
+
 def written_once(paths: Paths) -> bool:
-    """Whether a digest was written here before: one that is missing then was deleted by the user."""
-    return files.exists(_mark(paths))
+    """Whether a digest was written here before: one that is missing then was deleted by the user. Raises OSError."""
+    return files.exists(_mark(paths)) and not emptied(paths)
+
+
+def emptied(paths: Paths) -> bool:
+    """Whether the digest went because there was nothing left to say: it comes back with the first line. Raises
+    OSError."""
+    return files.read_or_empty(_mark(paths)) == _EMPTIED
 
 
 def _mark(paths: Paths) -> Path:
