@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
 
+from core.base.checks import kinds_run
 from core.base.result import KnowledgeError
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, OtherCall
@@ -387,6 +389,12 @@ def test_the_command_that_a_line_names_tells_how_it_served(
 def test_what_the_assistant_takes_back_has_misled(home: Path, answer: str, outcome: str) -> None:
     asks = said("user", "why would that be needed when the pool knows the address already?")
     assert served_after(home, USED, *EDITED, asks, said("assistant", answer)) == {outcome: 1}
+
+
+def test_a_very_long_command_line_holds_no_harvest_up() -> None:
+    began = process_time()
+    assert kinds_run(f"pytest {' ' * 30_000}x") == {"test"}
+    assert process_time() - began < 5
 
 
 def test_find_through_a_tool_that_calls_any_server_is_an_answer_of_ours() -> None:
