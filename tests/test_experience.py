@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
 
+from core.base.checks import kinds_run
 from core.base.result import KnowledgeError
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, OtherCall
@@ -185,6 +187,29 @@ def talk(last: str, answer: str = ANSWER, tool: str = "mcp__knowledge__find") ->
         ("can you revert that and keep the old address?", "misleading"),
         ("make sure that it works with the new driver", "partial"),
         ("I want a page for errors, the old one does not load", "partial"),
+        ("No, that's fine", "partial"),
+        ("No, thanks. Next the readme", "partial"),
+        ("no. that is all", "partial"),
+        ("You didn't break anything, go on", "partial"),
+        ("I don't see any problem, go on", "partial"),
+        ("I'm not working tomorrow", "partial"),
+        ("There is no change needed in docs", "partial"),
+        ("add a message for when the server does not respond", "partial"),
+        ("If this is wrong, raise ValueError", "partial"),
+        ("If I run it, nothing happens", "misleading"),
+        ("did not work until I restarted, now all works", "partial"),
+        ("now it works for me to review this tomorrow", "partial"),
+        ("Now it is right after the header", "partial"),
+        ("Please make it work", "partial"),
+        ("It worked before your change", "partial"),
+        ("It works as before, thank you", "win"),
+        ("all fixed assets move to /static", "partial"),
+        ("I hope it works", "partial"),
+        ("Thanks to the new parser we need a test", "partial"),
+        ("Nice to have: dark mode", "partial"),
+        ("Perfect time to refactor the parser", "partial"),
+        ("Great. Now the login is broken", "partial"),
+        ("nice, now it crashes", "partial"),
     ],
 )
 def test_a_line_that_was_found_and_used_gets_the_outcome_that_the_user_tells(said: str, outcome: str) -> None:
@@ -364,6 +389,12 @@ def test_the_command_that_a_line_names_tells_how_it_served(
 def test_what_the_assistant_takes_back_has_misled(home: Path, answer: str, outcome: str) -> None:
     asks = said("user", "why would that be needed when the pool knows the address already?")
     assert served_after(home, USED, *EDITED, asks, said("assistant", answer)) == {outcome: 1}
+
+
+def test_a_very_long_command_line_holds_no_harvest_up() -> None:
+    began = process_time()
+    assert kinds_run(f"pytest {' ' * 30_000}x") == {"test"}
+    assert process_time() - began < 5
 
 
 def test_find_through_a_tool_that_calls_any_server_is_an_answer_of_ours() -> None:

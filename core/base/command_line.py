@@ -48,11 +48,14 @@ _GENERAL = frozenset((
     "make", "node", "bash", "docker", "git", "all", "src", "the", "dev",
 ))  # fmt: skip
 
+LOOKED = 4000
+"""So many characters of a command line tell what it runs."""
+
 
 def command_key(words: str) -> str:
     """What a command line runs, without where, with which variables, and what is done with its output; "" for one that
     only moves or looks."""
-    kept = [one for part in _PARTS.split(_HERE_DOCUMENT.sub("", words.strip())) if (one := _plain(part))]
+    kept = [one for part in _PARTS.split(_HERE_DOCUMENT.sub("", words.strip())[:LOOKED]) if (one := _plain(part))]
     if not kept or all(one.split(" ", 1)[0] in _LOOKS or _LOOKING_AT_GIT.match(one) for one in kept):
         return ""
     return " && ".join(kept)[:300]

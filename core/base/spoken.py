@@ -30,14 +30,21 @@ def one_of(*tables: Table, begins: bool = False) -> re.Pattern[str]:
 
 
 _ENDS = r"(?=\s*(?:[.,!;:)]|\Z))"
-_NOT_EN = r"(?:n't| not)"
+_GOES_ON = (
+    r"(?=\s*(?:[.,!;:)–—-]\s|[.,!;:)]|\Z| (?:it|that|this|the|my|our|all|now|and|so|for|with|by|thanks?|thank)\b))"
+)
+"""What was fixed, or nothing: `fixed assets` are something else."""
+_PLACED = r"(?! (?:after|before|there|here|at|in|on|below|above|next|behind|away|only)\b)"
+"""Right is not where something stands."""
 
 WORKS = one_of({
     "en": (
-        r"(?:it|that|this|all|everything|now)(?: (?:now|all|just|really|actually|finally))* (?:works?|worked|helped|"
-        r"did (?:it|the trick)|solved|fixed)",
+        r"(?:it|that|this|all|everything|now)(?: (?:now|all|just|really|actually|finally))* (?:works?(?! (?:for \w+ to|"
+        r"differently|like th\w+|as follows)\b)|worked|helped|"
+        rf"did (?:it|the trick)|(?:solved|fixed){_GOES_ON})",
         r"(?:it|that|this|all|everything|now)(?: (?:now|all|just|really|actually|finally))*(?:'s| is| got| was)"
-        r"(?: now| exactly| really| just)? (?:fixed|solved|working|perfect|right|correct|great|awesome|excellent)",
+        rf"(?: now| exactly| really| just)? (?:(?:fixed|solved)(?!-)|working|perfect|(?:right|correct){_PLACED}|great|"
+        r"awesome|excellent)",
     ),
     "any": (
         r"\A\W*(?:(?:ok|okay|yes|yep|great|cool|nice|good|thanks|perfect)\b\W*)?(?:works|worked|"
@@ -75,9 +82,13 @@ WORKS = one_of({
     "ko": ("(?<!안 )(?<!안)(?:됩니다|되네요|돼요|됐어요|됐습니다)", "작동(?:합니다|해요|하네요)", "해결(?:됐|되었)"),
 })  # fmt: skip
 PRAISE = one_of({
-    "en": ("thanks?", "thank you", "great", "awesome", "excellent", "nice", "perfect"),
-    "de": ("danke", "super", "perfekt", "toll", "klasse", "sehr gut", "spitze"),
-    "fr": ("merci", "parfait", "super", "génial", "excellent", "nickel"),
+    "en": (
+        r"thanks?(?! (?:to|in advance|for nothing)\b)", "thank you(?! in advance)", r"great(?! (?-i:[A-Z])[a-z])",
+        "awesome", "excellent", r"nice(?! (?:to|try|if)\b)",
+        r"perfect(?! (?:time|moment|place|opportunity|example|candidate)\b)",
+    ),
+    "de": ("danke", r"super(?! (?:class|user|admin)\b)", "perfekt", "toll", "klasse", "sehr gut", "spitze"),
+    "fr": ("merci", "parfait", r"super(?! (?:class|user|admin)\b)", "génial", "excellent", "nickel"),
     "es": ("gracias", "perfecto", "genial", "excelente", "muy bien", "estupendo"),
     "it": ("grazie", "perfetto", "ottimo", "fantastico", "bravo", "benissimo", "eccellente", "bellissimo"),
     "pt": ("obrigad[oa]", "perfeito", "ótimo", "excelente", "muito bom", "valeu"),
@@ -92,11 +103,32 @@ FILLER = re.compile(
 )
 """What a reply begins with before it says anything."""
 WISHED = re.compile(
-    r"\b(?:make sure|ensure|check|verify|if|whether|how|until|want|should|so that|once|dass|ob|wie|damit|wenn|que|si|"
+    r"\b(?:make|let'?s|please|ensure|check|verify|if|whether|how|why|way|until|want|should|so that|once|hope|assum\w+|"
+    r"suppose|would|are you sure|dass|ob|wie|damit|wenn|que|si|"
     r"comment|cómo|che|se|finché|чтобы|если)\b|如果|确保|直到",
     re.IGNORECASE,
 )
 """What works behind such a word is wished for, or asked about."""
+ONCE = re.compile(
+    r"[^.,;:!?]{0,30}\b(?:(?<!as )(?<!like )before|until|previously|earlier|yesterday|(?:old|last|previous) \w+)\b",
+    re.I,
+)
+"""What worked in front of such a word does so no more."""
+SPOILS = re.compile(
+    r"\b(?:broke|broken|breaks|crash(?:es|ed|ing)|fails|failed|still (?:the|not|no|an?|get\w*|see\w*|have|has|is|does)|"
+    r"nothing (?!else)\w+s)\b",
+    re.IGNORECASE,
+)
+"""Praise beside such a word is none."""
+SUPPOSED = re.compile(r"\b(?:when|(?:if|whether|unless|in case)(?! (?:i|we)\b)(?: \w+){0,2})\W*\Z", re.IGNORECASE)
+"""What fails, or is wrong, right behind such a word is thought of, and has not happened."""
+CONTENT = re.compile(
+    r"\A\W*(?:(?!not\b|t\b|never\b|no\b|pas\b)\w+\W+){0,3}(?:fine|good|great|perfect|ok(?:ay)?|thanks?|thank|enough|"
+    r"all(?= for now|\W*\Z| thanks?| thank)|go (?:on|ahead)|no need|parfait|merci|bien|bon|bene|grazie|gut|danke|"
+    r"gracias|obrigad[oa]|спасибо|хорошо)\b",
+    re.IGNORECASE,
+)
+"""What follows a no that wants nothing more."""
 YES = re.compile(r"\A\W*(?:yes|yep|ja|oui|sì|si|sí|sim|да|是的|好的?|はい|네|예)(?!\w)", re.IGNORECASE)
 BUT = re.compile(
     r"\b(?:but|however|aber|jedoch|leider|mais|pero|mas|porém|ma|però|solo che|но|однако)\b|但|不过|可是|でも|しかし|"
@@ -157,7 +189,7 @@ _FAILS = {
 }  # fmt: skip
 FAILS = one_of({
     "en": (
-        "not working",
+        "(?<!i'm )(?<!i am )(?<!we're )(?<!we are )not working",
         r"(?:does|did|is|was|has)(?:n'?t| not)(?: \w+){0,2} (?:work|affect|fix|solv|compil|help|load|show|appear|"
         r"display|open|start|change|update|respond|render)\w*", "do(?:n'?t| not) (?:work|help|compile|show|load)",
         r"still (?:fail\w*|broken|hangs?|the same|not|doesn't|isn't|crash\w*)",
@@ -165,17 +197,19 @@ FAILS = one_of({
         r"I(?:'m)? still (?:get|getting|see|seeing|(?:don'?t|do not|can'?t|cannot) (?:see|get|reach|open|run|build|"
         r"find))",
         r"I (?:can'?t|cannot|don'?t) (?:even )?(?:see|find|open|run) (?:it|them|that|this|any|the)"
-        r"(?! (?:point|need|reason|use|benefit|value|difference))",
+        r"(?! (?:other |more )?(?:point|need|reason|use|benefit|value|difference|problem|issue|error|harm)s?\b)",
         r"(?:is|are|'s|'re)(?: just| simply| still)? not (?:visible|showing|there|displayed|applied|rendered)",
         r"(?:it|that|this|which|your \w+|(?:setting|using|adding|removing|changing) [^.?!\n]{1,40})(?: now| just)? "
         r"(?:caus|giv|throw|produc|rais|return|result)\w*[^.?!\n]{1,30}(?:errors?|exceptions?|crash\w*|failures?)",
         r"I (?:am |'m )?(?:just |now |then )?(?:get|got|getting|see|seeing)(?: \w+){0,3} errors?",
         r"caus(?:es|ed|ing) (?!this|the|that)(?:\w+ ){0,3}errors?", r"I still have(?: \w+){0,2} errors?",
         r"I(?:'ve| have| had to)? (?:revert(?:ed)?|undid|undo|discard(?:ed)?)(?: \w+){0,3} (?:it|that|this|your)",
-        r"I (?:asked|told) you", r"you (?:did(?:n'?t| not)|forgot|missed|broke)", "let's start over",
+        r"I (?:asked|told) you", r"you (?:did(?:n'?t| not)(?! (?:break|miss|forget|need|have))|forgot|missed|broke)",
+        "let's start over",
         "(?:the )?same (?:error|issue|problem|thing)", "(?:problem|issue|error) (?:persists|remains|is still)",
         "nothing (?:happens|happened|changes|changed)",
-        "(?:made|makes) (?:it|things|this) worse", "no (?:change|effect|luck|difference)",
+        "(?:made|makes) (?:it|things|this) worse",
+        r"no (?:change|effect|luck|difference)s?(?! (?:needed|required|which|between|whether|how|if)\b)",
     ),
     "any": (
         r"\A\W*(?:it )?still\b(?! (?:to do|open|left))",
@@ -186,7 +220,7 @@ WRONG = one_of({
     "en": (
         r"(?:that|this|it|you|your \w+|the (?:answer|fix|advice|suggestion))"
         r"(?:'s|'re| is| was| are| were| looks| seems)?(?: \w+)? (?:wrong|incorrect|misleading|outdated|misled)",
-        r"(?:that|this|it)(?:'s not| is not|(?: is|was)n't| was not) (?:right|true|correct|what i|it)",
+        r"(?:that|this|it)(?:'s not| is not|(?: is|was)n't| was not) (?:right(?! now)|true|correct|what i|it)",
         r"led .{1,20} astray",
     ),
     "any": (
@@ -233,6 +267,7 @@ IS_NOT = one_of({
 """What stands behind it is said not to be so."""
 ASKS_FOR = one_of({
     "en": (r"how (?:can|do|should|to)", r"I(?:'d| would) like", "I want",
+    r"(?:(?:please|now|then|also|next|and)\W+)*(?:add|write|create|document|handle|translate|implement|fix the bug)",
     r"(?:can|could|would) (?:you|we|I)(?! (?:please )?(?:revert|undo|roll))"),
     "de": ("wie (?:kann|mache|geht)", "ich (?:möchte|will)", "kannst du", "können (?:sie|wir)"),
     "fr": ("comment", "je (?:veux|voudrais)", "peux-tu", "pouvez-vous"),

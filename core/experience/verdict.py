@@ -19,13 +19,17 @@ from core.base.spoken import (
     APOLOGY,
     ASKS_FOR,
     BUT,
+    CONTENT,
     ELSEWHERE,
     FAILS,
     FILLER,
     IS_NOT,
     NO,
     OBJECTS,
+    ONCE,
     PRAISE,
+    SPOILS,
+    SUPPOSED,
     TAKES_BACK,
     WISHED,
     WORKS,
@@ -52,6 +56,7 @@ SAID, ADMITS = 300, 700
 """Characters of a reply, and of an answer to it, in which such a thing is said."""
 
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?;…])\s+|(?<=[。！？；])|\n+|,?\s+(?=(?:but|ma|aber|mais|pero|mas|но)\b)|(?=但)")
+_NOW_WORKS = re.compile(r"\b(?:now|all)\b.{0,20}\b(?:works?|fixed|solved)\b", re.IGNORECASE)
 _ASKED = re.compile(r"[?？]\s*\Z|[吗嗎呢][。]?\s*\Z")
 _RAISED = re.compile(
     r"(?:^|[:-] )\W*[\w.]*[a-z](?:Error|Exception)(?:\b(?!\()|\Z)|\berror(?:\[\w+\]|:| TS\d)|"
@@ -133,19 +138,28 @@ def _outcome(words: str, text: str, *, asked: bool) -> str:
     works = elsewhere = False
     for one in [part for part in _SENTENCE_ENDS.split(words) if part.strip()][:OPENING]:
         asks = _ASKED.search(one.rstrip())
-        failing = FAILS.search(one)
+        failing = _happened(FAILS.search(one))
         elsewhere = elsewhere or bool(ASKS_FOR.match(FILLER.sub("", one)) and not names_it(text, one))
-        fails = failing and not works and not elsewhere and not ELSEWHERE.search(one)
-        denies = not asks and (WRONG.search(one) or (NO.search(one) and not asked))
+        past = failing and _NOW_WORKS.search(one, failing.end())
+        fails = failing and not (past or works or elsewhere or ELSEWHERE.search(one))
+        no = None if asked else NO.search(one)
+        denies = not asks and (_happened(WRONG.search(one)) or (no and not CONTENT.match(words.partition(no[0])[2])))
         if fails or (denies and not works):
             return "misleading"
         working = WORKS.search(one)
-        works = works or bool(working and not failing and not asks and not WISHED.search(one[: working.start()]))
+        wished = working and (WISHED.search(one[: working.start()]) or ONCE.match(one, working.end()))
+        works = works or bool(working and not failing and not asks and not wished)
     if works:
         return "win"
     said = FILLER.sub("", words)
     praise = None if asked and YES.match(words) else PRAISE.match(said)
-    return "win" if praise and not BUT.match(said[praise.end() :].lstrip(" ,.!")) else ""
+    if praise is None or SPOILS.search(said) or BUT.match(said[praise.end() :].lstrip(" ,.!")):
+        return ""
+    return "win"
+
+
+def _happened(found: re.Match[str] | None) -> re.Match[str] | None:
+    return None if found is None or SUPPOSED.search(found.string[: found.start()]) else found
 
 
 def _denied(words: str, text: str) -> str:
