@@ -158,6 +158,16 @@ def make_samples(person: Path) -> None:
     assert code == 0, err
     shutil.rmtree(person / "home/knowledge")
     shutil.rmtree(person / "cache", ignore_errors=True)
+    into_one_day(person / "home/conversations")
+
+
+def into_one_day(folder: Path) -> None:
+    """The demo leaves a conversation an hour: early in the day (UTC) those would be of two days, and what they taught
+    would stand in another order."""
+    today = time.time() % 86_400
+    for path in folder.iterdir() if today < 12 * 3600 else ():
+        at = path.stat().st_mtime - today - 60
+        os.utime(path, (at, at))
 
 
 def environment(patched: pytest.MonkeyPatch, person: Path) -> None:

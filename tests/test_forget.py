@@ -149,6 +149,8 @@ def test_a_removal_that_was_cut_off_is_completed_by_the_doctor(world: World, mon
 
 def test_what_rests_on_a_forgotten_conversation_alone_is_in_no_byte(world: World) -> None:
     talks = everywhere(world)
+    struck = f"\n- ~~{SAID}~~ [from: somewhere-else, 2026-06-01]\n"  # nobody says it any more
+    world.knowledge("facts.md", world.text("facts.md") + struck)
     found = document(world, "forget", talks["first"].name, "--yes")
     assert [row["text"] for row in found["stayed"]] == [OTHER] and found["errors"] == []
     assert places(world.folder) == []

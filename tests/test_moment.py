@@ -571,6 +571,22 @@ def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(
     assert "- the last request was not answered: “now make the coffee”" in call("handoff", "s7")[1]
 
 
+@pytest.mark.parametrize("row", ["| {} | {} |", "{}) {}", "- **{}.** {}"])
+def test_a_letter_that_answers_a_list_is_told_with_the_question_and_what_was_chosen(shop: Path, row: str) -> None:
+    """ "A" alone says nothing to who goes on."""
+    listed = "\n".join(row.format(*one) for one in (("A", "Title and notes"), ("B", "Notes only"), ("C", "Nothing")))
+    offered = f"May an idea be edited once it is there?\n\n{listed}"
+    rows = [
+        turn("user", "Make a plan for the ideas of the shop, please", 0, "s9", shop),
+        turn("assistant", [{"type": "text", "text": offered}], 1, "s9", shop),
+        turn("user", "B", 2, "s9", shop),
+        turn("assistant", [{"type": "text", "text": "Notes it is."}], 3, "s9", shop),
+    ]
+    kept("s9", rows)
+    out = call("handoff", "s9")[1]
+    assert "B (of the list: “May an idea be edited once it is there?” “" in out and "Notes only”)" in out, out
+
+
 def test_a_hand_off_of_a_long_session_can_be_read(shop: Path) -> None:
     """What is wanted now and what to do next come first; what was asked long ago is a line, the newest in sentences."""
     rows = [turn("user", "Mend the export of the shop so that no rows are lost", 0, "s11", shop)]

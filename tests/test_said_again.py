@@ -95,6 +95,17 @@ def test_what_the_user_wrote_is_confirmed_and_not_written_again(world: World) ->
     assert {text: number for text, number, _ in listed(world)}[OLD] == 1
 
 
+def test_a_model_is_shown_nothing_where_what_was_removed_cannot_be_read(world: World) -> None:
+    """Else it would be shown what may not be told."""
+    world.converse(session("s", "it is 8080"))
+    world.run(says(facts=[OLD]))
+    (world.paths.knowledge / "removed.md").mkdir()
+    world.converse(session("t", "the server and its port 8080"))
+    model = says(facts=["Other"])
+    world.run(model)
+    assert model.prompts and not [prompt for prompt in model.prompts if OLD in prompt]
+
+
 def test_a_conversation_that_went_on_says_it_as_one_and_the_same(world: World) -> None:
     """Its later plan stands for all of it: what it confirmed before must not be lost, nor counted twice."""
     world.limits(reclaim="never")

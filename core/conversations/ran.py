@@ -114,8 +114,8 @@ MAX_FILES = 4
 LONGEST_SAID, LEAST_SAID, LONGEST_SHOWN, LONGEST_NOTICE, LAST_TURNS = 160, 12, 80, 400, 3
 INTERRUPTED = "[Request interrupted"
 _SWEEPS = re.compile(
-    r"\bgit (?:-\S+ )*(?:reset (?:\S+ )*--hard|(?:checkout|restore) (?:-- )?\.(?:\s|$)|(?:rebase|merge|cherry-pick) "
-    r"--continue|commit\b.*--amend)"
+    r"\bgit (?:-\S+ ){0,4}(?:reset (?:\S+ ){0,4}--hard|(?:checkout|restore) (?:-- )?\.(?:\s|$)|"
+    r"(?:rebase|merge|cherry-pick) --continue|commit\b.{0,200}--amend)"
 )
 """What leaves nothing behind that was changed and not committed."""
 _LIMIT = re.compile(

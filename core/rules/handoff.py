@@ -70,10 +70,10 @@ _CHECKED = re.compile(
     re.IGNORECASE,
 )
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
-_UNTICKED = re.compile(r"^\s*[-*] \[ \] +(\S.*)$", re.MULTILINE)
+_UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _API_ERROR = "API Error"
 _SHELL = re.compile(r"```(?:bash|sh|shell|console|zsh)[ \t]*\n(.{1,400}?)\n\s*```", re.DOTALL)
-_TABLE = re.compile(r"^\s*\|.*\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
+_TABLE = re.compile(r"^[ \t]*\|.*\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
@@ -91,7 +91,7 @@ _CHECK = re.compile(
     r"type-?check|fmt|prettier|build|compile|check|verify|validate)\b"
 )
 _OTHER = re.compile(r"(?:git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:-get)?|open|code|which|ssh)\b")
-_TEST_FAILED = re.compile(r"^\s*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?)\b.*", re.MULTILINE)
+_TEST_FAILED = re.compile(r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?)\b.*", re.MULTILINE)
 _UNDOES = re.compile(r"\bgit (?:checkout(?! -b)|restore(?! --staged)) |(?P<removes>(?:^|[;&|]\s*)(?:git )?rm )")
 _BRANCHES = re.compile(r"\bgit (?:-\S+ )*(?:checkout -b|switch -c|switch --create) (\S+)")
 NO_CHANGE = "changed and taken back"
@@ -183,9 +183,8 @@ def requests(session: Session) -> list[tuple[int, str]]:
             if len(before) >= MIN_AGAIN and text.startswith(before[: int(ALIKE * len(before))]):
                 rows.pop()  # typed once more
             answers = question and len(text) < SHORT_REQUEST
-            chosen = (one := _CHOICE.match(text)) and re.search(rf"^\W*{one[1]}[.):]\W+.*", offered, re.MULTILINE)
-            if chosen:
-                text = f"{text} (of the list: “{_line(chosen[0])}”)"
+            if chosen := _chosen(text, offered):
+                text = chosen
             elif answers:
                 text = f"{text} (asked: “{_line(question)[-LATER_REQUEST:]}”)"
             elif text.endswith((":", "：")):  # what it leads to, a plan mostly, is a turn of its own
@@ -193,6 +192,18 @@ def requests(session: Session) -> list[tuple[int, str]]:
                 text = "\n".join((text, *(event.text for event in events if isinstance(event, Plan))))
             rows.append((at, text))
     return rows
+
+
+def _chosen(text: str, offered: str) -> str:
+    """An answer that chooses from the list of a message, with what stands there and the question to it; "" for any
+    other."""
+    mark = _CHOICE.match(text)
+    row = mark and re.search(rf"^[^\w\n]*{mark[1]}(?:[.):]|[^\w\n]*\|)\W+.*", offered, re.MULTILINE)
+    if not row:
+        return ""
+    questions = [line for line in map(str.strip, offered.splitlines()) if line.rstrip(" *_)`").endswith(("?", "？"))]
+    asked = f"“{_line(questions[-1])[-LATER_REQUEST:]}” " if questions else ""
+    return f"{text} (of the list: {asked}“{_line(row[0]).strip('| ')}”)"
 
 
 def _asks(text: str, question: str) -> bool:

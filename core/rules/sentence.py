@@ -166,7 +166,7 @@ _OF_PROSE = re.compile(r"[^\W\d_]|\s")
 _OF_TOOL = re.compile(r"^[|{<$]|</?\w+>")
 LEAST_PROSE = 0.72
 FILE = re.compile(
-    r"(?<![\w@])[\w./-]*\w\.(?:[jt]sx?|py|go|rs|md|json|ya?ml|toml|sh|sql|css|html|rb|java|kt|swift|c|cc|cpp|h|php)\b"
+    r"(?<![\w@./-])[\w./-]*\w\.(?:[jt]sx?|py|go|rs|md|json|ya?ml|toml|sh|sql|css|html|rb|java|kt|swift|c|cc|cpp|h|php)\b"
 )
 
 
