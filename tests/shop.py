@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,24 @@ def ran(command: str, output: str, failed: bool, at: int, session: str, folder: 
     called = {"type": "tool_use", "id": f"t{session}{at}", "name": "Bash", "input": {"command": command}}
     back = {"type": "tool_result", "tool_use_id": f"t{session}{at}", "content": output, "is_error": failed}
     return [turn("assistant", [called], at, session, folder), turn("user", [back], at + 1, session, folder)]
+
+
+def edited(
+    path: Path, old: str, new: str, at: int, session: str, folder: Path, words: str = ""
+) -> list[dict[str, Any]]:
+    """A replacement in a file, after what the assistant says of it, and that it was done."""
+    given = {"file_path": str(path), "old_string": old, "new_string": new}
+    call = {"type": "tool_use", "id": f"e{session}{at}", "name": "Edit", "input": given}
+    said = [{"type": "text", "text": words}] if words else []
+    back = {"type": "tool_result", "tool_use_id": f"e{session}{at}", "content": "updated"}
+    return [turn("assistant", [*said, call], at, session, folder), turn("user", [back], at + 1, session, folder)]
+
+
+def kept(session: str, rows: list[dict[str, Any]]) -> None:
+    """A session where Claude Code keeps it, read into the index."""
+    place = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / f"{session}.jsonl"
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
 
 
 @pytest.fixture(name="shop")
