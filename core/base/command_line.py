@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 
 ERROR_CHARACTERS = 160
-_PARTS = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
-_PIPE = re.compile(r"\s*\|\s*(?:head|tail|grep|rg|less|cat|tee|wc|sort|uniq|cut|awk|sed|jq)\b.*\Z", re.DOTALL)
-_REDIRECTED = re.compile(r"\s*(?:\d?>>?|&>|<)\s*(?:&\d|[^\s|&;]+)")
+_PARTS = re.compile(r"&&|\|\||;|\n")
+_PIPE = re.compile(r"\|\s*(?:head|tail|grep|rg|less|cat|tee|wc|sort|uniq|cut|awk|sed|jq)\b.*\Z", re.DOTALL)
+_REDIRECTED = re.compile(r"(?:\d?>>?|&>|<)\s*(?:&\d|[^\s|&;]+)")
 _BEFORE = re.compile(r"(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|nice|nohup|timeout\s+\S+)\s+)+")
+_ONLY_SET = re.compile(r"\A(?:[A-Za-z_]\w*=\S*(?:\s+|\Z))+\Z")
 _MOVES = re.compile(r"(?:cd|pushd|popd|export|source|\.|set|echo|sleep|true|wait|printf)\b")
 _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*", re.DOTALL)
 _LOOKS = frozenset((
@@ -48,14 +49,11 @@ _GENERAL = frozenset((
     "make", "node", "bash", "docker", "git", "all", "src", "the", "dev",
 ))  # fmt: skip
 
-LOOKED = 4000
-"""So many characters of a command line tell what it runs."""
-
 
 def command_key(words: str) -> str:
     """What a command line runs, without where, with which variables, and what is done with its output; "" for one that
     only moves or looks."""
-    kept = [one for part in _PARTS.split(_HERE_DOCUMENT.sub("", words.strip())[:LOOKED]) if (one := _plain(part))]
+    kept = [one for part in _PARTS.split(_HERE_DOCUMENT.sub("", words)) if (one := _plain(part))]
     if not kept or all(one.split(" ", 1)[0] in _LOOKS or _LOOKING_AT_GIT.match(one) for one in kept):
         return ""
     return " && ".join(kept)[:300]
@@ -64,7 +62,7 @@ def command_key(words: str) -> str:
 def _plain(part: str) -> str:
     part = _REDIRECTED.sub("", _PIPE.sub("", part))
     part = _BEFORE.sub("", part.strip().lstrip("("), count=1)
-    part = re.sub(r"\A(?:[A-Za-z_]\w*=\S*\s*)+\Z", "", part)
+    part = _ONLY_SET.sub("", part)
     return "" if _MOVES.match(part) else " ".join(part.split()).rstrip(")&")
 
 
