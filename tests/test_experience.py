@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import pytest
 
-from core.base.checks import kinds_run
+from core.base.checks import passed
 from core.base.result import KnowledgeError
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, OtherCall
+from core.conversations.read import read_conversation
 from core.experience import record
 from core.experience.heard import told_in, uses_in
 from core.experience.record import Use, served
@@ -267,16 +267,22 @@ def served_after(home: Path, *after: dict[str, Any], before: tuple[dict[str, Any
     return harvested(home, [*before, said("user", "My connection to staging is refused, why?"), *FOUND, *after], LINE)
 
 
-def harvested(home: Path, rows: list[dict[str, Any]], line: str) -> dict[str, int]:
+def transcript(rows: list[dict[str, Any]]) -> str:
+    """A session of Claude Code."""
     told = [
         {
             "type": row["role"], "uuid": f"u{at}", "parentUuid": f"u{at - 1}" if at else None, "sessionId": "s9",
-            "cwd": "/home/me/shop", "timestamp": f"2026-11-24T12:00:{at:02}.000Z", "version": "2.0.0", "message": row,
+            "cwd": "/home/me/shop", "timestamp": f"2026-11-24T12:{at // 60:02}:{at % 60:02}.000Z", "version": "2.0.0",
+            "message": row,
         }
         for at, row in enumerate(rows)
     ]  # fmt: skip
+    return "\n".join(json.dumps(row, ensure_ascii=False) for row in told) + "\n"
+
+
+def harvested(home: Path, rows: list[dict[str, Any]], line: str) -> dict[str, int]:
     file = home.parent / "s9.jsonl"
-    file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in told) + "\n", encoding="utf-8")
+    file.write_text(transcript(rows), encoding="utf-8")
     code, _, err = call(
         "--home", str(home), "harvest", "--source", str(file), "--apply", "--now", "--provider", "offline"
     )
@@ -391,10 +397,25 @@ def test_what_the_assistant_takes_back_has_misled(home: Path, answer: str, outco
     assert served_after(home, USED, *EDITED, asks, said("assistant", answer)) == {outcome: 1}
 
 
-def test_a_very_long_command_line_holds_no_harvest_up() -> None:
-    began = process_time()
-    assert kinds_run(f"pytest {' ' * 30_000}x") == {"test"}
-    assert process_time() - began < 5
+def test_what_came_of_a_line_does_not_read_all_outputs_before_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long session in which an agent asked a hundred times held a harvest up for minutes."""
+    read = []
+
+    def counted(command: str, output: str, failed: bool | None) -> bool | None:
+        read.append(command)
+        return passed(command, output, failed)
+
+    monkeypatch.setattr("core.experience.verdict.passed", counted)
+    counts = []
+    for times in (10, 100):
+        rows = [said("user", "go on"), *(row for at in range(times) for row in RED)]
+        rows += [said("user", "My connection to staging is refused, why?"), *FOUND, USED, *EDITED, *GREEN]
+        read.clear()
+        assert [
+            use.outcome for use in uses_in(read_conversation("s9.jsonl", transcript(rows).encode())) if use.of == LINE
+        ] == ["win"]
+        counts.append(len(read))
+    assert counts[0] == counts[1]
 
 
 def test_find_through_a_tool_that_calls_any_server_is_an_answer_of_ours() -> None:

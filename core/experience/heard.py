@@ -117,6 +117,8 @@ def _uses(told: Sequence[Told], asked: str, turns: Sequence[Turn]) -> list[tuple
     before: list[str] = []
     room = LOOKED
     for at, turn in enumerate(turns):
+        if room <= 0:
+            break
         if by_user(turn):
             said, before = set(), []
         text = _said(turn)[:room]

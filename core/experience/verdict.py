@@ -10,7 +10,7 @@ by checks; without what is taken back one of these would be a win.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from core.base.checks import kinds_run, passed
@@ -250,17 +250,32 @@ def _commands(turns: Sequence[Turn]) -> Iterator[Command]:
 def _checked(text: str, work: Sequence[Turn], earlier: Sequence[Turn]) -> Verdict | None:
     """What checks say that ran behind the use, up to the end of the user's matter: a test passed that had not before,
     or another check that had failed, all others passed too, and what was written has what the thing says."""
-    rows, known = list(_checks(work)), dict(_checks(earlier))
+    rows = list(_checks(work))
     after = dict(rows)
-    red = {kind for kind, check in (*known.items(), *rows) if check.is_green is False}
     if not after or not all(check.is_green for check in after.values()):
         return None
-    turned = [check for kind, check in after.items() if kind in red or (kind in TESTS and kind not in known)]
     written = "\n".join(turn.text for turn in work if has_written(turn))
     last = next((turn.text for turn in reversed(work) if turn.role == "assistant" and turn.text.strip()), "")
-    if turned and written and names_it(text, f"{written}\n{last}"):
-        return Verdict("win", f"passed afterwards: {turned[-1].words}")
-    return None
+    if not written or not names_it(text, f"{written}\n{last}"):
+        return None
+    known = _last_checks(earlier, after.keys())
+    red = {kind for kind, check in (*known.items(), *rows) if check.is_green is False}
+    turned = [check for kind, check in after.items() if kind in red or (kind in TESTS and kind not in known)]
+    return Verdict("win", f"passed afterwards: {turned[-1].words}") if turned else None
+
+
+def _last_checks(turns: Sequence[Turn], kinds: Iterable[str]) -> dict[str, _Check]:
+    """How the last check of each of these kinds went, of those that ran."""
+    wanted = set(kinds)
+    found: dict[str, _Check] = {}
+    for turn in reversed(turns):
+        if not wanted:
+            break
+        for kind, check in reversed(list(_checks([turn]))):
+            if kind in wanted:
+                wanted.discard(kind)
+                found[kind] = check
+    return found
 
 
 def has_written(turn: Turn) -> bool:
