@@ -78,8 +78,8 @@ _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))",
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
 _TO_TOOL = re.compile(
-    r"/(?:exit|quit|add|drop|undo|diff|commit|ls|tokens|map|clear|reset|model\S*|help|settings|voice|paste|copy|save|load|"
-    r"compact|resume|cost|status|log(?:in|out)|read-only|git|run|lint|test)\b.*"
+    rf"/(?:{_OF_TOOL.pattern}|bye|add|drop|undo|diff|commit|ls|tokens|map|reset|models|settings|voice|paste|copy|save|"
+    r"load|read-only|git|run|lint|test)\b.*"
 )
 """What is typed to the tool itself, and asks for no work."""
 _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
