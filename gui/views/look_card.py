@@ -30,9 +30,9 @@ from gui.toolkit.widgets import Button, text
 from gui.views.looks import capital, joined, short_name
 
 NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "doubles?", "vanished": "gone?",
-         "kept-away": "removed", "stale": "still so?"}  # fmt: skip
+         "kept-away": "removed", "stale": "expired?"}  # fmt: skip
 """What waits, in words that need no page of the documentation."""
-ASKS = {"outdated": "Is it out of date? ", "alike": "Do they say the same? ", "stale": "Is it still so? "}
+ASKS = {"outdated": "Is it out of date? ", "alike": "Do they say the same? ", "stale": "Is it no longer so? "}
 """The question before why it waits, where the answers alone do not ask it."""
 CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 820
 DONE, LATE = "edited", "hint"
