@@ -284,7 +284,7 @@ def test_a_command_is_the_same_wherever_it_is_run(words: str, key: str) -> None:
     assert command_key(words) == key
 
 
-@pytest.mark.parametrize("line", ["a=" * 60 + " !", f"pytest {' ' * 90_000}x", "make; " * 20_000])
+@pytest.mark.parametrize("line", ["a=" * 60 + " !", f"git{' -c' * 80} !", f"pytest {' ' * 90_000}x", "make; " * 20_000])
 def test_no_command_line_holds_the_hook_up(shop: Path, line: str) -> None:
     """It runs before every command of somebody at work: a line that it took for hours stopped them."""
     said = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": line}}

@@ -21,7 +21,7 @@ _LOOKS = frozenset((
     "command", "cp", "mv", "touch", "chmod", "ln", "for", "while", "if",
 ))  # fmt: skip
 _LOOKING_AT_GIT = re.compile(
-    r"git(?: -[cC] \S+| -\S+)* (?:show|log|diff|status|blame|ls-files|grep|rev-parse|branch)\b"
+    r"git(?: -[cC] \S+| -(?![cC] )\S+)* (?:show|log|diff|status|blame|ls-files|grep|rev-parse|branch)\b"
 )
 _INVOCATION = re.compile(
     r"command not found|not recognized|unrecognized (?:command|arguments?|option)|"
