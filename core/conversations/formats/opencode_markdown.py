@@ -52,7 +52,9 @@ def read(name: str, data: bytes) -> Conversation:
         doubted = doubted if whole else min(doubted, lines[at].start)
     head = data[:1000].decode("utf-8", "replace").replace("\r\n", "\n")
     session = _SESSION.search(head)
-    found = reading.conversation(name, "opencode", id=session[1] if session else "", title=lines[0].text.lstrip("# ") if lines else "")
+    found = reading.conversation(
+        name, "opencode", id=session[1] if session else "", title=lines[0].text.lstrip("# ") if lines else ""
+    )
     turns = (
         replace(turn, doubtful=True) if turn.start >= doubted and turn.role != "tool" else turn for turn in found.turns
     )
