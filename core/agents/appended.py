@@ -92,7 +92,6 @@ def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) ->
 
 
 def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
-
     line_end = line_end_of(text)
     bare = not text.removeprefix(MARK)
     gap = "" if bare else line_end if text.endswith("\n") else line_end * 2

@@ -467,7 +467,6 @@ def _why_idle(entry: Entry, data: bytes) -> list[str]:
 
 def _programs(entry: Entry) -> list[str]:
     """The programs and scripts by their whole path that an entry starts."""
-
     value = entry.value
     if not isinstance(value, dict):
         return []

@@ -392,7 +392,6 @@ def agent_name(typed: str) -> str:
 
 def own_program(home: tuple[str, ...]) -> Program:
     """This program as others should start it: by its whole path, for what they start may have another PATH."""
-
     if is_one_file():
         return Program((sys.executable,), home)
     folder = os.path.dirname(sys.executable)

@@ -160,7 +160,6 @@ def _options(row: Command, *, valued: bool = False) -> list[str]:
 
 
 def _sentence(what: str, typed: str, known: Collection[str], row: Command | None) -> str:
-
     near = get_close_matches(typed, known, n=1, cutoff=0.6)
     sentence = f"{what}; the nearest is {near[0]}" if near else what
     return f"{sentence}. 'knowledge {row.name + ' ' if row is not None else ''}--help' lists them."

@@ -48,6 +48,7 @@ from core.knowledge.projects import (
     OTHER,
     UNTOLD,
     Here,
+    Projects,
     domain_in,
     facts_about,
     here_in,
@@ -58,7 +59,6 @@ from core.knowledge.same import by_date
 
 if TYPE_CHECKING:
     from core.commands.purge import Purged
-    from core.knowledge.projects import Here, Projects
 
 
 def add(
@@ -213,13 +213,11 @@ class Notes:
     """Whether the file lies in none of `file_roots`: then only a conversation that worked there leaves notes on it."""
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge notes --json`."""
         return {"path": self.path, "note": self.note or None, "bullets": [row.to_json() for row in self.bullets]}
 
 
 def notes(workspace: Workspace, path: str) -> Notes:
     """The notes of a source file, whatever it was called before, and the facts that name it."""
-
     elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
     asked = path if path.startswith("~") or elsewhere else str(workspace.cwd / path)
     with contextlib.suppress(OSError):
@@ -249,7 +247,6 @@ class NotedFile:
     number: int
 
     def to_json(self) -> dict[str, Any]:
-        """A row of `knowledge notes --json`."""
         return {"path": self.path, "note": self.note, "notes": self.number}
 
 
@@ -301,7 +298,6 @@ class Listed:
     elsewhere: int
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge list --json`."""
         rows = [
             one.found.to_json()
             | {"conversations": one.conversations, "last_day": one.last_day or None, "project": name or None}
@@ -314,7 +310,6 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
     """What `knowledge list` shows: the statements of a project and of the user, or with `project` "all" every one; of
     one category (`tasks` are the open ones) or of all, with `done` the tasks that are done. Struck ones are left out.
     """
-
     projects = _projects(workspace)
     here = _here(workspace, project, projects)
     if done:
@@ -361,7 +356,6 @@ def _projects(workspace: Workspace) -> Projects:
 
 def _here(workspace: Workspace, project: str, projects: Projects) -> Here:
     """The project that is meant; without a root for all. A folder of no project, such as `~`, stands for all."""
-
     if project == ALL:
         return Here("")
     found = find_project(workspace, project)

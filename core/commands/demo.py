@@ -154,7 +154,6 @@ def demo_text(demo: Demo) -> str:
 
 def _program() -> str:
     """How this program can be called from here: after `make run` its folder is not on the PATH."""
-
     if shutil.which("knowledge"):
         return "knowledge"
     started = sys.argv[0]

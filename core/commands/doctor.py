@@ -217,7 +217,6 @@ class DoctorReport:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge doctor --json`."""
         return {"healthy": not self.errors, "findings": self.findings}
 
 

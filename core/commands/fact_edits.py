@@ -40,7 +40,6 @@ class Merged:
     warning: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge facts merge --json`."""
         return {**vars(self), "into": self.into.to_json(), "gone": self.gone.to_json(), "warning": self.warning or None}
 
 
@@ -112,7 +111,6 @@ def _placed(workspace: Workspace, fact_id: str) -> Placed:
 
 
 def _nearest(found: FactFiles, fact_id: str) -> str:
-
     near = process.extractOne(fact_id, list(found.placed), score_cutoff=60)
     return f"the nearest id is {near[0]}" if near is not None else "'knowledge facts list' shows their ids"
 

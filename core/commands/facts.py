@@ -61,7 +61,6 @@ class Validation:
         return [problem.error for problem in self.problems]
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge facts validate --json`."""
         rows = [problem.to_json() for problem in self.problems]
         counts = {"path": self.path, "facts": self.facts, "files": self.files, "too_long": list(self.too_long)}
         return {"valid": not rows, **counts, "problems": rows}

@@ -150,7 +150,6 @@ def _little_found(report: HarvestReport) -> list[str]:
 
 def _settled(workspace: Workspace, run: str) -> list[str]:
     """What a run took out of the files, in a sentence. Raises OSError."""
-
     changes = [row for row in read_changes(workspace.paths) if row.run == run]
     lines = [line for row in changes for line in row.removed if line.startswith("- ") and line not in row.added]
     if not lines:
@@ -163,7 +162,6 @@ def _settled(workspace: Workspace, run: str) -> list[str]:
 def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
     """What stands in the files since this run, by category, the best first: what more conversations said before what
     was said once, the newest before the older. Nothing of what waits in the quarantine. Raises OSError."""
-
     came = {(row.file, line) for row in read_changes(workspace.paths) if row.run == run for line in row.added}
     if not came:
         return []

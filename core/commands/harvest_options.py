@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.base.answer import price
+from core.base.answer import Answer, Generate, price
 from core.base.paths import asking_folder, shipped_root
 from core.base.result import KnowledgeError
 from core.commands.sources import chosen_sources, days_kept, set_sources
@@ -20,16 +20,13 @@ from core.harvest.meter import read_usage
 from core.harvest.steps import QUIET_SECONDS, Archiving, DistilSettings, HarvestOptions, Limits, read_prompt
 from core.knowledge.spending import Caps
 from core.knowledge.swap import EditorWait
-from core.llm.credentials import keys_from
+from core.llm.credentials import KeyFinder, keys_from
 from core.llm.wire import ModelSettings
 from core.sources.artifact import HOME
 from core.sources.tools import ALL, NAMES, known_name, places
 
 if TYPE_CHECKING:
-    from core.base.answer import Answer, Generate
     from core.base.config import Config
-    from core.llm.credentials import KeyFinder
-    from core.llm.wire import ModelSettings
 
 
 HARVEST_PROMPT = "harvest-conversation.md"
@@ -218,7 +215,6 @@ def keys_of(workspace: Workspace) -> KeyFinder:
 
 
 def _settings(workspace: Workspace, provider: str, model: str) -> ModelSettings:
-
     config = workspace.config
     return ModelSettings(
         provider=provider,

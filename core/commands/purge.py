@@ -57,7 +57,6 @@ class Purged:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge rm --forever --json`."""
         return {**vars(self), "not_reached": CANNOT}
 
 

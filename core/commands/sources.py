@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, attempt
@@ -25,16 +25,13 @@ from core.knowledge.ledger import Entry, seen_ledger
 from core.sources.artifact import HOME as HOME
 from core.sources.artifact import Artifact
 from core.sources.scan import read_protection, scan_conversations
-from core.sources.sessions import StoreCache, list_sessions
+from core.sources.sessions import Sessions, StoreCache, list_sessions
 from core.sources.tools import ALL as ALL
 from core.sources.tools import EXPORTS, FILES, SOURCES, Place, known_as, places
 from core.sources.tools import NAMES as NAMES
 from core.sources.tools import known_name as known_name
 from core.sources.tools import title_of as title_of
 from core.sources.walk import survey
-
-if TYPE_CHECKING:
-    from core.sources.sessions import Sessions
 
 CLAUDE_DAYS = 30
 """After how many days Claude Code deletes a transcript unless its settings say `cleanupPeriodDays`."""
@@ -126,7 +123,6 @@ def unknown_sources(unknown: Sequence[str]) -> str:
 
 def _near(text: str) -> str:
     """The known name that is most like what was typed, as the end of a sentence; "" when none is like it."""
-
     typed = text.strip().lower().replace("-", "_").rpartition("/")[2]
     near = get_close_matches(typed, [*NAMES, ALL], n=1, cutoff=0.6)
     return f"; the nearest is {near[0]}" if near else ""
@@ -174,7 +170,6 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
 
 def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[str] = ()) -> Sessions:
     """The conversations in these stores; those of `asked` folders were named by the user."""
-
     with StoreCache(workspace.cache / "stores") as opened:
         return list_sessions(stores, opened, asked)
 

@@ -73,7 +73,6 @@ class Found:
         return short_id(self.file, self.bullet.text)
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         made = self.bullet
         return {
             "id": self.id,
@@ -255,7 +254,6 @@ def _shown(row: Found) -> str:
 
 
 def _nearest(rows: list[Found], wanted: str) -> str:
-
     texts = [row.bullet.text for row in rows]
     near = process.extractOne(wanted, texts, scorer=fuzz.WRatio, processor=utils.default_process, score_cutoff=50)
     return f"the nearest is {_shown(rows[near[2]])}" if near else "'knowledge status' tells where the files are"

@@ -336,7 +336,6 @@ def status_text(state: Status) -> str:
 
 def _autopilot_rows(last: Autopilot) -> list[str]:
     """The last harvest that nobody waited for: what it did, what it left, what it cost, why it could not."""
-
     try:
         ago = f"{age(datetime.fromisoformat(last.at).timestamp())} ago"
     except ValueError:

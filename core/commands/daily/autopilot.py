@@ -199,7 +199,6 @@ def _silent(result: Result[HarvestReport], problem: Problem) -> HarvestReport:
 
 
 def _state(workspace: Workspace, result: Result[HarvestReport], before: Autopilot | None, now: Clock) -> Autopilot:
-
     at = now().astimezone(UTC).isoformat(timespec="seconds")
     problem = _problem(result, before.problem if before is not None else None, at)
     state = Autopilot(at, problem=problem)

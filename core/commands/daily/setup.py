@@ -32,9 +32,7 @@ from core.search.embedders import LOCAL_MODELS
 from core.sources.artifact import HashCache
 
 if TYPE_CHECKING:
-    from core.agents.connections import Standing
     from core.base.config import Config
-    from core.commands.sources import SourceFound
     from core.llm.found import FoundModel
 
 SAMPLE_BYTES = 6 << 20

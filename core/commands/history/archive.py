@@ -71,7 +71,6 @@ class ArchiveReport:
         return sum(row.bytes for row in self.rows)
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         return {
             "archive": self.which,
             "folder": self.folder,

@@ -16,7 +16,6 @@ from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
 
 if TYPE_CHECKING:
-    from core.commands.history.runs import Run, UndoReport
     from core.harvest.recovery import Recovered
 
 

@@ -62,7 +62,6 @@ class Run:
         return bool(self.harvested or self.reclaimed or self.added or self.removed or self.undone)
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         return dict(vars(self))
 
 
@@ -172,7 +171,6 @@ class UndoReport:
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge undo --json`."""
         failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
         return {**{key: value for key, value in vars(self).items() if key != "errors"}, "failed": failed}
 
@@ -265,7 +263,6 @@ class Redone:
     warning: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         return {"run": self.run, "edits": list(self.edits), "warning": self.warning or None}
 
 

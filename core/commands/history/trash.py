@@ -52,7 +52,6 @@ class Trashed:
     until: str
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         return {**vars(self), "path": self.path or None}
 
 
@@ -65,7 +64,6 @@ class Restored:
     note: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         return {**vars(self), "note": self.note or None}
 
 
@@ -79,7 +77,6 @@ class PurgeReport:
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         refused = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
         return {"purged": self.purged, "bytes": self.bytes, "waiting": self.waiting, "refused": refused}
 

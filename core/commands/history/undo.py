@@ -58,7 +58,6 @@ def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: E
     """Take back one run: of the home, or an edit of the project around the current folder. Raises KnowledgeError when
     there is no such run or the store cannot be used; what could not be taken back of a run that exists stands in
     `errors` of the report, and running it again tries that again."""
-
     import_module("core.commands.fact_feed")  # now: the report must not fail where the system refuses files afterwards
     wanted = run.strip()
     if wanted.startswith(UNDO_RUN):

@@ -45,7 +45,6 @@ class Decision:
     warning: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         row = {"id": self.waiting.id, "kind": self.waiting.kind, "text": self.waiting.text, "answer": self.answer}
         return {**row, "run": self.run, "warning": self.warning or None}
 
@@ -58,7 +57,6 @@ class Decided:
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge review yes --json`."""
         failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
         return {"decided": self.rows, "failed": failed}
 
@@ -261,7 +259,6 @@ class Queue:
     rows: tuple[Waiting, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge review --json`."""
         counts = {kind: sum(row.kind == kind for row in self.rows) for kind in KINDS}
         return {"counts": counts, "waiting": self.rows}
 

@@ -95,7 +95,6 @@ class Waiting:
         return id_letters(f"{self.kind}\n{self.key}")
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         row: dict[str, Any] = {"id": self.id}
         for name in ("kind", "text", "other", "quote", "why", "yes", "no", "file", "day", "source", "project"):
             row[name] = getattr(self, name) or None
