@@ -208,8 +208,7 @@ def _named(rows: Sequence[Found], wanted: str) -> list[Found]:
 
 def _statements(rows: Sequence[Found], hits: Sequence[Found]) -> list[Said]:
     """The statements that the hits are parts of, in their order, with all of their lines: one may say the same in other
-    letters. Struck lines of the same words are named as one too; what is held in the quarantine is named line by line.
-    """
+    letters. Struck lines of the same words are named as one too."""
     lines: dict[object, list[Found]] = {}
     for row in rows:
         lines.setdefault(_key(row), []).append(row)
@@ -218,8 +217,7 @@ def _statements(rows: Sequence[Found], hits: Sequence[Found]) -> list[Said]:
 
 
 def _key(row: Found) -> object:
-    alone = row.bullet.line if row.category == "quarantine" else 0
-    return (row.category, row.file, row.bullet.struck, what_is_said(row.bullet), alone)
+    return (row.category, row.file, row.bullet.struck, what_is_said(row.bullet))
 
 
 def _very_line(rows: Sequence[Found], row: Found) -> Resolved:
