@@ -12,14 +12,13 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from typing import NoReturn
 
 from core import __version__
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
 from core.base.result import KnowledgeError
-from core.commands.row import OURS, Argument, Command, optional, top
+from core.commands.row import OURS, Argument, Command, nearest, optional, top
 from core.commands.table import MODULE, MOVED, SECOND_NAMES, SUMMARY, command, commands
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
@@ -160,9 +159,7 @@ def _options(row: Command, *, valued: bool = False) -> list[str]:
 
 
 def _sentence(what: str, typed: str, known: Collection[str], row: Command | None) -> str:
-    near = get_close_matches(typed, known, n=1, cutoff=0.6)
-    sentence = f"{what}; the nearest is {near[0]}" if near else what
-    return f"{sentence}. 'knowledge {row.name + ' ' if row is not None else ''}--help' lists them."
+    return f"{what}{nearest(typed, known)}. 'knowledge {row.name + ' ' if row is not None else ''}--help' lists them."
 
 
 def parse(arguments: Sequence[str]) -> tuple[Command, dict[str, object]]:
@@ -213,10 +210,9 @@ class _Parser(argparse.ArgumentParser):
         more = f"'{self.prog} --help' tells more."
         if found := _CHOICE.match(message):
             choices = ", ".join(re.findall(r"[^\s',]+", found["choices"]))
-            near = get_close_matches(found["typed"].strip("'"), choices.split(", "), n=1)
-            nearest = f"; the nearest is {near[0]}" if near else ""
+            near = nearest(found["typed"].strip("'"), choices.split(", "))
             what = found["name"].lower()
-            raise KnowledgeError("usage", f"there is no {what} {found['typed']}, only {choices}{nearest}. {more}")
+            raise KnowledgeError("usage", f"there is no {what} {found['typed']}, only {choices}{near}. {more}")
         if found := _NO_NUMBER.match(message):
             raise KnowledgeError("usage", f"{found['name']} takes a whole number, and {found['typed']} is none. {more}")
         found = _REQUIRED.match(message)

@@ -21,7 +21,7 @@ from core.base.figures import count
 from core.base.markdown import Bullet, parse_bullets, sanitise_line
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.daily.connect import Ask, nobody
-from core.commands.project import find_project
+from core.commands.project import find_project, projects_named
 from core.commands.row import (
     CATEGORY_WORD,
     MATCH,
@@ -44,12 +44,9 @@ from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_tex
 from core.knowledge.edit import Edited
 from core.knowledge.file_notes import notes_for, refresh_notes
 from core.knowledge.projects import (
-    NOWHERE,
     OTHER,
-    UNTOLD,
     Here,
     Projects,
-    domain_in,
     facts_about,
     here_in,
     known_projects,
@@ -284,7 +281,7 @@ def tasks_by_date(workspace: Workspace, state: str) -> list[tuple[Found, str]]:
     order = {id(row): at for at, row in enumerate(by_date(row.bullet for row in valid))}
     valid.sort(key=lambda row: order[id(row.bullet)], reverse=True)
     projects = _projects(workspace)
-    return [(row, _name(row.bullet, projects)) for row in valid]
+    return [(row, projects_named(row.bullet, projects)) for row in valid]
 
 
 @dataclass(frozen=True)
@@ -332,7 +329,7 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
                 own = [one for one in near if nearness((one.found.bullet,), projects, here) != OTHER]
             else:
                 own = found
-            rows += [(one, _name(one.found.bullet, projects)) for one in own]
+            rows += [(one, projects_named(one.found.bullet, projects)) for one in own]
             elsewhere += len(found) - len(own)
     return Listed(here.root, tuple(rows), elsewhere)
 
@@ -367,13 +364,6 @@ def _nearest(one: Said, projects: Projects, here: Here) -> Said:
     lines = (one.found, *one.others)
     front = min(lines, key=lambda row: nearness((row.bullet,), projects, here))
     return Said(front, tuple(row for row in lines if row is not front))
-
-
-def _name(bullet: Bullet, projects: Projects) -> str:
-    """What the projects of a statement are called."""
-    came = [one.source for one in (bullet.provenance, *bullet.again) if one is not None]
-    roots = [root for name in came for root in projects.get(name, ()) if root not in (NOWHERE, UNTOLD)]
-    return ", ".join(sorted({domain_in(root, projects) for root in roots}))
 
 
 # --- at the command line --------------------------------------------------------------------------------------------

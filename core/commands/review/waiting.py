@@ -21,7 +21,7 @@ from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import change_all
 from core.commands.facts import current_facts, similar_pairs
-from core.commands.project import find_project
+from core.commands.project import find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
 from core.commands.statements import Found, all_lines, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -43,11 +43,8 @@ from core.knowledge.ledger import Entry, seen_ledger
 from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
 from core.knowledge.log import carry_out
 from core.knowledge.projects import (
-    NOWHERE,
     OTHER,
-    UNTOLD,
     Projects,
-    domain_in,
     domains_in,
     here_in,
     known_projects,
@@ -173,12 +170,12 @@ def of_project(workspace: Workspace, rows: Iterable[Waiting], project: str) -> l
 
 def _told(row: Waiting, projects: Projects) -> Waiting:
     """With where its line comes from."""
-    came = row.bullet.provenance if row.bullet is not None else None
-    if came is None:
+    bullet = row.bullet
+    came = bullet.provenance if bullet is not None else None
+    if bullet is None or came is None:
         return row
-    roots = [root for root in projects.get(came.source, ()) if root not in (NOWHERE, UNTOLD)]
-    names = ", ".join(sorted({domain_in(root, projects) for root in roots}))
-    return replace(row, day=came.date, source="" if came.source == BY_HAND else came.source, project=names)
+    project = projects_named(bullet, projects)
+    return replace(row, day=came.date, source="" if came.source == BY_HAND else came.source, project=project)
 
 
 COMPARED = ("facts", "decisions", "questions", "playbooks", "tasks_open")
