@@ -260,10 +260,6 @@ def noted_files(workspace: Workspace) -> list[NotedFile]:
     return sorted(found, key=lambda row: row.path)
 
 
-def _notes_command(workspace: Workspace, path: str) -> Notes | list[NotedFile]:
-    return notes(workspace, path) if path else noted_files(workspace)
-
-
 def list_tasks(workspace: Workspace, state: str) -> list[Found]:
     """The tasks that are `open` or `done`, in the order of the file."""
     with disk_errors("unreadable", "the tasks cannot be read"):
@@ -308,7 +304,10 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
     one category (`tasks` are the open ones) or of all, with `done` the tasks that are done. Struck ones are left out.
     """
     projects = _projects(workspace)
-    here = _here(workspace, project, projects)
+    here = Here("")  # without a root for all, as a folder of no project, such as `~`, is
+    if project != ALL:
+        found_here = find_project(workspace, project) or os.path.abspath(workspace.cwd)
+        here = here_in(str(found_here), projects, workspace.environment)
     if done:
         names: tuple[str, ...] = ("tasks_done",)
     elif category == ANY_CATEGORY:
@@ -349,14 +348,6 @@ def _projects(workspace: Workspace) -> Projects:
         return known_projects(workspace.paths, workspace.environment)
     except KnowledgeError:  # an unreadable ledger costs the way from a line to its project, and no more
         return {}
-
-
-def _here(workspace: Workspace, project: str, projects: Projects) -> Here:
-    """The project that is meant; without a root for all. A folder of no project, such as `~`, stands for all."""
-    if project == ALL:
-        return Here("")
-    found = find_project(workspace, project)
-    return here_in(str(found or os.path.abspath(workspace.cwd)), projects, workspace.environment)
 
 
 def _nearest(one: Said, projects: Projects, here: Here) -> Said:
@@ -448,7 +439,7 @@ COMMANDS = (
     top(
         "notes",
         "src/app.py",
-        _notes_command,
+        lambda workspace, path: notes(workspace, path) if path else noted_files(workspace),
         notes_text,
         optional("path", "a source file (default: all that have notes)"),
     ),

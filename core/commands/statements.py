@@ -194,7 +194,10 @@ def choose(rows: list[Found], match: str, where: str) -> Resolved:
     if is_short_id(wanted):
         message = f"no {where} has the id or the words {wanted!r}; an id changes with the words of its bullet"
         raise KnowledgeError("no-match", message, hint="'knowledge list' shows the ids as they are now")
-    raise KnowledgeError("no-match", f"no {where} matches {wanted!r}", hint=_nearest(rows, wanted))
+    texts = [row.bullet.text for row in rows]
+    near = process.extractOne(wanted, texts, scorer=fuzz.WRatio, processor=utils.default_process, score_cutoff=50)
+    hint = f"the nearest is {_shown(rows[near[2]])}" if near else "'knowledge status' tells where the files are"
+    raise KnowledgeError("no-match", f"no {where} matches {wanted!r}", hint=hint)
 
 
 def _named(rows: Sequence[Found], wanted: str) -> list[Found]:
@@ -249,12 +252,6 @@ def bullets_of(paths: Paths, categories: tuple[str, ...]) -> Iterator[Found]:
 def _shown(row: Found) -> str:
     text = row.bullet.text
     return f"{row.file}:{row.bullet.line} {text if len(text) <= WIDTH else text[: WIDTH - 1] + '…'}"
-
-
-def _nearest(rows: list[Found], wanted: str) -> str:
-    texts = [row.bullet.text for row in rows]
-    near = process.extractOne(wanted, texts, scorer=fuzz.WRatio, processor=utils.default_process, score_cutoff=50)
-    return f"the nearest is {_shown(rows[near[2]])}" if near else "'knowledge status' tells where the files are"
 
 
 Lines = list[str]

@@ -300,7 +300,11 @@ def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Cl
             tools = [row.tool for row in open_tools] if answer == 1 else []
         deletes = [row for row in report.found if row.expires_days]
         if workspace.config.archive == "off" and deletes:
-            archive = KEEPS[answered(_archive_question(deletes), _archive_choices(report, deletes), 0) or 0]
+            habits = " and ".join(
+                f"{row.title} deletes a conversation after {row.expires_days} days" for row in deletes
+            )
+            question = f"{habits}. Keep a copy, without secrets, so that it can still be found and read?"
+            archive = KEEPS[answered(question, _archive_choices(report, deletes), 0) or 0]
         if not report.asked:
             return report
     return apply_answers(workspace, report, model, read_all, tools, archive)
@@ -346,14 +350,8 @@ PACKED_SHARE = 0.06
 """What a byte of a conversation takes in the archive, about: 0.057 over 62 sessions of two tools."""
 
 
-def _archive_question(deletes: Sequence[SourceFound]) -> str:
-    """The fourth question, which is asked where a tool deletes conversations."""
-    habits = " and ".join(f"{row.title} deletes a conversation after {row.expires_days} days" for row in deletes)
-    return f"{habits}. Keep a copy, without secrets, so that it can still be found and read?"
-
-
 def _archive_choices(report: SetupReport, deletes: Sequence[SourceFound]) -> list[str]:
-    """The answers to it, with what each takes of the disk."""
+    """The answers to the fourth question, with what each takes of the disk."""
     soon = sum(row.bytes for row in deletes)
     everything = sum(row.bytes for row in report.found if row.name != "home")
     return [

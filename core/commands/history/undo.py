@@ -9,7 +9,7 @@ another harvest confirms goes over to it: the line of its plan takes the place, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib import import_module
@@ -157,7 +157,8 @@ def _undo_harvest(
     rows = [*rows, *_tell_unfinished(paths, run, waiting, now)]
     gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
     plans = [state.plan for sha, state in (archived | waiting).items() if sha in forgotten and state.plan is not None]
-    said = {line for row in rows for line in row.added} | {line for plan in plans for line in _lines_of(plan)}
+    said = {line for row in rows for line in row.added}
+    said |= {line for plan in plans for planned in plan.files for line in planned.all_lines}
     left = _surviving(paths, run, forgotten, set(map(key_of, said)))
     rows += _tell_inherited(paths, run, plans, rows, left, entries, now)
     earlier = left.entries
@@ -238,10 +239,6 @@ def _day_of(line: str) -> str:
     return came.date if came is not None else ""
 
 
-def _lines_of(plan: FrozenPlan) -> Iterator[str]:
-    return (line for planned in plan.files for line in planned.all_lines)
-
-
 def _surviving(paths: Paths, run: str, forgotten: set[str], wanted: set[str]) -> _Left:
     """`wanted` are the statements that are asked about."""
     left = _Left()
@@ -277,10 +274,14 @@ def _tell_inherited(
     """Lines that an undone harvest wrote, or an undo put in the place of such a line, and that stood since for what the
     forgotten plans say. Nobody else needs them, so they are told as lines of the run now, and leave with it."""
     mine = {(row.file, line) for row in rows for line in row.added}
+
+    def is_alive(row: Change) -> bool:
+        return (row.run, row.sha) in left.alive or entries.get(row.sha, {}).get("run") == row.run
+
     orphans = {
         (row.file, line)
         for row in read_changes(paths)
-        if row.run.startswith(UNDO_RUN) or (row.sha and not _is_alive(row, left, entries))
+        if row.run.startswith(UNDO_RUN) or (row.sha and not is_alive(row))
         for line in row.added
     }
     found: dict[str, dict[str, None]] = {}
@@ -294,10 +295,6 @@ def _tell_inherited(
     changes = [Change(now.isoformat(), run, file, tuple(lines)) for file, lines in found.items()]
     append_changes(paths, changes)
     return changes
-
-
-def _is_alive(row: Change, left: _Left, entries: Entries) -> bool:
-    return (row.run, row.sha) in left.alive or entries.get(row.sha, {}).get("run") == row.run
 
 
 def _tell_unfinished(paths: Paths, run: str, waiting: dict[str, Pending], now: datetime) -> list[Change]:

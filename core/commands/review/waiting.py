@@ -23,7 +23,7 @@ from core.commands.bullets import change_all
 from core.commands.facts import current_facts, similar_pairs
 from core.commands.project import find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
-from core.commands.statements import Found, all_lines, refresh_digest
+from core.commands.statements import all_lines, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
@@ -426,10 +426,9 @@ def _kept_away(look: Look) -> Iterator[Waiting]:
     for entry in seen_ledger(look.workspace.paths).values() if removed else ():
         for mark in entry.get("kept_away") or ():
             said.setdefault(mark, []).append(entry)
-    standing: dict[str, Found] = {}
-    for found in _lines(look) if removed else ():
-        if removed.keeps_away(found.bullet):
-            standing[statement_mark(found.bullet.text)] = found
+    with disk_errors("unreadable", "the bullets cannot be read"):  # also those that say what was removed
+        lines = all_lines(look.workspace.paths) if removed else ()
+        standing = {statement_mark(one.bullet.text): one for one in lines if removed.keeps_away(one.bullet)}
     for mark, gone in {statement_mark(row.text): row for row in removed.rows}.items():
         entries, line = said.get(mark, []), standing.get(mark)
         if not entries and line is None:
@@ -503,9 +502,3 @@ def _removed(look: Look) -> Removed:
     paths = look.workspace.paths
     with disk_errors("unreadable", "what was removed cannot be read", paths.knowledge):
         return read_removed(paths)
-
-
-def _lines(look: Look) -> Iterator[Found]:
-    """Every line of the category files and the notes, also those that say what was removed."""
-    with disk_errors("unreadable", "the bullets cannot be read"):
-        yield from all_lines(look.workspace.paths)
