@@ -18,7 +18,7 @@ from typing import Any
 
 from core.agents import json_text
 from core.agents.entries import as_row, has, is_changed, of_row, put, sha, take
-from core.agents.tools import AGENT, END, HINTS, PARTS, SERVER, START, Agent, Entry, Program
+from core.agents.tools import AGENT, END, HINTS, PARTS, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
 from core.base.paths import user_folder
@@ -435,14 +435,13 @@ def standing(agent: Agent, program: Program, environment: Mapping[str, str], rec
                 continue
             parts.append(entry.part)
             problems += _why_idle(entry, data or b"")
-    order = (SERVER, START, END, HINTS)
     return Standing(
         agent.name,
         agent.title,
         there,
         connected=bool(parts),
-        parts=tuple(part for part in order if part in parts),
-        missing=tuple(part for part in order if part in missing),
+        parts=tuple(part for part in PARTS if part in parts),
+        missing=tuple(part for part in PARTS if part in missing),
         problems=tuple(dict.fromkeys(problems)),
         files=tuple(rows),
         less=agent.less,

@@ -260,20 +260,14 @@ def noted_files(workspace: Workspace) -> list[NotedFile]:
     return sorted(found, key=lambda row: row.path)
 
 
-def list_tasks(workspace: Workspace, state: str) -> list[Found]:
-    """The tasks that are `open` or `done`, in the order of the file."""
-    with disk_errors("unreadable", "the tasks cannot be read"):
-        return list(bullets_of(workspace.paths, (f"tasks_{state}",)))
-
-
 # --- of a project ----------------------------------------------------------------------------------------------------
 
 
 def tasks_by_date(workspace: Workspace, state: str) -> list[tuple[Found, str]]:
     """The tasks that are `open` or `done` and not struck, with the names of the projects that they come from ("" for
     none that is known); the newest first."""
-    rows = list_tasks(workspace, state)
-    valid = [row for row in rows if not row.bullet.struck]
+    with disk_errors("unreadable", "the tasks cannot be read"):
+        valid = [row for row in bullets_of(workspace.paths, (f"tasks_{state}",)) if not row.bullet.struck]
     order = {id(row): at for at, row in enumerate(by_date(row.bullet for row in valid))}
     valid.sort(key=lambda row: order[id(row.bullet)], reverse=True)
     projects = _projects(workspace)

@@ -157,31 +157,32 @@ def _meaning_offered(report: SetupReport) -> str:
     )
 
 
-def _estimated(workspace: Workspace, names: tuple[str, ...], now: datetime, window: int) -> tuple[int, int, int]:
-    """A harvest of everything found by a model with this window: calls, input and output tokens."""
+def _estimated(workspace: Workspace, names: tuple[str, ...], now: datetime, window: int) -> Cost:
+    """A harvest of everything found by a model with this window, without its price."""
     from core.harvest.estimate import estimate
 
     found = attempt(harvest_options, workspace, HarvestRequest(provider="ollama", sources=names), EDITOR_WAIT)
     if isinstance(found, KnowledgeError) or not names:
-        return 0, 0, 0
+        return Cost()
     options = replace(found.value, distil=replace(found.value.distil, context_tokens=window))
     ledger = attempt(seen_ledger, workspace.paths)
     try:
         plan = plan_harvest(workspace.paths, options, ledger.value if isinstance(ledger, Ok) else {}, now, HashCache())
     except OSError:
-        return 0, 0, 0
+        return Cost()
     total = estimate(plan, options, SAMPLE_BYTES, UNKNOWN).total
-    return total.calls, total.input_tokens, total.output_tokens
+    return Cost(total.calls, total.input_tokens, total.output_tokens)
 
 
-def _choice(workspace: Workspace, row: FoundModel, costs: Callable[[int], tuple[int, int, int]]) -> ModelChoice:
+def _choice(workspace: Workspace, row: FoundModel, costs: Callable[[int], Cost]) -> ModelChoice:
     settings = {"provider": row.provider, "model": row.model, "base_url": row.base_url}
     if row.free and row.provider == "openai":
         # A server of the user's own sends no bill, and the price table must not take it for a maker's.
         settings |= {"price_input_per_million": "0", "price_output_per_million": "0"}
-    calls, sent, answered = costs(0 if row.free else LARGE_WINDOW)
-    dollars = 0.0 if row.free else price_of(workspace, row.provider, row.model, sent, answered)
-    cost = Cost(calls, sent, answered, dollars)
+    cost = costs(0 if row.free else LARGE_WINDOW)
+    if not row.free:
+        dollars = price_of(workspace, row.provider, row.model, cost.input_tokens, cost.output_tokens)
+        cost = replace(cost, price=dollars)
     return ModelChoice(row.provider, row.model, row.where, row.ready, row.problem, row.free, cost, settings)
 
 

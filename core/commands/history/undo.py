@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
 
 from core.base import files
 from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.commands.fact_feed import after_undo
 from core.commands.history.runs import UNDO_RUN, Redone, newest_runs, redo_edit, undo_edit, undo_in_project
 from core.commands.history.runs import UndoReport as UndoReport
 from core.commands.statements import refresh_digest
@@ -58,7 +58,6 @@ def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: E
     """Take back one run: of the home, or an edit of the project around the current folder. Raises KnowledgeError when
     there is no such run or the store cannot be used; what could not be taken back of a run that exists stands in
     `errors` of the report, and running it again tries that again."""
-    import_module("core.commands.fact_feed")  # now: the report must not fail where the system refuses files afterwards
     wanted = run.strip()
     if wanted.startswith(UNDO_RUN):
         hint = "'knowledge harvest --apply --again' harvests again what was undone"
@@ -70,7 +69,11 @@ def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: E
     undone = with_store(
         workspace.paths, "undo", now(), lambda store: _undo(workspace, wanted, store, now()), editor_wait
     )
-    _undo_facts(workspace, undone, now)
+    fed = attempt(after_undo, workspace, undone.run, now)  # cut off here, the next sync of the index does it
+    if isinstance(fed, KnowledgeError):
+        undone.errors.append(fed.error)
+    else:
+        undone.notes += fed.value
     return undone
 
 
@@ -82,17 +85,6 @@ def redo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: E
     )
     problem = refresh_digest(workspace)
     return replace(made, warning=made.warning or problem)
-
-
-def _undo_facts(workspace: Workspace, report: UndoReport, now: Clock) -> None:
-    """What the run taught leaves the fact index too; cut off here, the next sync of the index does it."""
-    from core.commands.fact_feed import after_undo
-
-    fed = after_undo(workspace, report.run, now)
-    if isinstance(fed, ErrorInfo):
-        report.errors.append(fed)
-    else:
-        report.notes += fed
 
 
 def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> UndoReport:
