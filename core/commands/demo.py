@@ -134,9 +134,6 @@ def demo_home(workspace: Workspace) -> Workspace:
     return open_workspace(made.home, own, workspace.environment, Path(made.home))
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
 def demo_text(demo: Demo) -> str:
     parts = [
         ("$ knowledge harvest", harvest_text(demo.dry_run)),

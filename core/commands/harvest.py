@@ -393,9 +393,6 @@ def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]
     return [f"the cap of {cap:,} tokens a run (max_run_tokens) is too low for all: {how_many}; the others wait"]
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
 COMMANDS = (
     top(
         "harvest",

@@ -420,9 +420,6 @@ def _locked(workspace: Workspace, where: Paths, work: Callable[[], T]) -> T:
         raise KnowledgeError("store-failed", message, error.filename or where.memories) from error
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
 def display_text(value: Saved | Recalled | Listed) -> str:
     """What an agent is told as well."""
     return value.display.rstrip("\n") + "\n"

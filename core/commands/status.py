@@ -273,9 +273,6 @@ def _trash(paths: Paths) -> dict[str, int]:
     return {"files": len(sizes), "bytes": sum(sizes)}
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
 def status_text(state: Status) -> str:
     new = "" if state.exists else " (does not exist yet: the first 'knowledge add' or 'harvest --apply' makes it)"
     from core.knowledge.run_state import DELETED, DIFFERENT

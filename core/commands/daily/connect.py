@@ -308,9 +308,6 @@ def check_connections(workspace: Workspace) -> Iterator[Finding]:
             yield Finding("connection-outdated", message, where, note=True)
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
 def connect_text(report: ConnectReport) -> str:
     """The changes where they were not shown before, what came of them, and how the tools stand."""
     rows = report.rows()

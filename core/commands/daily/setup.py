@@ -384,9 +384,6 @@ def report_text(report: SetupReport) -> str:
     return "\n".join(rows) + "\n"
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
 COMMANDS = (
     top(
         "setup",

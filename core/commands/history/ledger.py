@@ -91,9 +91,6 @@ def undo_command(workspace: Workspace, run: str = "") -> list[Run] | UndoReport:
     return undo(workspace, run) if run else runs(workspace)
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
 def ledger_text(rows: list[LedgerRow]) -> str:
     if len(rows) == 1:
         row = rows[0]
