@@ -13,14 +13,14 @@ import pytest
 
 from core.cli.main import main
 from core.commands import bullets
-from core.commands.bullets import change_all, list_tasks
+from core.commands.bullets import change_all
 from core.commands.bullets import notes as notes_of
 from core.commands.history.undo import undo
 from core.commands.panel.bullets import category_view
 from core.commands.quarantine import accept_all, drop_all, quarantine_accept, quarantine_drop, quarantine_list
 from core.commands.review.decide import review, review_text
 from core.commands.review.waiting import similar
-from core.commands.statements import said, said_with
+from core.commands.statements import bullets_of, said, said_with
 from core.commands.workspace import Workspace
 from core.knowledge.bullet_text import BulletRef
 from tests.edited import held_line
@@ -326,7 +326,7 @@ def test_a_task_that_two_conversations_wanted_is_done_once_and_for_both(home: Wo
     assert read(home, "tasks.md").endswith(wanted)
     assert error(bullets.done, home, "buy tea").code == "already-done"
     bullets.reopen(home, "tea")
-    assert [row.bullet.text for row in list_tasks(home, "open")] == ["sweep", "buy tea", "Buy tea"]
+    assert [row.bullet.text for row in bullets_of(home.paths, ("tasks_open",))] == ["sweep", "buy tea", "Buy tea"]
 
 
 def test_nothing_is_written_when_one_of_the_lines_is_gone_or_the_file_is_another(home: Workspace) -> None:
@@ -360,14 +360,14 @@ def test_the_same_words_in_another_order_are_alike_and_the_very_same_are_not_lis
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("trash purge 3fa9", "'knowledge trash purge' takes no SHA"),
-        ("trash list 3fa9", "takes no SHA"),
+        ("trash purge 3fa9", "'knowledge trash purge' takes no '3fa9'"),
+        ("trash list 3fa9", "takes no '3fa9'"),
         ("trash list --all", "--all goes with purge"),
         ("trash restore 3fa9 --all", "takes no --all"),
-        ("review list kkkkkkk", "takes no ID"),
-        ("config show jobs 2", "VALUE goes with set"),
+        ("review list kkkkkkk", "takes no 'kkkkkkk'"),
+        ("config show jobs 2", "takes no '2'"),
         ("digest off --project .", "--project goes with show"),
-        ("memories list 7", "takes no ID"),
+        ("memories list 7", "takes no '7'"),
         ("import  --apply", "which file or folder"),  # an empty variable of a script: not the folder it runs in
     ],
 )

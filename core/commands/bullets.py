@@ -237,14 +237,11 @@ def notes(workspace: Workspace, path: str) -> Notes:
 @dataclass(frozen=True)
 class NotedFile:
     """A source file that has notes: `path` as the heading of its notes names it, `note` the file that holds them,
-    `number` how many there are."""
+    `notes` how many there are."""
 
     path: str
     note: str
-    number: int
-
-    def to_json(self) -> dict[str, Any]:
-        return {"path": self.path, "note": self.note, "notes": self.number}
+    notes: int
 
 
 def noted_files(workspace: Workspace) -> list[NotedFile]:
@@ -356,7 +353,7 @@ def _nearest(one: Said, projects: Projects, here: Here) -> Said:
 
 def notes_text(notes: Notes | list[NotedFile]) -> str:
     if isinstance(notes, list):
-        rows = [f"{row.path}: {count(row.number, 'note')} ({os.path.basename(row.note)})\n" for row in notes]
+        rows = [f"{row.path}: {count(row.notes, 'note')} ({os.path.basename(row.note)})\n" for row in notes]
         return "".join(rows) or "no file has notes\n"
     if not notes.note and not notes.bullets:
         return f"{notes.path}: no notes\n"

@@ -61,9 +61,6 @@ class Run:
         """Whether there is anything to take back: a run of which every conversation failed changed nothing."""
         return bool(self.harvested or self.reclaimed or self.added or self.removed or self.undone)
 
-    def to_json(self) -> dict[str, Any]:
-        return dict(vars(self))
-
 
 def runs(workspace: Workspace) -> list[Run]:
     """All runs that changed something, newest first. An undo is no run of its own: it marks the one it took back."""
