@@ -208,7 +208,7 @@ def test_an_undo_that_was_cut_before_the_facts_is_finished_by_the_next_sync(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = learn(world, facts=["One"]).run
-    monkeypatch.setattr("core.commands.history.undo._undo_facts", lambda *_: None)
+    monkeypatch.setattr("core.commands.history.undo.after_undo", lambda *_: [])
     undo(workspace_of(world), run, editor_wait=HURRIED)
     assert facts_of(world) == [] and "One" in (world.paths.knowledge / YAML).read_text()  # without its bullet, no more
     assert sync_facts(workspace_of(world)).taken_back == 1

@@ -118,14 +118,9 @@ def list_facts(
 ) -> FactList:
     """The facts of these domains, of a category, with a tag, or (`stale`) only those that have expired."""
     facts, problems = current_facts(workspace, now())
-    chosen = tuple(
-        fact
-        for fact in facts
-        if (not domains or fact.domain in domains)
-        and (not category or fact.category == category)
-        and (not tag or tag in fact.tags)
-        and (not stale or fact.stale)
-    )
+    facts = [fact for fact in facts if fact.stale or not stale]
+    facts = [fact for fact in facts if category in ("", fact.category) and (not tag or tag in fact.tags)]
+    chosen = tuple(fact for fact in facts if not domains or fact.domain in domains)
     return FactList(chosen, tuple(left_out(problems)))
 
 

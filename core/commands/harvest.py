@@ -347,12 +347,10 @@ def _apply(
 def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Clock) -> None:
     """What the run has cost goes into the account, for a cap that is set tomorrow. It blocks nothing."""
     tokens = report.input_tokens + report.output_tokens
-    if not tokens:
-        return
+    cost = options.price(report.input_tokens, report.output_tokens) or 0.0
     try:
-        Account(workspace.paths.spending, now).add(
-            tokens, options.price(report.input_tokens, report.output_tokens) or 0.0
-        )
+        if tokens:
+            Account(workspace.paths.spending, now).add(tokens, cost)
     except OSError as error:
         report.errors.append(ErrorInfo(NO_ACCOUNT, account_trouble(error).rstrip("."), str(error.filename or "")))
 

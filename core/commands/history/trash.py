@@ -225,7 +225,8 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
         else:
             report.purged.append(row.name)
             report.bytes += row.size
-    _promise(paths, going)
+    if going:
+        _promise(paths, going)
     for row in going:
         entry, held = store.entries.get(row.sha256), paths.trash / row.name
         try:
@@ -249,8 +250,6 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
 def _promise(paths: Paths, going: list[Trashed]) -> None:
     """Write down what is about to go: after a crash the next run tells the ledger what is gone. Plans that wait in the
     journal to be written stay there. Raises OSError."""
-    if not going:
-        return
     journal = Journal(paths.journal)
     try:
         for row in going:

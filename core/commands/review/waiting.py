@@ -187,16 +187,11 @@ def similar(paths: Paths) -> list[Alike]:
     return alike(_placed(paths, COMPARED))
 
 
-def unstruck(paths: Paths) -> list[Placed]:
-    """The facts and decisions that stand."""
-    return _placed(paths, CONTRADICTED)
-
-
 def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Superseding]:
     """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered,
     without what the user has dismissed. `problems` hears of a ledger whose offers could not be read; the others are
     given all the same."""
-    rows = unstruck(paths)
+    rows = _placed(paths, CONTRADICTED)
     dismissed = silenced(paths, utc_now().date().isoformat())
     pairs = {pair.key: pair for pair in (*superseding(rows), *_offered(paths, problems))}
     return [pair for pair in pairs.values() if pair.key not in dismissed]
@@ -212,7 +207,7 @@ def replace_old(
     run: str = "",
     now: Clock = utc_now,
 ) -> Edited:
-    """The same for any two statements: all lines that say the old one, in one write."""
+    """A statement gives way to another: all lines that say the old one, in one write."""
     words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
     lines = (old.bullet, *old.statement.others)
     refs = [BulletRef(old.file, row.line, row.raw) for row in lines]
@@ -359,7 +354,7 @@ def _overtaken(look: Look) -> Iterator[Waiting]:
         return
     paths, until = look.workspace.paths, time.monotonic() + GIT_SECONDS
     projects = known_projects(paths, look.workspace.environment)
-    rows = unstruck(paths)
+    rows = _placed(paths, CONTRADICTED)
     record = served(paths.experience, [row.bullet.text for row in rows])
     for row in rows:
         text, came = row.bullet.text, row.bullet.provenance
