@@ -11,7 +11,7 @@ from typing import Any
 
 from core.base.answer import Answer
 from core.base.result import KnowledgeError
-from core.llm.schema import anthropic_schema
+from core.llm.schema import SIZES, adapted
 from core.llm.wire import Call, Dialect, Question, add_counts, child, count_of, rows, text_of
 
 BASE_URL = "https://api.anthropic.com"
@@ -33,7 +33,7 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
     }
     prompt = question.prompt
     if question.schema is not None and dialect.structures[0] == "schema":
-        body["output_config"] = {"format": {"type": "json_schema", "schema": anthropic_schema(question.schema)}}
+        body["output_config"] = {"format": {"type": "json_schema", "schema": adapted(question.schema, SIZES)}}
     else:
         prompt = question.prompt_with_schema()
     body["messages"] = [{"role": "user", "content": prompt}]
