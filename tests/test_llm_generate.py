@@ -22,9 +22,8 @@ from core.library import describe
 from core.library.use import opposites
 from core.llm.credentials import keys_from, read_keys
 from core.llm.generate import connect
-from core.llm.schema import LENGTHS, SIZES, adapted
 from core.llm.window import window_of
-from core.llm.wire import ModelSettings
+from core.llm.wire import LENGTHS, SIZES, ModelSettings, adapted
 from tests.llm_server import KEY, answered, model_server, reply, told
 from tests.waiting import wait_until
 

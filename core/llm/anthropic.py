@@ -11,8 +11,7 @@ from typing import Any
 
 from core.base.answer import Answer
 from core.base.result import KnowledgeError
-from core.llm.schema import SIZES, adapted
-from core.llm.wire import Call, Dialect, Question, add_counts, child, count_of, rows, text_of
+from core.llm.wire import SIZES, Call, Dialect, Question, adapted, add_counts, child, count_of, rows, text_of
 
 BASE_URL = "https://api.anthropic.com"
 VERSION = "2023-06-01"

@@ -12,8 +12,7 @@ from urllib.parse import quote
 
 from core.base.answer import Answer
 from core.base.result import KnowledgeError
-from core.llm.schema import LENGTHS, adapted
-from core.llm.wire import Call, Dialect, Question, add_counts, child, count_of, excerpt, rows, text_of
+from core.llm.wire import LENGTHS, Call, Dialect, Question, adapted, add_counts, child, count_of, excerpt, rows, text_of
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 STRUCTURE_WORDS = ("responsejsonschema", "response_json_schema", "schema", "responsemimetype", "mime_type", "json mode")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -124,6 +124,37 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+
+LENGTHS = ("maxLength",)
+"""Gemini's reference of generationConfig.responseJsonSchema does not list it."""
+SIZES = (*LENGTHS, "maxItems")
+"""What Anthropic's constrained decoding does not know (platform.claude.com, Structured outputs, "JSON Schema
+limitations")."""
+
+
+def adapted(schema: Mapping[str, Any], without: Collection[str] = (), *, strict: bool = False) -> dict[str, Any]:
+    """A schema of ours as a provider's structured output accepts it: every object closed, and the keywords `without`
+    left out, which only narrow values. `strict`, as OpenAI means it ("Structured model outputs", "Supported schemas"):
+    every property is required, and one that was optional may be null."""
+    made = {name: value for name, value in schema.items() if name not in without}
+    if "items" in made:
+        made["items"] = adapted(made["items"], without, strict=strict)
+    if "properties" in made:
+        required = made.get("required", ())
+        inner = {name: adapted(part, without, strict=strict) for name, part in made["properties"].items()}
+        if strict:
+            inner = {name: part if name in required else _or_null(part) for name, part in inner.items()}
+            made["required"] = list(inner)
+        made |= {"properties": inner, "additionalProperties": False}
+    return made
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema that accepts null too."""
+    if "enum" in schema:
+        schema = {**schema, "enum": [*schema["enum"], None]}
+    return {**schema, "type": [schema["type"], "null"]}
 
 
 def decode_object(body: bytes) -> dict[str, Any] | None:
