@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.base.answer import Answer
+from core.base.exchange import Call
 from core.base.result import KnowledgeError
-from core.llm.wire import SIZES, Call, Dialect, Question, adapted, add_counts, child, count_of, rows, text_of
+from core.llm.wire import SIZES, Dialect, Question, adapted, add_counts, child, count_of, rows, text_of
 
 BASE_URL = "https://api.anthropic.com"
 VERSION = "2023-06-01"

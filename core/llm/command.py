@@ -24,9 +24,9 @@ from types import MappingProxyType
 from typing import IO, NamedTuple
 
 from core.base import files
+from core.base.exchange import SLICE_SECONDS
 from core.base.paths import ASKED, ASKED_LINE, asking_folder
 from core.base.result import KnowledgeError
-from core.llm.exchange import SLICE_SECONDS
 from core.llm.wire import excerpt
 
 MARK = "KNOWLEDGE_HARVEST"

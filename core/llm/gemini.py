@@ -11,8 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 from core.base.answer import Answer
+from core.base.exchange import Call
 from core.base.result import KnowledgeError
-from core.llm.wire import LENGTHS, Call, Dialect, Question, adapted, add_counts, child, count_of, excerpt, rows, text_of
+from core.llm.wire import LENGTHS, Dialect, Question, adapted, add_counts, child, count_of, excerpt, rows, text_of
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 STRUCTURE_WORDS = ("responsejsonschema", "response_json_schema", "schema", "responsemimetype", "mime_type", "json mode")

@@ -14,21 +14,11 @@ from typing import Any
 
 from core.base.answer import Answer
 from core.base.entry import Embed
+from core.base.exchange import Call
 from core.base.result import KnowledgeError
 from core.llm.credentials import KeyFinder
 from core.llm.transport import RetryPolicy, post, refusal
-from core.llm.wire import (
-    Call,
-    Dialect,
-    Question,
-    adapted,
-    count_of,
-    decode_object,
-    excerpt,
-    rows,
-    text_of,
-    without_thinking,
-)
+from core.llm.wire import Dialect, Question, adapted, count_of, decode_object, excerpt, rows, text_of, without_thinking
 
 BASE_URL = "https://api.openai.com/v1"
 STRUCTURE_WORDS = ("response_format", "json_schema", "json_object", "schema", "grammar", "structured output")

@@ -1,4 +1,4 @@
-"""The records that cross this room: settings, one HTTP call, one HTTP reply, and readers for untrusted JSON."""
+"""The records that cross this room (settings, dialects, questions), and readers for untrusted JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 MAX_TOKENS = 100_000_000
 MODEL_CHARACTERS = 100
-LOOPBACK_HOSTS = ("localhost", "::1", "0:0:0:0:0:0:0:1")
 
 
 @dataclass(frozen=True)
@@ -103,27 +102,6 @@ class Question:
         return (
             f"{self.prompt}\n\nAnswer with one JSON object that follows this JSON schema, and nothing else:\n{schema}"
         )
-
-
-@dataclass(frozen=True)
-class Call:
-    """One HTTP POST, or a GET where `body` is None. `label` names the provider in error sentences; `key` is what must
-    never appear in one."""
-
-    label: str
-    url: str
-    headers: Mapping[str, str] = field(repr=False)
-    body: Mapping[str, Any] | None = field(repr=False)
-    key: str = field(default="", repr=False)
-
-
-@dataclass(frozen=True)
-class Reply:
-    """The last HTTP answer, whatever its status. Header names are lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
 
 
 LENGTHS = ("maxLength",)
@@ -245,17 +223,3 @@ def host_of(url: str) -> str:
     except ValueError:
         return "an unreadable address"
     return f"{host}:{port}" if port else host
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the URL names this very machine, which no proxy can reach for us."""
-    try:
-        host = (urlsplit(url).hostname or "").casefold()
-    except ValueError:
-        return False
-    return host in LOOPBACK_HOSTS or host.endswith(".localhost") or _is_loopback_ipv4(host)
-
-
-def _is_loopback_ipv4(host: str) -> bool:
-    octets = host.split(".")
-    return len(octets) == 4 and octets[0] == "127" and all(octet.isdigit() for octet in octets)
