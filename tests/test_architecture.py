@@ -74,7 +74,6 @@ ONLY_UNDER: dict[str, tuple[str, ...]] = {
     # Other tools' stores are read, our own index and library are written.
     "sqlite3": ("core.conversations", "core.search", "core.library", "core.experience", "core.give"),
     "sqlalchemy": ("core.library",),
-    "alembic": ("core.library",),
     "numpy": ("core.search",),
     "xllamacpp": ("core.llm",),
     "huggingface_hub": ("core.llm", "core.search.embedders"),
