@@ -343,7 +343,7 @@ def _logged(library: Library, made: Retrieved, project: str, now: datetime) -> R
         (one.chunk.id, one.score, {name: round(score, 4) for name, score in one.why.items()}) for one in made.dossiers
     ]
     c, d = schema.chunk.c, schema.document.c
-    with library.writing(lasting=False) as connection:
+    with library.writing() as connection:
         add_retrieval(connection, record, rows)
         shown = {"retrieved_count": c.retrieved_count + 1, "last_retrieved": now}
         ids = [one.chunk.id for one in made.dossiers]
