@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 
@@ -22,8 +22,6 @@ FULL = 320
 """Tokens at which a chunk of prose is full: the next paragraph begins another."""
 MAX_TOKENS = 640
 """A paragraph with more tokens is parted between its sentences, a class between its methods."""
-LEAST = 24
-"""A section with fewer is read together with its neighbour below the same heading."""
 WHOLE_NOTE = 480
 """A note with no more than these stays whole."""
 MAX_CODE_TOKENS = 1200
@@ -63,7 +61,7 @@ def pieces_of(document: Extracted) -> list[Piece]:
         if whole and len({row.heading for row in blocks}) <= 2:
             found = [Piece(0, len(text), blocks[0].heading if blocks else "", _kind_of(blocks, text))]
         else:
-            found = _together(text, _packed(text, _parted(text, blocks, MAX_TOKENS), FULL))
+            found = list(_packed(text, _parted(text, blocks, MAX_TOKENS), FULL))
     return [tight for row in found if (tight := _tight(text, row)) is not None]
 
 
@@ -243,30 +241,6 @@ def _kind_of(blocks: Sequence[Piece], text: str) -> str:
         if row.kind != "heading":
             sizes[row.kind] = sizes.get(row.kind, 0) + len(text[row.begins : row.ends].strip())
     return max(sizes, key=lambda kind: sizes[kind]) if sizes else "prose"
-
-
-def _together(text: str, pieces: Iterable[Piece]) -> list[Piece]:
-    """A section of a line or two is no chunk: it joins the one before it where both stand below one heading."""
-    found: list[Piece] = []
-    for piece in pieces:
-        last = found[-1] if found else None
-        size = token_count(text[piece.begins : piece.ends])
-        if last is not None and min(size, token_count(text[last.begins : last.ends])) < LEAST:
-            top = last.heading.split(" > ")[0] == piece.heading.split(" > ")[0] or not last.heading
-            if top and token_count(text[last.begins : piece.ends]) <= FULL:
-                kind = last.kind if size < token_count(text[last.begins : last.ends]) else piece.kind
-                found[-1] = Piece(last.begins, piece.ends, _common(last.heading, piece.heading), kind)
-                continue
-        found.append(piece)
-    return found
-
-
-def _common(one: str, other: str) -> str:
-    """The part of two headings that holds for both; the second where the first is none."""
-    if not one:
-        return other
-    pairs = zip(one.split(" > "), other.split(" > "), strict=False)
-    return " > ".join(left for left, _right in takewhile(lambda pair: pair[0] == pair[1], pairs)) or one
 
 
 # --- conversations ----------------------------------------------------------------------------------------------------
