@@ -22,6 +22,8 @@ FULL = 320
 """Tokens at which a chunk of prose is full: the next paragraph begins another."""
 MAX_TOKENS = 640
 """A paragraph with more tokens is parted between its sentences, a class between its methods."""
+TITLE = 24
+"""What stands above the first heading with fewer is a title, and read together with what follows."""
 WHOLE_NOTE = 480
 """A note with no more than these stays whole."""
 MAX_CODE_TOKENS = 1200
@@ -222,8 +224,10 @@ def _packed(text: str, blocks: Iterable[Piece], full: int) -> Iterator[Piece]:
             size = token_count(text[held[0].begins : block.ends])
             opens = block.kind == "heading"
             other = block.heading != held[-1].heading
-            leads = held[-1].kind == "heading" or (block.kind == "code" and size <= MAX_TOKENS)
-            if (opens and not all(row.kind == "heading" for row in held)) or (not leads and (other or size > full)):
+            title = len(held) == 1 and not held[0].heading and token_count(text[held[0].begins : held[0].ends]) < TITLE
+            above = title or all(row.kind == "heading" for row in held)
+            leads = above or (block.kind == "code" and size <= MAX_TOKENS)
+            if (opens and not above) or (not leads and (other or size > full)):
                 yield _one(text, held)
                 held = []
         held.append(block)
