@@ -8,7 +8,6 @@ in.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -177,7 +176,6 @@ def build_parser(rows: Sequence[Command] = (), *, repeated: bool = True) -> argp
         "'knowledge demo' shows it on samples.",
         parents=[common],
         allow_abbrev=False,
-        formatter_class=_formatter,
     )
     parser.add_argument("--version", action="version", version=f"knowledge {__version__}")
     group = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
@@ -185,7 +183,7 @@ def build_parser(rows: Sequence[Command] = (), *, repeated: bool = True) -> argp
     for row in rows:
         _add_command(group, row, shared)
     for name, summary in () if rows else SUMMARY.items():
-        group.add_parser(name, help=summary, add_help=False, formatter_class=_formatter)
+        group.add_parser(name, help=summary, add_help=False)
     return parser
 
 
@@ -213,19 +211,10 @@ class _Parser(argparse.ArgumentParser):
         raise KnowledgeError("usage", f"'{self.prog}' needs {found['names'].replace(', ', ' and ')}. {hint}{listing}")
 
 
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    """argparse makes one for each argument, and each would load shutil and measure the terminal unless it is told."""
-    try:
-        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(1).columns)
-    except (OSError, ValueError):
-        columns = 0
-    return argparse.HelpFormatter(prog, width=(columns if columns > 0 else 80) - 2)
-
-
 def _common() -> _Parser:
     """What every command takes, before its name or after it. A suppressed default keeps the one from overwriting the
     other."""
-    common = _Parser(add_help=False, argument_default=argparse.SUPPRESS, formatter_class=_formatter)
+    common = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     group = common.add_argument_group("everywhere")
     group.add_argument("--home", metavar="DIR", help="the home folder (default: ~/.manual_slop)")
     group.add_argument("--config", metavar="FILE", help="the settings file to use")
@@ -243,7 +232,6 @@ def _add_command(group: argparse._SubParsersAction[_Parser], row: Command, commo
         description=row.summary[0].upper() + row.summary[1:] + ".",
         parents=[common],
         allow_abbrev=False,
-        formatter_class=_formatter,
     )
     parser.epilog = f"example: {parser.prog} {row.example}".rstrip()
     for argument in row.arguments:
