@@ -510,7 +510,7 @@ def test_a_search_leaves_an_expired_fact_out_and_says_what_time_left_of_another(
     assert cli(taught, "facts", "sync")[0] == 0
     index = taught.paths.knowledge / "index.json"
     index.write_text(index.read_text().replace('"confidence": 0.6', '"confidence": 0.54'))
-    assert f"[fact: {two.id}, 0.54]" in cli(taught, "search", "Two", "--kind", "fact")[1]
+    assert f"[fact: {two.id}, 0.54]" in cli(taught, "search", "Two", "--kind", "fact", "--json")[1]
     for damaged in (index.read_text().replace("0.54", "9" * 400), "{"):
         index.write_text(damaged)
-        assert f"[fact: {two.id}, 0.6]" in cli(taught, "search", "Two", "--kind", "fact")[1]
+        assert f"[fact: {two.id}, 0.6]" in cli(taught, "search", "Two", "--kind", "fact", "--json")[1]

@@ -13,6 +13,7 @@ from typing import Any
 
 from core.base import files
 from core.base.config import NEW_FILE, Config, FolderFile, changed_config, load_config, writable_config_file
+from core.base.exchange import is_loopback
 from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.project import folders_around, repository_root
@@ -23,7 +24,6 @@ from core.commands.row import group, needed, optional, single
 from core.commands.text import one_line
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
 from core.knowledge.projects import here_in, known_projects
-from core.llm.wire import is_loopback
 
 
 @dataclass(frozen=True)

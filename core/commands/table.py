@@ -46,7 +46,7 @@ LISTED = {
     "worked": ("moment.worked", "say how something that was found served, and why; or ask how it has"),
     "why": ("moment.why", "why a line or a file is so: its commit, the session that made it, and what was said there"),
     "handoff": ("moment.handoff", "what a new session needs to go on with an earlier one, in this tool or another"),
-    "search": ("search", "find anything in the store and in conversations, best first"),
+    "search": ("moment.listing", "the same as find, with ten hits; with --json a list of all that matches, best first"),
     "vectors": (
         "search",
         "make what a search by meaning compares, of entries and of conversations; a stop loses nothing",

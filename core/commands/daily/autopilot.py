@@ -175,8 +175,8 @@ def sources_of(workspace: Workspace) -> tuple[str, ...]:
 def require_budget(workspace: Workspace, request: HarvestRequest) -> None:
     """Refuse where nobody waits, a stranger's server sends a bill, and nobody said how much it may be. A model on this
     computer, a program and the rules need no budget."""
+    from core.base.exchange import is_loopback
     from core.llm.generate import PROVIDERS
-    from core.llm.wire import is_loopback
 
     config = workspace.config
     provider = request.provider or config.provider
