@@ -256,6 +256,8 @@ def _repair(workspace: Workspace, before: list[Finding]) -> DoctorReport:
             assert found.mend is not None
             try:
                 found.mend()
+            except KnowledgeError as failed:
+                seen[_key(found)] = replace(found, message=f"{found.message} (not mended: {failed.error})")
             except OSError as error:
                 where = str(error.filename or found.path)
                 seen[_key(found)] = replace(found, message=f"{found.message} (not mended: {error.strerror}: {where})")

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
@@ -123,9 +124,7 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
         went, left = purging.purge_files(workspace.paths, purge)
         return [*went, *copies], [*left, *damaged]
 
-    def purged() -> tuple[list[str], list[str]]:
-        return purge_files() if locked else with_store(workspace.paths, "rm", now(), purge_files)
-
+    purged = purge_files if locked else partial(with_store, workspace.paths, "rm", now(), purge_files)
     went, left = purged()
     problems = []
     library = attempt(_purge_library, workspace, purge)
