@@ -8,18 +8,16 @@ in.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from typing import NoReturn
 
 from core import __version__
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
 from core.base.result import KnowledgeError
-from core.commands.row import OURS, Argument, Command, optional, top
+from core.commands.row import OURS, Argument, Command, nearest, optional, top
 from core.commands.table import MODULE, MOVED, SECOND_NAMES, SUMMARY, command, commands
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
@@ -160,10 +158,7 @@ def _options(row: Command, *, valued: bool = False) -> list[str]:
 
 
 def _sentence(what: str, typed: str, known: Collection[str], row: Command | None) -> str:
-
-    near = get_close_matches(typed, known, n=1, cutoff=0.6)
-    sentence = f"{what}; the nearest is {near[0]}" if near else what
-    return f"{sentence}. 'knowledge {row.name + ' ' if row is not None else ''}--help' lists them."
+    return f"{what}{nearest(typed, known)}. 'knowledge {row.name + ' ' if row is not None else ''}--help' lists them."
 
 
 def parse(arguments: Sequence[str]) -> tuple[Command, dict[str, object]]:
@@ -192,7 +187,6 @@ def build_parser(rows: Sequence[Command] = (), *, repeated: bool = True) -> argp
         "'knowledge demo' shows it on samples.",
         parents=[common],
         allow_abbrev=False,
-        formatter_class=_formatter,
     )
     parser.add_argument("--version", action="version", version=f"knowledge {__version__}")
     group = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
@@ -200,7 +194,7 @@ def build_parser(rows: Sequence[Command] = (), *, repeated: bool = True) -> argp
     for row in rows:
         _add_command(group, row, shared)
     for name, summary in () if rows else SUMMARY.items():
-        group.add_parser(name, help=summary, add_help=False, formatter_class=_formatter)
+        group.add_parser(name, help=summary, add_help=False)
     return parser
 
 
@@ -214,10 +208,9 @@ class _Parser(argparse.ArgumentParser):
         more = f"'{self.prog} --help' tells more."
         if found := _CHOICE.match(message):
             choices = ", ".join(re.findall(r"[^\s',]+", found["choices"]))
-            near = get_close_matches(found["typed"].strip("'"), choices.split(", "), n=1)
-            nearest = f"; the nearest is {near[0]}" if near else ""
+            near = nearest(found["typed"].strip("'"), choices.split(", "))
             what = found["name"].lower()
-            raise KnowledgeError("usage", f"there is no {what} {found['typed']}, only {choices}{nearest}. {more}")
+            raise KnowledgeError("usage", f"there is no {what} {found['typed']}, only {choices}{near}. {more}")
         if found := _NO_NUMBER.match(message):
             raise KnowledgeError("usage", f"{found['name']} takes a whole number, and {found['typed']} is none. {more}")
         found = _REQUIRED.match(message)
@@ -229,19 +222,10 @@ class _Parser(argparse.ArgumentParser):
         raise KnowledgeError("usage", f"'{self.prog}' needs {found['names'].replace(', ', ' and ')}. {hint}{listing}")
 
 
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    """argparse makes one for each argument, and each would load shutil and measure the terminal unless it is told."""
-    try:
-        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(1).columns)
-    except (OSError, ValueError):
-        columns = 0
-    return argparse.HelpFormatter(prog, width=(columns if columns > 0 else 80) - 2)
-
-
 def _common() -> _Parser:
     """What every command takes, before its name or after it. A suppressed default keeps the one from overwriting the
     other."""
-    common = _Parser(add_help=False, argument_default=argparse.SUPPRESS, formatter_class=_formatter)
+    common = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     group = common.add_argument_group("everywhere")
     group.add_argument("--home", metavar="DIR", help="the home folder (default: ~/.manual_slop)")
     group.add_argument("--config", metavar="FILE", help="the settings file to use")
@@ -259,7 +243,6 @@ def _add_command(group: argparse._SubParsersAction[_Parser], row: Command, commo
         description=row.summary[0].upper() + row.summary[1:] + ".",
         parents=[common],
         allow_abbrev=False,
-        formatter_class=_formatter,
     )
     parser.epilog = f"example: {parser.prog} {row.example}".rstrip()
     for argument in row.arguments:

@@ -30,6 +30,7 @@ from core.commands.library.documents import check_library
 from core.commands.moment.hints import check_hints
 from core.commands.moment.worked import check_experience
 from core.commands.project import project_problem
+from core.commands.purge import complete
 from core.commands.row import flag, top
 from core.commands.search import check_embedder
 from core.commands.sources import set_sources
@@ -68,8 +69,6 @@ from core.sources.scan import holds, sha_in_trash, split_in_trash
 
 def check_purge(workspace: Workspace) -> Iterator[Finding]:
     """A removal for good that was cut off."""
-    from core.commands.purge import complete
-
     if purging.begun(workspace.paths) is not None:
         where = str(workspace.paths.state / purging.PURGING)
         message = "a removal for good was cut off in the middle; the next harvest completes it"
@@ -217,7 +216,6 @@ class DoctorReport:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge doctor --json`."""
         return {"healthy": not self.errors, "findings": self.findings}
 
 
@@ -258,6 +256,8 @@ def _repair(workspace: Workspace, before: list[Finding]) -> DoctorReport:
             assert found.mend is not None
             try:
                 found.mend()
+            except KnowledgeError as failed:
+                seen[_key(found)] = replace(found, message=f"{found.message} (not mended: {failed.error})")
             except OSError as error:
                 where = str(error.filename or found.path)
                 seen[_key(found)] = replace(found, message=f"{found.message} (not mended: {error.strerror}: {where})")
@@ -334,12 +334,10 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
             if place not in reported:  # several checks may stumble over it
                 closed = isinstance(error, PermissionError)
                 message = f"this is closed to you, so not all was looked at: {ADVICE}"
-                yield Finding("closed" if closed else "unreadable", message if closed else _unread(error), place)
+                if not closed:
+                    message = f"this cannot be read, so not all was looked at: {error.strerror or error}"
+                yield Finding("closed" if closed else "unreadable", message, place)
             reported.add(place)
-
-
-def _unread(error: OSError) -> str:
-    return f"this cannot be read, so not all was looked at: {error.strerror or error}"
 
 
 def _check_rights(paths: Paths) -> Iterator[Finding]:

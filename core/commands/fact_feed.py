@@ -15,7 +15,6 @@ then it is about the agent, and stands below `agents/`. No folder is made of fre
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,7 +28,7 @@ from core.base.entry import statement_key
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths, shipped_root
 from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_root
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.fact_follow import bullets_of_store, change_bullets
 from core.commands.history.runs import UNDO_RUN
@@ -96,11 +95,8 @@ class KnownProjects:
 
     @cached_property
     def _all(self) -> projects.KnownProjects:
-        """Raises OSError for a ledger that cannot be read: a fact that went to the wrong place stays there."""
-        try:
-            return projects.projects_of(seen_ledger(self._paths))
-        except KnowledgeError as failed:
-            raise OSError(errno.EIO, failed.error.message, failed.error.path) from failed
+        """Raises KnowledgeError for a ledger that cannot be read: a fact that went to the wrong place stays there."""
+        return projects.projects_of(seen_ledger(self._paths))
 
     @cached_property
     def folders(self) -> Mapping[str, str]:
@@ -140,7 +136,7 @@ MAX_LINES_NAMED = 5
 def check_facts(workspace: Workspace) -> Iterator[Finding]:
     """A sync that was cut, items that are not valid, an index that differs from its files. Writes nothing."""
     paths = workspace.paths
-    place, mend = paths.knowledge / index.NAME, partial(_sync, workspace)
+    place, mend = paths.knowledge / index.NAME, partial(sync_facts, workspace)
     try:
         if cut_off(paths.state):
             message = "a sync of the fact index was interrupted; the next one finishes it"
@@ -164,13 +160,6 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
     elif read.value != sorted(facts, key=sort_key):
         message = "the fact index is older than its YAML files ('knowledge facts sync' writes it again)"
         yield Finding("facts-stale", message, str(place), mend, note=True)  # an edit by hand does that
-
-
-def _sync(workspace: Workspace) -> None:
-    try:
-        sync_facts(workspace)
-    except KnowledgeError as failed:
-        raise OSError(0, failed.error.message, failed.error.path) from failed
 
 
 T = TypeVar("T")
@@ -230,9 +219,8 @@ def _begin_again(paths: Paths) -> bool:
     """Where every YAML file is gone and index.json with them, nothing is left to be trusted over the bullets: the
     record of what became of them is set aside, so that the committed plans make the facts again. Raises OSError."""
     record = record_path(paths.state)
-    if files.exists(paths.knowledge / index.NAME) or fact_places(paths.knowledge):
-        return False
-    if not files.exists(record):
+    there = files.exists(paths.knowledge / index.NAME) or fact_places(paths.knowledge)
+    if there or not files.exists(record):
         return False
     for place in (record, paths.state / held.NAME):
         if files.exists(place):
@@ -273,12 +261,10 @@ def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) 
 
 
 def _folders(knowledge: Path) -> list[Path]:
-    tops = [knowledge / name for name in FOLDERS if _is_folder(knowledge / name)]
-    return [*tops, *(below for top in tops for below in sorted(top.iterdir()) if _is_folder(below))]
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
+    """Those that hold YAML files of facts; no links."""
+    tops = [knowledge / name for name in FOLDERS]
+    below = (path for top in tops if top.is_dir() and not top.is_symlink() for path in sorted(top.iterdir()))
+    return [path for path in (*tops, *below) if path.is_dir() and not path.is_symlink()]
 
 
 def after_harvest(workspace: Workspace, now: Clock) -> tuple[dict[str, int] | None, list[str], Any]:
@@ -309,22 +295,14 @@ def left_out(problems: Iterable[Problem]) -> list[str]:
     return notes
 
 
-def after_undo(workspace: Workspace, run: str, now: Clock) -> list[str] | ErrorInfo:
-    """Take the facts of a run that was undone out again; notes for the report, or what went wrong."""
-    if not workspace.config.fact_index:
+def after_undo(workspace: Workspace, run: str, now: Clock) -> list[str]:
+    """Take the facts of a run that was undone out again; notes for the report."""
+    there = any(files.exists(workspace.paths.knowledge / name) for name in FOLDERS)
+    if not workspace.config.fact_index or not there:
         return []
-    if not any(files.exists(workspace.paths.knowledge / name) for name in FOLDERS):
-        return []
-    try:
-        fed = sync_facts(workspace, undone=run, now=now)
-    except KnowledgeError as failed:
-        return failed.error
-    notes = []
-    if fed.taken_back:
-        number = fed.taken_back
-        notes.append(f"{number} fact{'s' * (number != 1)} of the run left the fact index too")
-    notes += [f"the fact {name} was changed since, so it stays" for name in fed.stayed]
-    return notes
+    fed = sync_facts(workspace, undone=run, now=now)
+    notes = [f"{count(fed.taken_back, 'fact')} of the run left the fact index too"] if fed.taken_back else []
+    return notes + [f"the fact {name} was changed since, so it stays" for name in fed.stayed]
 
 
 def after_accept(workspace: Workspace, now: Clock) -> str:

@@ -11,15 +11,19 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.entry import statement_key
+from core.base.markdown import BY_HAND, parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.daily.connect import Ask, agreed, nobody
+from core.commands.fact_edits import delete_fact
 from core.commands.statements import Match, refresh_digest, resolve_bullet, text_of
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience import record
+from core.factindex.places import read_all
 from core.harvest.keeping import purge_archive
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge import purge as purging
@@ -57,7 +61,6 @@ class Purged:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge rm --forever --json`."""
         return {**vars(self), "not_reached": CANNOT}
 
 
@@ -87,8 +90,6 @@ def _meant(workspace: Workspace, category: str, match: Match) -> tuple[str, list
     paths = workspace.paths
     found = attempt(resolve_bullet, paths, category, match)
     if not isinstance(found, KnowledgeError):
-        from core.base.markdown import BY_HAND, parse_bullets
-
         came = [parse_bullets(ref.raw)[0].provenance for ref in found.value.refs]
         sources = dict.fromkeys(one.source for one in came if one is not None and one.source != BY_HAND)
         return text_of(found.value.refs[0]), list(sources)
@@ -123,9 +124,7 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
         went, left = purging.purge_files(workspace.paths, purge)
         return [*went, *copies], [*left, *damaged]
 
-    def purged() -> tuple[list[str], list[str]]:
-        return purge_files() if locked else with_store(workspace.paths, "rm", now(), purge_files)
-
+    purged = purge_files if locked else partial(with_store, workspace.paths, "rm", now(), purge_files)
     went, left = purged()
     problems = []
     library = attempt(_purge_library, workspace, purge)
@@ -172,9 +171,6 @@ def _backups_with(workspace: Workspace, purge: Purge) -> tuple[list[str], list[s
 
 
 def _delete_facts(workspace: Workspace, says: Callable[[str], bool], now: Clock) -> tuple[int, list[ErrorInfo]]:
-    from core.commands.fact_edits import delete_fact
-    from core.factindex.places import read_all
-
     try:
         placed = read_all(workspace.paths.knowledge).placed
     except OSError as error:

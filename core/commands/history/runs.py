@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from functools import partial
-from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -34,7 +33,6 @@ from core.knowledge.removed import REMOVED
 from core.knowledge.reversal import CHANGED, GONE, MISSED, REVERSED, take_back
 
 UNDO_RUN = "undo-"
-NEWEST = 5
 TEXT_CHARACTERS = 50
 _TIME = re.compile(r"\d{8}T\d{6}")
 
@@ -61,10 +59,6 @@ class Run:
         """Whether there is anything to take back: a run of which every conversation failed changed nothing."""
         return bool(self.harvested or self.reclaimed or self.added or self.removed or self.undone)
 
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return dict(vars(self))
-
 
 def runs(workspace: Workspace) -> list[Run]:
     """All runs that changed something, newest first. An undo is no run of its own: it marks the one it took back."""
@@ -77,13 +71,6 @@ def runs(workspace: Workspace) -> list[Run]:
         names = _names(paths, changes)
         found = (_run(paths, name, rows.get(name, []), UNDO_RUN + name in rows) for name in names)
         return [row for row in found if row.did_something]
-
-
-def newest_runs(paths: Paths, changes: list[Change]) -> list[str]:
-    """The names of the newest few."""
-    changed = {row.run for row in changes}
-    names = (name for name in _names(paths, changes) if name in changed or _run(paths, name, [], False).did_something)
-    return list(islice(names, NEWEST))
 
 
 def _names(paths: Paths, changes: list[Change]) -> list[str]:
@@ -172,7 +159,6 @@ class UndoReport:
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge undo --json`."""
         failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
         return {**{key: value for key, value in vars(self).items() if key != "errors"}, "failed": failed}
 
@@ -265,7 +251,6 @@ class Redone:
     warning: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         return {"run": self.run, "edits": list(self.edits), "warning": self.warning or None}
 
 
