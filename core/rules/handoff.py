@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from core.base.command_line import command_key
 from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files
-from core.conversations.events import Command, Commit, Edit, Plan
+from core.conversations.events import Command, Commit, Edit, OtherCall, Plan
 from core.conversations.ran import read_end
 from core.conversations.turns import cut
 from core.rules import words
@@ -72,6 +72,8 @@ _CHECKED = re.compile(
     r"(?:tests?|checks?|lint|build)\b.{0,20}\b(?:pass(?:es|ed)?|clean|green))\b",
     re.IGNORECASE,
 )
+_OF_CODE = re.compile(rf"{FILE.pattern}|\w\(\)")
+"""A line that names a file or a function may be of a state that was changed since."""
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _API_ERROR = "API Error"
@@ -117,7 +119,7 @@ def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = 
     }  # fmt: skip
     told = _line("\n".join([*(text for _, text in asked), *(row.turn.text for row in session.closings)]))
     known = [f"- {line}" for text in taught if (line := _line(text)) not in told and line[:SHORTEST] not in told]
-    known = [line for line in known if not (session.edits and (FILE.search(line) or PAST.match(line[2:])))]
+    known = [line for line in known if not (session.edits and (_OF_CODE.search(line) or PAST.match(line[2:])))]
     most = MOST_EXCHANGE
     parts = {**whole, "Known": known[:MAX_TAUGHT], "How it went": list(_exchanges(session, most))}
     while most > LEAST_EXCHANGE and len(_text(head, parts).encode()) > MAX_BYTES:
@@ -238,7 +240,8 @@ def _exchanges(session: Session, most: int) -> Iterator[str]:
     rows = []
     for (at, text), (end, _) in pairwise([*asked, (len(session.conversation.turns), "")]):
         closing = next((row for row in reversed(session.closings) if at < row.number < end and _ends(row)), None)
-        came = _CHATTER.sub("", _outline(closing.turn.text)) if closing is not None else ""
+        says = closing is not None and FENCED.sub("", closing.turn.text).strip()
+        came = _CHATTER.sub("", _outline(closing.turn.text)) if closing is not None and says else ""
         rows.append((at, text, came))
     first, later = rows[:1], rows[1:-1]
     yield from (f"- the assistant answered: “{_cut(came, most)}”" for _, _, came in first if came)
@@ -297,7 +300,7 @@ def _files(session: Session) -> Iterator[str]:
     rows = sorted(
         changed_files(session.conversation.turns).items(), key=lambda one: (one[1].how == NO_CHANGE, -one[1].count)
     )
-    if not rows and session.events:
+    if not rows and session.events and not any(isinstance(row, OtherCall) for _, row in session.events):
         yield "- no edit is recorded"
     for path, row in rows[:MAX_FILES]:
         times = f", {row.count} edits" if row.count > 1 else ""

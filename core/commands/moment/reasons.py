@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,6 +97,7 @@ _OLD_IN_JSON, _NEW_IN_JSON = (
     re.compile(rf'"(?:{key}_?str(?:ing)?|{key}Text|{more})"\s*:\s*("(?:[^"\\]|\\.)*")', re.IGNORECASE)
     for key, more in (("old", "TargetContent"), ("new", "ReplacementContent"))
 )
+_ESCAPED = ("&amp;", "&lt;", "&gt;", "&quot;")
 _CUT, _UNTOLD = " characters left out", 400
 """The mark of a call that is not told in full; one of fewer characters without any line of code tells none."""
 
@@ -168,6 +170,8 @@ def _tells(call: str) -> bool:
 
 def _puts_in(call: str, line: str) -> bool:
     """Whether an edit, as its call tells it, has a line that what it replaces has not."""
+    if any(mark in call and mark not in line for mark in _ESCAPED):
+        call = unescape(call)  # as a transcript in markdown may hold it
     if swaps := list(_SWAPPED.finditer(call)):
         return any(line in swap["new"] and line not in swap["old"] for swap in swaps)
     if "*** Begin Patch" in call or "\n@@ " in call:

@@ -138,8 +138,7 @@ def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
         reasons = [look.reason(change) for change in changes if change.hash != UNCOMMITTED]
         if not changes or changes[0].hash == UNCOMMITTED:
             change = changes[0] if changes else _Change("", "", "", "", "")
-            row = look.written(Reason("", "not committed", ""), change, BY_EDIT)
-            reasons = [*([row] if row.session else []), *reasons][:limit]
+            reasons = [look.written(Reason("", "not committed", ""), change, BY_EDIT), *reasons][:limit]
     notes = []
     if reasons and not any(row.session or row.committed for row in reasons):
         notes.append("no session that was read made this: nothing says why, but for the commit itself")
@@ -333,7 +332,7 @@ def why_text(report: WhyReport) -> str:
             of = "" if row.session else "; no session is known to have written this"
             rows.append(f"  committed in {_named(row.committed)} (turn {row.committed.rpartition(':')[2]}{of})")
         if not (row.session or row.committed):
-            rows.append("  no session that was read made this commit")
+            rows.append(f"  no session that was read {'made this commit' if row.commit else 'wrote this'}")
     rows += [f"({one_line(report.note)})"] if report.note else []
     return "\n".join(rows) + "\n"
 
