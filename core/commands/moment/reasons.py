@@ -121,6 +121,21 @@ def untold_edit_of(talk: Conversation, name: str) -> int:
     return max((at for at in turns if not _tells(talk.turns[at].text)), default=-1)
 
 
+def recorded_edit_of(talk: Conversation, name: str, line: str, data: bytes) -> int:
+    """The last edit of the file that put the line in by its whole record in the source, `data`, where the call that is
+    told of it was cut; -1 where there is none."""
+    once = json.dumps(line, ensure_ascii=False)[1:-1]
+    forms = b"|".join(re.escape(one.encode()) for one in (line, once, json.dumps(once, ensure_ascii=False)[1:-1]))
+    added = re.compile(rb"\+(?: |\\+t)*(?:%b)" % forms)
+    for at in reversed([at for at, told in edits(talk, name, len(talk.turns)) if told]):
+        if _CUT in talk.turns[at].text:
+            for event in talk.turns[at].events:
+                record = data[event.start : event.end]
+                if added.search(record) if b"*** Begin Patch" in record else re.search(forms, record):
+                    return at
+    return -1
+
+
 def edits(talk: Conversation, name: str, until: int) -> Iterator[tuple[int, bool]]:
     """The turns in which the file may have been written, and whether an event tells so: of an edit by its path, below
     any folder; of a command line that writes files, and of code that an answer shows (which aider then applies), by the

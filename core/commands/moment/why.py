@@ -30,6 +30,7 @@ from core.commands.moment.reasons import (
     commit_turn,
     edit_of,
     edits,
+    recorded_edit_of,
     removes,
     sought,
     thoughts_in,
@@ -266,6 +267,9 @@ class _Look:
                 row = replace(row, day=row.day or held.ended[:10])
                 return self._told(row, held, talk, edit, change, known_by)
             if known_by != BY_REMOVAL and (edit := untold_edit_of(talk, self._name)) >= 0:
+                recorded = recorded_edit_of(talk, self._name, change.line, _source(held)) if tells else -1
+                if recorded >= 0 and change.line:
+                    return self._told(row, held, talk, recorded, change, known_by)
                 untold.append((held, talk, edit))
         if known_by != BY_REMOVAL and len(change.line) >= OWN_LINE:
             for held, talk in self._naming(self._name, change.day, own=False):
@@ -302,10 +306,7 @@ class _Look:
         if known_by in (BY_HASH, BY_SUBJECT) or not change.line:
             about += [change.subject, change.body, Path(self._name).stem]
         secrets = whole_of(self._workspace, held).secrets
-        thoughts: list[tuple[int, str]] = []
-        with suppress(OSError):  # a conversation inside a database, or one that only the archive has, shows none
-            found = thoughts_in(files.read_file(Path(held.path)).data, talk)
-            thoughts = [(at, secrets.clear(text)) for at, text in found]
+        thoughts = [(at, secrets.clear(text)) for at, text in thoughts_in(_source(held), talk)]
 
         def clean(text: str) -> str:
             return secrets.hide(secrets.clear(text))
@@ -315,6 +316,13 @@ class _Look:
             row, session=held.name, turn=edit + 1, known_by=known_by, asked=clean(told.asked),
             asked_turn=told.turn, quotes=tuple(replace(quote, text=clean(quote.text)) for quote in told.quotes),
         )  # fmt: skip
+
+
+def _source(held: Held) -> bytes:
+    """The file of a conversation; nothing of one inside a database, or that only the archive has."""
+    with suppress(OSError):
+        return files.read_file(Path(held.path)).data
+    return b""
 
 
 # --- at the command line --------------------------------------------------------------------------------------------
