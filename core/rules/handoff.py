@@ -5,7 +5,6 @@ what was said and what happened; nothing that the session does not tell is added
 
 from __future__ import annotations
 
-import ntpath
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -164,14 +163,11 @@ def _quoted(text: str, most: int) -> list[str]:
 def _folder(session: Session, known: str) -> str:
     """Where the work was: the folder that the file tells, else the one of all files written, where `known`, in which
     a copy of the conversation may lie, holds none of them."""
-    paths = [path for _, row in session.edits for path in row.path.split(", ")]
-    written = [path for path in paths if ntpath.isabs(path) and (path[0] == "/" or ntpath.splitdrive(path)[0])]
+    written = [path for path in changed_files(session.conversation.turns) if path[0] == "/" or path[1:2] == ":"]
     if session.conversation.folder or not written or any(path.startswith(f"{known}/") for path in written):
         return known
     with suppress(ValueError):  # on several drives
-        if written[0][0] == "/":
-            return posixpath.commonpath([posixpath.dirname(path) for path in written])
-        return ntpath.commonpath([ntpath.dirname(path) for path in written])
+        return posixpath.commonpath([posixpath.dirname(path) for path in written])
     return ""
 
 
@@ -279,11 +275,12 @@ def _cut(text: str, most: int) -> str:
 
 
 def _state(session: Session) -> Iterator[str]:
-    made = [row for _, row in session.events if isinstance(row, Commit) and row.succeeded and row.subject]
+    made = [row for _, row in session.events if isinstance(row, Commit) and row.succeeded is not False and row.subject]
     if len(made) > MAX_COMMITS:
         yield f"- {len(made)} commits, the first “{_line(made[0].subject)}”; the last {MAX_COMMITS}:"
     for row in made[-MAX_COMMITS:]:
-        yield f"- committed: {_line(row.subject)}{f' ({row.hash[:8]})' if row.hash else ''}"
+        told = "committed" if row.succeeded else "a commit was tried, its result is not recorded"
+        yield f"- {told}: {_line(row.subject)}{f' ({row.hash[:8]})' if row.hash else ''}"
     if not (session.closings or session.events):
         yield "- only what the user typed is recorded, maybe of several sessions; no answers, nothing that was done"
         return
