@@ -22,9 +22,8 @@ from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import ASIDE, failure, find_failures
 from core.rules.left import find_left
 from core.rules.prose import by_person
-from core.rules.sentence import ENDS, FENCED, FILE, STRONG, Found, cue_of, is_prose, rows_of, stems
+from core.rules.sentence import ENDS, FENCED, STRONG, Found, cue_of, is_prose, rows_of
 from core.rules.session import Closing, Session
-from core.rules.worth import PAST
 
 MAX_BYTES = 6000
 FIRST_REQUEST, CLOSING = 2400, 1800
@@ -34,12 +33,10 @@ NEWEST = 6
 """Of so many requests it is told what they came to; of those before only what they were."""
 LEAST_FOUND, SHORT_OPEN, SHORT_REQUEST = 50, 25, 40
 """A shorter one is told with the question that it answers."""
-MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_TAUGHT, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 5, 5, 6, 5, 6
+MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 5, 6, 5, 6
 MAX_FAILED, LEAST_POINTS = 6, 4
-SAID = 0.85
-"""A line of which so large a part of the words stands in the hand-off already tells nothing new."""
 MAX_LATER, MIN_AGAIN, ALIKE = 14, 12, 0.8
-HEADINGS = ("Goal", "State", "Open", "Verify", "Files", "How it went", "Decided", "Tried", "Found", "Known")
+HEADINGS = ("Goal", "State", "Open", "Verify", "Files", "How it went", "Decided", "Tried", "Found")
 _SAYS_NOTHING = re.compile(
     r"\W*(?:ok(?:ay)?|yes|thanks?|continue|proceed|go on|next|hi|hello|request interrupted by user( for tool use)?)\W*",
     re.IGNORECASE,
@@ -71,8 +68,6 @@ _CHECKED = re.compile(
     r"(?:tests?|checks?|lint|build)\b.{0,20}\b(?:pass(?:es|ed)?|clean|green))\b",
     re.IGNORECASE,
 )
-_OF_CODE = re.compile(rf"{FILE.pattern}|\w\(\)")
-"""A line that names a file or a function may be of a state that was changed since."""
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _API_ERROR = "API Error"
@@ -94,11 +89,10 @@ _OTHER = re.compile(r"(?:git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:
 _TEST_FAILED = re.compile(r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?)\b.*", re.MULTILINE)
 
 
-def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = ()) -> str:
-    """The text, at most `MAX_BYTES` long: `about` names the session (name -> value), `taught` is what was harvested
-    from it. What does not fit is left out of the longest section, from its end."""
-    left, taught = _open(session), tuple(dict.fromkeys(taught))
-    decided = _said(find_answers(session), MAX_DECIDED)
+def handoff(session: Session, about: Mapping[str, str]) -> str:
+    """The text, at most `MAX_BYTES` long: `about` names the session (name -> value). A line is told by an event, or is
+    a quote. What does not fit is left out of the longest section, from its end."""
+    left, decided = _open(session), _said(find_answers(session), MAX_DECIDED)
     asked = requests(session)
     found = [line for line in _found(session) if not asked or line.partition("“")[2][:38] not in asked[0][1]][
         :MAX_FOUND
@@ -116,16 +110,11 @@ def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = 
         "Files": list(_files(session)), "Decided": decided, "Tried": tried, "Found": found[:MAX_FOUND], "Open": left,
         "Verify": list(_verify(session)), "Goal": list(_goal(session)), "State": list(_state(session)),
     }  # fmt: skip
-    told = _line("\n".join([*(text for _, text in asked), *(row.turn.text for row in session.closings)]))
-    known = [f"- {line}" for text in taught if (line := _line(text)) not in told and line[:SHORTEST] not in told]
-    known = [line for line in known if not (session.edits and (_OF_CODE.search(line) or PAST.match(line[2:])))]
     most = MOST_EXCHANGE
-    parts = {**whole, "Known": known[:MAX_TAUGHT], "How it went": list(_exchanges(session, most))}
+    parts = {**whole, "How it went": list(_exchanges(session, most))}
     while most > LEAST_EXCHANGE and len(_text(head, parts).encode()) > MAX_BYTES:
         most = most * 3 // 4
         parts["How it went"] = list(_exchanges(session, most))
-    shown = stems("\n".join(line for name, lines in parts.items() if name != "Known" for line in lines))
-    parts["Known"] = [line for line in parts["Known"] if len(stems(line) & shown) < SAID * len(stems(line))]
     while len(text := _text(head, parts).encode()) > MAX_BYTES:
         longest = max(parts, key=lambda name: len("\n".join(parts[name][1:]).encode()))
         if len(parts[longest]) < 2:
