@@ -115,12 +115,6 @@ def edit_of(talk: Conversation, name: str, until: int, line: str, *, sure: bool 
     return max(written, default=-1)
 
 
-def untold_edit_of(talk: Conversation, name: str) -> int:
-    """The last edit of the file, -1 where there is none or where the calls tell which lines they wrote."""
-    turns = [at for at, told in edits(talk, name, len(talk.turns)) if told]
-    return max((at for at in turns if not _tells(talk.turns[at].text)), default=-1)
-
-
 def recorded_edit_of(talk: Conversation, name: str, line: str, data: bytes) -> int:
     """The last edit of the file that put the line in by its whole record in the source, `data`, where the call that is
     told of it was cut; -1 where there is none."""

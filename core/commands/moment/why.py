@@ -35,7 +35,6 @@ from core.commands.moment.reasons import (
     sought,
     thoughts_in,
     told_of,
-    untold_edit_of,
 )  # fmt: skip
 from core.commands.row import FOREIGN, needed, single, whole_number
 from core.commands.table import SUMMARY
@@ -67,7 +66,7 @@ MESSAGE = 700
 UNCOMMITTED = "0" * 40
 BY_HASH, BY_SUBJECT, BY_EDIT, BY_LINE = "hash", "subject and file", "edit that is not committed", "edit of the line"
 BY_COPY = "edit of the line, in a session of another folder or of none that is known"
-BY_REMOVAL, BY_FILE = "removal of the file", "edit of the file, of which the lines are not recorded"
+BY_REMOVAL = "removal of the file"
 _TRAILER = re.compile(
     r"(?:Co-Authored-By|Signed-off-by|Generated with|[\w-]+-Checkpoint|[\w-]+-Session)\b", re.IGNORECASE
 )
@@ -257,25 +256,19 @@ class _Look:
 
     def written(self, row: Reason, change: _Change, known_by: str) -> Reason:
         """With the newest session of this repository that wrote the line, or without one the file. Where none shows
-        that it did, with one of an unknown or another folder that wrote this line; else with the only one that wrote
-        the file and does not tell its lines."""
-        untold: list[tuple[Held, Conversation, int]] = []
+        that it did, with one of an unknown or another folder that wrote this line."""
         tells = not change.line or len(change.line) >= LEAST_LINE
-        for held, talk in self._naming(self._name, change.day, own=True):
-            edit = edit_of(talk, self._name, len(talk.turns), change.line, sure=True) if tells else -1
+        for held, talk in self._naming(self._name, change.day, own=True) if tells else ():
+            edit = edit_of(talk, self._name, len(talk.turns), change.line, sure=True)
+            if edit < 0 and change.line:
+                edit = recorded_edit_of(talk, self._name, change.line, _source(held))
             if edit >= 0 and (known_by != BY_REMOVAL or removes(talk.turns[edit])):
-                row = replace(row, day=row.day or held.ended[:10])
-                return self._told(row, held, talk, edit, change, known_by)
-            if known_by != BY_REMOVAL and (edit := untold_edit_of(talk, self._name)) >= 0:
-                recorded = recorded_edit_of(talk, self._name, change.line, _source(held)) if tells else -1
-                if recorded >= 0 and change.line:
-                    return self._told(row, held, talk, recorded, change, known_by)
-                untold.append((held, talk, edit))
+                return self._told(replace(row, day=row.day or held.ended[:10]), held, talk, edit, change, known_by)
         if known_by != BY_REMOVAL and len(change.line) >= OWN_LINE:
             for held, talk in self._naming(self._name, change.day, own=False):
                 if (edit := edit_of(talk, self._name, len(talk.turns), change.line, sure=True)) >= 0:
                     return self._told(row, held, talk, edit, change, BY_COPY)
-        return self._told(row, *untold[0], change, BY_FILE) if len(untold) == 1 else row
+        return row
 
     def _naming(self, name: str, day: str, *, own: bool) -> Iterator[tuple[Held, Conversation]]:
         """The newest conversations that name a file, begun until a day."""
