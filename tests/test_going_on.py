@@ -41,7 +41,8 @@ def test_a_model_makes_the_hand_off_and_where_it_fails_the_rules_do(shop: Path, 
 
 
 @pytest.mark.parametrize(
-    "sweep", ["git reset --hard origin/main", "git rebase --continue && git push", "git checkout ."]
+    "sweep",
+    ["git reset --hard origin/main", "git rebase --continue && git push", "git checkout .", "git commit -qam Round"],
 )
 def test_a_hand_off_calls_nothing_uncommitted_that_git_swept_away(shop: Path, sweep: str) -> None:
     """Who goes on looked for changes that were gone, and was told that `/exit` was wanted last."""
