@@ -94,9 +94,7 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
     a quote. What does not fit is left out of the longest section, from its end."""
     left, decided = _open(session), _said(find_answers(session), MAX_DECIDED)
     asked = requests(session)
-    found = [line for line in _found(session) if not asked or line.partition("“")[2][:38] not in asked[0][1]][
-        :MAX_FOUND
-    ]
+    found = [line for line in _found(session) if not asked or line.partition("“")[2][:38] not in asked[0][1]]
     tried = _said(find_failures(session), MAX_FAILED)
     tried += [line for line in _failed(session) if not any(line.split("` (turn")[0] in row for row in tried)]
     tried = [*tried[:MAX_FAILED], *_refused(session)]
