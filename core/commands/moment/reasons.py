@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,6 +97,7 @@ _OLD_IN_JSON, _NEW_IN_JSON = (
     re.compile(rf'"(?:{key}_?str(?:ing)?|{key}Text|{more})"\s*:\s*("(?:[^"\\]|\\.)*")', re.IGNORECASE)
     for key, more in (("old", "TargetContent"), ("new", "ReplacementContent"))
 )
+_ESCAPED = ("&amp;", "&lt;", "&gt;", "&quot;")
 _CUT, _UNTOLD = " characters left out", 400
 """The mark of a call that is not told in full; one of fewer characters without any line of code tells none."""
 
@@ -113,10 +115,19 @@ def edit_of(talk: Conversation, name: str, until: int, line: str, *, sure: bool 
     return max(written, default=-1)
 
 
-def untold_edit_of(talk: Conversation, name: str) -> int:
-    """The last edit of the file, -1 where there is none or where the calls tell which lines they wrote."""
-    turns = [at for at, told in edits(talk, name, len(talk.turns)) if told]
-    return max((at for at in turns if not _tells(talk.turns[at].text)), default=-1)
+def recorded_edit_of(talk: Conversation, name: str, line: str, data: bytes) -> int:
+    """The last edit of the file that put the line in by its whole record in the source, `data`, where the call that is
+    told of it was cut; -1 where there is none."""
+    once = json.dumps(line, ensure_ascii=False)[1:-1]
+    forms = b"|".join(re.escape(one.encode()) for one in (line, once, json.dumps(once, ensure_ascii=False)[1:-1]))
+    added = re.compile(rb"\+(?: |\\+t)*(?:%b)" % forms)
+    for at in reversed([at for at, told in edits(talk, name, len(talk.turns)) if told]):
+        if _CUT in talk.turns[at].text:
+            for event in talk.turns[at].events:
+                record = data[event.start : event.end]
+                if added.search(record) if b"*** Begin Patch" in record else re.search(forms, record):
+                    return at
+    return -1
 
 
 def edits(talk: Conversation, name: str, until: int) -> Iterator[tuple[int, bool]]:
@@ -168,6 +179,8 @@ def _tells(call: str) -> bool:
 
 def _puts_in(call: str, line: str) -> bool:
     """Whether an edit, as its call tells it, has a line that what it replaces has not."""
+    if any(mark in call and mark not in line for mark in _ESCAPED):
+        call = unescape(call)  # as a transcript in markdown may hold it
     if swaps := list(_SWAPPED.finditer(call)):
         return any(line in swap["new"] and line not in swap["old"] for swap in swaps)
     if "*** Begin Patch" in call or "\n@@ " in call:
