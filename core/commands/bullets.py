@@ -139,11 +139,9 @@ def remove(
     return _changed(workspace, "strike" if strike else "delete", category, match, seen, now)
 
 
-def retract(
-    workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
-) -> Edited:
+def retract(workspace: Workspace, category: str, match: Match, *, now: Clock = utc_now) -> Edited:
     """Withdraw what one bullet says, without other words for it: struck through, and remembered as retracted."""
-    return _changed(workspace, "retract", category, match, seen, now)
+    return _changed(workspace, "retract", category, match, None, now)
 
 
 def _changed(workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock) -> Edited:

@@ -1,8 +1,7 @@
 """`knowledge facts`: the fact index, looked at, checked, brought up to date, put before a conversation;
 and what a user does to single facts: confirm, delete, merge.
 
-A change goes into the YAML file, is refused when that is no longer the one that was seen (`seen`, its sha256), can be
-taken back with `knowledge undo`, and reaches the index at once.
+A change goes into the YAML file, can be taken back with `knowledge undo`, and reaches the index at once.
 """
 
 from __future__ import annotations

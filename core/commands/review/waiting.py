@@ -203,7 +203,6 @@ def replace_old(
     new: Placed,
     act: str = "supersede",
     *,
-    seen: str | None = None,
     run: str = "",
     now: Clock = utc_now,
 ) -> Edited:
@@ -211,7 +210,7 @@ def replace_old(
     words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
     lines = (old.bullet, *old.statement.others)
     refs = [BulletRef(old.file, row.line, row.raw) for row in lines]
-    return change_all(workspace, act, refs, words, keep_secrets=True, seen=seen, run=run, now=now)
+    return change_all(workspace, act, refs, words, keep_secrets=True, run=run, now=now)
 
 
 def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:
