@@ -14,15 +14,11 @@ from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.commands.fact_feed import sync_facts, with_facts
 from core.commands.fact_follow import LINE_STAYS
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import Fact as Fact
-from core.factindex.facts import Problem as Problem
-from core.factindex.facts import check
+from core.factindex.facts import Fact, check
 from core.factindex.places import Placed, read_all, read_one
 from core.factindex.record import append_records
 from core.factindex.reunite import joined
-from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
 from core.knowledge.hunks import Hunk, made

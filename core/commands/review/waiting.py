@@ -31,8 +31,7 @@ from core.factindex.index import read_index
 from core.give import still
 from core.harvest.proofs import Missing, Proofs, find_missing, marks
 from core.harvest.recovery import Recovered, with_store
-from core.knowledge.alike import Alike as Alike
-from core.knowledge.alike import Placed, Superseding, alike, offered, placed, superseding
+from core.knowledge.alike import Alike, Placed, Superseding, alike, offered, placed, superseding
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.answers import silenced
 from core.knowledge.bullet_text import BulletRef
