@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,6 @@ from core.library.database import (
     copy_file,
     discard_file,
     experience_of,
-    keep_file,
     open_library,
 )
 from core.library.rows import counted
@@ -38,17 +38,9 @@ def back_up(library: Library, folder: Path, *, now: datetime | None = None) -> P
         return target
     temporary = files.temporary_name(target)
     try:
-        made = open_library(str(temporary))
-        try:
+        with closing(open_library(str(temporary))) as made:
             copy_library(library, made)
-            with made.engine.connect() as connection:  # no file beside either
-                for name in ("main", "experience"):
-                    pragma = f"PRAGMA {name}.journal_mode = DELETE"
-                    connection.connection.driver_connection.execute(pragma)  # type: ignore[union-attr]
-        finally:
-            made.close()
-        keep_file(experience_of(temporary), experience_of(target))
-        keep_file(temporary, target)
+            copy_file(made, target)
     finally:
         discard_file(temporary)
         discard_file(experience_of(temporary))
