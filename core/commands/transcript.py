@@ -290,7 +290,7 @@ def by_rules(workspace: Workspace, row: Held) -> str:
     day = (talk.ended or talk.started)[:10] or f"{row.ended[:10]} (of the file)"
     about = {
         "Session": row.name, "Tool": tool_of(row._replace(tool=talk.format)), "Day": day,
-        "Folder": talk.folder or row.folder, "Branch": talk.branch,
+        "Folder": talk.folder or row.folder,
     }  # fmt: skip
     taught = (item.text for item in items if item.category != "files" and item.file != QUARANTINE and item.line)
     return whole.secrets.hide(whole.secrets.clear(handoff(read_session(talk), about, taught)))
