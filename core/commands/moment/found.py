@@ -61,8 +61,9 @@ _KEYS = ("kind", "key", "text", "day", "project", "session", "turn", "served", "
 @dataclass(frozen=True)
 class FindReport:
     """What was found, best first. `project` is the folder that was meant, "" for none; `conversations` were searched,
-    `waiting` are not read yet. `note` says what is to be known of the answer as a whole. `listed`: everything that matches, where it was asked for, as the indexes have it; `turns` there are in
-    all, `understood` says how a question about days was taken."""
+    `waiting` are not read yet. `note` says what is to be known of the answer as a whole. `listed`: everything that
+    matches, where it was asked for, as the indexes have it; `turns` there are in all, `understood` says how a question
+    about days was taken."""
 
     query: str
     project: str
