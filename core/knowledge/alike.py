@@ -202,6 +202,14 @@ def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]]) -> list
     return list(found.values())
 
 
+def offers_in(entries: Mapping[str, Mapping[str, Any]], rows: Sequence[Placed]) -> list[Superseding]:
+    """What models have said of `rows`, as the entries of the ledger keep it."""
+    kept = ((key, entry.get("offers")) for key, entry in entries.items())
+    lists = ((key, some) for key, some in kept if isinstance(some, list))
+    offers = [{**offer, "conversation": key} for key, some in lists for offer in some if isinstance(offer, dict)]
+    return offered(rows, offers) if offers else []
+
+
 def _file_of(text: str) -> str:
     """The file that a text is a note on ("PATH: note"), "" for none."""
     found = _NOTE_ON.match(text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
@@ -19,12 +20,14 @@ from core.base import files
 from core.base.markdown import Bullet
 from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
+from core.base.result import KnowledgeError
 from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.confirmed import read_confirmed
 from core.knowledge.removed import read_hidden
 from core.knowledge.same import Statement, statements
 
 if TYPE_CHECKING:
+    from core.knowledge.alike import Placed
     from core.knowledge.projects import Here, Projects
 
 # These letters are fixed, with the name of the host's own program: hosts look for them.
@@ -50,6 +53,7 @@ def render_digest(
     max_bytes: int,
     rank: Callable[[Statement], int] = lambda _: 0,
     names: Iterable[str] = (),
+    doubts: Mapping[str, str] | None = None,
 ) -> Digest | None:
     """Render the sections; None when there is no bullet at all. Pure.
 
@@ -58,13 +62,17 @@ def render_digest(
     number. Never cuts inside a bullet, never leaves a heading bare; what does not fit is told by the truncation
     note, which counts towards `max_bytes`. Statements of a lower `rank` get their room first and stand first in their
     section; among equals each section gets an equal share before any gets more, and in each what saves most. Of
-    `names`, those of all conversations, a line tells the shortest beginning or end that is its own.
+    `names`, those of all conversations, a line tells the shortest beginning or end that is its own. What is in doubt
+    (`doubts`: text -> why, in two words) gives its room to the others of its rank, and says so where it stands.
     """
+    doubts = doubts or {}
     rows = [
-        _Row(rank(statement), _worth(category, statement), at, category, digest_lines(statement))
+        _Row(rank(statement), worth, at, category, digest_lines(statement, doubt))
         for category in SECTIONS
         for at, statement in enumerate(newest_first(statements(bullets.get(category, ()))))
         if not statement.bullet.struck
+        for doubt in (doubts.get(statement.bullet.text, ""),)
+        for worth in ((0, 0) if doubt else _worth(category, statement),)
     ]
     if not rows:
         return None
@@ -132,15 +140,18 @@ def section_sizes(text: str) -> dict[str, int]:
     return sizes
 
 
-def digest_lines(statement: Statement) -> str:
-    """A statement as it stands in the digest: `- text (in 3 conversations) [from: the newest, DATE]`."""
+def digest_lines(statement: Statement, doubt: str = "") -> str:
+    """A statement as it stands in the digest: `- text (in 3 conversations) [from: the newest, DATE]`, with its `doubt`
+    in brackets before that."""
     bullet, number = statement.bullet, statement.conversations
     raw = bullet.raw
-    if number > 1:
+    if number > 1 or doubt:
         came = [one for one in (bullet.provenance, *bullet.again) if one is not None]
         newest = max(came, key=lambda one: one.date, default=None)
         tail = str(bullet.provenance) if bullet.provenance is not None else ""
-        raw = f"{raw.removesuffix(tail).rstrip()} (in {number} conversations) {newest or ''}".rstrip()
+        told = [f"({doubt})"] if doubt else []
+        told += [f"(in {number} conversations)"] if number > 1 else []
+        raw = " ".join((raw.removesuffix(tail).rstrip(), *told, str(newest or ""))).rstrip()
     return "\n".join(BREAKS.sub(" ", line) for line in (raw, *bullet.more))
 
 
@@ -253,7 +264,33 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
     def rank(statement: Statement) -> int:
         return nearness((statement.bullet, *statement.others), projects, here)
 
-    return render_digest(found, max_bytes, served_first(paths, rank), projects)
+    return render_digest(found, max_bytes, served_first(paths, rank), projects, _doubts(paths, found))
+
+
+NEVER = "9999-12-31"
+COMPARED_AT_MOST = 1000
+"""Of a category, the newest: comparing ten thousand takes a third of a second, and a session waits for it."""
+_DOUBTS = {"finishes": "perhaps done", "answers": "perhaps answered"}
+
+
+def _doubts(paths: Paths, found: Mapping[str, Sequence[Bullet]]) -> dict[str, str]:
+    """Text -> why it may not hold any more, of what `knowledge review` offers as outdated or finished and the user has
+    not answered with no: put off is still in doubt. A ledger that cannot be read knows of none."""
+    from core.knowledge.alike import offers_in, placed, superseding  # a user's digest asks for none
+    from core.knowledge.answers import silenced
+    from core.knowledge.ledger import seen_ledger
+
+    def rows_of(name: str, bullets: Sequence[Bullet]) -> list[Placed]:
+        return placed(name, CATEGORY[name].file, bullets)
+
+    recent = [rows_of(name, found[name])[-COMPARED_AT_MOST:] for name in ("decisions", "facts")]
+    pairs = superseding([row for rows in recent for row in rows])
+    if b'"offers"' in files.read_or_empty(paths.ledger):
+        with suppress(KnowledgeError):
+            every = [rows_of(name, read_category(paths, name)) for name in (*SECTIONS, "tasks_done")]
+            pairs += offers_in(seen_ledger(paths), [row for rows in every for row in rows])
+    kept = silenced(paths, NEVER)
+    return {pair.old.bullet.text: _DOUBTS.get(pair.kind, "perhaps outdated") for pair in pairs if pair.key not in kept}
 
 
 def current_digest(paths: Paths, max_bytes: int, *, secrets: bool = True) -> Digest | None:

@@ -31,7 +31,7 @@ from core.factindex.index import read_index
 from core.give import still
 from core.harvest.proofs import Missing, Proofs, find_missing, marks
 from core.harvest.recovery import Recovered, with_store
-from core.knowledge.alike import Alike, Placed, Superseding, alike, offered, placed, superseding
+from core.knowledge.alike import Alike, Placed, Superseding, alike, offers_in, placed, superseding
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.answers import silenced
 from core.knowledge.bullet_text import BulletRef
@@ -219,10 +219,7 @@ def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding
         if problems is not None:
             problems += [found.error for found in (ledger, rows) if isinstance(found, KnowledgeError)]
         return []
-    kept = ((key, entry.get("offers")) for key, entry in ledger.value.items())
-    lists = ((key, some) for key, some in kept if isinstance(some, list))
-    offers = [{**offer, "conversation": key} for key, some in lists for offer in some if isinstance(offer, dict)]
-    return offered(rows.value, offers) if offers else []
+    return offers_in(ledger.value, rows.value)
 
 
 def _placed(paths: Paths, categories: tuple[str, ...]) -> list[Placed]:
