@@ -20,6 +20,8 @@ from core.base.paths import cache_folder
 from core.base.project import is_below
 from core.commands.bullets import notes
 from core.commands.context import context, digest_show
+from core.commands.review.decide import NO, decide
+from core.commands.review.waiting import waiting
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge import projects
 from core.knowledge.digest import NOTE, SECTIONS, project_digest, regenerate_digest, render_digest
@@ -88,6 +90,27 @@ def test_a_context_names_conversations_in_short(tmp_path: Path) -> None:
     found = project_digest(world.paths, 4096, projects, APP, only=True)
     assert found is not None and "rollout" not in found.text
     assert all(f" [from: {name[-14:-6]}, " in found.text for name in names)
+
+
+def test_what_seems_outdated_says_so_and_gives_its_room_to_what_is_sure(tmp_path: Path) -> None:
+    """An agent was told the old port as if it still held, with the new one beside it."""
+    world = World(tmp_path)
+    old, new = (
+        line("The service must listen on port 8080", "mine"),
+        line("The service must listen on port 9090", "below"),
+    )
+    sure = "".join(line(f"Release step {n} is plain {'x' * 60}", "mine") for n in "abcdef")
+    world.knowledge("decisions.md", "# Decisions\n\n" + old + new + sure)
+    whole = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
+    assert whole is not None
+    assert "port 8080 (perhaps outdated) [from: " in whole.text and "port 9090 [from: " in whole.text
+    short = project_digest(world.paths, len(whole.text.encode()) - 20, PROJECTS, APP, only=True)
+    assert short is not None and short.dropped
+    assert "port 8080" not in short.text and "Release step a" in short.text and "port 9090" in short.text
+    workspace = workspace_of(world)
+    decide(workspace, waiting(workspace, ("outdated",)), NO)
+    kept = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
+    assert kept is not None and "perhaps" not in kept.text, "the user said that both hold"
 
 
 def test_another_projects_questions_take_no_room_from_ones_own_facts(tmp_path: Path) -> None:
