@@ -29,6 +29,7 @@ from core.base.ready import kept_ready
 from core.base.result import KnowledgeError, Result, attempt
 from core.base.trust import trust_file
 from core.context_files import Context, load_context
+from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.categories import CATEGORY
 from core.knowledge.confirmed import CONFIRMED
 from core.knowledge.digest import HEADER, SERVED, project_digest
@@ -201,7 +202,8 @@ def _shown_digest(
         return [found.text, found.why, found.warning, found.waits, block]
 
     inputs = [paths.knowledge / row.file for row in CATEGORY.values() if row.file]
-    inputs += [paths.ledger, paths.digest, paths.state / SERVED, paths.state / CONFIRMED, trust_file(variables)]
+    inputs += [paths.ledger, paths.digest, paths.state / SERVED, paths.state / CONFIRMED, paths.state / ANSWERS]
+    inputs += [trust_file(variables)]
     inputs += [above / ".git" for above in (Path(here), *Path(here).parents) if here]
     place = cache_folder(paths.home, variables) / "ready" / f"digest-{sha256(os.fsencode(here)).hexdigest()[:16]}"
     # A hook waits for this at each start of a session: made new it takes more than the 0.1 s that a hook may take.
