@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.base.figures import count, size
-from core.base.result import Ok, Result
-from core.commands.context import context
+from core.commands.context import ContextPrefix, context
 from core.commands.history.trash import PurgeReport, trash_purge
-from core.commands.moment.hints import hints
+from core.commands.moment.hints import HintsReport, hints
 from core.commands.sources import NAMES, title_of
 from core.commands.workspace import Workspace
 from gui.shell import RUN, Shell
@@ -126,11 +125,7 @@ def check(shell: Shell) -> None:
     """Look at the store like a file system check; offer to mend what can be mended."""
     workspace = shell.workspace
 
-    def finish(result: Result[Any]) -> None:
-        if not isinstance(result, Ok):
-            shell.error(result.error)
-            return
-        report: DoctorReport = result.value
+    def finish(report: DoctorReport) -> None:
         left = [found for found in report.findings if not found.repaired]
         if not left:
             shell.toast("The store is whole", icon="shield-check")
@@ -196,10 +191,8 @@ def copy(shell: Shell) -> None:
     """Put the stable prefix of a new prompt on the clipboard."""
     workspace = shell.workspace
 
-    def finish(result: Result[Any]) -> None:
-        if not isinstance(result, Ok):
-            shell.error(result.error)
-        elif text := result.value.prefix.text:
+    def finish(found: ContextPrefix) -> None:
+        if text := found.prefix.text:
             shell.copy(text, f"Copied {len(text.encode()):,} bytes: the start of a new conversation")
         else:
             shell.toast("There is nothing to inject: no digest, or it is switched off", icon="info", color="accent")
@@ -211,13 +204,9 @@ def tell_hints(shell: Shell) -> None:
     """The newest hints that hooks handed out, and how each went."""
     workspace = shell.workspace
 
-    def finish(result: Result[Any]) -> None:
-        if not isinstance(result, Ok):
-            shell.error(result.error)
-            return
-        rows = [f"• {row.text[:90]} ({row.tool}, {row.at[:10]}; {row.went or 'not known yet'})"
-                for row in result.value.hints]  # fmt: skip
-        on = f"Hints are given for: {', '.join(result.value.on)}." if result.value.on else "Hints are switched off."
+    def finish(found: HintsReport) -> None:
+        rows = [f"• {row.text[:90]} ({row.tool}, {row.at[:10]}; {row.went or 'not known yet'})" for row in found.hints]
+        on = f"Hints are given for: {', '.join(found.on)}." if found.on else "Hints are switched off."
         shell.ask("Hints", "\n".join(rows or ["No hint was given yet."]) + f"\n\n{on}", "Close", lambda: None)
 
     shell.submit("The hints", lambda _job: hints(workspace, limit=SHOWN), finish)

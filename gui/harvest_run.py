@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from core.base.answer import price
 from core.base.figures import count
-from core.base.result import ErrorInfo, KnowledgeError, Result
+from core.base.result import ErrorInfo
 from core.commands.harvest import finish_harvest, harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.panel.titles import UNCALLED, Called, titles_of
@@ -197,9 +197,13 @@ class HarvestRun:
         self._set(asked)
         request = HarvestRequest(sources=sources)
 
-        def planned(result: Result[Planned]) -> None:
+        def planned(found: Planned) -> None:
             if self.now is asked:  # else another home has been asked about since
-                self._planned(result)
+                self._planned(found)
+
+        def failed(error: ErrorInfo) -> None:
+            if self.now is asked:
+                self._failed(error)
 
         def work(_job: Job) -> Planned:
             settled = reopened(workspace)  # no run on settings that are not those of the file
@@ -207,7 +211,7 @@ class HarvestRun:
             names = titles_of(workspace, [row.artifact for row in report.plan.classified])
             return Planned(report, names, settled)
 
-        self._job = self._shell.submit("The dry run", work, planned, lane=RUN)
+        self._job = self._shell.submit("The dry run", work, planned, failed=failed, lane=RUN)
 
     def apply(self) -> bool:
         """Do what the dry run showed; False when there is no dry run to do, or another program came first."""
@@ -223,15 +227,15 @@ class HarvestRun:
         self._set(replace(self.now, phase=RUNNING, watch=watch, digest=digest))
         self._shell.change(activity=Activity("Harvesting"))
 
-        def finish(result: Result[Any]) -> None:
-            self._ended(result, time.monotonic() - begun)
+        def finish(report: HarvestReport) -> None:
+            self._ended(report, time.monotonic() - begun)
 
         def work(job: Job) -> HarvestReport:
             reopened(workspace)  # raises for settings that cannot be read any more
             request = HarvestRequest(apply=True, sources=sources)
             return harvest(workspace, request, progress=job.report, cancelled=lambda: job.cancelled)
 
-        self._job = self._shell.submit("The harvest", work, finish, progress=self._step, lane=RUN)
+        self._job = self._shell.submit("The harvest", work, finish, failed=self._failed, progress=self._step, lane=RUN)
         return True
 
     def cancel(self) -> None:
@@ -247,11 +251,13 @@ class HarvestRun:
         """Bring to its end what a harvest left that was cut off."""
         workspace = self._shell.workspace
 
-        def finished(result: Result[HarvestReport]) -> None:
-            if isinstance(result, KnowledgeError):
-                self._shell.error(result.error)
-            elif result.value.errors:
-                self._shell.error(result.value.errors[0])
+        def failed(error: ErrorInfo) -> None:
+            self._shell.error(error)
+            self._shell.refresh()
+
+        def finished(report: HarvestReport) -> None:
+            if report.errors:
+                self._shell.error(report.errors[0])
             else:
                 self._shell.toast("The harvest that was cut off is finished: its lines are in your files")
             self._shell.refresh()
@@ -259,7 +265,7 @@ class HarvestRun:
         def work(_job: Job) -> HarvestReport:
             return finish_harvest(reopened(workspace))
 
-        self._shell.submit("Finishing the harvest", work, finished, lane=RUN)
+        self._shell.submit("Finishing the harvest", work, finished, failed=failed, lane=RUN)
 
     def undo(self) -> None:
         """Take back what the run did."""
@@ -285,12 +291,16 @@ class HarvestRun:
         self.now = run
         self.on_change()
 
-    def _planned(self, result: Result[Planned]) -> None:
+    def _failed(self, error: ErrorInfo) -> None:
+        """The dry run, or the harvest itself, came to nothing."""
         self._job = None
-        if isinstance(result, KnowledgeError):
-            self._set(replace(self.now, phase=FAILED, error=result.error))
-            return
-        report, names, workspace = result.value
+        self._shell.change(activity=None)
+        self._set(replace(self.now, phase=FAILED, error=error))
+        self._shell.refresh()
+
+    def _planned(self, found: Planned) -> None:
+        self._job = None
+        report, names, workspace = found
         provider = workspace.config.provider
         self._set(replace(self.now, phase=PLANNED, plan=report, names=names, workspace=workspace, provider=provider))
 
@@ -323,15 +333,11 @@ class HarvestRun:
         known = price(config.provider, config.model, watch.sent, watch.received, override)
         return known if known is not None else spent_so_far(self.now.plan, spent)
 
-    def _ended(self, result: Result[HarvestReport], took: float) -> None:
+    def _ended(self, report: HarvestReport, took: float) -> None:
         self._job = None
-        if isinstance(result, KnowledgeError):
-            self._shell.change(activity=None)
-            self._set(replace(self.now, phase=FAILED, error=result.error))
-        else:
-            self._shell.change(activity=None)
-            self._set(replace(self.now, phase=ENDED, report=result.value, took=took))
-            self._shell.look.jobs.attempt(self.on_end, result.value)
+        self._shell.change(activity=None)
+        self._set(replace(self.now, phase=ENDED, report=report, took=took))
+        self._shell.look.jobs.attempt(self.on_end, report)
         self._shell.refresh()
 
 

@@ -209,8 +209,3 @@ class Workbench:
         """What stood at the top is no more so."""
         if problem is not None and self.banner.shown == problem:
             self.banner.hide()
-
-    def dispose(self) -> None:
-        """Let the views go."""
-        for view in self.views.values():
-            view.dispose()

@@ -43,9 +43,6 @@ class Column(SourcesColumn):
         """It has no keys."""
         return False
 
-    def dispose(self) -> None:
-        """Nothing lives outside of it."""
-
 
 def leave(home: Path, number: int, days: float) -> Path:
     """A transcript of Claude Code that was last changed so many days ago."""

@@ -62,6 +62,10 @@ class Listing(Generic[T]):
         """What names a row, also after the rows were read again."""
         return row
 
+    def _is_head(self, row: T) -> bool:
+        """Whether a row is the head of others, which the keys pass over."""
+        return False
+
     def _guesses(self) -> Sequence[int]:
         """Heights of all rows in pixels of the screen; guessed where `_exactly` knows better."""
         raise NotImplementedError
@@ -167,7 +171,12 @@ class Listing(Generic[T]):
         target = moved_to(key, now, len(self.rows), max(1, len(self.in_sight()) - 1))
         if target is None:
             return False
-        self._choose(target)
+        ways = [range(target, len(self.rows)), range(target, -1, -1)]
+        if key in ("Up", "End"):
+            ways.reverse()
+        target = next((at for way in ways for at in way if not self._is_head(self.rows[at])), None)
+        if target is not None:
+            self._choose(target)
         return True
 
     def place_of(self, key: Hashable) -> tuple[int, int]:
@@ -340,6 +349,9 @@ class FlowList(Listing[FlowRow]):
 
     def _key(self, row: FlowRow) -> Hashable:
         return row.key
+
+    def _is_head(self, row: FlowRow) -> bool:
+        return row.head
 
     def _guesses(self) -> Sequence[int]:
         return guessed(self._look, self.rows, self.width, self._aside)

@@ -50,7 +50,8 @@ class Column:
 
 class BigTable(Listing[int]):
     """A table. `cell(row, column)` gives what stands in a row (an index of the caller's data) and a column (a number):
-    a text, or a text and a colour. `set_rows` says which rows are shown and in what order."""
+    a text, or a text and a colour; `head(row)` tells the heads of others. `set_rows` says which rows are shown and in
+    what order."""
 
     def __init__(
         self,
@@ -61,9 +62,10 @@ class BigTable(Listing[int]):
         on_select: Callable[[int], object] | None = None,
         on_open: Callable[[int], object] | None = None,
         tip: Callable[[int], str] | None = None,
+        head: Callable[[int], bool] = lambda _row: False,
     ) -> None:
         super().__init__(look, on_select=on_select, on_open=on_open, tip=tip)
-        self.columns, self._cell = tuple(columns), cell
+        self.columns, self._cell, self._head = tuple(columns), cell, head
         self._left_out: frozenset[str] = frozenset()
 
     def build(self, parent: int, height: int = -1) -> int:
@@ -100,6 +102,9 @@ class BigTable(Listing[int]):
             wide = px(one.width) if one.width else max(1.0, spare * one.weight / weights)
             yield at, one, int(x) + px(PAD), int(wide)
             x += wide + 2 * px(PAD)
+
+    def _is_head(self, row: int) -> bool:
+        return self._head(row)
 
     def _guesses(self) -> Sequence[int]:
         return [self._look.px(PITCH)] * len(self.rows)

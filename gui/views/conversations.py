@@ -19,7 +19,6 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import Ok, Result
 from core.commands.history.ledger import LedgerRow
 from core.commands.panel.ledger_rows import LedgerRows
 from core.commands.panel.overview import WAITING
@@ -316,7 +315,7 @@ class ConversationsView(FilteredView):
         self._full = box(look, parent, "clear")
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._select, on_open=self._open,
-            tip=lambda at: tip(self.row(at)) if at >= 0 else "",
+            tip=lambda at: tip(self.row(at)) if at >= 0 else "", head=lambda at: at < 0,
         )  # fmt: skip
         self.table.build(self._full)
         self._teach = EmptyState(look, parent, parent, icon="database", title=TEACH[0], words=TEACH[1])
@@ -386,11 +385,7 @@ class ConversationsView(FilteredView):
         return True
 
     def move(self, key: str) -> bool:
-        """From conversation to conversation; the head of a group is none."""
-        used = self.table.press(key)
-        if used and (at := self.table.selected) is not None and at < 0:
-            self.table.press("Up" if key in ("Up", "End") and self.table.position(at) else "Down")
-        return used
+        return self.table.press(key)
 
     # --- what is shown ---
 
@@ -435,15 +430,12 @@ class ConversationsView(FilteredView):
             counts = Counter(entries.statuses) if fresh else {}
             return *grouped(entries, wanted_rows(entries, wish)), chip_counts(counts)
 
-        def done(result: Result[Any]) -> None:
-            if not isinstance(result, Ok):
-                self._shell.error(result.error)
-            elif ticket == self._ticket:
-                order, groups, counts = result.value
-                self._show(entries, order, groups, counts, fresh)
+        def done(arranged: tuple[list[int], list[Group], Mapping[str, int]]) -> None:
+            if ticket == self._ticket:
+                self._show(entries, *arranged, fresh)
 
         if len(entries) <= AT_ONCE:
-            done(Ok(work()))
+            done(work())
         else:
             self._shell.submit("Arranging the conversations", lambda _job: work(), done, lane=GATHER)
 

@@ -14,7 +14,7 @@ from functools import partial
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, dollars, tokens
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
+from core.base.result import ErrorInfo
 from core.commands.daily.setup import OFFLINE, ModelChoice, SetupReport, apply_answers, default_model, survey
 from core.commands.demo import demo_home
 from core.commands.sources import HOME
@@ -207,16 +207,11 @@ class FirstStart:
         self._put((), ())
         dpg.set_value(self._title, LOOKING)
 
-        def finish(result: Result[SetupReport]) -> None:
-            if workspace.paths != self._shell.workspace.paths:
-                return
-            if isinstance(result, KnowledgeError):
-                self._shell.error(result.error)
-                self._put((), ())
-            else:
-                self.take(result.value)
+        def take(report: SetupReport) -> None:
+            if workspace.paths == self._shell.workspace.paths:
+                self.take(report)
 
-        self._shell.submit("The look at this computer", lambda _job: survey(workspace), finish, lane=READ)
+        self._shell.submit("The look at this computer", lambda _job: survey(workspace), take, lane=READ)
 
     def take(self, report: SetupReport) -> None:
         """Show what was found; the model that sends nothing is chosen, as `knowledge setup --yes` would."""
@@ -351,13 +346,14 @@ def open_demo(shell: Shell, ended: Callable[[], object] = lambda: None) -> None:
     """Show a new demo home in this window; on failure say why."""
     workspace = shell.workspace
 
-    def finish(result: Result[Workspace]) -> None:
+    def show(demo: Workspace) -> None:
         ended()
-        if isinstance(result, Ok):
-            shell.use_home(result.value)
-            home = result.value.paths.home
-            shell.toast(f"This is the demo, in {home}; your own home is untouched", icon="circle-play", color="accent")
-        else:
-            shell.error(result.error)
+        shell.use_home(demo)
+        words = f"This is the demo, in {demo.paths.home}; your own home is untouched"
+        shell.toast(words, icon="circle-play", color="accent")
 
-    shell.submit("The demo", lambda _job: demo_home(workspace), finish, lane=RUN)
+    def failed(error: ErrorInfo) -> None:
+        ended()
+        shell.error(error)
+
+    shell.submit("The demo", lambda _job: demo_home(workspace), show, failed=failed, lane=RUN)

@@ -31,7 +31,6 @@ from gui.views.knowledge_rows import (
     act_of,
     change,
     copied,
-    is_group,
     own_first,
     select_added,
 )
@@ -43,8 +42,6 @@ from gui.views.start import StartColumn
 KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
 OF_MEMORY = {"open": "O", "archive": "Delete", "restore": "R", "copy": "Ctrl+C"}
 """The keys of a memory."""
-WITHOUT_GROUPS = {"Up": "Up", "Down": "Down", "Home": "Down", "Page up": "Down", "Page down": "Down", "End": "Up"}
-"""A key that came to the head of a group goes on to a bullet with another."""
 ALL_BUT = "Current"
 """What the first chip is called while there are tasks that are done, which it leaves to a chip of their own."""
 SERVED = {"win": ("It helped", "thumbs-up"), "partial": ("It helped in part", "check"),
@@ -128,9 +125,8 @@ class KnowledgeView(ListView[Knowledge]):
             self.show(wanted.key)
             return
         begun = wanted.key.rstrip("…")
-        row = next(
-            (row for row in self.data.rows.get(ALL, ()) if row.text.startswith(begun) and not is_group(row)), None
-        )
+        rows = self.data.rows.get(ALL, ())
+        row = next((row for row in rows if row.text.startswith(begun) and not row.head), None)
         if row is None:
             self._shell.select("file", "digest.md")
         else:
@@ -196,7 +192,7 @@ class KnowledgeView(ListView[Knowledge]):
             self.begin_add()
         elif key == "Ctrl+Shift+O":
             self.side.write_context()
-        elif key == "U" and self.list.current is not None and not is_group(self.list.current):
+        elif key == "U" and self.list.current is not None and not self.list.current.head:
             self._ask_served(self.list.current)
         elif key in SIDEWAYS:
             there = [name for name in self.tabs if dpg.is_item_shown(self.tabs[name].item)]
@@ -218,15 +214,6 @@ class KnowledgeView(ListView[Knowledge]):
 
         self._menu.open([MenuRow(name, sign, partial(say, outcome)) for outcome, (name, sign) in SERVED.items()],
                         self.list.place_of(row.key))  # fmt: skip
-
-    def move(self, key: str) -> bool:
-        """The keys go from bullet to bullet; the head of a group is none."""
-        used = super().move(key)
-        row = self.list.current
-        if used and row is not None and is_group(row) and key in WITHOUT_GROUPS:
-            on = WITHOUT_GROUPS[key] if self.list.rows[0].key != row.key else "Down"
-            self.list.press(on)
-        return used
 
     def select(self, row: FlowRow) -> None:
         """Its evidence, over the list."""
@@ -302,7 +289,7 @@ class KnowledgeView(ListView[Knowledge]):
         """Enter, or a double click: edit the bullet; a memory in the editor that its file opens in."""
         if self.data.memories.find(row.key) is not None:
             self.act("open", row)
-        elif not is_group(row):
+        elif not row.head:
             self.begin_edit(row)
 
     def edit(self, row: FlowRow) -> None:
@@ -312,9 +299,8 @@ class KnowledgeView(ListView[Knowledge]):
         if lettered(found.bullet.text) != found.bullet.text:  # nobody can edit what has no letters here
             self._shell.open_path(str(self._shell.workspace.paths.knowledge / found.file), found.bullet.line)
             return
-        self.session.edit(key, found, self._sha(found.category), self.data.others.get(key, ()))
+        self.session.edit(key, found, self.data.others.get(key, ()))
 
     def begin_add(self) -> None:
         if self.session.target is None:
-            category = "facts" if self.category == ALL else self.category
-            self.session.add(category, self._sha(category))
+            self.session.add("facts" if self.category == ALL else self.category)

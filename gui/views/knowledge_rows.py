@@ -78,7 +78,7 @@ class Knowledge:
     @property
     def number(self) -> int:
         """How many bullets all categories have together, without tasks that are done and what is held."""
-        return sum(not is_group(row) for row in self.rows.get(ALL, ()))
+        return sum(not row.head for row in self.rows.get(ALL, ()))
 
     def view(self, name: str) -> CategoryView | None:
         """One category, None before anything was read."""
@@ -138,24 +138,19 @@ def by_project(rows: Mapping[str, Sequence[FlowRow]], found: Mapping[BulletKey, 
         ticked = f"{count(done[project], 'task')} done" if done.get(project) else ""
         number = count(len(members), "bullet")
         shown.append(FlowRow(("group", project, 0), project or NO_PROJECT, joined(number, ticked),
-                             "folder", "hint"))  # fmt: skip
+                             "folder", "hint", head=True))  # fmt: skip
         shown += [row for _, _, row in members]
     return tuple(shown)
 
 
 def own_first(rows: Sequence[FlowRow], project: str) -> Sequence[FlowRow]:
     """The same with the group of one project before the others."""
-    begins = [at for at, row in enumerate(rows) if is_group(row)]
+    begins = [at for at, row in enumerate(rows) if row.head]
     at = next((at for at in begins if rows[at].text == project), -1) if project else -1
     if at < 1:
         return rows
     end = next((one for one in begins if one > at), len(rows))
     return (*rows[at:end], *rows[:at], *rows[end:])
-
-
-def is_group(row: FlowRow) -> bool:
-    """Whether a row is the head of a group."""
-    return isinstance(row.key, tuple) and row.key[0] == "group"
 
 
 def coded(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:

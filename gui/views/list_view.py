@@ -125,9 +125,6 @@ class FilteredView:
             return self._shell.run("search")
         return self.do(key) or self.move(key)
 
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent."""
-
 
 @dataclass(frozen=True)
 class Teach:

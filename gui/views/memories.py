@@ -84,7 +84,7 @@ def gather(workspace: Workspace, before: MemoryBook | None) -> MemoryBook:
 def rows(book: MemoryBook) -> tuple[FlowRow, ...]:
     """The memories, newest first; below their own head those in the archive."""
     saved, archived = (tuple(row_of(memory, old) for memory in book.of(old)) for old in (False, True))
-    head = FlowRow(("group", ARCHIVE, 0), "Archived", "no agent recalls these", "archive", "hint")
+    head = FlowRow(("group", ARCHIVE, 0), "Archived", "no agent recalls these", "archive", "hint", head=True)
     return (*saved, head, *archived) if archived else saved
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import KnowledgeError, Result
-from core.commands.conversations import ConversationHit, build
+from core.base.result import ErrorInfo
+from core.commands.conversations import BuildReport, ConversationHit, build
 from gui.shell import INDEX, Shell
 from gui.state import State
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
@@ -43,6 +43,7 @@ from gui.views.search_rows import (
 
 if TYPE_CHECKING:
     from core.commands.search import Hit
+    from core.commands.statements import Found
 
 SEARCHED = (" searched, and ", "does not tell that nothing was said")
 """In notes that tell only how much was searched; beside `Findings.searched` they say it twice."""
@@ -281,21 +282,22 @@ class SearchView(ListView[Findings]):
         self.pending = True
         workspace, project = self._shell.workspace, self._shell.choice("project")
 
-        def done(result: Result[Findings]) -> None:
+        def done(found: Findings) -> None:
             self.pending = False
             if wanted != self.wanted:
                 self._ask(again=True)
                 return
             kept = again and wanted == self.data.wanted
-            self.data = (
-                Findings(wanted, notes=(str(result.error),)) if isinstance(result, KnowledgeError) else result.value
-            )
+            self.data = found
             self._show(keep=kept)
             if self._entered:
                 self._entered = False
                 self.press("Enter", True)
 
-        self._shell.submit("The search", lambda _job: find(workspace, wanted, project), done)
+        def failed(error: ErrorInfo) -> None:
+            done(Findings(wanted, notes=(str(error),)))
+
+        self._shell.submit("The search", lambda _job: find(workspace, wanted, project), done, failed=failed)
 
     def _build(self) -> None:
         """Read all conversations that are not searched yet, on a worker of its own; or stop that."""
@@ -304,14 +306,14 @@ class SearchView(ListView[Findings]):
             return
         workspace = self._shell.workspace
 
-        def done(result: Result[Any]) -> None:
+        def failed(error: ErrorInfo) -> None:
             self._building = None
             self._show_waiting()
-            if isinstance(result, KnowledgeError):
-                if result.error.code != "cancelled":
-                    self._shell.error(result.error)
-                return
-            report = result.value
+            self._shell.error(error)
+
+        def done(report: BuildReport) -> None:
+            self._building = None
+            self._show_waiting()
             self._shell.toast(f"{count(report.conversations, 'conversation')} can be searched")
             self._ask(again=True)
 
@@ -321,7 +323,7 @@ class SearchView(ListView[Findings]):
         self._building = self._shell.submit(
             "Reading the conversations",
             lambda job: build(workspace, progress=job.report, cancelled=lambda: job.cancelled),
-            done, progress=report, lane=INDEX,
+            done, failed=failed, progress=report, lane=INDEX,
         )  # fmt: skip
         self._show_waiting()
 
@@ -448,10 +450,9 @@ class SearchView(ListView[Findings]):
                 then()
             return
 
-        def looked(result: Result[Any]) -> None:
+        def looked(found: Found | None) -> None:
             if mine != self._selecting:
                 return  # another one was chosen meanwhile
-            found = None if isinstance(result, KnowledgeError) else result.value
             if found is None:
                 shell.toast("It is not there any more", icon="info", color="accent", seconds=3.0)
                 self._ask(again=True)

@@ -240,9 +240,6 @@ class SettingsView:
         for one in self.editors.values():
             one.show(one.row)
 
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent."""
-
     def _choose(self, key: str) -> None:
         for name in {self.chosen, key} - {""}:
             self.editors[name].mark(name == key)

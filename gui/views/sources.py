@@ -11,12 +11,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, size
-from core.base.result import ErrorInfo, KnowledgeError, Result
+from core.base.result import ErrorInfo
 from core.commands.panel.bullets import local_day
 from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name, sources
 from core.commands.workspace import utc_now
@@ -217,21 +216,20 @@ class SourcesColumn:
             dpg.set_value(self._summary, "Looks at the disk once the harvest has ended…" if waits else
                           "Looking at the disk…")  # fmt: skip
 
-        def done(result: Result[Any]) -> None:
+        def ended(report: SourcesReport | None) -> None:
             self._looking, self._ledger = False, ledger
             self.again.enable(True)
-            if self._shell.workspace.paths != workspace.paths:
-                self.report = None
-                self._shell.change()
-            elif isinstance(result, KnowledgeError):
-                dpg.set_value(self._summary, "")
-                self._shell.error(result.error, "Try again", self.look)
-            else:
-                self.report = result.value
-                self._show()
-                self._shell.change()
+            self.report = report if self._shell.workspace.paths == workspace.paths else None
+            self._show()
+            self._shell.change()
 
-        self._shell.submit("Looking for conversations", lambda _job: sources(workspace, now=utc_now()), done, lane=RUN)
+        def failed(error: ErrorInfo) -> None:
+            ended(self.report)
+            dpg.set_value(self._summary, "")
+            self._shell.error(error, "Try again", self.look)
+
+        self._shell.submit("Looking for conversations", lambda _job: sources(workspace, now=utc_now()), ended,
+                           failed=failed, lane=RUN)  # fmt: skip
 
     def _show(self) -> None:
         report = self.report

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from pathlib import PurePath
-from typing import Any
 
 import dearpygui.dearpygui as dpg
 
 import core.knowledge.run_state as run_state
 from core.base.figures import count, size
-from core.base.result import KnowledgeError, Result
+from core.base.result import ErrorInfo
 from core.commands.context import GLOBAL, begin_context
 from core.commands.panel.overview import FileState, Overview
 from core.commands.panel.start import Start, start_of
@@ -207,23 +206,23 @@ class StartColumn:
         def work(_job: object) -> Start:
             return start_of(workspace, project)
 
-        def done(result: Result[Any]) -> None:
+        def done(start: Start) -> None:
             if ticket != self._ticket:
                 return
-            if isinstance(result, KnowledgeError):
-                self.start = Start(project, problem=str(result.error))
-            else:
-                self.start = result.value
-                self._projects = {NO_PROJECT: ""}
-                number = snapshot.ledger.by_project
-                most = sorted(number, key=lambda folder: number[folder], reverse=True)
-                for folder in filter(None, dict.fromkeys([*most, project])):
-                    name = PurePath(folder).name
-                    self._projects[name if name not in self._projects else folder] = folder
-                dpg.configure_item(self.project, items=list(self._projects))
+            self.start = start
+            self._projects = {NO_PROJECT: ""}
+            number = snapshot.ledger.by_project
+            most = sorted(number, key=lambda folder: number[folder], reverse=True)
+            for folder in filter(None, dict.fromkeys([*most, project])):
+                name = PurePath(folder).name
+                self._projects[name if name not in self._projects else folder] = folder
+            dpg.configure_item(self.project, items=list(self._projects))
             self._show()
 
-        self._shell.submit("What a conversation starts with", work, done)
+        def failed(error: ErrorInfo) -> None:
+            done(Start(project, problem=str(error)))
+
+        self._shell.submit("What a conversation starts with", work, done, failed=failed)
 
     def choose(self, folder: str) -> None:
         """Show what a conversation in another project starts with."""

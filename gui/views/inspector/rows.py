@@ -116,7 +116,8 @@ def rows_of(page: Page) -> list[FlowRow]:
         if len(page.parts) > 1 or part.name != TEXT:
             keys = {row.key[:2] if isinstance(row.key, tuple) else row.key for row in part.rows}
             number = f"  {len(keys):,}" if part.counted and part.rows else ""
-            rows.append(FlowRow(("part", part.name), part.name + number, text_color="muted", strong=len(part.name)))
+            rows.append(FlowRow(("part", part.name), part.name + number, text_color="muted", strong=len(part.name),
+                                head=True))  # fmt: skip
         rows += part.rows or (FlowRow(("none", part.name), part.empty, text_color="hint"),)
     return rows
 

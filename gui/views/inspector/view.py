@@ -9,7 +9,7 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from core.base.result import Ok, Result
+from core.base.result import ErrorInfo
 from core.commands.history.trash import trash_restore
 from core.commands.panel.bullets import BulletView
 from core.commands.panel.conversations import ConversationView
@@ -112,14 +112,7 @@ class Inspector:
         if able:
             self.act(able)
             return True
-        plain = key.removeprefix("Alt+")
-        used, row = self.list.press(plain), self.list.current
-        if used and row is not None and isinstance(row.key, tuple) and row.key[0] == "part":  # a name is nothing to see
-            self.list.press("Up" if plain in ("Up", "Page up") else "Down")
-        return used
-
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent."""
+        return self.list.press(key.removeprefix("Alt+"))
 
     # --- what is shown ---
 
@@ -129,22 +122,17 @@ class Inspector:
         overview = state.snapshot.overview if state.snapshot is not None else None
         file = overview.file(selected.key) if overview is not None and selected.kind == "file" else None
 
-        def finish(result: Result[Any]) -> None:
-            if ticket != self._ticket:
-                return
-            page = result.value if isinstance(result, Ok) else Page(
-                "circle-alert", "failed", "This cannot be shown", selected.key, warning=str(result.error)
-            )  # fmt: skip
-            same = self._shown == selected
-            self._shown = selected
-            self._show(page, same)
+        def finish(page: Page) -> None:
+            if ticket == self._ticket:
+                same, self._shown = self._shown == selected, selected
+                self._show(page, same)
 
-        def work(_job: object) -> Page:
-            return load(core, selected, file)
+        def failed(error: ErrorInfo) -> None:
+            finish(Page("circle-alert", "failed", "This cannot be shown", selected.key, warning=str(error)))
 
         if self._job is not None:
             self._job.cancel()  # whoever walks through a list waits for the last row alone
-        self._job = self._shell.submit("What is selected", work, finish)
+        self._job = self._shell.submit("What is selected", lambda _: load(core, selected, file), finish, failed=failed)
 
     def _show(self, page: Page | None, same: bool = False) -> None:
         if page == self.page and page is not None:

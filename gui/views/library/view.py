@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
 from core.base.installed import install_command
-from core.base.result import KnowledgeError, Result
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.library.documents import library_remove, library_restore
 from core.commands.library.ingest import library_ingest
 from core.commands.panel import library as commands
@@ -154,23 +155,21 @@ class LibraryView(ListView[LibraryPage]):
         workspace, home = self._shell.workspace, self._shell.state.home
         self._waits += 1
 
-        def answered(result: Result[Any]) -> None:
+        def after(call: Callable[[Any], object], answer: Any) -> None:
             self._waits -= 1
             if home == self._shell.state.home:
-                if isinstance(result, KnowledgeError):
-                    self._failed(result)
-                else:
-                    done(result.value)
+                call(answer)
             self._show(keep=True)
 
-        self._shell.submit(name, lambda _job: ask(workspace), answered, lane=LIBRARY)
+        self._shell.submit(name, lambda _job: ask(workspace), partial(after, done), failed=partial(after, self._failed),
+                           lane=LIBRARY)  # fmt: skip
 
-    def _failed(self, result: KnowledgeError) -> None:
+    def _failed(self, error: ErrorInfo) -> None:
         """Missing packages are told in the place of the rows; that there is no library yet is no error here."""
-        if result.error.code == MISSING:
+        if error.code == MISSING:
             self.missing = True
-        elif result.error.code != "no-library":
-            self._shell.error(result.error)
+        elif error.code != "no-library":
+            self._shell.error(error)
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
         made = [] if self.missing else everything(self.data)
@@ -333,16 +332,18 @@ class LibraryView(ListView[LibraryPage]):
             self._look.keys_to(self.path)
             return
 
-        def done(result: Result[Any]) -> None:
+        def ended() -> None:
             self.job = None
             dpg.configure_item(self._going, show=False)
             dpg.set_value(self.progress, "")
-            if isinstance(result, KnowledgeError):
-                if result.error.code != "cancelled":
-                    self._failed(result)
-                self._show(keep=True)
-                return
-            report = result.value
+
+        def failed(error: ErrorInfo) -> None:
+            ended()
+            self._failed(error)
+            self._show(keep=True)
+
+        def done(report: Any) -> None:
+            ended()
             skipped = sum(report.skipped.values())
             parts = [f"{number:,} {what}" for what, number in report.counts.items() if number] or ["nothing new"]
             parts += [f"{report.unchanged:,} unchanged"] if report.unchanged else []
@@ -365,7 +366,7 @@ class LibraryView(ListView[LibraryPage]):
         self.job = self._shell.submit(
             "Taking documents in",
             lambda job: library_ingest(workspace, [path], progress=job.report, cancelled=lambda: job.cancelled),
-            done, progress=report, lane=INGEST,
+            done, failed=failed, progress=report, lane=INGEST,
         )  # fmt: skip
 
     def _set_status(self, act: str, which: str) -> None:
