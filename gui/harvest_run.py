@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from core.base.answer import price
 from core.base.figures import count
 from core.base.result import ErrorInfo
 from core.commands.harvest import finish_harvest, harvest
-from core.commands.harvest_options import HarvestRequest
+from core.commands.harvest_options import HarvestRequest, price_of
 from core.commands.panel.titles import UNCALLED, Called, titles_of
 from core.commands.workspace import Workspace, reopened
 from core.harvest.report import THROUGH, HarvestReport, NewLine, Progress
@@ -305,9 +304,10 @@ class HarvestRun:
         self._set(replace(self.now, phase=PLANNED, plan=report, names=names, workspace=workspace, provider=provider))
 
     def _step(self, news: Progress) -> None:
-        activity, watch = self._shell.state.activity, self.now.watch
-        if activity is None or watch is None:
+        activity, watch, workspace = self._shell.state.activity, self.now.watch, self.now.workspace
+        if activity is None or watch is None or workspace is None:
             return
+        config = workspace.config
         watch.hear(news, time.monotonic())
         spent = watch.sent + watch.received
         self._shell.change(
@@ -316,22 +316,12 @@ class HarvestRun:
                 done=watch.through,
                 total=len(watch.talks),
                 tokens=spent,
-                price=self._price(watch, spent),
+                price=price_of(workspace, config.provider, config.model, watch.sent, watch.received) if spent else None,
                 left=watch.left,
                 failed=watch.count(BROKEN),
             )
         )
         self._set(replace(self.now))
-
-    def _price(self, watch: Watch, spent: int) -> float | None:
-        """What the run has cost so far: by the prices of the model, else by the estimate of the dry run."""
-        workspace = self.now.workspace
-        if workspace is None or not spent:
-            return None
-        config = workspace.config
-        override = (config.price_input_per_million, config.price_output_per_million)
-        known = price(config.provider, config.model, watch.sent, watch.received, override)
-        return known if known is not None else spent_so_far(self.now.plan, spent)
 
     def _ended(self, report: HarvestReport, took: float) -> None:
         self._job = None
@@ -344,13 +334,6 @@ class HarvestRun:
 def is_elsewhere(state: State) -> bool:
     """Whether another program changes the store now."""
     return state.snapshot is not None and state.snapshot.overview.status.stands.run.state == ELSEWHERE
-
-
-def spent_so_far(plan: HarvestReport | None, tokens: int) -> float | None:
-    """About what so many tokens cost, by the estimate of the dry run; None where that does not know a price."""
-    if plan is None or not plan.price or not plan.tokens:
-        return None
-    return plan.price * tokens / (plan.tokens + plan.expected_output)
 
 
 def ended_words(report: HarvestReport) -> str:

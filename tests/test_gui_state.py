@@ -365,12 +365,12 @@ def test_commands_are_found_by_their_other_names(home: Workspace) -> None:
     actions = [Action("view.settings", "Go to Settings", "settings", lambda: None, "4"),
                Action("doctor", "Check the store, and repair it", "shield-check", lambda: None)]  # fmt: skip
     rows = action_entries(actions) + file_entries(found.overview.files) + run_entries(found.overview.runs)
-    assert search(rows, "file system check")[0].key == "doctor"
-    assert search(rows, "config")[0].key == "view.settings"
-    assert search(rows, "setitngs")[0].key == "view.settings"  # letters that changed places
-    assert search(rows, "undo harvest")[0].kind == "run"
+    assert search(rows, "file system check")[0].key == ("action", "doctor")
+    assert search(rows, "config")[0].key == ("action", "view.settings")
+    assert search(rows, "setitngs")[0].key == ("action", "view.settings")  # letters that changed places
+    assert search(rows, "undo harvest")[0].key[0] == "run"  # type: ignore[index]
     assert search(rows, "qqqqq") == []
-    assert [row.kind for row in search(rows, "", 3)] == ["action", "action", "file"]
+    assert [row.key[0] for row in search(rows, "", 3)] == ["action", "action", "file"]  # type: ignore[index]
 
 
 def test_only_what_can_change_the_view_wakes_it(tmp_path: Path) -> None:

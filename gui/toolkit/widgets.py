@@ -196,6 +196,12 @@ def text(
     return look.tint(item, color)
 
 
+def say(item: int, words: str) -> None:
+    """Other words in a text; it is hidden while there are none."""
+    dpg.set_value(item, words)
+    dpg.configure_item(item, show=bool(words))
+
+
 class CopyText:
     """A line that can be selected and copied: labels of Dear PyGui cannot."""
 

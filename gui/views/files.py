@@ -36,7 +36,7 @@ from gui.toolkit.messages import EmptyState, Teaching
 from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, CopyText, text
+from gui.toolkit.widgets import Button, CopyText, say, text
 from gui.views.knowledge_rows import act_of, change, meta_of
 from gui.views.list_view import FilteredView
 from gui.views.looks import capital, joined, short_folder
@@ -474,12 +474,10 @@ class FilesView(FilteredView):
         sentence, color = headline(note)
         if loaded.text is not None and loaded.text.cut:
             sentence = f"{sentence} Only the beginning of the file is shown.".strip()
-        dpg.set_value(self._head, sentence)
-        dpg.configure_item(self._head, show=bool(sentence))
+        say(self._head, sentence)
         self._look.tint(self._head, color)
         self.open.enable(note.exists)
-        dpg.set_value(self._no_text, capital(str(loaded.problem)) if loaded.problem is not None else "")
-        dpg.configure_item(self._no_text, show=loaded.problem is not None)
+        say(self._no_text, capital(str(loaded.problem)) if loaded.problem is not None else "")
         dpg.configure_item(self.source.item, show=loaded.problem is None)
         headings = note.source.endswith((".md", ".markdown"))
         self.source.set_lines(loaded.lines, loaded.marks, keep_place=same, headings=headings, spans=loaded.colors)

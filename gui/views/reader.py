@@ -28,7 +28,7 @@ from gui.toolkit.layout import box, gap, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import Style, colours_of
-from gui.toolkit.widgets import Button, text, text_field
+from gui.toolkit.widgets import Button, say, text, text_field
 from gui.views.looks import CATEGORIES, short_folder
 from gui.views.reader_map import ReaderMap
 from gui.views.reader_rows import CALL, HEAD, Piece, Place, Script, clock, one_line_of, places_of, script_of
@@ -152,8 +152,7 @@ class ConversationReader:
         def failed(error: ErrorInfo) -> None:
             if ticket == self._ticket:
                 dpg.set_value(self._title, "This conversation cannot be shown")
-                dpg.set_value(self._says, str(error))
-                dpg.configure_item(self._says, show=True)
+                say(self._says, str(error))
 
         def done(read: tuple[ReadableConversation, Script]) -> None:
             if ticket != self._ticket:
@@ -185,8 +184,7 @@ class ConversationReader:
         self._turns = [at for at, piece in enumerate(script.pieces) if piece.kind == HEAD and piece.state == "user"]
         self._changed()
         self.canvas.go(0.0)
-        dpg.set_value(self._says, "")
-        dpg.configure_item(self._says, show=False)
+        say(self._says, "")
         self._tell()
         self._name_places()
 
@@ -273,15 +271,13 @@ class ConversationReader:
     def _say_item(self) -> None:
         """Where there is no room for notes, the item that is looked at stands above the words."""
         marks, at = self.script.marks, self.sheet.mark
-        here = not self.sheet.shape.notes and 0 <= at < len(marks)
         words = ""
-        if here:
+        if not self.sheet.shape.notes and 0 <= at < len(marks):
             item, looks = marks[at].item, CATEGORIES[marks[at].category]
             where = f"   {item.file.rpartition('/')[2]}:{item.line}" if item.line else ""
             shown = one_line_of(item.text).replace("`", "").replace("**", "")[:ITEM]
             words = f"{looks.noun.capitalize()}: {shown}{where}"
-        dpg.set_value(self._says, words)
-        dpg.configure_item(self._says, show=here)
+        say(self._says, words)
 
     def go_mark(self, by: int) -> None:
         """The next harvested item, or the one before."""

@@ -24,7 +24,7 @@ from gui.toolkit.layout import ChipRow, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
-from gui.views.commands import Entry, action_entries, file_entries, run_entries, search
+from gui.views.commands import action_entries, file_entries, run_entries, search
 from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside, the_same
 from gui.views.looks import ENTRY_KINDS, capital
 from gui.views.search_rows import (
@@ -62,7 +62,7 @@ NARROWED = {"since": PERIODS, "role": ROLES}
 """What can be chosen beside the kind, and how each choice is called."""
 PARTS = ("knowledge", "files")
 HOMES = {"bullet": "knowledge", "note": "files", "memory": "knowledge"}
-COMMANDS, COMMAND = ">", "command"
+COMMANDS = ">"
 
 
 KEYS = {"Ctrl+C": "copy", "Ctrl+O": "open"}
@@ -126,7 +126,6 @@ class SearchView(ListView[Findings]):
         """What the chips and choices ask for beside the words."""
         self.pending = False
         self._hits: Mapping[Any, Hit | ConversationHit] = {}
-        self._commands: dict[str, Entry] = {}
         self._entered = False  # Enter was pressed before the answer came
         self._read: tuple[object, ...] = ()
         self._selecting = 0
@@ -230,7 +229,7 @@ class SearchView(ListView[Findings]):
         """Whether commands are looked for, not knowledge."""
         return self.words.lstrip().startswith(COMMANDS)
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[FlowRow]:
         """The commands that fit what is typed, the best first."""
         shell = self._shell
         rows = action_entries(one for one in shell.actions.values() if not one.name.startswith(HIDDEN))
@@ -352,9 +351,8 @@ class SearchView(ListView[Findings]):
     def rows(self) -> tuple[Sequence[FlowRow], int]:
         """What was found of all that could be; or the commands that fit."""
         if self.commands:
-            self._commands = {f"{one.kind}:{one.key}": one for one in self._entries()}
-            return [FlowRow((COMMAND, key), one.title, one.aside, one.icon, one.color) for key, one
-                    in self._commands.items()], len(self._commands)  # fmt: skip
+            fitting = self._entries()
+            return fitting, len(fitting)
         shown = [row_of(hit) for hit in self.data.hits]
         return shown, self.data.entries or len(shown)
 
@@ -397,8 +395,8 @@ class SearchView(ListView[Findings]):
 
     def open(self, row: FlowRow) -> None:
         """Do a command; open the view in which something stands, with it selected."""
-        if isinstance(row.key, tuple) and row.key[0] == COMMAND:
-            self._do(self._commands[row.key[1]])
+        if isinstance(row.key, tuple):
+            self._do(row.text, *row.key)
             return
         hit = self._hits.get(row.key)
         if hit is None:
@@ -412,19 +410,19 @@ class SearchView(ListView[Findings]):
             return
         self._look_at(row, lambda: self._shell.run(f"view.{view}"))
 
-    def _do(self, entry: Entry) -> None:
+    def _do(self, title: str, kind: str, key: str) -> None:
         shell = self._shell
         shell.run("search.leave")
-        if entry.kind == "action":
-            shell.run(entry.key)
-        elif entry.kind == "file":
-            found = shell.state.snapshot.overview.file(entry.key) if shell.state.snapshot is not None else None
+        if kind == "action":
+            shell.run(key)
+        elif kind == "file":
+            found = shell.state.snapshot.overview.file(key) if shell.state.snapshot is not None else None
             if found is not None:
                 shell.open_path(found.path)
         else:
             words = "Its lines leave the files and its conversations come back from the trash."
-            words = f"{entry.title[5:]}\n\n{words} What you changed since stays."
-            shell.ask("Undo this run?", words, "Undo it", lambda: shell.undo(entry.key), kind="danger")
+            words = f"{title[5:]}\n\n{words} What you changed since stays."
+            shell.ask("Undo this run?", words, "Undo it", lambda: shell.undo(key), kind="danger")
 
     def select(self, row: FlowRow) -> None:
         """Show what was found beside the list."""

@@ -24,7 +24,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, card, lowered, spread
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, Toggle, text, text_field
+from gui.toolkit.widgets import Button, Toggle, say, text, text_field
 from gui.views.list_view import MOVES, stepped
 from gui.views.looks import short_folder
 
@@ -132,8 +132,7 @@ class Editor:
 
     def refuse(self, error: ErrorInfo | None) -> None:
         """A sentence below that says why a value was not taken; None takes it away."""
-        dpg.set_value(self._problem, f"{icon('circle-alert')}  {error}" if error is not None else "")
-        dpg.configure_item(self._problem, show=error is not None)
+        say(self._problem, f"{icon('circle-alert')}  {error}" if error is not None else "")
 
     def mark(self, on: bool) -> None:
         """Whether it is the one that the keys are for."""

@@ -24,7 +24,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import card, space, spread
 from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, hint, say_hint, text
+from gui.toolkit.widgets import Button, hint, say, say_hint, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of
 
@@ -253,8 +253,7 @@ class StartColumn:
         self._shell.change()
         room = WORDS if self._most == SHOWN else FEW_WORDS
         words = start.words if len(start.words) <= room else f"{start.words[:room].rstrip()}…"
-        dpg.set_value(self._words, words)
-        dpg.configure_item(self._words, show=bool(words))
+        say(self._words, words)
         own = f"context.md: {start.words_bytes:,} bytes"
         self.write.set_label(own if start.file else "Write a few words of your own")
         on = start.injected
@@ -273,14 +272,11 @@ class StartColumn:
                               key=("file", "digest.md")))  # fmt: skip
         self.lines.set(shown)
         together = known and on and start.words_bytes > 0
-        dpg.set_value(self._total, f"{start.words_bytes + start.bytes:,} bytes with context.md" if together else "")
-        dpg.configure_item(self._total, show=together)
+        say(self._total, f"{start.words_bytes + start.bytes:,} bytes with context.md" if together else "")
         sign, color, sentence = digest_words(snapshot.overview)
         quiet = on and color == "harvested"
-        say = capital(start.problem) or ("" if quiet else f"{icon(sign)}  {sentence}")
-        dpg.set_value(self._why, say)
+        say(self._why, capital(start.problem) or ("" if quiet else f"{icon(sign)}  {sentence}"))
         self._look.tint(self._why, "failed" if start.problem else color)
-        dpg.configure_item(self._why, show=bool(say))
         say_hint(self._why_tip, start.why)
 
     def write_context(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import dearpygui.dearpygui as dpg
@@ -24,7 +25,7 @@ from gui.toolkit.jobs import Job
 from gui.toolkit.layout import box, spread
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
-from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say_hint, text
+from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say, say_hint, text
 from gui.views.inspector.rows import BUTTONS, Page, leads_to, load, rows_of
 from gui.views.knowledge_rows import act_of, change, select_added
 from gui.views.list_view import the_same
@@ -149,9 +150,9 @@ class Inspector:
         say_hint(self._title_tip, page.title)
         self._path.set(page.path)
         dpg.configure_item(self._path.item, show=bool(page.path))
-        self._say(self._body, page.body)
-        for number, item in enumerate(self._facts):
-            self._say(item, page.facts[number] if number < len(page.facts) else "")
+        say(self._body, lettered(page.body))
+        for item, words in zip_longest(self._facts, page.facts[:FACTS], fillvalue=""):
+            say(int(item), lettered(str(words)))
         dpg.set_value(self._warning_text, page.warning)
         dpg.configure_item(self._warning, show=bool(page.warning))
         for name, button in self.buttons.items():
@@ -165,11 +166,6 @@ class Inspector:
         self.list.set_rows(rows_of(page), keep_place=same)
         if page.at is not None and not same:
             self.list.select(page.at)
-
-    @staticmethod
-    def _say(item: int, words: str) -> None:
-        dpg.set_value(item, lettered(words))
-        dpg.configure_item(item, show=bool(words))
 
     def _go(self, to: Selection) -> None:
         self._shell.select(to.kind, to.key, to.line, to.raw)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from core.base.figures import count
 from core.commands.panel.bullets import local_day
-from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.typeset import visible
 from gui.views.looks import Looks, joined, short_folder
 from gui.views.reader_rows import CODE, blocks, marked_down
 
 if TYPE_CHECKING:
-    from core.commands.panel.library import Answered, Dossier
+    from core.commands.library.use import Answered
+    from core.commands.panel.library import Dossier
 
 OUTCOME_LOOKS: Mapping[str, Looks] = {
     "win": Looks("Win", "thumbs-up", "harvested", "wins"),
@@ -24,7 +24,8 @@ OUTCOME_LOOKS: Mapping[str, Looks] = {
     "miss": Looks("Miss", "minus", "hint", "misses"),
     "misleading": Looks("Misleading", "triangle-alert", "failed", "misleading"),
 }
-KEY_OF = {outcome: key.upper() for key, outcome in OUTCOME_KEYS.items()}
+KEY_OF = {"win": "W", "partial": "P", "miss": "M", "misleading": "L"}
+"""The key with which a user says how the selected passage served."""
 TYPES: Mapping[str, str] = {
     "article": "file-text", "paper": "scroll-text", "note": "bookmark", "code": "file-code",
     "conversation": "messages-square", "reference": "book-open",
@@ -36,7 +37,7 @@ _HEADINGS = re.compile(r"\A(?:\s*#{1,6} .*(?:\n|\Z))+")
 _FENCES = re.compile(r"^[ ]*(?:`{3,}|~{3,}).*$", re.MULTILINE)
 _WITHIN = re.compile(r"(?<!\n)\n(?![ ]*(?:[-*+•]|\d{1,3}[.)])[ ]|#{1,6}[ ]|[ ]*\||\s*\n)")
 """A line break within a paragraph."""
-SERVES = frozenset({*OUTCOMES, "copy"})
+SERVES = frozenset({*KEY_OF, "copy"})
 
 
 @dataclass(frozen=True)

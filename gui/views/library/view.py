@@ -1,7 +1,7 @@
 """The view of the library: its documents; ask them, and say how the answers served.
 
-Everything is asked of `core/commands/panel/library.py` on a worker; nothing of the library's packages is loaded before
-the view is opened. What the rows say is in `rows.py`.
+Everything is asked on a worker; nothing of the library's packages is loaded before the view is opened. What the rows
+say is in `rows.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from core.base.installed import install_command
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.library.documents import library_remove, library_restore
 from core.commands.library.ingest import library_ingest
-from core.commands.panel import library as commands
+from core.commands.library.use import library_record, library_retrieve
+from core.commands.panel.library import documents, dossier_text
 from core.commands.workspace import Workspace
 from gui.shell import INGEST, LIBRARY, Shell
 from gui.state import State
@@ -131,7 +132,7 @@ class LibraryView(ListView[LibraryPage]):
 
     def opened(self) -> None:
         """Look which documents there are."""
-        self._call("The documents", commands.documents, lambda found: self.put(documents=found.documents))
+        self._call("The documents", documents, lambda found: self.put(documents=found.documents))
 
     def put(self, **parts: Any) -> None:
         """Exchange parts of the page, and show it."""
@@ -250,7 +251,7 @@ class LibraryView(ListView[LibraryPage]):
         elif document is not None:
             self._shell.copy(str(document["path"]))
         else:
-            self._shell.copy(commands.dossier_text(self.data.dossier) if self.data.dossier is not None else row.text)
+            self._shell.copy(dossier_text(self.data.dossier) if self.data.dossier is not None else row.text)
 
     # --- find and say ---
 
@@ -275,7 +276,7 @@ class LibraryView(ListView[LibraryPage]):
             told = f"{count(len(dossiers), 'passage')} for {named(found.retrieved.task_type)}"
             self.tell(found.warnings or (told,), calm=not found.warnings)
 
-        self._call("The question", lambda workspace: commands.search(workspace, query, session=session), done)
+        self._call("The question", lambda workspace: library_retrieve(workspace, query, session=session), done)
 
     def mark(self, outcome: str, chunk: str) -> None:
         """Record how a passage served. The same outcome twice counts once, and another one replaces it."""
@@ -288,15 +289,17 @@ class LibraryView(ListView[LibraryPage]):
 
         def record(workspace: Workspace) -> Any:
             try:
-                return commands.mark(
-                    workspace, outcome, chunk, retrieved.id, retrieved.task_type, "", session, instead=instead
-                )
+                done = library_record(workspace, session, [chunk], retrieved.task_type, outcome, retrieval=retrieved.id,
+                                      context="the panel")  # fmt: skip
+                if instead:
+                    library_record(workspace, undo=instead)
             except KnowledgeError:
                 self._look.jobs.post(lambda: self.put(said=before))
                 raise
+            return done
 
-        def done(trace: Any) -> None:
-            recorded[chunk] = trace.id
+        def done(made: Any) -> None:
+            recorded[chunk] = made.traces[0].id
             looks = OUTCOME_LOOKS[outcome]
             self._shell.toast(f"Recorded: {outcome}", icon=looks.icon, color=looks.color, seconds=2.5)
 
@@ -312,7 +315,7 @@ class LibraryView(ListView[LibraryPage]):
             self.put(said={one: outcome for one, outcome in self.data.said.items() if one != chunk})
             self._shell.toast("Taken back: it counts no more", icon="undo-2", seconds=2.5)
 
-        self._call("The outcome", lambda workspace: commands.unmark(workspace, trace), done)
+        self._call("The outcome", lambda workspace: library_record(workspace, undo=trace), done)
 
     # --- documents ---
 
