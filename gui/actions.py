@@ -94,7 +94,7 @@ def add_actions(
         "hints": partial(tell_hints, shell),
         "demo": partial(open_demo, shell),
         "config.open": shell.open_settings,
-        "home.open": partial(open_home, shell),
+        "home.open": lambda: shell.open_path(str(shell.workspace.paths.home)),
         **of_panel,
     }
     for name, (words, icon) in ACTIONS.items():
@@ -210,8 +210,3 @@ def tell_hints(shell: Shell) -> None:
         shell.ask("Hints", "\n".join(rows or ["No hint was given yet."]) + f"\n\n{on}", "Close", lambda: None)
 
     shell.submit("The hints", lambda _job: hints(workspace, limit=SHOWN), finish)
-
-
-def open_home(shell: Shell) -> None:
-    """Open the home folder in the file browser."""
-    shell.open_path(str(shell.workspace.paths.home))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.base.figures import count
 from core.base.result import ErrorInfo
 from core.commands.harvest import finish_harvest, harvest
 from core.commands.harvest_options import HarvestRequest, price_of
+from core.commands.history.runs import UndoReport
 from core.commands.panel.titles import UNCALLED, Called, titles_of
 from core.commands.workspace import Workspace, reopened
 from core.harvest.report import THROUGH, HarvestReport, NewLine, Progress
@@ -70,8 +70,6 @@ class Watch:
             )
             for step in steps
         }
-        self._states = Counter(talk.state for talk in self.talks.values())
-        self._done, self._all = 0, sum(talk.bytes or 1 for talk in self.talks.values())
         self.begun, self.sent, self.received, self.again = begun, 0, 0, 0
         self.counts: dict[str, int] = {}
         self.best: list[Came] = []
@@ -89,7 +87,7 @@ class Watch:
             return
         if news.kind != THROUGH:
             if talk.state == WAITING or news.calls > talk.calls:
-                self._put(talk, replace(talk, state=READING, calls=news.calls, order=self._news))
+                self.talks[talk.path] = replace(talk, state=READING, calls=news.calls, order=self._news)
             return
         self._forget(talk)
         fresh = [line for line in news.lines if not line.again]
@@ -99,8 +97,8 @@ class Watch:
         if fresh:
             self._lines[talk.path] = fresh
         state = BROKEN if news.outcome == "failed" else LEFT if news.outcome in NOT_READ else READ
-        before, talk = talk, replace(talk, state=state, outcome=news.outcome, lines=len(fresh), order=self._news)
-        self._put(before, talk)
+        talk = replace(talk, state=state, outcome=news.outcome, lines=len(fresh), order=self._news)
+        self.talks[talk.path] = talk
         said = {came.line.text for came in self.best}  # at once, by two conversations that were read side by side
         self.best += [Came(line, talk, now) for line in fresh[:BEST_OF_ONE] if line.text not in said]
         self.best = sorted(self.best, key=lambda came: (-came.line.score, -came.at))[:BEST]
@@ -112,26 +110,24 @@ class Watch:
             self.counts[line.category] -= 1
             self.best = [came for came in self.best if came.talk.path != talk.path]
 
-    def _put(self, before: Talk, talk: Talk) -> None:
-        self.talks[talk.path] = talk
-        self._states[before.state] -= 1
-        self._states[talk.state] += 1
-        if before.state in (WAITING, READING) and talk.state not in (WAITING, READING):
-            self._done += talk.bytes or 1
-
     def count(self, state: str) -> int:
         """How many conversations are in a state."""
-        return self._states[state]
+        return sum(talk.state == state for talk in self.talks.values())
 
     @property
     def through(self) -> int:
         """How many are through."""
-        return len(self.talks) - self._states[WAITING] - self._states[READING]
+        return len(self.talks) - self.count(WAITING) - self.count(READING)
 
     def _estimate(self, now: float) -> None:
-        rest = self._all - self._done
-        if self._done and self.through >= 2:
-            left = (now - self.begun) * rest / self._done
+        done = rest = 0
+        for talk in self.talks.values():
+            if talk.state in (WAITING, READING):
+                rest += talk.bytes or 1
+            else:
+                done += talk.bytes or 1
+        if self.through >= 2:
+            left = (now - self.begun) * rest / done
             self.left = min(left, self.left) if self.left and rest else left  # it never counts up
 
 
@@ -154,11 +150,7 @@ class Run:
     digest: int = 0
     provider: str = "offline"
     took: float = 0.0
-    undone: bool = False
-    lines_out: int = 0
-    restored: int = 0
-    stayed: int = 0
-    """This many of its lines the undo left, because the user has changed them since."""
+    undone: UndoReport | None = None
     sources: tuple[str, ...] = ()
     workspace: Workspace | None = None
     """What the dry run looked at; the harvest is of the same, whatever the window shows by then."""
@@ -272,9 +264,8 @@ class HarvestRun:
         if report is not None and report.run and not self.now.undone:
             self._shell.undo(report.run, self._undone)
 
-    def _undone(self, report: Any) -> None:
-        out, back, stayed = report.lines_out, len(report.restored), len(report.stayed)
-        self._set(replace(self.now, undone=True, lines_out=out, restored=back, stayed=stayed))
+    def _undone(self, report: UndoReport) -> None:
+        self._set(replace(self.now, undone=report))
 
     def rest(self) -> None:
         """Forget a result or a plan that was looked at."""

@@ -144,7 +144,7 @@ class KnowledgePanel:
         self.homes = Homes(
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
         )
-        shell.on_home = self._use_home
+        shell.use_home = self._use_home
         shell.on_banner = self.workbench.show_error
         shell.on_success = lambda _name: self.workbench.banner.outlive()
         self.keyboard = Keyboard(look, SHORTCUTS, shell.run, look.focus.mine, lambda: shell.settling.waiting)

@@ -60,6 +60,7 @@ from core.commands.workspace import Workspace
 from gui.state import NOTHING, REDO, UNDO, History, Selection, State, Step
 from gui.toolkit.dialogs import Question
 from gui.toolkit.jobs import Job, Jobs, Worker, no_wake
+from gui.toolkit.letters import shortened
 from gui.toolkit.messages import Toast, ToastLook
 from gui.toolkit.outside import open_outside
 from gui.toolkit.theme import Look
@@ -86,7 +87,7 @@ class Shell:
         self.choices: dict[str, str] = {}
         self._chosen: dict[str, Selection] = {}  # view -> what was selected when it was left
         self.on_refresh: Callable[[], object] = lambda: None
-        self.on_home: Callable[[Workspace], object] = lambda _: None
+        self.use_home: Callable[[Workspace], object] = lambda _: None
         self.on_next_reading: list[Callable[[], object]] = []
         self.on_banner: Callable[[ErrorInfo, str, Callable[[], object] | None], object] = lambda *_: None
         self.on_refused: Callable[[], object] = lambda: None
@@ -144,10 +145,6 @@ class Shell:
     def refresh(self) -> None:
         """Gather the store again, soon; several wishes become one."""
         self.on_refresh()
-
-    def use_home(self, workspace: Workspace) -> None:
-        """Show another home in this panel."""
-        self.on_home(workspace)
 
     def after_reading(self, call: Callable[[], object]) -> None:
         """Gather the store again and call once that is done (settings and files are then as they are on disk)."""
@@ -430,7 +427,7 @@ class Shell:
 def _named(lines: Sequence[str], file: str) -> str:
     """The first of some lines and the file that it is in."""
     text = split_provenance(str(lines[0]).strip().removeprefix("- "))[0]
-    text = text if len(text) <= NAMED else f"{text[:NAMED].rstrip()}…"
+    text = shortened(text, NAMED)
     more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
     return f"'{text}'{more} in {file}"
 

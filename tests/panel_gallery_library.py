@@ -41,11 +41,13 @@ def leave_library(workspace: Workspace) -> None:
             )
         (folder / f"{name}.md").write_text("\n".join(words), encoding="utf-8")
     assert isinstance(attempt(library_ingest, workspace, [str(folder)]), Ok)
-    outcomes = "wwwpwwmwlwpw"
+    outcomes = ("win", "win", "win", "partial", "win", "win", "miss", "win", "misleading", "win", "partial", "win")
     for turn, (task, question) in enumerate(ASKED * 4):
         found = library_retrieve(workspace, question)
         for at, one in enumerate(found.retrieved.dossiers[:3]):
-            outcome = "l" if task == "factual_lookup" and (turn + at) % 3 else outcomes[(turn + at) % len(outcomes)]
+            outcome = (
+                "misleading" if task == "factual_lookup" and (turn + at) % 3 else outcomes[(turn + at) % len(outcomes)]
+            )
             library_record(workspace, chunk=[one.chunk.id], task=task, outcome=outcome, notes="it named the lock",
                            retrieval=found.retrieved.id)  # fmt: skip
     for question in ("Are locks across processes fair?", "Does asyncio work on Windows?"):

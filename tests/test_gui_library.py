@@ -15,7 +15,7 @@ import pytest
 
 from core.commands.library.ingest import library_ingest
 from core.commands.library.use import library_record, library_retrieve
-from core.commands.panel.library import documents
+from core.commands.panel.overview import documents
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import FlowRow, matching
 from gui.views.library import rows as plain

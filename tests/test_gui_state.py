@@ -16,6 +16,7 @@ from core.commands.context import DigestState
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history.ledger import LedgerRow
+from core.commands.history.runs import UndoReport
 from core.commands.panel.ledger_rows import rows_of
 from core.commands.panel.overview import overview
 from core.commands.panel.start import start_of
@@ -275,7 +276,7 @@ def test_the_first_digest_says_what_it_does_and_how_it_is_turned_off() -> None:
         ended_lines(later, report, 1_000, True),
         ended_lines(first, report, 1_000, False),
         ended_lines(first, report, 0, True),
-        ended_lines(replace(first, undone=True), report, 1_000, True),
+        ended_lines(replace(first, undone=UndoReport("")), report, 1_000, True),
     ):
         assert DIGEST_BEGINS not in [line.text for line in lines]
 
@@ -295,7 +296,7 @@ def test_what_two_conversations_say_is_one_best_bullet() -> None:
 
 
 def test_the_settings_that_are_shown_have_words_a_value_and_their_choices(home: Workspace) -> None:
-    rows = {row.key: row for row in setting_rows(config_show(home), "nowhere")}
+    rows = {row.key: row for row in setting_rows(config_show(home))}
     assert len(rows) == 7 and all(row.words and row.about for row in rows.values())
     assert rows["provider"].choices[0] == "offline" and rows["digest_max_bytes"].value == "4096"
     assert set_words("text", "true") == '"true"' and set_words("int", "4") == "4"

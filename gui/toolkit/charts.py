@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.drawing import Layer
 from gui.toolkit.theme import Look
 
-
-@dataclass(frozen=True)
-class Part:
-    """One segment: what it stands for, how much, in which colour, and the amount in words."""
-
-    label: str
-    value: float
-    color: str
-    words: str = ""
+Part = tuple[float, str]
+"""One segment: how much, and in which colour."""
 
 
 class SegmentBar:
@@ -53,10 +45,10 @@ class SegmentBar:
         dpg.configure_item(self.item, width=int(self._width), height=height)
         self._layer.begin()
         self._layer.rect(0, 0, self._width, height, "field", px(3))
-        for part in self._parts:
-            end = min(x + self._width * part.value / self._total, self._width)
+        for value, color in self._parts:
+            end = min(x + self._width * value / self._total, self._width)
             if end - x >= 1:
-                self._layer.rect(x, 0, max(end - px(2) - x, 1), height, part.color, px(3))
+                self._layer.rect(x, 0, max(end - px(2) - x, 1), height, color, px(3))
             x = end
         self._layer.end()
 

@@ -21,7 +21,6 @@ ROOM = 10 + 8 + 28 + 10  # around the field: above, between, the row of buttons,
 BELOW = 10  # below a sentence
 AROUND = 12 + 24 + 12 + 8  # beside a sentence: the frame, the sign
 BESIDE = 52  # beside the words of the field: frames, padding, the scroll bar
-THEIRS = 120  # characters of the other text that are shown
 
 
 LEAST, MOST = 2, 9
@@ -152,8 +151,3 @@ class Editor:
         self._said = max(LINE, lines * LINE) + BELOW if sentence else 0
         dpg.configure_item(self._question, show=self._said > 0)
         self._on_height()
-
-
-def shortened(words: str) -> str:
-    """Words for a sentence about them."""
-    return words if len(words) <= THEIRS else words[: THEIRS - 1].rstrip() + "…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypedDict, Unpack
 
 import dearpygui.dearpygui as dpg
@@ -108,25 +108,6 @@ class EmptyState:
             indent = (width - wide(self._button.label)) / 2 - look.px(FRAME[0])
             dpg.configure_item(self._button.item, indent=max(1, int(indent)))
         return True
-
-
-class Teaching:
-    """Several empty states, of which one stands in the place of a list (`holder`) while that has no rows."""
-
-    def __init__(self, holder: int, states: Mapping[str, EmptyState]) -> None:
-        self._holder, self._states = holder, states
-        self._shown = ""
-
-    def show(self, name: str) -> None:
-        """Show one of them instead of the list; "" shows the list."""
-        if name == self._shown:
-            return
-        if self._shown:
-            self._states[self._shown].show(False)
-        if name:
-            self._states[name].show(True)
-        dpg.configure_item(self._holder, show=not name)
-        self._shown = name
 
 
 class Banner:

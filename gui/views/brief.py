@@ -15,7 +15,7 @@ from core.base.figures import count
 from core.commands.panel.start import Start
 from gui.shell import Shell
 from gui.state import State
-from gui.toolkit.charts import Part, SegmentBar
+from gui.toolkit.charts import SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.rows import Line
@@ -124,7 +124,7 @@ class Brief:
         dpg.configure_item(self.project, items=list(names))
         dpg.set_value(self.project, self._side.project_name)
         dpg.set_value(self._words, start_words(start))
-        parts = [Part(CATEGORIES[name].name, amount, CATEGORIES[name].color) for name, amount in start.sections]
+        parts = [(amount, CATEGORIES[name].color) for name, amount in start.sections]
         self._bar.set(parts if start.injected else (), start.most or 1)
         self._put(lines)
 

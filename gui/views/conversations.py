@@ -105,7 +105,7 @@ def row_of(key: str, entry: Mapping[str, Any]) -> Row:
     items = items if isinstance(items, dict) else {}
     gave = {category: number for category, number in items.items() if isinstance(number, int)}
     return Row(
-        key, status_of(entry), known.title or plain_name(name) or key, gave,
+        key, str(entry.get("status") or "unknown"), known.title or plain_name(name) or key, gave,
         held if isinstance(held, int) else 0, place_of(entry), seconds_of(entry.get("at")), path,
         str(entry.get("error") or entry.get("last_error") or ""), known.tool, known.day, name,
     )  # fmt: skip
@@ -120,10 +120,6 @@ def counted(entry: Mapping[str, Any]) -> tuple[int, int]:
 def file_of(entry: Mapping[str, Any]) -> str:
     """A conversation's own name."""
     return str(entry.get("name") or "") or PurePath(str(entry.get("path") or "")).name
-
-
-def status_of(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("status") or "unknown")
 
 
 def place_of(entry: Mapping[str, Any]) -> str:

@@ -18,8 +18,9 @@ from core.commands.panel.bullets import category_view
 from core.commands.statements import Found, Said, said_with
 from core.commands.workspace import Workspace
 from gui.shell import Shell
-from gui.toolkit.editor import Editor, shortened
+from gui.toolkit.editor import Editor
 from gui.toolkit.flow import FlowList
+from gui.toolkit.letters import shortened
 from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
 from gui.views import memories
@@ -223,6 +224,4 @@ def written(workspace: Workspace, category: str, one: Said | None, words: str, s
     """Put the words into all lines of that statement, or into a new bullet; on a worker."""
     if one is None:
         return bullets.add(workspace, category, words, seen=seen)
-    if one.others:
-        return change_all(workspace, "edit", one.refs, words, seen=seen)
-    return bullets.edit(workspace, category, one.found.ref, words, seen=seen)
+    return change_all(workspace, "edit", one.refs, words, seen=seen)

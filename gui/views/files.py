@@ -27,12 +27,12 @@ from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
-from gui.toolkit.editor import shortened
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import Columns, Pane, box, gap, lowered, spread
-from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.letters import shortened
+from gui.toolkit.messages import EmptyState
 from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
@@ -276,7 +276,6 @@ class FilesView(FilteredView):
             look, parent, parent, icon="file-code", title="No notes on files yet",
             words=TAUGHT, command="knowledge add files TEXT --file PATH",
         )  # fmt: skip
-        self._teaching = Teaching(self._full, {"none": self._none})
 
     def _fit(self, width: float, height: float) -> None:
         """The tree beside the text, or above it where there is no room."""
@@ -331,7 +330,8 @@ class FilesView(FilteredView):
             self._seen = data
             self.notes = data.notes
             self.arrange(keep=True)
-            self._teaching.show("" if data.notes else "none")
+            self._none.show(not data.notes)
+            dpg.configure_item(self._full, show=bool(data.notes))
             self._none.tell(nothing_words(state.snapshot.ledger.lost_notes if state.snapshot is not None else 0))
         if state.selected is not self._selected:
             self._selected = state.selected

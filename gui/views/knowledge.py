@@ -14,9 +14,9 @@ from core.commands.statements import Found
 from gui.shell import Shell
 from gui.state import Selection, State
 from gui.toolkit.dialogs import Menu, MenuRow
-from gui.toolkit.editor import shortened
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import ChipRow
+from gui.toolkit.letters import shortened
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
 from gui.views import knowledge_rows, memories
@@ -248,10 +248,6 @@ class KnowledgeView(ListView[Knowledge]):
     def _found(self, row: FlowRow) -> Found | None:
         return self.data.found.get(cast(BulletKey, row.key))
 
-    def _sha(self, category: str) -> str:
-        view = self.data.view(category)
-        return view.sha256 if view is not None else ""
-
     # --- single changes ---
 
     def action_of(self, key: str, row: FlowRow) -> str:
@@ -278,7 +274,8 @@ class KnowledgeView(ListView[Knowledge]):
         elif name == "edit":
             self.begin_edit(row)
         else:
-            said, act = act_of(name, found, self._sha(found.category), self.data.others.get(key, ()))
+            view = self.data.view(found.category)
+            said, act = act_of(name, found, view.sha256 if view is not None else "", self.data.others.get(key, ()))
             strike = name == "strike"
             if not strike:
                 self.list.leave(row.key)  # the row goes, so the selection moves on to its neighbour

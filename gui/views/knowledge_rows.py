@@ -12,7 +12,6 @@ from rapidfuzz import fuzz
 
 from core.base.figures import count
 from core.base.result import ErrorInfo
-from core.commands import bullets
 from core.commands.bullets import change_all
 from core.commands.panel.bullets import CategoryView, category_views
 from core.commands.panel.evidence import steps_in
@@ -252,24 +251,15 @@ Act = Callable[[Workspace], Any]
 def act_of(name: str, found: Found, seen: str, others: Sequence[Found] = ()) -> tuple[str, Act]:
     """What is said afterwards, and the command: done, reopen, accept, strike or delete. It is done to all lines of a
     statement: to `others`, which say the same, as to the one that stands for them."""
-    category, ref, struck = found.category, found.ref, found.bullet.struck
-    noun = CATEGORIES[category].noun
-    acts: dict[str, tuple[str, Act]] = {
-        "done": ("Done", lambda workspace: bullets.done(workspace, ref, seen=seen)),
-        "reopen": ("Opened again", lambda workspace: bullets.reopen(workspace, ref, seen=seen)),
-        "accept": ("Let in", lambda workspace: quarantine_accept(workspace, ref, seen=seen)),
-        "strike": (
-            "Took the line away" if struck else f"Struck the {noun} through",
-            lambda workspace: change_all(workspace, "unstrike" if struck else "strike", (ref,), seen=seen),
-        ),
-        "delete": (f"Deleted the {noun}", lambda workspace: bullets.remove(workspace, category, ref, seen=seen)),
-    }
-    if category == "quarantine" and name == "delete":
-        return "Dropped the held item", lambda workspace: quarantine_drop(workspace, ref, seen=seen)
-    if others and name != "accept":
-        refs, every = (ref, *(one.ref for one in others)), "unstrike" if struck and name == "strike" else name
-        return acts[name][0], lambda workspace: change_all(workspace, every, refs, seen=seen)
-    return acts[name]
+    refs, noun = (found.ref, *(one.ref for one in others)), CATEGORIES[found.category].noun
+    if name == "accept":
+        return "Let in", lambda workspace: quarantine_accept(workspace, found.ref, seen=seen)
+    if name == "delete" and found.category == "quarantine":
+        return "Dropped the held item", lambda workspace: quarantine_drop(workspace, found.ref, seen=seen)
+    act = "unstrike" if name == "strike" and found.bullet.struck else name
+    said = {"done": "Done", "reopen": "Opened again", "strike": f"Struck the {noun} through",
+            "unstrike": "Took the line away", "delete": f"Deleted the {noun}"}[act]  # fmt: skip
+    return said, lambda workspace: change_all(workspace, act, refs, seen=seen)
 
 
 def change(shell: Shell, name: str, act: Act, said: str, done: Callable[[Any], object] | None = None) -> None:

@@ -22,11 +22,12 @@ from core.commands.review.waiting import Waiting, waiting
 from core.commands.workspace import Workspace
 from gui.shell import COMPARE, Reading, Shell
 from gui.toolkit.drawing import Drawing
-from gui.toolkit.editor import shortened
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, gap, lowered, spread
+from gui.toolkit.letters import shortened
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
+from gui.views.list_view import the_same
 from gui.views.looks import capital, joined, short_name
 
 NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "doubles?", "vanished": "gone?",
@@ -140,7 +141,7 @@ class LookCard:
 
     def ask(self, *of: object) -> None:
         """Look for what waits, when the bullets or the ledger are others than the last time."""
-        if self._pending or of[-1] is None or (self._of and all(a is b for a, b in zip(of, self._of, strict=True))):
+        if self._pending or of[-1] is None or the_same(of, self._of):
             return
         self._pending, self._of = True, of
         workspace = self._shell.workspace

@@ -23,8 +23,8 @@ from core.commands.memories import (
 from core.commands.panel.bullets import local_day
 from core.commands.workspace import Workspace
 from gui.shell import Shell
-from gui.toolkit.editor import shortened
 from gui.toolkit.flow_rows import FlowRow, RowAction
+from gui.toolkit.letters import shortened
 from gui.views.looks import MEMORY_CATEGORIES, Looks, joined, short_folder, tags_words
 
 MEMORIES = "memories"

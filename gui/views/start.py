@@ -19,7 +19,7 @@ from core.commands.panel.overview import FileState, Overview
 from core.commands.panel.start import Start, start_of
 from gui.shell import Shell
 from gui.state import Selection, Snapshot, State
-from gui.toolkit.charts import Part, SegmentBar
+from gui.toolkit.charts import SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import card, space, spread
 from gui.toolkit.rows import Line, Rows
@@ -261,7 +261,7 @@ class StartColumn:
         dpg.set_value(self._bytes, (f"{start.bytes:,}" if on else "0") if known else "")
         dpg.set_value(self._of, f"of {start.most:,} bytes" if known else "")
         self._look.tint(self._bytes, "text" if on else "hint")
-        parts = [Part(CATEGORIES[name].name, amount, CATEGORIES[name].color) for name, amount in start.sections]
+        parts = [(amount, CATEGORIES[name].color) for name, amount in start.sections]
         self._bar.set(parts if on else (), start.most or 1)
         shown = [Line(words, CATEGORIES[name].icon, CATEGORIES[name].color, "muted" if on else "hint",
                       key=("line", words), tip=words) for name, words in start.lines[: self._most]]  # fmt: skip

@@ -4,6 +4,7 @@ lines a note speaks of (`line 42`, `lines 4-6`, `L12`, a name like `foo()`, a qu
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import re
@@ -154,20 +155,12 @@ def source_mark(path: str) -> tuple[int, int, int]:
 
 def decoded(data: bytes, cut: bool = False) -> str | None:
     """Text of any usual encoding, for the eye; None when it is none. A character or line torn by `cut` is left out."""
-    for mark, name in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
-        if data.startswith(mark):
-            text = data[len(mark) :].decode(name, "replace")
-            break
-    else:
-        if b"\0" in data[:8192]:
-            return None
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            torn = cut and error.start >= len(data) - 4
-            text = data[: error.start].decode("utf-8") if torn else data.decode("utf-8", "replace")
-    if cut and "\n" in text:
-        text = text[: text.rindex("\n") + 1]
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if not wide and b"\0" in data[:8192]:
+        return None
+    text = data.decode("utf-16" if wide else "utf-8-sig", "replace")
+    if cut:
+        text = text[: text.rindex("\n") + 1] if "\n" in text else text.rstrip("\ufffd")
     return text.replace("\0", "\ufffd")
 
 

@@ -1,4 +1,5 @@
-"""The store at a glance, for a window: the status with the digest by section, every file, and the runs."""
+"""The store at a glance, for a window: the status with the digest by section, every file, the runs; and the documents
+of its library."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.paths import Paths
@@ -23,6 +25,10 @@ from core.knowledge.digest import section_sizes
 from core.knowledge.journal import read_journal
 from core.knowledge.run_state import changed_lines, harvested_lines, owed_lines
 from core.sources.artifact import Artifact
+
+if TYPE_CHECKING:
+    from core.commands.library.documents import Shelf
+    from core.library.use.dossier import Dossier as Dossier
 
 WAITING = "waiting"
 """The status of a conversation that the next harvest reads; no ledger has it."""
@@ -105,6 +111,29 @@ def waiting_rows(workspace: Workspace, awaited: Sequence[Artifact]) -> tuple[Led
                  "date": known.day, "project_root": known.project}  # fmt: skip
         rows.append(LedgerRow("", entry))
     return tuple(rows)
+
+
+DOCUMENTS = 5_000
+"""This many documents of the library are listed at the most."""
+
+
+def documents(workspace: Workspace) -> Shelf:
+    """Documents of every status, the latest first. Raises KnowledgeError where the packages of the library are not
+    installed, also where there is no library yet: who opens the view is told before anything is tried."""
+    from core.commands.library.documents import library_list
+    from core.library.database import missing
+
+    lacking = missing()
+    if lacking is not None:
+        raise lacking
+    return library_list(workspace, status="all", limit=DOCUMENTS)
+
+
+def dossier_text(dossier: Dossier) -> str:
+    """A dossier of the library as text, for a user or a model."""
+    from core.library.use.dossier import as_text
+
+    return as_text(dossier)
 
 
 def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...]:

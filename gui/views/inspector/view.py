@@ -17,12 +17,12 @@ from core.commands.panel.conversations import ConversationView
 from core.conversations.readable import ReadableConversation
 from gui.shell import Shell
 from gui.state import NOTHING, Selection, State
-from gui.toolkit.editor import shortened
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.jobs import Job
 from gui.toolkit.layout import box, spread
+from gui.toolkit.letters import shortened
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say, say_hint, text

@@ -20,7 +20,7 @@ from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.library.documents import library_remove, library_restore
 from core.commands.library.ingest import library_ingest
 from core.commands.library.use import library_record, library_retrieve
-from core.commands.panel.library import documents, dossier_text
+from core.commands.panel.overview import documents, dossier_text
 from core.commands.workspace import Workspace
 from gui.shell import INGEST, LIBRARY, Shell
 from gui.state import State
