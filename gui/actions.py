@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from core.base.figures import count, size
 from core.commands.context import ContextPrefix, context
 from core.commands.history.trash import PurgeReport, trash_purge
-from core.commands.moment.hints import HintsReport, hints
 from core.commands.sources import NAMES, title_of
 from core.commands.workspace import Workspace
 from gui.shell import RUN, Shell
@@ -24,7 +23,6 @@ from gui.state import HISTORY_KEYS
 from gui.toolkit.keys import Shortcut, label_of
 from gui.views.digest_switch import ask_delete, write_digest
 from gui.views.first_start import open_demo
-from gui.views.state_line import HARVEST
 from gui.workbench import VIEWS, view_keys
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 
 # name -> what it does in words, icon; the shell or the panel does it
 ACTIONS: dict[str, tuple[str, str]] = {
-    "harvest": (HARVEST.words, "wheat"),
+    "harvest": ("Harvest: look first, then apply", "wheat"),
     "search": ("Search everything, and all commands", "search"),
     "search.leave": ("Back from the search", "arrow-left"),
     "digest.toggle": ("Digest in prompt on or off", "toggle-right"),
@@ -50,7 +48,6 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "doctor": ("Check the store, and repair it", "shield-check"),
     "trash.purge": ("Empty the trash of what is past its time", "trash-2"),
     "context.copy": ("Copy what a new conversation would start with", "copy"),
-    "hints": ("Hints that agents were given, and how they went", "lightbulb"),
     "demo": ("Try the demo in a home of its own", "circle-play"),
     "config.open": ("Open the settings file", "external-link"),
     "home.open": ("Open the home folder", "folder-open"),
@@ -91,7 +88,6 @@ def add_actions(
         "doctor": partial(check, shell),
         "trash.purge": partial(purge, shell),
         "context.copy": partial(copy, shell),
-        "hints": partial(tell_hints, shell),
         "demo": partial(open_demo, shell),
         "config.open": shell.open_settings,
         "home.open": lambda: shell.open_path(str(shell.workspace.paths.home)),
@@ -198,15 +194,3 @@ def copy(shell: Shell) -> None:
             shell.toast("There is nothing to inject: no digest, or it is switched off", icon="info", color="accent")
 
     shell.submit("The prompt", lambda _job: context(workspace), finish)
-
-
-def tell_hints(shell: Shell) -> None:
-    """The newest hints that hooks handed out, and how each went."""
-    workspace = shell.workspace
-
-    def finish(found: HintsReport) -> None:
-        rows = [f"• {row.text[:90]} ({row.tool}, {row.at[:10]}; {row.went or 'not known yet'})" for row in found.hints]
-        on = f"Hints are given for: {', '.join(found.on)}." if found.on else "Hints are switched off."
-        shell.ask("Hints", "\n".join(rows or ["No hint was given yet."]) + f"\n\n{on}", "Close", lambda: None)
-
-    shell.submit("The hints", lambda _job: hints(workspace, limit=SHOWN), finish)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from core.base.figures import count
 from core.base.result import ErrorInfo
@@ -32,16 +31,14 @@ BEST_OF_ONE = 4
 
 @dataclass(frozen=True)
 class Talk:
-    """One conversation of a run: what it is called, how far it is, what became of it and how many lines it gave."""
+    """One conversation of a run: what it is called, how far it is, and the order in which news of it came."""
 
     path: str
     name: str
     bytes: int = 0
     called: Called = UNCALLED
     state: str = WAITING
-    outcome: str = ""
     calls: int = 0
-    lines: int = 0
     order: int = 0
 
     @property
@@ -97,7 +94,7 @@ class Watch:
         if fresh:
             self._lines[talk.path] = fresh
         state = BROKEN if news.outcome == "failed" else LEFT if news.outcome in NOT_READ else READ
-        talk = replace(talk, state=state, outcome=news.outcome, lines=len(fresh), order=self._news)
+        talk = replace(talk, state=state, order=self._news)
         self.talks[talk.path] = talk
         said = {came.line.text for came in self.best}  # at once, by two conversations that were read side by side
         self.best += [Came(line, talk, now) for line in fresh[:BEST_OF_ONE] if line.text not in said]
@@ -156,14 +153,6 @@ class Run:
     """What the dry run looked at; the harvest is of the same, whatever the window shows by then."""
 
 
-class Planned(NamedTuple):
-    """A dry run, what its conversations are called by their paths, and the home with the settings that it was for."""
-
-    report: HarvestReport
-    names: Mapping[str, Called]
-    workspace: Workspace
-
-
 class HarvestRun:
     """At most one dry run or harvest at a time. `now` is what stands; `on_change()` hears of every step."""
 
@@ -188,19 +177,21 @@ class HarvestRun:
         self._set(asked)
         request = HarvestRequest(sources=sources)
 
-        def planned(found: Planned) -> None:
+        def planned(run: Run) -> None:
             if self.now is asked:  # else another home has been asked about since
-                self._planned(found)
+                self._job = None
+                self._set(run)
 
         def failed(error: ErrorInfo) -> None:
             if self.now is asked:
                 self._failed(error)
 
-        def work(_job: Job) -> Planned:
+        def work(_job: Job) -> Run:
             settled = reopened(workspace)  # no run on settings that are not those of the file
             report = harvest(settled, request)
             names = titles_of(workspace, [row.artifact for row in report.plan.classified])
-            return Planned(report, names, settled)
+            return replace(asked, phase=PLANNED, plan=report, names=names, workspace=settled,
+                           provider=settled.config.provider)  # fmt: skip
 
         self._job = self._shell.submit("The dry run", work, planned, failed=failed, lane=RUN)
 
@@ -287,12 +278,6 @@ class HarvestRun:
         self._shell.change(activity=None)
         self._set(replace(self.now, phase=FAILED, error=error))
         self._shell.refresh()
-
-    def _planned(self, found: Planned) -> None:
-        self._job = None
-        report, names, workspace = found
-        provider = workspace.config.provider
-        self._set(replace(self.now, phase=PLANNED, plan=report, names=names, workspace=workspace, provider=provider))
 
     def _step(self, news: Progress) -> None:
         activity, watch, workspace = self._shell.state.activity, self.now.watch, self.now.workspace

@@ -366,10 +366,6 @@ class Shell:
         """One more thing that can be done from everywhere."""
         self.actions[name] = Action(name, words, icon, act, shortcut)
 
-    def reword(self, name: str, words: str) -> None:
-        """Other words for an action: what it does depends on what goes on."""
-        self.actions[name] = replace(self.actions[name], words=words)
-
     # --- speaking to the user ---
 
     def toast(self, words: str, **how: Unpack[ToastLook]) -> None:

@@ -39,8 +39,6 @@ class NoteView:
     recorded: str
     exists: bool
     note: str
-    path: str
-    bytes: int
     sha256: str
     rows: tuple[Found, ...]
     inode: int = 0
@@ -62,11 +60,9 @@ class NotesOverview:
 
 @dataclass(frozen=True)
 class SourceText:
-    """A source file's text for display. `bytes` is its whole size; `cut` says that only the beginning is in `text`."""
+    """A source file's text for display; `cut` says that only the beginning is in `text`."""
 
-    path: str
     text: str
-    bytes: int
     cut: bool
     mark: tuple[int, int, int] = (0, 0, 0)
 
@@ -99,7 +95,7 @@ def notes_overview(workspace: Workspace, before: NotesOverview | None = None) ->
             rows = tuple(Found("files", note, bullet) for bullet in parse_bullets(text))
         recorded = str(record["path"]) if record is not None else ""
         source, inode, searched = _place(path.name, record, old) if record is not None else ("", 0, 0.0)
-        view = NoteView(source, recorded, inode > 0, note, str(path), len(data), sha, rows, inode, searched)
+        view = NoteView(source, recorded, inode > 0, note, sha, rows, inode, searched)
         found.append(old if old is not None and old == view else view)
     found.sort(key=lambda row: (row.source.casefold(), row.note))
     result = NotesOverview(tuple(found), tuple(errors))
@@ -141,7 +137,7 @@ def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> S
         raise KnowledgeError(
             "not-text", "this file holds no text, so it is not shown", asked, "open it in its own program"
         )
-    return SourceText(asked, text, found.size, found.size > len(data), (found.ino, found.size, found.mtime_ns))
+    return SourceText(text, found.size > len(data), (found.ino, found.size, found.mtime_ns))
 
 
 def source_mark(path: str) -> tuple[int, int, int]:
