@@ -75,11 +75,11 @@ def test_a_key_stays_when_lines_above_come_and_go(home: Workspace) -> None:
     """Else the editor would move to another bullet while somebody types."""
     write(home, "facts.md", "# Facts\n\n- same\n  but in detail\n- other\n- same\n")
     data = gather(home, None)
-    assert [key[2] for key in data.found if key[1] == "- same"] == [1, 2]
+    assert [key[2] for key in data.said if key[1] == "- same"] == [1, 2]
     assert data.key_of("facts.md", "- same", 6) == ("facts", "- same", 2)
     write(home, "facts.md", "# Facts\n\n- first\n- same\n  but in detail\n- other\n- same\n")
     moved = gather(home, data)
-    assert moved.found[("facts", "- same", 2)].bullet.line == 7 and moved.key_of("facts.md", "- none") is None
+    assert moved.said[("facts", "- same", 2)].found.bullet.line == 7 and moved.key_of("facts.md", "- none") is None
 
 
 def test_an_edited_bullet_is_found_again(home: Workspace) -> None:

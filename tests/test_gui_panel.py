@@ -130,7 +130,7 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
             seat.until(lambda: seat.state.activity is not None and seat.state.activity.done >= 1)
             desk.press("Escape")
             assert not panel.harvest.dialog.is_open and seat.state.activity is not None
-            assert "Harvesting" in panel.status.harvest.label and "running" in panel.shell.actions["harvest"].words
+            assert "Harvesting" in panel.status.harvest.label
             desk.click(panel.status.harvest.item)  # shows the run and begins nothing
             assert panel.harvest.dialog.is_open and panel.run.now.phase == "running"
             desk.press("Escape")

@@ -15,7 +15,7 @@ from core.base.result import ErrorInfo, KnowledgeError
 from core.commands import bullets
 from core.commands.bullets import change_all
 from core.commands.panel.bullets import category_view
-from core.commands.statements import Found, Said, said_with
+from core.commands.statements import Said, said_with
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.toolkit.editor import Editor
@@ -59,23 +59,26 @@ def insisting(act: Callable[[Workspace], Any]) -> Callable[[Workspace], Any]:
 
 @dataclass(frozen=True)
 class BulletTarget:
-    """What is being edited: the row in whose place the editor stands, the bullet (None: a new one) with the older ones
-    that say the same."""
+    """What is being edited: the row in whose place the editor stands, and the statement (None: a new one)."""
 
     key: BulletKey
     category: str
-    found: Found | None = None
-    others: tuple[Found, ...] = ()
+    one: Said | None = None
+
+    @property
+    def words(self) -> str:
+        """What it says, "" for a new one."""
+        return self.one.found.bullet.text if self.one is not None else ""
 
     @property
     def note(self) -> str:
         """What becomes of where it came from."""
-        return STAY.format(len(self.others) + 1) if self.others else STAYS
+        return STAY.format(len(self.one.refs)) if self.one is not None and self.one.others else STAYS
 
     @property
     def said(self) -> str:
         """What the toast says when it is saved."""
-        return "Changed the bullet" if self.found is not None else f"Added to {NAMES[self.category].name}"
+        return "Changed the bullet" if self.one is not None else f"Added to {NAMES[self.category].name}"
 
 
 class BulletSession:
@@ -110,10 +113,10 @@ class BulletSession:
 
     # --- opening and closing ---
 
-    def edit(self, key: BulletKey, found: Found, others: tuple[Found, ...] = ()) -> None:
-        """Open the editor in the place of a row; `others` say the same, and are changed with it."""
-        target = BulletTarget(key, found.category, found, others)
-        self.open(target, found.bullet.text, target.note)
+    def edit(self, key: BulletKey, one: Said) -> None:
+        """Open the editor in the place of a row; all lines of the statement are changed together."""
+        target = BulletTarget(key, one.found.category, one)
+        self.open(target, target.words, target.note)
 
     def add(self, category: str) -> None:
         """Open the editor over a new row at the top."""
@@ -149,8 +152,8 @@ class BulletSession:
         def bring_back() -> None:
             if self.target is None:
                 self._on_show(put_aside.category)
-                before = put_aside.found.bullet.text if put_aside.found is not None else ""
-                self.open(put_aside, before, put_aside.note, "Save" if before else "Add", mine=typed)
+                save = "Save" if put_aside.one is not None else "Add"
+                self.open(put_aside, put_aside.words, put_aside.note, save, mine=typed)
 
         self._shell.toast("Your words were put aside", icon="undo-2", color="accent", action="Bring back",
                           on_action=bring_back)  # fmt: skip
@@ -170,7 +173,7 @@ class BulletSession:
         target, words = self.target, self.editor.words
         if target is None or self.writing:
             return
-        if target.found is not None and words == target.found.bullet.text:
+        if target.one is not None and words == target.words:
             self.close()
             return
         looked: list[Said | None] = []
@@ -179,7 +182,7 @@ class BulletSession:
             if target.category == MEMORIES:
                 return memories.written(workspace, words)
             view = category_view(workspace, target.category)
-            found, same = found_again(view.rows, target.found) if target.found is not None else (None, True)
+            found, same = found_again(view.rows, target.one.found) if target.one is not None else (None, True)
             one = said_with(view.rows, found) if found is not None else None
             looked[:] = [one]
             if not same:
@@ -212,12 +215,12 @@ class BulletSession:
 
     def _show_other(self, target: BulletTarget, one: Said | None, words: str) -> None:
         """The bullet itself is another one, or gone: shown before anything is written."""
-        now = BulletTarget(target.key, target.category, *((one.found, one.others) if one is not None else ()))
-        if now.found is None:
+        now = BulletTarget(target.key, target.category, one)
+        if one is None:
             self.open(now, "", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)
         else:
-            note = f"Now it says: {shortened(now.found.bullet.text)}"
-            self.open(now, now.found.bullet.text, note, "Put mine there", mine=words)
+            note = f"Now it says: {shortened(now.words)}"
+            self.open(now, now.words, note, "Put mine there", mine=words)
 
 
 def written(workspace: Workspace, category: str, one: Said | None, words: str, seen: str) -> Any:

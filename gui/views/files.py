@@ -23,7 +23,7 @@ from core.commands.panel.files import (
     notes_overview,
     source_text,
 )
-from core.commands.statements import Found
+from core.commands.statements import Found, Said
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
@@ -521,5 +521,5 @@ class FilesView(FilteredView):
         if name == "copy":
             self._shell.copy(found.bullet.text, "Copied the note")
             return
-        said, act = act_of(name, found, loaded.note.sha256)
+        said, act = act_of(name, Said(found), loaded.note.sha256)
         change(self._shell, said, act, f"{said}: {shortened(row.text)}")

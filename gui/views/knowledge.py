@@ -10,7 +10,7 @@ from typing import cast
 import dearpygui.dearpygui as dpg
 
 from core.commands.panel.evidence import say_how_it_served
-from core.commands.statements import Found
+from core.commands.statements import Said
 from gui.shell import Shell
 from gui.state import Selection, State
 from gui.toolkit.dialogs import Menu, MenuRow
@@ -165,10 +165,10 @@ class KnowledgeView(ListView[Knowledge]):
         target = self.session.target
         if target is None or self.category not in (ALL, target.category):
             return -1
-        if target.found is None or self.category == ALL:
+        if target.one is None or self.category == ALL:
             return 0
-        lines = [found.bullet.line for row in shown if (found := self._found(row)) is not None]
-        return sum(line > target.found.bullet.line for line in lines)
+        lines = [one.found.bullet.line for row in shown if (one := self._said(row)) is not None]
+        return sum(line > target.one.found.bullet.line for line in lines)
 
     def show(self, category: str) -> None:
         """Show another category, or all, from the newest bullet."""
@@ -203,10 +203,10 @@ class KnowledgeView(ListView[Knowledge]):
 
     def _ask_served(self, row: FlowRow) -> None:
         """How a bullet served, in a menu beside it."""
-        found = self._found(row)
-        if found is None:
+        one = self._said(row)
+        if one is None:
             return
-        words = found.bullet.text
+        words = one.found.bullet.text
 
         def say(outcome: str) -> None:
             self._shell.write("How it served", lambda workspace: say_how_it_served(workspace, words, outcome),
@@ -217,8 +217,9 @@ class KnowledgeView(ListView[Knowledge]):
 
     def select(self, row: FlowRow) -> None:
         """Its evidence, over the list."""
-        found, memory = self._found(row), self.data.memories.find(row.key)
-        if found is not None:
+        one, memory = self._said(row), self.data.memories.find(row.key)
+        if one is not None:
+            found = one.found
             self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
         elif memory is not None:
             below = self._shell.workspace.paths.knowledge
@@ -245,8 +246,8 @@ class KnowledgeView(ListView[Knowledge]):
             self.list.select(key)
         return True
 
-    def _found(self, row: FlowRow) -> Found | None:
-        return self.data.found.get(cast(BulletKey, row.key))
+    def _said(self, row: FlowRow) -> Said | None:
+        return self.data.said.get(cast(BulletKey, row.key))
 
     # --- single changes ---
 
@@ -259,7 +260,7 @@ class KnowledgeView(ListView[Knowledge]):
         return super().action_of(key, row)
 
     def act(self, name: str, row: FlowRow) -> None:
-        key, found, memory = cast(BulletKey, row.key), self._found(row), self.data.memories.find(row.key)
+        one, memory = self._said(row), self.data.memories.find(row.key)
         if memory is not None and name == "copy":
             self._shell.copy(memory.content, "Copied the memory")
         elif memory is not None and name == "open":
@@ -267,15 +268,15 @@ class KnowledgeView(ListView[Knowledge]):
         elif memory is not None:
             self.list.leave(row.key)
             memories.move(self._shell, self.data.memories, memory, name)
-        if found is None:
+        if one is None:
             return
         if name == "copy":
-            self._shell.copy(*copied(found))
+            self._shell.copy(*copied(one.found))
         elif name == "edit":
             self.begin_edit(row)
         else:
-            view = self.data.view(found.category)
-            said, act = act_of(name, found, view.sha256 if view is not None else "", self.data.others.get(key, ()))
+            view = self.data.view(one.found.category)
+            said, act = act_of(name, one, view.sha256 if view is not None else "")
             strike = name == "strike"
             if not strike:
                 self.list.leave(row.key)  # the row goes, so the selection moves on to its neighbour
@@ -290,13 +291,14 @@ class KnowledgeView(ListView[Knowledge]):
             self.begin_edit(row)
 
     def edit(self, row: FlowRow) -> None:
-        found, key = self._found(row), cast(BulletKey, row.key)
-        if found is None:
+        one = self._said(row)
+        if one is None:
             return
+        found = one.found
         if lettered(found.bullet.text) != found.bullet.text:  # nobody can edit what has no letters here
             self._shell.open_path(str(self._shell.workspace.paths.knowledge / found.file), found.bullet.line)
             return
-        self.session.edit(key, found, self.data.others.get(key, ()))
+        self.session.edit(cast(BulletKey, row.key), one)
 
     def begin_add(self) -> None:
         if self.session.target is None:

@@ -426,8 +426,9 @@ class ConversationReader:
         if not item.line:
             self._shell.toast("Its line is not there any more", icon="info", color="accent")
             return
-        found = getattr(self._shell.state.of("knowledge"), "found", {})
-        raws = (one.bullet.raw for one in found.values() if (one.file, one.bullet.line) == (item.file, item.line))
+        said = getattr(self._shell.state.of("knowledge"), "said", {})
+        found = (one.found for one in said.values())
+        raws = (one.bullet.raw for one in found if (one.file, one.bullet.line) == (item.file, item.line))
         self.close()
         self._shell.run("view.files" if item.file.startswith("files/") else "view.knowledge")
         self._shell.select("bullet", item.file, item.line, next(raws, ""))

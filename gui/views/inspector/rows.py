@@ -319,8 +319,8 @@ def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") 
                     view.raw[2:])  # fmt: skip
     found = view.found
     _, picture, color, noun = CATEGORIES[found.category]
-    several = Said(found, view.others).conversations
-    row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category != "files" else None
+    one = Said(found, view.others)
+    row = row_of((found.category, found.bullet.raw, 1), one) if found.category != "files" else None
     body = row.text if row is not None else without_emphasis(found.bullet.text)
     facts = [row.meta if row is not None else meta_of(found), f"{view.file}:{found.bullet.line}"]
     facts += [f"{capital(used)} (U says how it served)"] if used else []

@@ -14,6 +14,7 @@ from core.base.result import ErrorInfo
 from core.commands.history.trash import trash_restore
 from core.commands.panel.bullets import BulletView
 from core.commands.panel.conversations import ConversationView
+from core.commands.statements import Said
 from core.conversations.readable import ReadableConversation
 from gui.shell import Shell
 from gui.state import NOTHING, Selection, State
@@ -232,6 +233,6 @@ class Inspector:
     def _change(self, name: str, view: BulletView) -> None:
         found = view.found
         if found is not None:
-            said, act = act_of(name, found, view.sha256, view.others)
+            said, act = act_of(name, Said(found, view.others), view.sha256)
             follow = partial(select_added, self._shell, line=found.bullet.line) if name == "strike" else None
             change(self._shell, said, act, f"{said}: {shortened(found.bullet.text)}", follow)
