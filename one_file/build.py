@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "knowledge"
-WHOLE = ("detect_secrets", "alembic")
+WHOLE = ("detect_secrets",)
 """Libraries that find parts of themselves by name."""
 LEFT_OUT = (
     "pytest", "hypothesis", "mypy", "ruff", "coverage", "tkinter", "IPython", "matplotlib", "pgserver", "atheris",
@@ -28,7 +28,6 @@ def words(target: Path, work: Path) -> list[str]:
     rows += ["--distpath", str(target), "--workpath", str(work), "--specpath", str(work)]
     rows += ["--add-data", f"{ROOT / 'assets'}{os.pathsep}assets", "--collect-all", "dearpygui"]
     rows += ["--add-data", f"{ROOT / 'config.toml'}{os.pathsep}assets"]
-    rows += ["--add-data", f"{ROOT / 'core' / 'library' / 'migrations'}{os.pathsep}core/library/migrations"]
     for room in ("core", "gui"):  # commands and views are imported by their names
         rows += ["--collect-submodules", room]
     for name in WHOLE:

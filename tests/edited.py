@@ -70,3 +70,10 @@ def reopen(paths: Paths, ref: BulletRef) -> Any:
 
 def undo_last(paths: Paths) -> str:
     return take_back(paths, read_changes(paths)[-1], NOW, "undo-test")
+
+
+def held_line(paths: Paths, words: str) -> BulletRef:
+    """The line of the quarantine in which these words stand."""
+    rows = parse_bullets((paths.knowledge / "quarantine.md").read_text(encoding="utf-8"))
+    row = next(row for row in rows if words in row.raw)
+    return BulletRef("quarantine.md", row.line, row.raw)

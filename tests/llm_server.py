@@ -181,7 +181,7 @@ def time_is_up_when_stuck(monkeypatch: pytest.MonkeyPatch, server: ModelServer) 
     def monotonic() -> float:
         return time.monotonic() + 3600.0 * server.stuck.is_set()
 
-    monkeypatch.setattr("core.llm.exchange.time", SimpleNamespace(monotonic=monotonic))
+    monkeypatch.setattr("core.base.exchange.time", SimpleNamespace(monotonic=monotonic))
 
 
 def cut(body: bytes, declared: int) -> Script:

@@ -6,22 +6,24 @@ import hashlib
 import io
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.cli.main import main
 from core.commands import bullets
-from core.commands.bullets import change_all, list_tasks
+from core.commands.bullets import change_all
 from core.commands.bullets import notes as notes_of
 from core.commands.history.undo import undo
 from core.commands.panel.bullets import category_view
 from core.commands.quarantine import accept_all, drop_all, quarantine_accept, quarantine_drop, quarantine_list
 from core.commands.review.decide import review, review_text
 from core.commands.review.waiting import similar
-from core.commands.statements import said, said_with
+from core.commands.statements import bullets_of, said, said_with
 from core.commands.workspace import Workspace
 from core.knowledge.bullet_text import BulletRef
+from tests.edited import held_line
 from tests.made_home import (
     HURRIED,
     Clock,
@@ -324,7 +326,7 @@ def test_a_task_that_two_conversations_wanted_is_done_once_and_for_both(home: Wo
     assert read(home, "tasks.md").endswith(wanted)
     assert error(bullets.done, home, "buy tea").code == "already-done"
     bullets.reopen(home, "tea")
-    assert [row.bullet.text for row in list_tasks(home, "open")] == ["sweep", "buy tea", "Buy tea"]
+    assert [row.bullet.text for row in bullets_of(home.paths, ("tasks_open",))] == ["sweep", "buy tea", "Buy tea"]
 
 
 def test_nothing_is_written_when_one_of_the_lines_is_gone_or_the_file_is_another(home: Workspace) -> None:
@@ -358,14 +360,14 @@ def test_the_same_words_in_another_order_are_alike_and_the_very_same_are_not_lis
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("trash purge 3fa9", "'knowledge trash purge' takes no SHA"),
-        ("trash list 3fa9", "takes no SHA"),
+        ("trash purge 3fa9", "'knowledge trash purge' takes no '3fa9'"),
+        ("trash list 3fa9", "takes no '3fa9'"),
         ("trash list --all", "--all goes with purge"),
         ("trash restore 3fa9 --all", "takes no --all"),
-        ("review list kkkkkkk", "takes no ID"),
-        ("config show jobs 2", "VALUE goes with set"),
+        ("review list kkkkkkk", "takes no 'kkkkkkk'"),
+        ("config show jobs 2", "takes no '2'"),
         ("digest off --project .", "--project goes with show"),
-        ("memories list 7", "takes no ID"),
+        ("memories list 7", "takes no '7'"),
         ("import  --apply", "which file or folder"),  # an empty variable of a script: not the folder it runs in
     ],
 )
@@ -389,7 +391,7 @@ def test_a_harvest_s_held_item_is_listed_and_let_in_with_its_provenance(workspac
     harvested(workspace, Model(decisions=[{"statement": "use tabs", "quote": "nobody ever said so"}]), Clock())
     [item] = quarantine_list(workspace)
     assert (item.held, item.category, item.text) == ("quote-not-found", "decisions", "use tabs")
-    assert quarantine_accept(workspace, "use tabs").file == "decisions.md"
+    assert quarantine_accept(workspace, held_line(workspace.paths, "use tabs")).file == "decisions.md"
     assert read(workspace, "decisions.md") == f"# Decisions\n\n- use tabs {item.provenance}\n"
     assert "use tabs" not in read(workspace, "quarantine.md")
     assert quarantine_list(workspace) == []
@@ -401,36 +403,25 @@ def test_a_held_note_goes_to_its_file_or_else_to_the_facts(tmp_path: Path, works
     source.write_text("")
     lines = f"- [no-quote] files {source}: is empty {TOLD}\n- [no-quote] files /nowhere/x.py: is lost {TOLD}\n"
     write(workspace, "quarantine.md", lines)
-    note = quarantine_accept(workspace, "is empty")
+    note = quarantine_accept(workspace, held_line(workspace.paths, "is empty"))
     assert note.file.startswith("files/")
     assert read(workspace, note.file) == f"# {source}\n\n- is empty {TOLD}\n"
-    quarantine_accept(workspace, "is lost")
+    quarantine_accept(workspace, held_line(workspace.paths, "is lost"))
     assert f"- /nowhere/x.py: is lost {TOLD}\n" in read(workspace, "facts.md")
     assert read(workspace, "quarantine.md") == ""
-
-
-def test_of_two_held_items_in_the_same_words_nobody_chooses_but_the_person(workspace: Workspace) -> None:
-    """They are of two conversations, perhaps of two projects: which one is let in is not for the program to guess."""
-    rows = [f"- [no-quote] facts: water is dry [from: {name}, 2026-05-0{day}]\n" for day, name in ((1, "a"), (2, "b"))]
-    write(workspace, "quarantine.md", "".join(("# Quarantine\n\n", *rows)))
-    assert error(quarantine_accept, workspace, "water").code == "ambiguous"
-    assert read(workspace, "quarantine.md").endswith("".join(rows))
-    assert not (workspace.paths.knowledge / "facts.md").exists()
-    quarantine_accept(workspace, "quarantine.md:3")
-    assert "[from: a" in read(workspace, "facts.md") and read(workspace, "quarantine.md").endswith(f"\n{rows[1]}")
 
 
 def test_an_item_stays_held_when_its_file_cannot_take_it(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD)
     write(workspace, "facts.md", "- a\n").chmod(0o444)
-    assert error(quarantine_accept, workspace, "water").code == "read-only"
+    assert error(quarantine_accept, workspace, held_line(workspace.paths, "water")).code == "read-only"
     assert read(workspace, "quarantine.md") == HELD
 
 
 def test_accepting_again_after_a_crash_between_the_two_files_only_clears_the_quarantine(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD)
     write(workspace, "facts.md", f"# Facts\n\n- water is dry {TOLD}\n")
-    quarantine_accept(workspace, "water")
+    quarantine_accept(workspace, held_line(workspace.paths, "water"))
     assert read(workspace, "facts.md").count("water") == 1 and "water" not in read(workspace, "quarantine.md")
 
 
@@ -438,14 +429,14 @@ def test_a_write_that_does_not_hold_keeps_the_item(workspace: Workspace, monkeyp
     write(workspace, "quarantine.md", HELD)
     write(workspace, "facts.md", "- a\n")
     monkeypatch.setattr("core.knowledge.log.append_expected", lambda *_: True)
-    assert error(quarantine_accept, workspace, "water").code == "not-proven"
+    assert error(quarantine_accept, workspace, held_line(workspace.paths, "water")).code == "not-proven"
     assert read(workspace, "quarantine.md") == HELD
 
 
 def test_dropping_and_accepting_can_be_undone(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD)
-    dropped = quarantine_drop(workspace, "water")
-    accepted = quarantine_accept(workspace, "swept")
+    dropped = quarantine_drop(workspace, held_line(workspace.paths, "water"))
+    accepted = quarantine_accept(workspace, held_line(workspace.paths, "swept"))
     assert read(workspace, "tasks.md") == f"# Tasks\n\n## Open\n\n## Done\n\n- swept {TOLD}\n"
     assert read(workspace, "quarantine.md") == "# Quarantine\n\n"
     undo(workspace, accepted.run, editor_wait=HURRIED)
@@ -514,14 +505,14 @@ def test_of_many_those_that_cannot_go_in_stay_and_are_told(workspace: Workspace)
     assert "swept" not in read(workspace, "quarantine.md")
 
 
-def test_a_stale_view_a_wrong_match_and_a_foreign_line_are_refused(workspace: Workspace) -> None:
-    assert error(quarantine_accept, workspace, "water").code == "no-match"
+def test_a_stale_view_and_a_foreign_line_are_refused(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD + "- my own line\n")
     old = hashlib.sha256(b"other").hexdigest()
-    assert error(quarantine_accept, workspace, "water", seen=old).code == "changed-outside"
-    assert error(quarantine_drop, workspace, "water", seen=old).code == "changed-outside"
-    assert error(quarantine_accept, workspace, "fire").code == "no-match"
-    assert error(quarantine_accept, workspace, "my own").code == "not-an-item"
+    assert error(quarantine_accept, workspace, held_line(workspace.paths, "water"), seen=old).code == "changed-outside"
+    assert error(quarantine_drop, workspace, held_line(workspace.paths, "water"), seen=old).code == "changed-outside"
+    gone = replace(held_line(workspace.paths, "water"), line=9)
+    assert error(quarantine_accept, workspace, gone).code == "changed-outside"
+    assert error(quarantine_accept, workspace, held_line(workspace.paths, "my own")).code == "not-an-item"
     assert read(workspace, "quarantine.md") == HELD + "- my own line\n"
 
 
@@ -542,5 +533,5 @@ def test_a_path_that_a_model_wrote_is_not_looked_at_when_it_is_listed(
         patched.setattr(os, "stat", stat)
         [item] = quarantine_list(workspace)
     assert item.category == "files" and not any(name.startswith(path[:4]) for name in looked if "pytest" not in name)
-    quarantine_accept(workspace, "a note")
+    quarantine_accept(workspace, held_line(workspace.paths, "a note"))
     assert f"- {path}: a note {TOLD}\n" in read(workspace, "facts.md")

@@ -19,6 +19,7 @@ from core.commands.harvest_report import harvest_text
 from core.commands.history.undo import undo
 from core.commands.quarantine import quarantine_accept, quarantine_drop
 from core.knowledge.swap import replace_expected
+from tests.edited import held_line
 from tests.facts_home import (
     YAML,
     claude_session,
@@ -128,7 +129,7 @@ def test_a_fact_that_is_too_long_goes_in_without_its_detail_or_not_at_all(world:
 
 def test_what_is_let_in_and_too_long_for_a_fact_is_told(world: World) -> None:
     learn(world, facts=["x" * 501])
-    done = quarantine_accept(workspace_of(world), "xxx")
+    done = quarantine_accept(workspace_of(world), held_line(world.paths, "xxx"))
     assert done.file == "facts.md" and "too long for the fact index (280 characters): 1" in done.warning
     assert facts_of(world) == []
 
@@ -141,14 +142,14 @@ def test_what_is_let_out_of_the_quarantine_becomes_a_fact(world: World) -> None:
     harvested(world, says(facts=[held, waits, "Kept"], decisions=[held]))
     assert [fact.fact for fact in facts_of(world)] == ["Kept"]
     workspace = workspace_of(world)
-    done = quarantine_accept(workspace, "facts: Invented", now=lambda: world.clock)
+    done = quarantine_accept(workspace, held_line(world.paths, "facts: Invented"), now=lambda: world.clock)
     assert not done.warning
     assert {(fact.fact, fact.id, fact.source_count) for fact in facts_of(world)} == {
         ("Kept", "global:fact:001", 1),
         ("Invented", "global:fact:002", 1),
     }
-    quarantine_accept(workspace, "decisions: Invented", now=lambda: world.clock)
-    quarantine_drop(workspace, "facts: Waits", now=lambda: world.clock)
+    quarantine_accept(workspace, held_line(world.paths, "decisions: Invented"), now=lambda: world.clock)
+    quarantine_drop(workspace, held_line(world.paths, "facts: Waits"), now=lambda: world.clock)
     report = learn(world, "User: b\n", facts=["Invented"])
     assert report.facts == {"new": 0, "confirmed": 1, "total": 2, "too_long": 0}
     assert sync_facts(workspace, now=lambda: world.clock).new == 0
@@ -164,7 +165,7 @@ def test_an_accepted_item_whose_feed_was_cut_off_is_a_fact_after_the_next_harves
     learn(world, facts=[{"statement": "Invented", "quote": "nobody said that at all"}])
     with monkeypatch.context() as patch:
         patch.setattr("core.commands.fact_feed.after_accept", lambda *_: "")
-        quarantine_accept(workspace_of(world), "Invented", now=lambda: world.clock)
+        quarantine_accept(workspace_of(world), held_line(world.paths, "Invented"), now=lambda: world.clock)
     assert not facts_of(world)
     assert learn(world, "User: b\n", facts=["Other"]).facts == {"new": 2, "confirmed": 0, "total": 2, "too_long": 0}
 
@@ -207,7 +208,7 @@ def test_an_undo_that_was_cut_before_the_facts_is_finished_by_the_next_sync(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = learn(world, facts=["One"]).run
-    monkeypatch.setattr("core.commands.history.undo._undo_facts", lambda *_: None)
+    monkeypatch.setattr("core.commands.history.undo.after_undo", lambda *_: [])
     undo(workspace_of(world), run, editor_wait=HURRIED)
     assert facts_of(world) == [] and "One" in (world.paths.knowledge / YAML).read_text()  # without its bullet, no more
     assert sync_facts(workspace_of(world)).taken_back == 1
@@ -509,7 +510,7 @@ def test_a_search_leaves_an_expired_fact_out_and_says_what_time_left_of_another(
     assert cli(taught, "facts", "sync")[0] == 0
     index = taught.paths.knowledge / "index.json"
     index.write_text(index.read_text().replace('"confidence": 0.6', '"confidence": 0.54'))
-    assert f"[fact: {two.id}, 0.54]" in cli(taught, "search", "Two", "--kind", "fact")[1]
+    assert f"[fact: {two.id}, 0.54]" in cli(taught, "search", "Two", "--kind", "fact", "--json")[1]
     for damaged in (index.read_text().replace("0.54", "9" * 400), "{"):
         index.write_text(damaged)
-        assert f"[fact: {two.id}, 0.6]" in cli(taught, "search", "Two", "--kind", "fact")[1]
+        assert f"[fact: {two.id}, 0.6]" in cli(taught, "search", "Two", "--kind", "fact", "--json")[1]

@@ -35,6 +35,7 @@ from core.knowledge.journal import read_journal
 from core.knowledge.ledger import read_ledger
 from gui.state import History, Step
 from tests.cli_call import call
+from tests.edited import held_line
 from tests.faults.fault import Counter, Fault
 from tests.harvest_world import (
     HURRIED,
@@ -128,7 +129,7 @@ def test_an_accepted_item_with_details_goes_back_whole(world: World, category: s
     held = f"# Quarantine\n\n- [no-quote] {category}: held [from: c, 2026-01-01]\n  one\n  two\n"
     world.knowledge("quarantine.md", held)
     workspace = open_workspace(str(world.paths.home))
-    accepted = quarantine_accept(workspace, "held")
+    accepted = quarantine_accept(workspace, held_line(world.paths, "held"))
     assert "  two\n" in world.text(accepted.file)
     done = taken_back(world, accepted.run)
     assert not done.stayed and world.text("quarantine.md") == held

@@ -435,8 +435,8 @@ def test_a_server_that_is_not_there_is_looked_for_once(talks: World, monkeypatch
 
 def test_a_key_of_gemini_that_is_wrong_is_told_as_one(tmp_path: Path) -> None:
     """Gemini says 400 for it, which any other server says of one request alone."""
+    from core.base.exchange import Call, Reply
     from core.llm.transport import refusal
-    from core.llm.wire import Call, Reply
 
     body = json.dumps({"error": {"message": "API key not valid. Please pass a valid API key."}}).encode()
     told = refusal(Call("gemini", "https://example.org/v1", {}, {}), Reply(400, {}, body)).error

@@ -33,6 +33,7 @@ from core.llm.generate import connect
 from core.llm.wire import ModelSettings, excerpt
 from core.sources.scan import scan_conversations
 from tests.cli_call import call
+from tests.edited import held_line
 from tests.made_home import UUID, Clock, Model, converse, error, harvested, make_home, read, write
 from tests.spoken_home import claude_row
 
@@ -87,7 +88,7 @@ def test_letting_a_held_item_in_brings_its_placeholder_and_not_the_secret(tmp_pa
     workspace = make_home(tmp_path)
     converse(workspace)
     harvested(workspace, Model(facts=[f"the token is {GITHUB}"]), Clock())
-    quarantine_accept(workspace, "the token")
+    quarantine_accept(workspace, held_line(workspace.paths, "the token"))
     assert "- the token is [redacted: github-token] [from:" in read(workspace, "facts.md")
 
 

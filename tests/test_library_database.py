@@ -272,10 +272,10 @@ def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pyte
     library.close()
     monkeypatch.setattr(database, "HEAD", "0999")
 
-    def fail(_connection: object) -> None:
+    def fail(*_given: object) -> None:
         raise sqlite3.OperationalError("no such step")
 
-    monkeypatch.setattr(database, "_upgrade", fail)
+    monkeypatch.setattr(database, "upgrade", fail)
     with pytest.raises(sqlite3.OperationalError):
         open_library(str(file))
     (copy,) = (file.parent / "backups").glob("library-*")
@@ -315,12 +315,12 @@ def test_what_an_earlier_library_knows_of_uses_is_carried_over_once(
     path = tmp_path / "library.db"
     earlier_library(path, monkeypatch)
 
-    def fail(_connection: object) -> None:
+    def fail(*_given: object) -> None:
         raise RuntimeError("killed")
 
     for _ in range(2):
         with monkeypatch.context() as killed, pytest.raises(RuntimeError):
-            killed.setattr(database, "_upgrade", fail)
+            killed.setattr(database, "upgrade", fail)
             opened(str(path))
     for _ in range(2):
         library = opened(str(path))

@@ -6,7 +6,7 @@ import copy
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,15 @@ import pytest
 from core.base.answer import Answer
 from core.base.paths import ASKED_LINE
 from core.base.result import KnowledgeError, attempt, refuse
+from core.harvest.answer import SCHEMA
+from core.harvest.asking import category_schema
+from core.knowledge.categories import CATEGORIES
+from core.library import describe
+from core.library.use import opposites
 from core.llm.credentials import keys_from, read_keys
 from core.llm.generate import connect
-from core.llm.schema import anthropic_schema, gemini_schema, openai_schema
 from core.llm.window import window_of
-from core.llm.wire import ModelSettings
+from core.llm.wire import LENGTHS, SIZES, ModelSettings, adapted
 from tests.llm_server import KEY, answered, model_server, reply, told
 from tests.waiting import wait_until
 
@@ -157,91 +161,37 @@ def test_a_key_that_no_header_can_carry_is_told(key: str) -> None:
 
 
 # --- schema ----------------------------------------------------------------------------------------------------------
-# What each provider's structured output accepts, made from the one schema that the caller has.
+# What each provider's structured output accepts, made of the schemas that this program has: else a provider refuses
+# them, and every answer comes without one.
+
+OURS = [SCHEMA, *(category_schema(row.name) for row in CATEGORIES), describe.SCHEMA, opposites.SCHEMA]
 
 
-SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {
-        "facts": {
-            "type": "array",
-            "minItems": 3,
-            "maxItems": 200,
-            "items": {
-                "anyOf": [
-                    {"type": "string", "maxLength": 500},
-                    {
-                        "type": "object",
-                        "properties": {"statement": {"type": "string"}, "quote": {"type": "string"}},
-                        "required": ["statement"],
-                    },
-                ]
-            },
-        },
-        "pattern": {"type": "string", "pattern": "^a", "enum": ["a", "ab"]},
-        "either": {"anyOf": [{"type": "integer", "exclusiveMinimum": 0}, {"type": "boolean"}]},
-    },
-    "required": ["facts"],
-}
+def inside(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A schema and all that are in it."""
+    yield schema
+    for part in (*schema.get("properties", {}).values(), *filter(None, [schema.get("items")])):
+        yield from inside(part)
 
 
 def test_openai_strict_mode_closes_objects_and_requires_everything() -> None:
-    """Else OpenAI refuses the schema, and every answer comes without one."""
-    adapted = openai_schema(SCHEMA)
-    assert adapted["required"] == ["facts", "pattern", "either"]
-    assert adapted["additionalProperties"] is False
-    row = adapted["properties"]["facts"]["items"]["anyOf"][1]
-    assert (row["required"], row["additionalProperties"]) == (["statement", "quote"], False)
-    assert row["properties"] == {"statement": {"type": "string"}, "quote": {"type": ["string", "null"]}}
+    """What was optional may be null: else the model would have to invent a link where there is none."""
+    for part in (part for schema in OURS for part in inside(adapted(schema, strict=True))):
+        if part["type"] == "object":
+            assert part["required"] == list(part["properties"]) and part["additionalProperties"] is False
+    row = adapted(SCHEMA, strict=True)["properties"]["facts"]["items"]["properties"]
+    assert (row["quote"]["type"], row["confirms"]["type"]) == ("string", ["string", "null"])
+    assert None in row["kind"]["enum"] and None in row["scope"]["enum"]
 
 
-def test_openai_optional_properties_may_be_null() -> None:
-    """Else the model would have to invent a quote where there is none."""
-    properties = openai_schema(SCHEMA)["properties"]
-    assert properties["facts"]["type"] == "array"
-    assert properties["pattern"]["type"] == ["string", "null"]
-    assert properties["pattern"]["enum"] == ["a", "ab", None]
-    assert properties["either"]["anyOf"][-1] == {"type": "null"}
-    twice = openai_schema(openai_schema(SCHEMA))
-    assert twice == openai_schema(SCHEMA)
-
-
-def test_anthropic_leaves_out_what_constrained_decoding_does_not_know() -> None:
-    """Else Anthropic refuses the schema; what a property is called must not matter."""
-    adapted = anthropic_schema(SCHEMA)
-    assert adapted["required"] == ["facts"]
-    assert adapted["additionalProperties"] is False
-    facts = adapted["properties"]["facts"]
-    assert "maxItems" not in facts and "minItems" not in facts
-    assert facts["items"]["anyOf"][0] == {"type": "string"}
-    assert adapted["properties"]["pattern"] == {"type": "string", "enum": ["a", "ab"]}
-    assert anthropic_schema({"type": "array", "minItems": 1}) == {"type": "array", "minItems": 1}
-
-
-def test_gemini_gets_only_the_keywords_it_lists() -> None:
-    """Else Gemini answers 400 to a keyword it has never heard of."""
-    adapted = gemini_schema(SCHEMA)
-    assert "$schema" not in adapted
-    assert adapted["properties"]["facts"]["maxItems"] == 200
-    assert adapted["properties"]["facts"]["items"]["anyOf"][0] == {"type": "string"}
-    assert adapted["properties"]["pattern"] == {"type": "string", "enum": ["a", "ab"]}
-    assert adapted["properties"]["either"]["anyOf"][0] == {"type": "integer"}
-
-
-def test_the_callers_schema_is_left_alone() -> None:
-    """Else the second provider asked would get what was made for the first."""
-    before = copy.deepcopy(SCHEMA)
-    for adapt in (openai_schema, anthropic_schema, gemini_schema):
-        adapt(SCHEMA)
-    assert before == SCHEMA
-
-
-def test_odd_schemas_do_not_stop_the_call() -> None:
-    """The schema may come from a user's own prompt file one day: nonsense is the server's to refuse."""
-    for odd in ({}, {"type": "object"}, {"properties": "no"}, {"anyOf": ["x"]}, {"items": True}, {"required": None}):
-        for adapt in (openai_schema, anthropic_schema, gemini_schema):
-            assert isinstance(adapt(odd), dict)
+@pytest.mark.parametrize(
+    ("without", "known"), [(SIZES, set()), (LENGTHS, {"maxItems"}), ((), {"maxItems", "maxLength"})]
+)
+def test_a_provider_gets_the_keywords_that_it_knows(without: tuple[str, ...], known: set[str]) -> None:
+    before = copy.deepcopy(OURS)
+    used = {key for schema in OURS for part in inside(adapted(schema, without)) for key in part}
+    assert used == {"type", "enum", "items", "properties", "required", "additionalProperties", *known}
+    assert before == OURS  # the provider that is asked next gets its own
 
 
 # --- window ----------------------------------------------------------------------------------------------------------

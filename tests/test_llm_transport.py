@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
+from core.base.exchange import Call, CancellableSocket, Reply, TransportError, exchange, is_loopback
 from core.base.result import attempt
-from core.llm.exchange import CancellableSocket, TransportError, exchange
 from core.llm.generate import connect
 from core.llm.transport import RetryPolicy, post, retry_after, retry_info
-from core.llm.wire import Call, ModelSettings, Reply, excerpt, host_of, is_loopback
+from core.llm.wire import ModelSettings, excerpt, host_of
 from tests.llm_server import (
     KEY,
     ModelServer,

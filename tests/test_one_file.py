@@ -18,13 +18,13 @@ BUILT = ROOT / "dist" / (NAME + (".exe" if sys.platform == "win32" else ""))
 
 
 def test_the_build_takes_along_what_is_found_by_name(tmp_path: Path) -> None:
-    """Commands, views, settings, pictures and the steps of the library's tables: no import names them."""
+    """Commands, views, settings and pictures: no import names them."""
     pytest.importorskip("PyInstaller", reason="PyInstaller is not installed: make binary")
     told = words(tmp_path, tmp_path)
     taken = {told[at + 1] for at, word in enumerate(told) if word == "--collect-submodules"}
     assert taken == {"core", "gui"}
     sources = [told[at + 1].split(os.pathsep)[0] for at, word in enumerate(told) if word == "--add-data"]
-    assert {Path(row).name for row in sources} == {"assets", "config.toml", "migrations"}
+    assert {Path(row).name for row in sources} == {"assets", "config.toml"}
     assert all(Path(row).exists() for row in (*sources, told[-1]))
 
 

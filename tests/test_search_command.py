@@ -106,7 +106,7 @@ def test_json_has_the_documented_keys(workspace: Workspace) -> None:
     assert rows[0]["provenance"] == "[from: one-talk, 2026-05-02]"
     assert "002-bad.md" in err.getvalue()
     assert main(["search", "--home", home, "xyzzy"], out, err) == 0
-    assert "nothing found for 'xyzzy'" in out.getvalue()
+    assert "never said" in out.getvalue()
 
 
 def test_secrets_a_person_wrote_into_context_are_not_shown(workspace: Workspace) -> None:

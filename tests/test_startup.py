@@ -14,7 +14,7 @@ from tests.waiting import PATIENCE_SECONDS
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
     "requests", "detect_secrets", "numpy", "mcp", "pydantic", "dearpygui", "markdown_it", "hypothesis", "watchfiles",
-    "tokenizers", "onnxruntime", "sqlalchemy", "alembic", "psycopg", "dask", "distributed",
+    "tokenizers", "onnxruntime", "sqlalchemy", "psycopg", "dask", "distributed",
 }  # fmt: skip
 SCRIPT = """
 import io, json, sys

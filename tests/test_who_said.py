@@ -19,6 +19,7 @@ from core.harvest.orders import guides, is_order
 from core.harvest.quotes import source_of
 from core.knowledge.categories import read_category
 from tests.cli_call import call
+from tests.edited import held_line
 from tests.harvest_world import NOW, FakeModel, World, says, workspace_of
 
 PREFERS = "The user prefers that reviews are skipped for hotfixes"
@@ -333,7 +334,7 @@ def test_what_a_held_row_says_of_older_lines_is_offered_once_it_is_let_in(tmp_pa
     assert len(quarantine_list(workspace)) == 2 and all(by_words.values())
     assert not proposals(workspace.paths), "nothing is said of lines by what waits"
     for words in ("by pipeline", "was written"):
-        quarantine_accept(workspace, words)
+        quarantine_accept(workspace, held_line(workspace.paths, words))
     offered = {(pair.old.bullet.text, pair.kind) for pair in proposals(workspace.paths)}
     assert offered == {("Deploys go by hand", "supersedes"), ("Write the pipeline", "finishes")}
 

@@ -83,7 +83,7 @@ def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) ->
     for name in path[:-1]:
         inner = inner[name]
     del inner[path[-1]]
-    for new in (_cut_off(text, path), _taken_out(text, path)):
+    for new in (_cut_off(text, path), _edited(text, path, lambda above: above.pop(path[-1]))):
         if new is not None and (_holds(new, expected) or _holds(new, _without_empty(expected, path))):
             return new.encode("utf-8")
     raise KnowledgeError(
@@ -92,7 +92,6 @@ def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) ->
 
 
 def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
-
     line_end = line_end_of(text)
     bare = not text.removeprefix(MARK)
     gap = "" if bare else line_end if text.endswith("\n") else line_end * 2
@@ -105,10 +104,6 @@ def _inside(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str | N
     row = tomlkit.inline_table()
     row.update(dict(table))
     return _edited(text, path, lambda above: above.update({path[-1]: row}))
-
-
-def _taken_out(text: str, path: Sequence[str]) -> str | None:
-    return _edited(text, path, lambda above: above.pop(path[-1]))
 
 
 def _edited(text: str, path: Sequence[str], change: Callable[[Any], Any]) -> str | None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from core.agents import json_text
 from core.agents.entries import as_row, has, is_changed, of_row, put, sha, take
-from core.agents.tools import AGENT, END, HINTS, PARTS, SERVER, START, Agent, Entry, Program
+from core.agents.tools import AGENT, END, HINTS, PARTS, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
 from core.base.paths import user_folder
@@ -149,14 +149,14 @@ def _read(path: Path) -> bytes | None:
 
 def plan_connection(agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Plan:
     """What the files of a tool would become. Nothing is written."""
-    notes, errors, changes = list[str](), list[ErrorInfo](), list[FileChange]()
+    errors, changes = list[ErrorInfo](), list[FileChange]()
     known = record.tools.get(agent.name, {})
     for file, entries in _by_file(agent.entries(program, environment)):
         try:
             current = _read(file)
             _require_writable(file)
         except OSError as error:
-            errors.append(_unusable(file, error))
+            errors.append(_left(file, error, agent))
             continue
         row = known.get(str(file))
         stands = row is not None and not _outdated(file, row, entries)
@@ -169,18 +169,16 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
             if isinstance(new, KnowledgeError):
                 if not (entry.part or new.error.code != "taken"):
                     continue  # it has a version of its own
-                errors.append(_placed(new.error, file, agent))
+                errors.append(_left(file, new, agent))
                 break
             data = new.value
         else:
             parts = tuple(entry.part for entry in entries if entry.part)
             changes.append(FileChange(agent.name, file, current, data, parts))
     if errors:
-        return Plan(agent.name, (), tuple(notes), tuple(errors))
-    if not agent.is_there(environment):
-        notes.append(f"{agent.title} was not found on this computer")
-    if agent.to_do and any(row.is_change for row in changes):
-        notes.append(agent.to_do)
+        return Plan(agent.name, errors=tuple(errors))
+    notes = [] if agent.is_there(environment) else [f"{agent.title} was not found on this computer"]
+    notes += [agent.to_do] if agent.to_do and any(row.is_change for row in changes) else []
     return Plan(agent.name, tuple(changes), tuple(notes))
 
 
@@ -203,16 +201,17 @@ def _require_writable(file: Path) -> None:
         raise PermissionError(0, f"its folder {folder} is read-only", str(file))
 
 
-def _unusable(file: Path, error: OSError) -> ErrorInfo:
-    read_only = isinstance(error, PermissionError)
-    hint = "make it writable, or connect the tool by hand" if read_only else "mend that, then connect again"
-    return ErrorInfo("file-refused", f"this file is left as it is: {error.strerror or error}", str(file), hint)
-
-
-def _placed(error: ErrorInfo, file: Path, agent: Agent) -> ErrorInfo:
-    taken = f"take that entry out if you want {agent.title} to be connected by this command"
-    hint = taken if error.code == "taken" else error.hint
-    return ErrorInfo(error.code, f"this file is left as it is: {error.message}", str(file), hint)
+def _left(file: Path, error: OSError | KnowledgeError, agent: Agent) -> ErrorInfo:
+    """Why a file is left as it is."""
+    if isinstance(error, KnowledgeError):
+        code, why, hint = error.error.code, error.error.message, error.error.hint
+        if code == "taken":
+            hint = f"take that entry out if you want {agent.title} to be connected by this command"
+    else:
+        read_only = isinstance(error, PermissionError)
+        hint = "make it writable, or connect the tool by hand" if read_only else "mend that, then connect again"
+        code, why = "file-refused", str(error.strerror or error)
+    return ErrorInfo(code, f"this file is left as it is: {why}", str(file), hint)
 
 
 def _outdated(file: Path, row: Mapping[str, Any] | None, wanted: Sequence[Entry]) -> list[Entry]:
@@ -367,16 +366,14 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
             current = _read(file)
             if agent.name not in record.tools:
                 row = {**row, "entries": _unrecorded(file, row, current)}
-            taken = attempt(_taken_back, current, file, row, record)
-            if isinstance(taken, Ok) and taken.value != current:
+            left = _taken_back(current, file, row, record)
+            if left != current:
                 _require_writable(file)
-        except OSError as error:
-            errors.append(_unusable(file, error))
+        except (OSError, KnowledgeError) as error:
+            errors.append(_left(file, error, agent))
             continue
-        if isinstance(taken, KnowledgeError):
-            errors.append(_placed(taken.error, file, agent))
-        elif taken.value != current or str(file) in record.tools.get(agent.name, {}):
-            changes.append(FileChange(agent.name, file, current, taken.value))
+        if left != current or str(file) in record.tools.get(agent.name, {}):
+            changes.append(FileChange(agent.name, file, current, left))
             found = [entry for entry in of_row(file, row) if entry.part in PARTS]
             gone = [PARTS[entry.part] for entry in found if not has(entry, current)]
             if gone and current is not None:
@@ -435,14 +432,13 @@ def standing(agent: Agent, program: Program, environment: Mapping[str, str], rec
                 continue
             parts.append(entry.part)
             problems += _why_idle(entry, data or b"")
-    order = (SERVER, START, END, HINTS)
     return Standing(
         agent.name,
         agent.title,
         there,
         connected=bool(parts),
-        parts=tuple(part for part in order if part in parts),
-        missing=tuple(part for part in order if part in missing),
+        parts=tuple(part for part in PARTS if part in parts),
+        missing=tuple(part for part in PARTS if part in missing),
         problems=tuple(dict.fromkeys(problems)),
         files=tuple(rows),
         less=agent.less,
@@ -467,7 +463,6 @@ def _why_idle(entry: Entry, data: bytes) -> list[str]:
 
 def _programs(entry: Entry) -> list[str]:
     """The programs and scripts by their whole path that an entry starts."""
-
     value = entry.value
     if not isinstance(value, dict):
         return []

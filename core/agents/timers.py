@@ -103,7 +103,6 @@ def _launchd(words: Sequence[str], home: Path) -> Timer:
 
 
 def _task_scheduler(words: Sequence[str], folder: Path) -> Timer:
-
     program, arguments = escape(words[0]), escape(subprocess.list2cmdline(words[1:]))
     text = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'

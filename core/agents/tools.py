@@ -128,14 +128,10 @@ class Agent(NamedTuple):
         return (folder is not None and folder.is_dir()) or any(shutil.which(row, path=search) for row in self.commands)
 
 
-def _place(environment: Mapping[str, str], *roots: Root) -> Path | None:
-    """The first of the places that this system has."""
-    return next((Path(folder) for root in roots if (folder := root_folder(root, environment))), None)
-
-
 def _files(roots: tuple[Root, ...], environment: Mapping[str, str], *names: str) -> list[Path]:
-    folder = _place(environment, *roots)
-    return [folder / name for name in names] if folder is not None else []
+    """These files in the first of the folders that this system has."""
+    folder = next((folder for root in roots if (folder := root_folder(root, environment))), "")
+    return [Path(folder, name) for name in names] if folder else []
 
 
 _MATCHER = "startup|clear|compact"
@@ -392,7 +388,6 @@ def agent_name(typed: str) -> str:
 
 def own_program(home: tuple[str, ...]) -> Program:
     """This program as others should start it: by its whole path, for what they start may have another PATH."""
-
     if is_one_file():
         return Program((sys.executable,), home)
     folder = os.path.dirname(sys.executable)

@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from core.base.result import KnowledgeError
 from core.commands.text import errors_of, grouped, one_line, to_json, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import IO, Any, NoReturn
 
     from core.commands.row import Command
     from core.commands.workspace import Workspace
@@ -194,7 +193,6 @@ def _report_problems(
     row: Command, workspace: Workspace, value: Any, err: IO[str], *, as_json: bool, quiet: bool
 ) -> bool:
     """Warnings and failures that a report carries, on stderr. True when something failed."""
-
     for warning in () if quiet else getattr(value, "warnings", ()):
         if warning not in workspace.loaded.warnings:  # those were reported before
             print(visible(_cleared(row, one_line(warning))), file=err)
@@ -216,7 +214,6 @@ def _cleared(row: Command | None, sentence: str) -> str:
 
 
 def _tell(sentence: str, err: IO[str]) -> None:
-
     print(visible(f"knowledge: {sentence}"), file=err)
 
 

@@ -12,14 +12,13 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from typing import NoReturn
 
 from core import __version__
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
 from core.base.result import KnowledgeError
-from core.commands.row import OURS, Argument, Command, optional, top
+from core.commands.row import OURS, Argument, Command, nearest, optional, top
 from core.commands.table import MODULE, MOVED, SECOND_NAMES, SUMMARY, command, commands
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
@@ -112,25 +111,14 @@ def _with_category(arguments: Sequence[str]) -> list[str]:
 def not_taken(row: Command, leaf: Command, left: Sequence[str]) -> str:
     """A sentence about words that a subcommand does not take, and which of the others takes them: an option that does
     nothing would let a user believe that it did."""
-    others = [one for one in row.subcommands if one is not leaf]
-    spare = max((_positionals(one)[len(_positionals(leaf)) :] for one in others), key=len, default=[])
-    names: dict[str, None] = {}
-    for word in left:
-        if word.startswith("--"):
-            names[word.partition("=")[0]] = None
-        elif not names or not next(reversed(names)).startswith("--"):  # else it is the value of that option
-            names[spare.pop(0).shown if spare else repr(word)] = None
+    options = dict.fromkeys(word.partition("=")[0] for word in left if word.startswith("--"))
     hints = []
-    for name in names:
-        able = [one.name for one in others if name in (argument.shown for argument in one.arguments)]
+    for name in options:
+        able = [one.name for one in row.subcommands if name in _options(one)]
         hints += [f"{name} goes with {' or '.join(able)}"] if able else []
     whole = row.name if leaf is row else f"{row.name} {leaf.name}"
-    refused = f"'knowledge {whole}' takes no {' and no '.join(names)}"
+    refused = f"'knowledge {whole}' takes no {' and no '.join(options or [repr(left[0])])}"
     return f"{refused}. {'; '.join(hints)}." if hints else f"{refused}. 'knowledge {whole} --help' tells what it takes."
-
-
-def _positionals(row: Command) -> list[Argument]:
-    return [argument for argument in row.arguments if argument.is_positional]
 
 
 def _subcommand_suggestion(arguments: Sequence[str], row: Command) -> str:
@@ -160,10 +148,7 @@ def _options(row: Command, *, valued: bool = False) -> list[str]:
 
 
 def _sentence(what: str, typed: str, known: Collection[str], row: Command | None) -> str:
-
-    near = get_close_matches(typed, known, n=1, cutoff=0.6)
-    sentence = f"{what}; the nearest is {near[0]}" if near else what
-    return f"{sentence}. 'knowledge {row.name + ' ' if row is not None else ''}--help' lists them."
+    return f"{what}{nearest(typed, known)}. 'knowledge {row.name + ' ' if row is not None else ''}--help' lists them."
 
 
 def parse(arguments: Sequence[str]) -> tuple[Command, dict[str, object]]:
@@ -214,10 +199,9 @@ class _Parser(argparse.ArgumentParser):
         more = f"'{self.prog} --help' tells more."
         if found := _CHOICE.match(message):
             choices = ", ".join(re.findall(r"[^\s',]+", found["choices"]))
-            near = get_close_matches(found["typed"].strip("'"), choices.split(", "), n=1)
-            nearest = f"; the nearest is {near[0]}" if near else ""
+            near = nearest(found["typed"].strip("'"), choices.split(", "))
             what = found["name"].lower()
-            raise KnowledgeError("usage", f"there is no {what} {found['typed']}, only {choices}{nearest}. {more}")
+            raise KnowledgeError("usage", f"there is no {what} {found['typed']}, only {choices}{near}. {more}")
         if found := _NO_NUMBER.match(message):
             raise KnowledgeError("usage", f"{found['name']} takes a whole number, and {found['typed']} is none. {more}")
         found = _REQUIRED.match(message)

@@ -21,7 +21,7 @@ from core.base.figures import count
 from core.base.markdown import Bullet, parse_bullets, sanitise_line
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.daily.connect import Ask, nobody
-from core.commands.project import find_project
+from core.commands.project import find_project, projects_named
 from core.commands.row import (
     CATEGORY_WORD,
     MATCH,
@@ -44,11 +44,9 @@ from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_tex
 from core.knowledge.edit import Edited
 from core.knowledge.file_notes import notes_for, refresh_notes
 from core.knowledge.projects import (
-    NOWHERE,
     OTHER,
-    UNTOLD,
     Here,
-    domain_in,
+    Projects,
     facts_about,
     here_in,
     known_projects,
@@ -58,7 +56,6 @@ from core.knowledge.same import by_date
 
 if TYPE_CHECKING:
     from core.commands.purge import Purged
-    from core.knowledge.projects import Here, Projects
 
 
 def add(
@@ -213,13 +210,11 @@ class Notes:
     """Whether the file lies in none of `file_roots`: then only a conversation that worked there leaves notes on it."""
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge notes --json`."""
         return {"path": self.path, "note": self.note or None, "bullets": [row.to_json() for row in self.bullets]}
 
 
 def notes(workspace: Workspace, path: str) -> Notes:
     """The notes of a source file, whatever it was called before, and the facts that name it."""
-
     elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
     asked = path if path.startswith("~") or elsewhere else str(workspace.cwd / path)
     with contextlib.suppress(OSError):
@@ -242,15 +237,11 @@ def notes(workspace: Workspace, path: str) -> Notes:
 @dataclass(frozen=True)
 class NotedFile:
     """A source file that has notes: `path` as the heading of its notes names it, `note` the file that holds them,
-    `number` how many there are."""
+    `notes` how many there are."""
 
     path: str
     note: str
-    number: int
-
-    def to_json(self) -> dict[str, Any]:
-        """A row of `knowledge notes --json`."""
-        return {"path": self.path, "note": self.note, "notes": self.number}
+    notes: int
 
 
 def noted_files(workspace: Workspace) -> list[NotedFile]:
@@ -266,28 +257,18 @@ def noted_files(workspace: Workspace) -> list[NotedFile]:
     return sorted(found, key=lambda row: row.path)
 
 
-def _notes_command(workspace: Workspace, path: str) -> Notes | list[NotedFile]:
-    return notes(workspace, path) if path else noted_files(workspace)
-
-
-def list_tasks(workspace: Workspace, state: str) -> list[Found]:
-    """The tasks that are `open` or `done`, in the order of the file."""
-    with disk_errors("unreadable", "the tasks cannot be read"):
-        return list(bullets_of(workspace.paths, (f"tasks_{state}",)))
-
-
 # --- of a project ----------------------------------------------------------------------------------------------------
 
 
 def tasks_by_date(workspace: Workspace, state: str) -> list[tuple[Found, str]]:
     """The tasks that are `open` or `done` and not struck, with the names of the projects that they come from ("" for
     none that is known); the newest first."""
-    rows = list_tasks(workspace, state)
-    valid = [row for row in rows if not row.bullet.struck]
+    with disk_errors("unreadable", "the tasks cannot be read"):
+        valid = [row for row in bullets_of(workspace.paths, (f"tasks_{state}",)) if not row.bullet.struck]
     order = {id(row): at for at, row in enumerate(by_date(row.bullet for row in valid))}
     valid.sort(key=lambda row: order[id(row.bullet)], reverse=True)
     projects = _projects(workspace)
-    return [(row, _name(row.bullet, projects)) for row in valid]
+    return [(row, projects_named(row.bullet, projects)) for row in valid]
 
 
 @dataclass(frozen=True)
@@ -301,7 +282,6 @@ class Listed:
     elsewhere: int
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge list --json`."""
         rows = [
             one.found.to_json()
             | {"conversations": one.conversations, "last_day": one.last_day or None, "project": name or None}
@@ -314,9 +294,11 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
     """What `knowledge list` shows: the statements of a project and of the user, or with `project` "all" every one; of
     one category (`tasks` are the open ones) or of all, with `done` the tasks that are done. Struck ones are left out.
     """
-
     projects = _projects(workspace)
-    here = _here(workspace, project, projects)
+    here = Here("")  # without a root for all, as a folder of no project, such as `~`, is
+    if project != ALL:
+        found_here = find_project(workspace, project) or os.path.abspath(workspace.cwd)
+        here = here_in(str(found_here), projects, workspace.environment)
     if done:
         names: tuple[str, ...] = ("tasks_done",)
     elif category == ANY_CATEGORY:
@@ -337,7 +319,7 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
                 own = [one for one in near if nearness((one.found.bullet,), projects, here) != OTHER]
             else:
                 own = found
-            rows += [(one, _name(one.found.bullet, projects)) for one in own]
+            rows += [(one, projects_named(one.found.bullet, projects)) for one in own]
             elsewhere += len(found) - len(own)
     return Listed(here.root, tuple(rows), elsewhere)
 
@@ -359,15 +341,6 @@ def _projects(workspace: Workspace) -> Projects:
         return {}
 
 
-def _here(workspace: Workspace, project: str, projects: Projects) -> Here:
-    """The project that is meant; without a root for all. A folder of no project, such as `~`, stands for all."""
-
-    if project == ALL:
-        return Here("")
-    found = find_project(workspace, project)
-    return here_in(str(found or os.path.abspath(workspace.cwd)), projects, workspace.environment)
-
-
 def _nearest(one: Said, projects: Projects, here: Here) -> Said:
     """A statement with the line in front that is nearest to a project: what was said there too is its own."""
     lines = (one.found, *one.others)
@@ -375,19 +348,12 @@ def _nearest(one: Said, projects: Projects, here: Here) -> Said:
     return Said(front, tuple(row for row in lines if row is not front))
 
 
-def _name(bullet: Bullet, projects: Projects) -> str:
-    """What the projects of a statement are called."""
-    came = [one.source for one in (bullet.provenance, *bullet.again) if one is not None]
-    roots = [root for name in came for root in projects.get(name, ()) if root not in (NOWHERE, UNTOLD)]
-    return ", ".join(sorted({domain_in(root, projects) for root in roots}))
-
-
 # --- at the command line --------------------------------------------------------------------------------------------
 
 
 def notes_text(notes: Notes | list[NotedFile]) -> str:
     if isinstance(notes, list):
-        rows = [f"{row.path}: {count(row.number, 'note')} ({os.path.basename(row.note)})\n" for row in notes]
+        rows = [f"{row.path}: {count(row.notes, 'note')} ({os.path.basename(row.note)})\n" for row in notes]
         return "".join(rows) or "no file has notes\n"
     if not notes.note and not notes.bullets:
         return f"{notes.path}: no notes\n"
@@ -464,7 +430,7 @@ COMMANDS = (
     top(
         "notes",
         "src/app.py",
-        _notes_command,
+        lambda workspace, path: notes(workspace, path) if path else noted_files(workspace),
         notes_text,
         optional("path", "a source file (default: all that have notes)"),
     ),

@@ -14,8 +14,10 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from core import conversation_index as conversation_index
+from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.figures import count, size
 from core.base.result import KnowledgeError, disk_errors
+from core.commands.text import one_line
 from core.commands.transcript import (
     LOOK_SECONDS,
     ends_known,
@@ -211,6 +213,17 @@ def build(
     return BuildReport(read, gone, number, turns, held, brought.waiting, unread, tuple(dict.fromkeys(notes)))
 
 
+def build_text(built: BuildReport) -> str:
+    """What a build did, in lines."""
+    held = f"{count(built.conversations, 'conversation')} with {count(built.turns, 'turn')}, {size(built.bytes)}"
+    rows = [f"read: {built.read}, taken out: {built.gone}; the index holds {held}"]
+    if built.unread:
+        rows.append(f"could not be read: {built.unread}")
+    if built.waiting:
+        rows.append(f"left for the next time: {built.waiting}")
+    return "\n".join(rows + [f"note: {one_line(note)}" for note in built.notes])
+
+
 def what_it_takes(brought: Brought) -> str:
     """`10,000 conversations (1.0GB): about 3 min, 400.0MB in the cache`."""
     seconds = brought.waiting_bytes / RATE
@@ -268,67 +281,83 @@ def find(
     """The conversations that any words are about, best first; without words those that the filters let through, the
     newest first. `seconds` bounds how long what is new is read before. Of those whose folder `allowed` refuses nothing
     is told. Raises KnowledgeError for a filter that is none."""
-    day = today or date.today()
-    bounds, sources = (
-        Span(first_day(filters.since, day), first_day(filters.before, day)),
-        sources_named(filters.sources),
-    )
-    filters = replace(filters, sources=sources)
-    asked = question(words, day) if not (filters.since or filters.before) else question("", day)._replace(words=words)
     with opened_index(workspace, seconds) as (database, brought, problem):
-        warnings = [problem] if problem else []
         if database is None:
-            return ConversationHits(words, warnings=tuple(warnings))
-        try:
-            project = _project(workspace, database, filters.project, brought)
-            note = ""
-            span, text, (folder, *also) = bounds, words, project
-            if asked.said:
-                named = known_project(database, asked.place) if asked.place and not folder else ""
-                text = asked.words if named or not asked.place else f"{asked.words} {asked.place}".strip()
-                span, folder, also = asked.span, named or folder, [] if named else also
-                note = _understood(span, folder)
-            wanted = Filters(
-                since=span.since, before=span.before, project=folder, sources=filters.sources,
-                roles=(filters.role,) if filters.role else (), also=tuple(also),
-            )  # fmt: skip
-            near, warning = _meant(workspace, database, text)
-            warnings += [warning] if warning else []
-            hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
-            if not hits and asked.said and (asked.words or (text and not asked.open)):
-                folder, *also = project
-                wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))
-                near, _ = _meant(workspace, database, words)
-                hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""
-            nothing = "" if hits else _why_nothing(database, within(database, wanted, allowed), brought)
-            number, turns = stored.totals(database)
-        except Exception as error:
-            if not stored.is_trouble(error):
-                raise
-            if stored.is_damage(error):  # where no look noticed
-                forget_all(workspace, 2.0)
-            message = f"the index of conversations could not be read ({error}); the next search makes it again"
-            return ConversationHits(words, warnings=(message,))
-    if brought.waiting:
-        warnings.append(f"not searched yet: {what_it_takes(brought)}; 'knowledge search --build' reads all of it")
-    return ConversationHits(
-            words, tuple(_with_ends(workspace, hits)), number, turns, brought.waiting, note,
-            tuple(warnings), nothing, project[0],
-        )  # fmt: skip
+            return ConversationHits(words, warnings=(problem,) if problem else ())
+        found = find_in(workspace, database, brought, words, filters, limit, today, allowed)
+    warnings = (problem, *found.warnings) if problem else found.warnings
+    return replace(found, hits=tuple(with_ends(workspace, found.hits)), warnings=warnings)
 
 
 def find_in(
     workspace: Workspace,
     database: Database,
+    brought: Brought,
     words: str,
     filters: ConversationFilters,
     limit: int,
-    allowed: Callable[[str], bool] | None,
-) -> list[ConversationHit]:
-    """The same in an index that is open already, for days that are dates: best first, and no word beside them."""
-    near, _ = _meant(workspace, database, words)
-    wanted = Filters(since=filters.since, before=filters.before)
-    return [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)]
+    today: date | None = None,
+    allowed: Callable[[str], bool] | None = None,
+) -> ConversationHits:
+    """The same in an index that is open, `brought` up to date before; without the states in which they were left."""
+    day = today or date.today()
+    span, text = Span(first_day(filters.since, day), first_day(filters.before, day)), words
+    filters = replace(filters, sources=sources_named(filters.sources))
+    asked = question(words if not (filters.since or filters.before) else "", day)
+    warnings: list[str] = []
+    try:
+        project = project_places(workspace, database, filters.project, brought)
+        note = ""
+        folder, *also = project
+        if asked.said:
+            named = known_project(database, asked.place) if asked.place and not folder else ""
+            text = asked.words if named or not asked.place else f"{asked.words} {asked.place}".strip()
+            span, folder, also = asked.span, named or folder, [] if named else also
+            note = _understood(span, folder)
+        wanted = Filters(
+            since=span.since, before=span.before, project=folder, sources=filters.sources,
+            roles=(filters.role,) if filters.role else (), also=tuple(also),
+        )  # fmt: skip
+        near, warning = _meant(workspace, database, text)
+        warnings += [warning] if warning else []
+        hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
+        if not hits and asked.said and (asked.words or (text and not asked.open)):
+            folder, *also = project
+            wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))
+            near, _ = _meant(workspace, database, words)
+            hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""
+        nothing = "" if hits else _why_nothing(database, within(database, wanted, allowed), brought)
+        number, turns = stored.totals(database)
+    except Exception as error:
+        if not stored.is_trouble(error):
+            raise
+        if stored.is_damage(error):  # where no look noticed
+            forget_all(workspace, 2.0)
+        message = f"the index of conversations could not be read ({error}); the next search makes it again"
+        return ConversationHits(words, warnings=(message,))
+    if brought.waiting:
+        warnings.append(f"not searched yet: {what_it_takes(brought)}; 'knowledge search --build' reads all of it")
+    return ConversationHits(
+        words, tuple(hits), number, turns, brought.waiting, note, tuple(warnings), nothing, project[0]
+    )
+
+
+def filters_of(
+    kind: str, since: str, before: str, tag: Sequence[str] | None, source: Sequence[str] | None, role: str
+) -> ConversationFilters:
+    """What was asked for, days as dates. Raises KnowledgeError for a filter that is none, or for two that exclude each
+    other."""
+    if kind and kind not in SEARCH_KINDS:
+        raise KnowledgeError("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
+    if role and role not in SPOKEN_ROLES:
+        raise KnowledgeError("usage", f"there is no role {role!r}", hint=f"choose one of {', '.join(SPOKEN_ROLES)}")
+    if (source or role or kind == "conversation") and (tag or kind in ENTRY_KINDS):
+        hint = "leave out --tag and --kind, or say --kind conversation"
+        raise KnowledgeError(
+            "usage", "--source and --role are of conversations, which have no tags and are of one kind", hint=hint
+        )
+    first, last = (first_day(day, date.today()) for day in (since, before))
+    return ConversationFilters("", sources_named(source or ()), first, last, role)
 
 
 def sources_named(names: Sequence[str]) -> tuple[str, ...]:
@@ -368,7 +397,7 @@ def first_day(text: str, today: date) -> str:
     return span.since
 
 
-def _project(workspace: Workspace, database: Database, asked: str, brought: Brought) -> tuple[str, ...]:
+def project_places(workspace: Workspace, database: Database, asked: str, brought: Brought) -> tuple[str, ...]:
     """The places of a project, the one that was asked for first: a folder, or the name of one that conversations were
     held in; one place "" for all."""
     if not asked:
@@ -399,7 +428,7 @@ def _understood(span: Span, folder: str) -> str:
     return f"understood as: {days}{f', in {folder}' if folder else ''} (quotation marks search the words as they stand)"
 
 
-def _with_ends(workspace: Workspace, hits: Sequence[ConversationHit]) -> Iterator[ConversationHit]:
+def with_ends(workspace: Workspace, hits: Sequence[ConversationHit]) -> Iterator[ConversationHit]:
     """The hits with the state in which each was left."""
     ends = ends_known(workspace) if hits else {}
     for hit in hits:

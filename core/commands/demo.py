@@ -134,9 +134,6 @@ def demo_home(workspace: Workspace) -> Workspace:
     return open_workspace(made.home, own, workspace.environment, Path(made.home))
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
 def demo_text(demo: Demo) -> str:
     parts = [
         ("$ knowledge harvest", harvest_text(demo.dry_run)),
@@ -154,7 +151,6 @@ def demo_text(demo: Demo) -> str:
 
 def _program() -> str:
     """How this program can be called from here: after `make run` its folder is not on the PATH."""
-
     if shutil.which("knowledge"):
         return "knowledge"
     started = sys.argv[0]

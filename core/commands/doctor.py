@@ -217,7 +217,6 @@ class DoctorReport:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge doctor --json`."""
         return {"healthy": not self.errors, "findings": self.findings}
 
 
@@ -334,12 +333,10 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
             if place not in reported:  # several checks may stumble over it
                 closed = isinstance(error, PermissionError)
                 message = f"this is closed to you, so not all was looked at: {ADVICE}"
-                yield Finding("closed" if closed else "unreadable", message if closed else _unread(error), place)
+                if not closed:
+                    message = f"this cannot be read, so not all was looked at: {error.strerror or error}"
+                yield Finding("closed" if closed else "unreadable", message, place)
             reported.add(place)
-
-
-def _unread(error: OSError) -> str:
-    return f"this cannot be read, so not all was looked at: {error.strerror or error}"
 
 
 def _check_rights(paths: Paths) -> Iterator[Finding]:

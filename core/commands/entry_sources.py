@@ -4,8 +4,7 @@ documents of the library.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,28 +22,20 @@ from core.library import searched
 from core.memory_file import read_memory
 
 
-def _memory_sources(paths: Paths, project: str) -> list[SearchSource]:
-    scope = "project" if project else "global"
-    try:
-        names = sorted(os.listdir(paths.memories))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return [
-        SearchSource(f"memories:{project}:{name}", _linked(path, project), partial(_memory, path, scope, project))
-        for name in names
-        if name.endswith(".md") and not name.startswith(".")
-        for path in (paths.memories / name,)
-    ]
-
-
-def _memory(path: Path, scope: str, project: str, _data: bytes) -> Sequence[Entry]:
-    return memories.entries([read_memory(path, scope)], project)
-
-
-def _context_sources(paths: Paths, project: str) -> list[SearchSource]:
+def _files(paths: Paths, project: str) -> list[SearchSource]:
+    """Every file of a home (`project` "") or of a project that entries come from. May raise OSError."""
     scope = PROJECT if project else GLOBAL
-    place = _linked(paths.context, project)
-    return [SearchSource(f"context:{project}", place, partial(_context, paths.context, scope, project))]
+    found = bullet_sources(paths, project)
+    for path in sorted(paths.memories.iterdir()) if paths.memories.is_dir() else ():
+        if path.name.endswith(".md") and not path.name.startswith("."):
+            memory = partial(_memory, path, scope, project)
+            found.append(SearchSource(f"memories:{project}:{path.name}", _linked(path, project), memory))
+    context = partial(_context, paths.context, scope, project)
+    found.append(SearchSource(f"context:{project}", _linked(paths.context, project), context))
+    for name in () if project else fact_file_names(paths.knowledge):
+        place = paths.knowledge / name
+        found.append(SearchSource(f"facts::{name}", place, partial(_facts, place)))
+    return found
 
 
 def _linked(path: Path, project: str) -> Path:
@@ -55,30 +46,19 @@ def _linked(path: Path, project: str) -> Path:
         return path
 
 
+def _memory(path: Path, scope: str, project: str, _data: bytes) -> Sequence[Entry]:
+    return memories.entries([read_memory(path, scope)], project)
+
+
 def _context(path: Path, scope: str, project: str, _data: bytes) -> Sequence[Entry]:
     found = read_context(scope, path)
     return entries([found] if found.body else [], project)
 
 
-def _fact_sources(paths: Paths, project: str) -> list[SearchSource]:
-    names = [] if project else list(fact_file_names(paths.knowledge))
-    return [SearchSource(f"facts::{name}", paths.knowledge / name, partial(_facts, paths, name)) for name in names]
-
-
-def _facts(paths: Paths, name: str, data: bytes) -> Sequence[Entry]:
+def _facts(path: Path, data: bytes) -> Sequence[Entry]:
     from core.commands.facts import entries_of_file
 
-    return entries_of_file(paths.knowledge / name, data)
-
-
-ROOMS: tuple[Callable[[Paths, str], list[SearchSource]], ...] = (
-    bullet_sources,
-    _memory_sources,
-    _context_sources,
-    _fact_sources,
-)
-"""One row for each room that yields entries: places and the project that they belong to ("": none) -> its files.
-May raise OSError."""
+    return entries_of_file(path, data)
 
 
 def library_address(workspace: Workspace) -> str:
@@ -94,26 +74,21 @@ def library_file(workspace: Workspace) -> Path | None:
 def search_sources(workspace: Workspace, project: Path | None) -> list[SearchSource]:
     """Every file that is searched; of a project's own, those that the user trusts. Raises OSError when a folder
     cannot be listed."""
-    found = [source for room in ROOMS for source in room(workspace.paths, "")]
+    found = _files(workspace.paths, "")
     readable = may_read(workspace, project)
     for _, where in places(workspace, project)[1:]:
-        found += [one for room in ROOMS for one in room(where, str(project)) if readable(one.path)]
-    cleared = [_cleared(source) for source in found] if workspace.config.redact else found
+        found += [one for one in _files(where, str(project)) if readable(one.path)]
+    if workspace.config.redact:
+        found = [SearchSource(f"cleared {one.name}", one.path, partial(_cleared, one)) for one in found]
     library = library_file(workspace)
-    return [*cleared, *(searched.sources(library) if library is not None else ())]
+    return [*found, *(searched.sources(library) if library is not None else ())]
 
 
-def _cleared(source: SearchSource) -> SearchSource:
-    """The same file, its entries without secrets: harvested lines were cleared before they were written, what a user
-    writes with an editor was not, and the index is a file of its own. Its name says so, so that switching `redact`
-    makes the entries again."""
-
-    def read(data: bytes) -> Sequence[Entry]:
-        return [_without_secrets(row) for row in source.entries(data)]
-
-    return SearchSource(f"cleared {source.name}", source.path, read)
-
-
-def _without_secrets(entry: Entry) -> Entry:
-    title = redact(entry.title).text if entry.title else ""  # of a bullet there is none, and an empty one costs as much
-    return entry._replace(title=title, text=redact(entry.text).text)
+def _cleared(source: SearchSource, data: bytes) -> Sequence[Entry]:
+    """Its entries without secrets: harvested lines were cleared before they were written, what a user writes with an
+    editor was not, and the index is a file of its own. The source's name says so, so that switching `redact` makes the
+    entries again."""
+    rows = source.entries(data)
+    # Of a bullet there is no title, and an empty one costs as much.
+    titles = [redact(row.title).text if row.title else "" for row in rows]
+    return [row._replace(title=title, text=redact(row.text).text) for row, title in zip(rows, titles, strict=True)]

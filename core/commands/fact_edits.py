@@ -10,7 +10,7 @@ from typing import Any
 from rapidfuzz import process
 
 from core.base.checked_lines import Record
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.commands.fact_feed import sync_facts, with_facts
 from core.commands.fact_follow import LINE_STAYS
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -19,7 +19,7 @@ from core.factindex.edits import differing, with_values
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
 from core.factindex.facts import check
-from core.factindex.places import FactFiles, Placed, read_all, read_one
+from core.factindex.places import Placed, read_all, read_one
 from core.factindex.record import append_records
 from core.factindex.reunite import joined
 from core.factindex.sync import SyncReport as SyncReport
@@ -40,7 +40,6 @@ class Merged:
     warning: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge facts merge --json`."""
         return {**vars(self), "into": self.into.to_json(), "gone": self.gone.to_json(), "warning": self.warning or None}
 
 
@@ -89,32 +88,17 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
     return Merged(kept.value.fact if isinstance(kept, Ok) else a, b, run, removed.warning)
 
 
-def _synced(workspace: Workspace, now: Clock, run: str = "") -> str:
-    """Bring the index up to date after a change, which stands also where this fails: then a sentence about it."""
-    try:
-        done = sync_facts(workspace, run=run, now=now)
-    except KnowledgeError as failed:
-        return f"the index is not up to date yet: {failed.error}"
-    return "; ".join(note for note in done.notes if note.startswith(LINE_STAYS))
-
-
 def _placed(workspace: Workspace, fact_id: str) -> Placed:
-    try:
+    with disk_errors("facts-unreadable", "the facts cannot be read", hint="mend the file"):
         found = read_all(workspace.paths.knowledge)
-    except OSError as error:
-        raise _unreadable(error) from error
     placed = found.placed.get(fact_id)
     if placed is not None:
         return placed
     if fact_id in found.taken:
         raise KnowledgeError("not-valid", f"{fact_id} is not valid", hint="'knowledge facts validate' tells why")
-    raise KnowledgeError("no-match", f"there is no fact {fact_id!r}", hint=_nearest(found, fact_id))
-
-
-def _nearest(found: FactFiles, fact_id: str) -> str:
-
     near = process.extractOne(fact_id, list(found.placed), score_cutoff=60)
-    return f"the nearest id is {near[0]}" if near is not None else "'knowledge facts list' shows their ids"
+    hint = f"the nearest id is {near[0]}" if near is not None else "'knowledge facts list' shows their ids"
+    raise KnowledgeError("no-match", f"there is no fact {fact_id!r}", hint=hint)
 
 
 def _change(
@@ -155,15 +139,14 @@ def _change(
     return change_file(workspace.paths, placed.file, hunks, moment, seen=seen, run=run)
 
 
-def _finished(workspace: Workspace, edited: Edited, now: Clock, notice: str = "") -> Edited:
-    """Bring the index up to date after a change; when that fails the change stands, with a warning behind `notice`."""
-    synced = _synced(workspace, now, edited.run)
-    return replace(edited, warning="; ".join(filter(None, (notice, edited.warning, synced))))
-
-
-def _unreadable(error: OSError) -> KnowledgeError:
-    where = str(error.filename or "")
-    return KnowledgeError("facts-unreadable", f"the facts cannot be read: {error.strerror}", where, "mend the file")
+def _finished(workspace: Workspace, edited: Edited, now: Clock) -> Edited:
+    """Bring the index up to date after a change; when that fails the change stands, with a warning."""
+    done = attempt(sync_facts, workspace, run=edited.run, now=now)
+    if isinstance(done, KnowledgeError):
+        notes = [f"the index is not up to date yet: {done.error}"]
+    else:
+        notes = [note for note in done.value.notes if note.startswith(LINE_STAYS)]
+    return replace(edited, warning="; ".join(filter(None, (edited.warning, *notes))))
 
 
 def merged_text(merged: Merged) -> str:

@@ -29,7 +29,7 @@ from core.base.entry import statement_key
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths, shipped_root
 from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_root
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.fact_follow import bullets_of_store, change_bullets
 from core.commands.history.runs import UNDO_RUN
@@ -309,22 +309,14 @@ def left_out(problems: Iterable[Problem]) -> list[str]:
     return notes
 
 
-def after_undo(workspace: Workspace, run: str, now: Clock) -> list[str] | ErrorInfo:
-    """Take the facts of a run that was undone out again; notes for the report, or what went wrong."""
-    if not workspace.config.fact_index:
+def after_undo(workspace: Workspace, run: str, now: Clock) -> list[str]:
+    """Take the facts of a run that was undone out again; notes for the report."""
+    there = any(files.exists(workspace.paths.knowledge / name) for name in FOLDERS)
+    if not workspace.config.fact_index or not there:
         return []
-    if not any(files.exists(workspace.paths.knowledge / name) for name in FOLDERS):
-        return []
-    try:
-        fed = sync_facts(workspace, undone=run, now=now)
-    except KnowledgeError as failed:
-        return failed.error
-    notes = []
-    if fed.taken_back:
-        number = fed.taken_back
-        notes.append(f"{number} fact{'s' * (number != 1)} of the run left the fact index too")
-    notes += [f"the fact {name} was changed since, so it stays" for name in fed.stayed]
-    return notes
+    fed = sync_facts(workspace, undone=run, now=now)
+    notes = [f"{count(fed.taken_back, 'fact')} of the run left the fact index too"] if fed.taken_back else []
+    return notes + [f"the fact {name} was changed since, so it stays" for name in fed.stayed]
 
 
 def after_accept(workspace: Workspace, now: Clock) -> str:

@@ -18,7 +18,7 @@ from core.base import files
 from core.base.choices import FACT_CATEGORIES
 from core.base.entry import Entry, statement_key
 from core.base.project import GLOBAL, is_below
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.base.secrets.redact import redact
 from core.commands.fact_edits import merge_facts, merged_text
 from core.commands.fact_feed import left_out, lines_too_long, sync_facts
@@ -61,7 +61,6 @@ class Validation:
         return [problem.error for problem in self.problems]
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge facts validate --json`."""
         rows = [problem.to_json() for problem in self.problems]
         counts = {"path": self.path, "facts": self.facts, "files": self.files, "too_long": list(self.too_long)}
         return {"valid": not rows, **counts, "problems": rows}
@@ -102,13 +101,9 @@ def similar_pairs(facts: Iterable[Fact]) -> list[Pair]:
 def current_facts(workspace: Workspace, now: datetime) -> tuple[list[Fact], list[Problem]]:
     """All facts as the YAML files have them now, aged as in the index, in its order; nothing is written. What a user
     has edited shows at once, and a missing index.json is no loss."""
-    try:
+    with disk_errors("facts-unreadable", "the facts cannot be read"):
         bullets = bullets_of_store(workspace.paths)
         facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now, bullets)
-    except OSError as error:
-        raise KnowledgeError(
-            "facts-unreadable", f"the facts cannot be read: {error.strerror}", error.filename or ""
-        ) from error
     return sorted(facts, key=sort_key), found.problems
 
 
@@ -123,14 +118,9 @@ def list_facts(
 ) -> FactList:
     """The facts of these domains, of a category, with a tag, or (`stale`) only those that have expired."""
     facts, problems = current_facts(workspace, now())
-    chosen = tuple(
-        fact
-        for fact in facts
-        if (not domains or fact.domain in domains)
-        and (not category or fact.category == category)
-        and (not tag or tag in fact.tags)
-        and (not stale or fact.stale)
-    )
+    facts = [fact for fact in facts if fact.stale or not stale]
+    facts = [fact for fact in facts if category in ("", fact.category) and (not tag or tag in fact.tags)]
+    chosen = tuple(fact for fact in facts if not domains or fact.domain in domains)
     return FactList(chosen, tuple(left_out(problems)))
 
 
@@ -192,7 +182,7 @@ def entries_of_file(path: Path, data: bytes) -> Sequence[Entry]:
 def validate(workspace: Workspace, path: str = "") -> Validation:
     """Check a YAML file, an index.json, or a knowledge folder with both; without a path the home's own."""
     place = workspace.cwd / os.path.expanduser(path) if path else workspace.paths.knowledge
-    try:
+    with disk_errors("facts-unreadable", "it cannot be read", place):
         if not path and not files.exists(place):
             return Validation(str(place), 0, 0, ())  # nothing there yet is nothing wrong
         if place.is_dir():
@@ -205,8 +195,6 @@ def validate(workspace: Workspace, path: str = "") -> Validation:
         if place.suffix == ".json":
             number, problems = index.validate_index(place.name, files.read_file(place).data)
             return Validation(str(place), number, 1, tuple(problems))
-    except OSError as error:
-        raise KnowledgeError("facts-unreadable", f"it cannot be read: {error.strerror}", place) from error
     raise KnowledgeError("usage", "this is neither a folder, a .yaml file nor an index.json", place)
 
 
@@ -255,13 +243,12 @@ def sync_text(report: SyncReport) -> str:
 def list_text(found: FactList) -> str:
     """A fact a line."""
     width = max((len(fact.id) for fact in found.facts), default=0)
-    rows = [f"{fact.id:<{width}}  {fact.confidence:<6g} {_age(fact)}{fact.fact}" for fact in found.facts]
+    rows = []
+    for fact in found.facts:
+        marks = "[stale] " * fact.stale + "[file unreadable] " * fact.unread
+        marks += f"{fact.source_count}x " if (fact.source_count or 0) > 1 else ""
+        rows.append(f"{fact.id:<{width}}  {fact.confidence:<6g} {marks}{fact.fact}")
     return "\n".join([*rows, count(len(found.facts), "fact")]) + "\n"
-
-
-def _age(fact: Fact) -> str:
-    confirmed = f"{fact.source_count}x " if fact.source_count is not None and fact.source_count > 1 else ""
-    return f"{'[stale] ' * fact.stale}{'[file unreadable] ' * fact.unread}{confirmed}"
 
 
 _DOMAIN = repeated("--domain", "a repository, an agent or global (repeatable)", "NAME", dest="domains", default=[])

@@ -66,7 +66,6 @@ class Forgotten:
     errors: tuple[ErrorInfo, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge forget --json`."""
         return {**vars(self), "how": self.how or None, "run": self.run or None}
 
 

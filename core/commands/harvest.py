@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.choices import PROVIDERS
@@ -30,7 +30,7 @@ from core.commands.harvest_report import harvest_text, without_new_lines
 from core.commands.library.cluster import on_cluster
 from core.commands.moment.worked import UsageReader
 from core.commands.purge import complete
-from core.commands.row import NAMED, Argument, flag, listed, repeated, top, whole_number
+from core.commands.row import NAMED, flag, listed, option, repeated, top, whole_number
 from core.commands.sources import HOME, NAMES, chosen_sources, elsewhere, title_of
 from core.commands.statements import bullets_of
 from core.commands.text import count
@@ -150,7 +150,6 @@ def _little_found(report: HarvestReport) -> list[str]:
 
 def _settled(workspace: Workspace, run: str) -> list[str]:
     """What a run took out of the files, in a sentence. Raises OSError."""
-
     changes = [row for row in read_changes(workspace.paths) if row.run == run]
     lines = [line for row in changes for line in row.removed if line.startswith("- ") and line not in row.added]
     if not lines:
@@ -163,7 +162,6 @@ def _settled(workspace: Workspace, run: str) -> list[str]:
 def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
     """What stands in the files since this run, by category, the best first: what more conversations said before what
     was said once, the newest before the older. Nothing of what waits in the quarantine. Raises OSError."""
-
     came = {(row.file, line) for row in read_changes(workspace.paths) if row.run == run for line in row.added}
     if not came:
         return []
@@ -200,50 +198,36 @@ def finish_harvest(workspace: Workspace, *, now: Clock = utc_now) -> HarvestRepo
 def harvest_command(
     workspace: Workspace,
     *,
-    apply: bool = False,
     finish: bool = False,
-    no_harvest: bool = False,
-    keep: bool = False,
-    max_harvest_bytes: int | None = None,
-    limit: int | None = None,
-    provider: str | None = None,
-    model: str | None = None,
-    jobs: int | None = None,
-    source: Sequence[str] | None = None,
-    now: bool = False,
-    again: bool = False,
     since_last: bool = False,
-    ended: Sequence[str] | None = None,
+    ended: Sequence[str] = (),
     progress: Report = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
+    **asked: Any,
 ) -> HarvestReport:
-    """`harvest` with the arguments of the command line, checked."""
-    if provider and provider != "offline":
+    """`harvest` with the arguments of the command line, checked; `asked` are fields of a HarvestRequest."""
+    request = HarvestRequest(**asked)
+    if request.provider not in ("", "offline"):
         from core.llm.generate import PROVIDERS
 
-        if provider not in PROVIDERS:
-            known = ", ".join(["offline", *PROVIDERS])
-            raise KnowledgeError(
-                "unknown-provider", f"there is no provider {provider!r}", hint=f"choose one of {known}"
-            )
+        if request.provider not in PROVIDERS:
+            hint = f"choose one of {', '.join(['offline', *PROVIDERS])}"
+            raise KnowledgeError("unknown-provider", f"there is no provider {request.provider!r}", hint=hint)
     if finish:
         return finish_harvest(workspace)
-    if no_harvest and keep:
+    if request.no_harvest and request.keep:
         hint = "--no-harvest takes conversations away unread, --keep takes none away"
         raise KnowledgeError("usage", "--no-harvest and --keep cannot be used together", hint=hint)
-    for name, number in (("--max-harvest-bytes", max_harvest_bytes), ("--limit", limit)):
+    for name, number in (("--max-harvest-bytes", request.max_harvest_bytes), ("--limit", request.limit)):
         if number is not None and number < 0:
             raise KnowledgeError("usage", f"{name} cannot be {number}")
     allowed = find_setting("jobs")
-    if jobs is not None and allowed is not None and not allowed.check(jobs):
-        raise KnowledgeError("usage", f"--jobs cannot be {jobs}", hint=f"accepted: {allowed.accepted}")
-    named = chosen_sources(source or (), typed=True)
-    request = HarvestRequest(
-        apply, no_harvest, keep, max_harvest_bytes, limit, provider or "", model or "", jobs, named,
-        look_around=not (apply and since_last), at_once=now, again=again,
-    )  # fmt: skip
-    if since_last and apply:
-        return run_by_itself(workspace, request, ended or (), harvest, progress=progress, cancelled=cancelled)
+    if request.jobs is not None and allowed is not None and not allowed.check(request.jobs):
+        raise KnowledgeError("usage", f"--jobs cannot be {request.jobs}", hint=f"accepted: {allowed.accepted}")
+    by_itself = request.apply and since_last
+    request = replace(request, sources=chosen_sources(request.sources, typed=True), look_around=not by_itself)
+    if by_itself:
+        return run_by_itself(workspace, request, ended, harvest, progress=progress, cancelled=cancelled)
     return harvest(workspace, request, progress=progress, cancelled=cancelled)
 
 
@@ -363,12 +347,10 @@ def _apply(
 def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Clock) -> None:
     """What the run has cost goes into the account, for a cap that is set tomorrow. It blocks nothing."""
     tokens = report.input_tokens + report.output_tokens
-    if not tokens:
-        return
+    cost = options.price(report.input_tokens, report.output_tokens) or 0.0
     try:
-        Account(workspace.paths.spending, now).add(
-            tokens, options.price(report.input_tokens, report.output_tokens) or 0.0
-        )
+        if tokens:
+            Account(workspace.paths.spending, now).add(tokens, cost)
     except OSError as error:
         report.errors.append(ErrorInfo(NO_ACCOUNT, account_trouble(error).rstrip("."), str(error.filename or "")))
 
@@ -409,9 +391,6 @@ def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]
     return [f"the cap of {cap:,} tokens a run (max_run_tokens) is too low for all: {how_many}; the others wait"]
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
 COMMANDS = (
     top(
         "harvest",
@@ -426,18 +405,22 @@ COMMANDS = (
             "--source",
             "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
             "NAME",
+            dest="sources",
+            default=[],
         ),
-        flag("--now", "also conversations that changed in the last ten minutes and may still be written"),
+        flag(
+            "--now", "also conversations that changed in the last ten minutes and may still be written", dest="at_once"
+        ),
         flag("--again", "also conversations whose harvest you undid"),
         flag("--since-last", "a harvest that nobody waits for: within the budgets, quietly; for hooks and timers"),
-        repeated("--ended", "with --since-last: this conversation has ended; may be repeated", "PATH"),
+        repeated("--ended", "with --since-last: this conversation has ended; may be repeated", "PATH", default=[]),
         whole_number(
             "--max-harvest-bytes",
             "read at most N bytes in this run; how large one may be says max_harvest_source_bytes",
         ),
         whole_number("--limit", "harvest, or move to the trash, at most N conversations"),
-        Argument(("--provider",), listed(PROVIDERS), {"metavar": "P"}),
-        Argument(("--model",), "the model's name", {"metavar": "M"}),
+        option("--provider", listed(PROVIDERS), "P"),
+        option("--model", "the model's name", "M"),
         whole_number("--jobs", "model calls at the same time"),
         long=True,
         quiet_text=without_new_lines,

@@ -8,10 +8,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.base.answer import price
+from core.base.answer import Answer, Generate, price
 from core.base.paths import asking_folder, shipped_root
 from core.base.result import KnowledgeError
 from core.commands.sources import chosen_sources, days_kept, set_sources
@@ -20,16 +19,13 @@ from core.harvest.meter import read_usage
 from core.harvest.steps import QUIET_SECONDS, Archiving, DistilSettings, HarvestOptions, Limits, read_prompt
 from core.knowledge.spending import Caps
 from core.knowledge.swap import EditorWait
-from core.llm.credentials import keys_from
+from core.llm.credentials import KeyFinder, keys_from
 from core.llm.wire import ModelSettings
 from core.sources.artifact import HOME
 from core.sources.tools import ALL, NAMES, known_name, places
 
 if TYPE_CHECKING:
-    from core.base.answer import Answer, Generate
     from core.base.config import Config
-    from core.llm.credentials import KeyFinder
-    from core.llm.wire import ModelSettings
 
 
 HARVEST_PROMPT = "harvest-conversation.md"
@@ -112,6 +108,9 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
         context_tokens=config.model_context_tokens,
         answer_tokens=config.max_output_tokens,
     )
+    usage = workspace.cache / "usage.json"
+    # What may be spent, and what one call costs at its worst.
+    caps = Caps(config.max_day_tokens, config.max_run_price, config.max_month_price, config.max_output_tokens)
     asked = " ".join((limits.provider, request.model or config.model, config.base_url, *config.command))
     return HarvestOptions(
         limits,
@@ -125,11 +124,11 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
         home=HOME in named or ALL in named,
         copies=workspace.cache / "stores",
         kept=workspace.cache / "answers",
-        usage=workspace.cache / "usage.json",
+        usage=usage,
         asked=asked,
         model_name=request.model or (config.model if limits.provider == config.provider else ""),
         places=(found := places(named, workspace.environment, config.project_roots)),
-        caps=_caps(workspace, asked, workspace.cache / "usage.json"),
+        caps=replace(caps, factor=max(1.0, read_usage(usage, asked).factor)) if caps else caps,
         price=partial(price_of, workspace, limits.provider, request.model or config.model),
         quiet_seconds=0.0 if request.at_once else QUIET_SECONDS,
         ended=request.ended,
@@ -151,13 +150,6 @@ def _named_files(sources: Sequence[str]) -> frozenset[str]:
     """The files among sources; a folder may hold anything, and asks for nothing in particular."""
     paths = (os.path.abspath(os.path.expanduser(name)) for name in sources if name not in NAMES)
     return frozenset(path for path in paths if os.path.isfile(path))
-
-
-def _caps(workspace: Workspace, asked: str, usage: Path) -> Caps:
-    """What may be spent, and what one call costs at its worst."""
-    config = workspace.config
-    caps = Caps(config.max_day_tokens, config.max_run_price, config.max_month_price, config.max_output_tokens)
-    return replace(caps, factor=max(1.0, read_usage(usage, asked).factor)) if caps else caps
 
 
 def price_of(workspace: Workspace, provider: str, model: str, tokens_in: int, tokens_out: int) -> float | None:
@@ -218,7 +210,6 @@ def keys_of(workspace: Workspace) -> KeyFinder:
 
 
 def _settings(workspace: Workspace, provider: str, model: str) -> ModelSettings:
-
     config = workspace.config
     return ModelSettings(
         provider=provider,

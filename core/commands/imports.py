@@ -49,7 +49,9 @@ def imports_text(report: ImportReport) -> str:
     for row in report.rows:
         number = f": {count(len(row.items), 'item')}" if row.items else ""
         lines.append(f"{one_line(row.path)} ({row.status}){number}")
-        lines += [f"  {item.category:<10}  {one_line(item.text)}{_held(item.held)}" for item in row.items[:left]]
+        for item in row.items[:left]:
+            held = f"  [to the quarantine: {item.held}]" if item.held else ""
+            lines.append(f"  {item.category:<10}  {one_line(item.text)}{held}")
         left = max(0, left - len(row.items))
     total = sum(report.items.values())
     items = ", ".join(f"{name}:{number}" for name, number in report.items.items())
@@ -64,10 +66,6 @@ def imports_text(report: ImportReport) -> str:
     if report.skipped:
         lines.append("left out: " + ", ".join(f"{kind}:{number}" for kind, number in sorted(report.skipped.items())))
     return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes]) + "\n"
-
-
-def _held(why: str) -> str:
-    return f"  [to the quarantine: {why}]" if why else ""
 
 
 COMMANDS = (

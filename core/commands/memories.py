@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from core.base import locks
 from core.base.homes import FORMAT, format_of, why_refused
@@ -35,18 +35,13 @@ from core.commands.statements import record_follows
 from core.commands.text import change_text
 from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
 from core.knowledge.edit import Edited, change_file
-from core.knowledge.hunks import bare, line_break, made
+from core.knowledge.hunks import Hunk, bare, line_break, made
 from core.memories import ARCHIVE as ARCHIVE
 from core.memories import Memories, Shelf, all_of, archive_memory, recall, restore_memory, write_memory
 from core.memories import newest_first as newest_first
 from core.memory_file import Memory as Memory
 from core.memory_file import clean_content, clean_tags, trust_of
 from core.memory_file import read_memory as read_memory
-
-if TYPE_CHECKING:
-    from core.knowledge.edit import Edited
-    from core.knowledge.hunks import Hunk
-
 
 ROW = ("id", "created", "tags", "summary", "scope", "path")
 """What `memories --json` and `recall --json` tell of each memory."""
@@ -392,7 +387,6 @@ def _kept_trusted(workspace: Workspace, where: Paths, *written: Path) -> str:
 
 def _with_body(lines: list[str], content: str) -> list[Hunk]:
     """Other text below the frontmatter, which stays as the user has it."""
-
     close = next((at for at, line in enumerate(lines[1:], start=1) if bare(line).rstrip() == "---"), None)
     if close is None:
         raise KnowledgeError("malformed", "the frontmatter of this memory has no end", hint="mend it in a text editor")
@@ -424,9 +418,6 @@ def _locked(workspace: Workspace, where: Paths, work: Callable[[], T]) -> T:
     except OSError as error:
         message = f"the memory cannot be written: {error.strerror or error}"
         raise KnowledgeError("store-failed", message, error.filename or where.memories) from error
-
-
-# --- at the command line --------------------------------------------------------------------------------------------
 
 
 def display_text(value: Saved | Recalled | Listed) -> str:

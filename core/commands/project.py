@@ -26,10 +26,13 @@ from core.knowledge import projects
 from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
 from core.knowledge.projects import (
     NONE,
+    NOWHERE,
     OWN,
+    UNTOLD,
     Here,
     KnownProjects,
     Projects,
+    domain_in,
     domains_in,
     here_in,
     known_projects,
@@ -111,6 +114,13 @@ def may_read(workspace: Workspace, project: Path | None) -> Callable[[Path], boo
     if trust.has_folder(project):  # asked once, and not for each file
         return lambda path: not why_foreign_file(path)
     return lambda path: trust.allows(project, path)
+
+
+def projects_named(bullet: Bullet, known: Projects) -> str:
+    """What the projects are called that a line comes from, "" for none that is known."""
+    came = [one.source for one in (bullet.provenance, *bullet.again) if one is not None]
+    roots = [root for name in came for root in known.get(name, ()) if root not in (NOWHERE, UNTOLD)]
+    return ", ".join(sorted({domain_in(root, known) for root in roots}))
 
 
 # --- what an agent may be told ----------------------------------------------------------------------------------------

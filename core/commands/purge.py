@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.entry import statement_key
+from core.base.markdown import BY_HAND, parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.daily.connect import Ask, agreed, nobody
 from core.commands.statements import Match, refresh_digest, resolve_bullet, text_of
@@ -57,7 +58,6 @@ class Purged:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge rm --forever --json`."""
         return {**vars(self), "not_reached": CANNOT}
 
 
@@ -87,8 +87,6 @@ def _meant(workspace: Workspace, category: str, match: Match) -> tuple[str, list
     paths = workspace.paths
     found = attempt(resolve_bullet, paths, category, match)
     if not isinstance(found, KnowledgeError):
-        from core.base.markdown import BY_HAND, parse_bullets
-
         came = [parse_bullets(ref.raw)[0].provenance for ref in found.value.refs]
         sources = dict.fromkeys(one.source for one in came if one is not None and one.source != BY_HAND)
         return text_of(found.value.refs[0]), list(sources)

@@ -15,7 +15,7 @@ from core.base import files
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, disk_errors
-from core.commands.statements import Found, Match, choose, refresh_digest
+from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.named_paths import source_file
 from core.knowledge.bullet_text import HELD as HELD
@@ -52,17 +52,28 @@ def quarantine_list(workspace: Workspace) -> list[HeldItem]:
     return [held_item(bullet, number) for number, bullet in enumerate(parse_bullets(text), start=1)]
 
 
-def quarantine_accept(workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now) -> Released:
+def quarantine_accept(
+    workspace: Workspace, ref: BulletRef, *, seen: str | None = None, now: Clock = utc_now
+) -> Released:
     """Let one item in: it goes into its category file, or a note to its file, with its provenance; what can be a fact
     becomes one. An item that was held back for its length goes in whole."""
-    found = _chosen(workspace.paths, match, seen)
-    return _one(accept_all(workspace, [found], now=now))
+    return _one(accept_all(workspace, [_standing(workspace.paths, ref, seen)], now=now))
 
 
-def quarantine_drop(workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now) -> Released:
+def quarantine_drop(workspace: Workspace, ref: BulletRef, *, seen: str | None = None, now: Clock = utc_now) -> Released:
     """Remove one item for good; `knowledge undo RUN` brings it back."""
-    found = _chosen(workspace.paths, match, seen)
-    return _one(drop_all(workspace, [found], seen=seen, now=now))
+    return _one(drop_all(workspace, [_standing(workspace.paths, ref, seen)], seen=seen, now=now))
+
+
+def _standing(paths: Paths, ref: BulletRef, seen: str | None) -> HeldItem:
+    """The item that stands there, in the file as the user saw it."""
+    read = read_editable(paths, QUARANTINE)
+    bullets = parse_bullets(read.data.decode("utf-8").removeprefix("\ufeff"))
+    same = [bullet for bullet in bullets if (bullet.line, bullet.raw) == (ref.line, ref.raw)]
+    if not same or (seen is not None and seen.lower() != read.sha256):
+        message = "the quarantine has changed since you saw it"
+        raise KnowledgeError("changed-outside", message, paths.quarantine, LOOK_AGAIN)
+    return held_item(same[0])
 
 
 def _one(done: Released) -> Released:
@@ -143,26 +154,6 @@ def _released(
 
 
 # --- one line --------------------------------------------------------------------------------------------------------
-
-
-def _chosen(paths: Paths, match: Match, seen: str | None) -> HeldItem:
-    """The item that `match` names, in the file as the user saw it."""
-    if not files.exists(paths.quarantine):
-        raise KnowledgeError("no-match", "the quarantine is empty", paths.quarantine)
-    read = read_editable(paths, QUARANTINE)
-    changed = KnowledgeError(
-        "changed-outside", "the quarantine has changed since you saw it", paths.quarantine, LOOK_AGAIN
-    )
-    if seen is not None and seen.lower() != read.sha256:
-        raise changed
-    bullets = parse_bullets(read.data.decode("utf-8").removeprefix("\ufeff"))
-    if isinstance(match, BulletRef):
-        same = [bullet for bullet in bullets if (bullet.line, bullet.raw) == (match.line, match.raw)]
-        if not same:
-            raise changed
-        return held_item(same[0])
-    chosen = choose([Found("quarantine", QUARANTINE, bullet) for bullet in bullets], match, "bullet in the quarantine")
-    return held_item(next(bullet for bullet in bullets if bullet.line == chosen.refs[0].line))
 
 
 def _target(workspace: Workspace, item: HeldItem) -> tuple[str, str, str, str]:

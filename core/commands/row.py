@@ -6,7 +6,8 @@ The command line, the palette of the panel and the documentation are made from i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import get_close_matches
 from typing import IO, Any, NamedTuple
 
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
@@ -26,11 +27,6 @@ class Argument(NamedTuple):
     @property
     def takes_value(self) -> bool:
         return self.is_positional or self.options.get("action") != "store_true"
-
-    @property
-    def shown(self) -> str:
-        """As help has it: `SHA`, `--all`."""
-        return str(self.options.get("metavar", self.names[0].upper())) if self.is_positional else self.names[0]
 
 
 OURS, FOREIGN, NAMED = "ours", "foreign", "named"
@@ -135,6 +131,12 @@ def needed(name: str, words: str, metavar: str = "") -> Argument:
 def listed(words: Sequence[str]) -> str:
     """Words in a sentence: `a, b or c`."""
     return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def nearest(typed: str, known: Collection[str]) -> str:
+    """The known word that is most like what was typed, as the end of a sentence; "" when none is like it."""
+    near = get_close_matches(typed, known, n=1, cutoff=0.6)
+    return f"; the nearest is {near[0]}" if near else ""
 
 
 # --- arguments of several commands -----------------------------------------------------------------------------------

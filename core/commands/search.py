@@ -13,24 +13,21 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
-from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
+from core.base.choices import ENTRY_KINDS
 from core.base.entry import Entry
-from core.base.markdown import BY_HAND, Bullet, split_lines, split_provenance
+from core.base.markdown import BY_HAND, Bullet, split_provenance
 from core.base.paths import Paths
 from core.base.project import is_below
-from core.base.result import KnowledgeError, Ok, Result, attempt, disk_errors
-from core.commands.conversations import BuildReport
+from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.commands.entry_sources import search_sources
 from core.commands.project import find_project, lines_of, project_warnings
-from core.commands.row import NAMED, Argument, flag, listed, option, repeated, top, whole_number
-from core.commands.text import count, one_line, size
-from core.commands.transcript_text import LINES, SPEAKERS
+from core.commands.row import option, top
+from core.commands.text import count
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.factindex.index import NAME, fact_in
 from core.harvest.report import Progress
@@ -49,7 +46,7 @@ from core.search.store import COLUMNS, Row, counted
 from core.search.words import storable
 
 if TYPE_CHECKING:
-    from core.commands.conversations import ConversationFilters, ConversationHit, ConversationHits
+    from core.commands.conversations import ConversationHit
     from core.commands.project import Scope
     from core.search.index import Index
     from core.search.query import Hit as Hit
@@ -77,37 +74,6 @@ class SearchReport:
         return [hit.to_json() for hit in self.hits]
 
 
-@dataclass(frozen=True)
-class FoundReport:
-    """Entries and conversations together, best first. `entries`, `conversations` and `turns` are how many of each there
-    were searched, `waiting` how many conversations were not; `note` says how a question was understood; `built` what a
-    build did that was asked for."""
-
-    query: str
-    hits: tuple[Hit | ConversationHit, ...]
-    entries: int
-    conversations: int = 0
-    turns: int = 0
-    note: str = ""
-    warnings: tuple[str, ...] = field(default=())
-    built: BuildReport | None = None
-    waiting: int = 0
-
-    @property
-    def searched(self) -> str:
-        """What was looked through, in words."""
-        entries = [f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}"]
-        spoken = f"{count(self.conversations, 'conversation')} with {count(self.turns, 'turn')}"
-        kinds = entries if self.entries or not self.conversations else []
-        return " and ".join(kinds + ([spoken] if self.conversations else []))
-
-    def to_json(self) -> list[dict[str, Any]] | dict[str, Any]:
-        """The list of `--json`; of a build alone, what it did."""
-        if self.built is not None and not self.query:
-            return vars(self.built)
-        return [hit.to_json() for hit in self.hits]
-
-
 def search_folder(workspace: Workspace, project: Path | None) -> Path:
     """Where the index for the home, seen from `project`, lies."""
     name = f"search-{hashlib.sha256(os.fsencode(project)).hexdigest()[:16]}" if project is not None else "search"
@@ -128,7 +94,7 @@ def search(
     before: str = "",
     scope: Scope | None = None,
 ) -> SearchReport:
-    """The best entries for any text; conversations are none (`search_everything`). `since` and `before` are YYYY,
+    """The best entries for any text; conversations are none (`moment.find` has both). `since` and `before` are YYYY,
     YYYY-MM or YYYY-MM-DD; `project` limits it to what lies in a folder or was harvested from its project, `scope` to
     what an agent may be told. Raises KnowledgeError for no words, a filter that is none, or a store that cannot be
     listed."""
@@ -273,107 +239,6 @@ def _said_again(workspace: Workspace, hits: Sequence[Hit], told: Scope | None) -
     return tuple(rows)
 
 
-def search_everything(
-    workspace: Workspace,
-    query: Sequence[str] = (),
-    kind: str = "",
-    since: str = "",
-    before: str = "",
-    tag: Sequence[str] | None = None,
-    project: str = "",
-    source: Sequence[str] | None = None,
-    role: str = "",
-    limit: int = LIMIT,
-    build: bool = False,
-    progress: Callable[[Any], None] = lambda step: None,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> FoundReport:
-    """What a user gets: entries and conversations. Without words, the conversations that the filters let through, the
-    newest first. `build` reads first what is not in the index of conversations yet."""
-    text = " ".join(query)
-    built = None
-    if build:
-        from core.commands.conversations import build as build_index
-
-        built = build_index(workspace, progress, cancelled)
-        if not text.strip():
-            return FoundReport("", (), 0, built.conversations, built.turns, built=built)
-    wanted = _filters(kind, since, before, tag, project, source, role)
-    spoken_only = kind == "conversation" or bool(source or role)
-    narrowed = spoken_only or bool(project or since or before)
-    if not 1 <= limit <= MAX_LIMIT:
-        raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
-    if not text.strip() and (not narrowed or kind in ENTRY_KINDS or tag):
-        hint = "give some words; 'knowledge recall' lists memories, 'knowledge search --since yesterday' conversations"
-        raise KnowledgeError("usage", "there is nothing to search for", hint=hint)
-    spoken: ConversationHits | None = None
-    found: Result[ConversationHits] | None = None
-    if kind in ("", "conversation") and not tag and (workspace.config.search_conversations or spoken_only):
-        from core.commands.conversations import find as find_conversations
-
-        found = attempt(find_conversations, workspace, text, wanted, limit)
-        if isinstance(found, KnowledgeError) and (spoken_only or not text.strip()):
-            raise found
-        spoken = found.value if isinstance(found, Ok) else None
-    entries: SearchReport | None = None
-    if text.strip() and not spoken_only:
-        here = os.path.isdir(workspace.cwd / os.path.expanduser(project))  # else a name that conversations know
-        folder = project if here or spoken is None or not os.path.isdir(spoken.folder) else spoken.folder
-        searched = attempt(search, workspace, text, kind, wanted.since, tag, folder, limit, wanted.before)
-        # A project that conversations know need not have a folder any more.
-        if isinstance(searched, KnowledgeError) and (
-            spoken is None or not (spoken.hits or (spoken.folder and searched.error.code == "no-project"))
-        ):
-            if isinstance(found, KnowledgeError) and found.error.code == searched.error.code:
-                raise found  # which projects there are, conversations know
-            raise searched
-        entries = searched.value if isinstance(searched, Ok) else None
-    return _together(text, entries, spoken, limit, built)
-
-
-def _filters(
-    kind: str, since: str, before: str, tag: Sequence[str] | None, project: str, source: Sequence[str] | None, role: str
-) -> ConversationFilters:
-    """What was asked for, days as dates. Raises KnowledgeError for a filter that is none, or for two that exclude each
-    other."""
-
-    from core.commands.conversations import ConversationFilters, first_day, sources_named
-
-    if kind and kind not in SEARCH_KINDS:
-        raise KnowledgeError("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
-    if role and role not in SPOKEN_ROLES:
-        raise KnowledgeError("usage", f"there is no role {role!r}", hint=f"choose one of {', '.join(SPOKEN_ROLES)}")
-    if (source or role or kind == "conversation") and (tag or kind in ENTRY_KINDS):
-        hint = "leave out --tag and --kind, or say --kind conversation"
-        raise KnowledgeError(
-            "usage", "--source and --role are of conversations, which have no tags and are of one kind", hint=hint
-        )
-    first, last = first_day(since, date.today()), first_day(before, date.today())
-    return ConversationFilters(project, sources_named(source or ()), first, last, role)
-
-
-def _together(
-    text: str, entries: SearchReport | None, spoken: ConversationHits | None, limit: int, built: BuildReport | None
-) -> FoundReport:
-    """Both lists as one. The score of a conversation's best turn and that of an entry are of one kind; conversations
-    stay in the order that their whole threads gave them."""
-    rows: list[tuple[float, Hit | ConversationHit]] = [(hit.score, hit) for hit in (entries.hits if entries else ())]
-    lowest = float("inf")
-    for hit in spoken.hits if spoken else ():
-        lowest = min(lowest, hit.rank)
-        rows.append((lowest, hit))
-    rows.sort(key=lambda row: row[0], reverse=True)  # what is equal stays as it is: entries first
-    hits = tuple(hit for _, hit in rows[:limit])
-    nothing = (entries.nothing if entries else "", spoken.nothing if spoken else "")
-    both = (*(entries.warnings if entries else ()), *(spoken.warnings if spoken else ()), *remarks(text, hits, nothing))
-    warnings = tuple(dict.fromkeys(both))  # an embedder that is not there is missed by both
-    return FoundReport(
-        text, hits, entries.entries if entries else 0,
-        spoken.conversations if spoken else 0, spoken.turns if spoken else 0, spoken.note if spoken else "",
-        warnings, built, spoken.waiting if spoken else 0,
-    )  # fmt: skip
-
-
 def near_in(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[Mapping[int, float] | None, str]:
     """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
     if not workspace.config.embedder or not text.strip():
@@ -460,96 +325,13 @@ def vectors_text(report: VectorsReport) -> str:
     return f"{entries_counted(report.entries)}{turns} can be found by meaning ({report.embedder}){left}\n"
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
-def search_text(report: FoundReport) -> str:
-    """Each hit with its number; below it, where it stands and why it was found."""
-    lines = [_built(report.built)] if report.built is not None else []
-    if report.built is not None and not report.query:
-        return "\n".join(lines) + "\n"
-    lines += [one_line(report.note)] if report.note else []
-    if not report.hits:
-        what = f"nothing found for {one_line(report.query)!r}" if report.query else "nothing found"
-        return "\n".join([*lines, f"{what} in {report.searched}"]) + "\n"
-    rows = [*lines]
-    for number, hit in enumerate(report.hits, start=1):
-        rows += _entry(number, hit) if hasattr(hit, "entry") else _conversation(number, hit)
-    rows.append(f"{count(len(report.hits), 'hit')} shown, {report.searched} searched")
-    first: Any = next((hit for hit in report.hits if not hasattr(hit, "entry")), None)
-    if first is not None:
-        turn = f":{first.turn}" if first.turn else ""
-        rows.append(f"'knowledge show {one_line(first.name)}{turn}' reads on")
-    return "\n".join(rows) + "\n"
-
-
-def _first_lines(text: str, indent: str) -> Iterator[str]:
-    lines = [line for line in split_lines(text) if line.strip()]
-    yield from (f"{indent}{line}" for line in lines[:LINES])
-    if len(lines) > LINES:
-        yield f"{indent}… {count(len(lines) - LINES, 'line')} more"
-
-
-def _entry(number: int, hit: Any) -> Iterator[str]:
-    entry = hit.entry
-    first, _, rest = entry.text.partition("\n")
-    yield f"{number}. {first} {entry.provenance}".rstrip()
-    yield from _first_lines(rest, "   ")
-    about = [f"{entry.kind} {one_line(entry.key)}"]
-    about += [one_line(entry.title)] if entry.kind == "note" and entry.title else []
-    about += [one_line(", ".join(entry.tags))] if entry.tags and entry.kind != "note" else []
-    yield f"   ({'; '.join([*about, one_line(', '.join(hit.why))])})"
-    yield from (f"   also {one_line(source)}" for source in hit.confirmations)
-
-
-def _conversation(number: int, hit: Any) -> Iterator[str]:
-    """Its title and day, what was said in its best turn, and what it is."""
-    yield f"{number}. {one_line(hit.title) or '(no title)'} [{hit.day}]"
-    if hit.text:
-        first, _, rest = hit.text.strip().partition("\n")
-        yield f"   {SPEAKERS.get(hit.role, hit.role)}, turn {hit.turn}: {first}"
-        yield from _first_lines(rest, "     ")
-    about = [f"conversation {one_line(hit.name)}", hit.tool, hit.folder, hit.branch, count(hit.turns, "turn")]
-    about += [f"{len(hit.places)} of them match"] if len(hit.places) > 1 else []
-    about += ["in the trash"] * hit.in_trash + [", ".join(hit.why)]
-    yield f"   ({'; '.join(one_line(one) for one in about if one)})"
-    if hit.end:
-        yield f"   as it was left: {one_line(hit.end)}"
-
-
 def entries_counted(number: int) -> str:
     return count(number, "entry").replace("entrys", "entries")
 
 
-def _built(built: BuildReport) -> str:
-    held = f"{count(built.conversations, 'conversation')} with {count(built.turns, 'turn')}, {size(built.bytes)}"
-    rows = [f"read: {built.read}, taken out: {built.gone}; the index holds {held}"]
-    if built.unread:
-        rows.append(f"could not be read: {built.unread}")
-    if built.waiting:
-        rows.append(f"left for the next time: {built.waiting}")
-    return "\n".join(rows + [f"note: {one_line(note)}" for note in built.notes])
-
+# --- at the command line --------------------------------------------------------------------------------------------
 
 COMMANDS = (
-    top(
-        "search",
-        "flaky login test --kind conversation --since 2026-05",
-        search_everything,
-        search_text,
-        Argument(("query",), "any words; in quotation marks: a phrase", {"nargs": "*", "metavar": "QUERY"}),
-        option("--kind", f"only {listed(SEARCH_KINDS)}", "KIND", choices=SEARCH_KINDS),
-        option("--since", "only what is dated from then on: 2026, 2026-05, 2026-05-31, yesterday, monday", "DATE"),
-        option("--before", "only what is dated before then", "DATE"),
-        repeated("--tag", "only what has this tag, such as decisions (repeatable)", "T"),
-        option("--project", "only what belongs to this folder", "DIR"),
-        repeated("--source", "only conversations of this source, such as claude_code (repeatable)", "NAME"),
-        option("--role", f"only what was said by {listed(SPOKEN_ROLES)}", "ROLE", choices=SPOKEN_ROLES),
-        whole_number("--limit", "at most N hits (default: 10)", 10),
-        flag("--build", "first read every conversation that is not in the index yet"),
-        long=True,
-        words=NAMED,
-    ),
     top(
         "vectors",
         "",

@@ -13,6 +13,7 @@ from typing import Any
 
 from core.base import files
 from core.base.config import NEW_FILE, Config, FolderFile, changed_config, load_config, writable_config_file
+from core.base.exchange import is_loopback
 from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.project import folders_around, repository_root
@@ -23,7 +24,6 @@ from core.commands.row import group, needed, optional, single
 from core.commands.text import one_line
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
 from core.knowledge.projects import here_in, known_projects
-from core.llm.wire import is_loopback
 
 
 @dataclass(frozen=True)
@@ -244,11 +244,14 @@ def _settings_row(found: FolderFile) -> TrustRow:
     return TrustRow(path, FOLDER_SETTINGS, state, says, mark=found.sha256)
 
 
-def _project_row(workspace: Workspace, project: Path) -> TrustRow | None:
+def _project_row(workspace: Workspace, project: Path, named: bool = False) -> TrustRow | None:
+    """None for what is empty, unless the user `named` it: a yes may come before what it is about."""
     path = str(place_of(project_paths(project).home))
     if refused := why_refused(project):
         return TrustRow(path, PROJECT, REFUSED, (refused,))
     mark = folder_mark(project)
+    if named:
+        return TrustRow(path, PROJECT, WAITING, mark=mark)
     if read_trust(workspace.environment).has_folder(project):
         return TrustRow(path, PROJECT, TRUSTED, mark=mark)
     waiting = unread(project, workspace.environment)
@@ -302,10 +305,7 @@ def _named(workspace: Workspace, file: str) -> list[TrustRow]:
         found = _settings(workspace, folder)
         rows += [_settings_row(found)] if found is not None else []
     if path.is_dir() and files.exists(folder / PROJECT_FOLDER):
-        refused = why_refused(folder)
-        place = str(place_of(folder / PROJECT_FOLDER))
-        state, says = (REFUSED, (refused,)) if refused else (WAITING, ())
-        rows.append(TrustRow(place, PROJECT, state, says, mark=folder_mark(folder)))
+        rows += [row] if (row := _project_row(workspace, folder, named=True)) is not None else []
     rows += _repository_rows(workspace, folder) if path.is_dir() else []
     if not rows:
         hint = f"name a config.toml with settings of ours, or a project that has {PROJECT_FOLDER}"

@@ -11,30 +11,26 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, attempt
-from core.commands.row import optional, top
-from core.commands.text import count, one_line, size
+from core.commands.row import nearest, optional, top
+from core.commands.text import count, one_line, seconds_of, size
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
 from core.knowledge.ledger import Entry, seen_ledger
 from core.sources.artifact import HOME as HOME
 from core.sources.artifact import Artifact
 from core.sources.scan import read_protection, scan_conversations
-from core.sources.sessions import StoreCache, list_sessions
+from core.sources.sessions import Sessions, StoreCache, list_sessions
 from core.sources.tools import ALL as ALL
 from core.sources.tools import EXPORTS, FILES, SOURCES, Place, known_as, places
 from core.sources.tools import NAMES as NAMES
 from core.sources.tools import known_name as known_name
 from core.sources.tools import title_of as title_of
 from core.sources.walk import survey
-
-if TYPE_CHECKING:
-    from core.sources.sessions import Sessions
 
 CLAUDE_DAYS = 30
 """After how many days Claude Code deletes a transcript unless its settings say `cleanupPeriodDays`."""
@@ -105,7 +101,8 @@ def chosen_sources(names: Sequence[str], *, typed: bool = False) -> tuple[str, .
         if not name or not is_there:
             such = "" if os.sep in text else f", such as ./{text}"
             hint = f"choose of {', '.join(NAMES)}, {ALL}, or write a path that exists{such}"
-            raise KnowledgeError("unknown-source", f"there is no source and no file {text!r}{_near(text)}", hint=hint)
+            near = nearest(service.rpartition("/")[2], [*NAMES, ALL])
+            raise KnowledgeError("unknown-source", f"there is no source and no file {text!r}{near}", hint=hint)
         found.append(name)
     return tuple(dict.fromkeys(found))
 
@@ -122,14 +119,6 @@ def unknown_sources(unknown: Sequence[str]) -> str:
     """What is wrong with names in the setting `sources`, and what is accepted."""
     which = ", ".join(map(repr, unknown))
     return f"the setting sources names {which}; accepted: {', '.join(NAMES)}, {ALL}, or a path such as ./{unknown[0]}"
-
-
-def _near(text: str) -> str:
-    """The known name that is most like what was typed, as the end of a sentence; "" when none is like it."""
-
-    typed = text.strip().lower().replace("-", "_").rpartition("/")[2]
-    near = get_close_matches(typed, [*NAMES, ALL], n=1, cutoff=0.6)
-    return f"; the nearest is {near[0]}" if near else ""
 
 
 def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -> SourcesReport:
@@ -174,7 +163,6 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
 
 def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[str] = ()) -> Sessions:
     """The conversations in these stores; those of `asked` folders were named by the user."""
-
     with StoreCache(workspace.cache / "stores") as opened:
         return list_sessions(stores, opened, asked)
 
@@ -229,14 +217,7 @@ def _told_of(entries: Mapping[str, Entry], there: Collection[str]) -> tuple[dict
                 known[path] = (at, size if isinstance(size, int) else -1)
         elif path in there and status == "too-large":
             refused.add(path)
-    return {path: (size, _seconds(at)) for path, (at, size) in known.items()}, refused
-
-
-def _seconds(text: str) -> float:
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        return 0.0
+    return {path: (size, seconds_of(at)) for path, (at, size) in known.items()}, refused
 
 
 def _key(item: Artifact) -> str:

@@ -73,7 +73,6 @@ class Found:
         return short_id(self.file, self.bullet.text)
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         made = self.bullet
         return {
             "id": self.id,
@@ -195,7 +194,10 @@ def choose(rows: list[Found], match: str, where: str) -> Resolved:
     if is_short_id(wanted):
         message = f"no {where} has the id or the words {wanted!r}; an id changes with the words of its bullet"
         raise KnowledgeError("no-match", message, hint="'knowledge list' shows the ids as they are now")
-    raise KnowledgeError("no-match", f"no {where} matches {wanted!r}", hint=_nearest(rows, wanted))
+    texts = [row.bullet.text for row in rows]
+    near = process.extractOne(wanted, texts, scorer=fuzz.WRatio, processor=utils.default_process, score_cutoff=50)
+    hint = f"the nearest is {_shown(rows[near[2]])}" if near else "'knowledge status' tells where the files are"
+    raise KnowledgeError("no-match", f"no {where} matches {wanted!r}", hint=hint)
 
 
 def _named(rows: Sequence[Found], wanted: str) -> list[Found]:
@@ -209,8 +211,7 @@ def _named(rows: Sequence[Found], wanted: str) -> list[Found]:
 
 def _statements(rows: Sequence[Found], hits: Sequence[Found]) -> list[Said]:
     """The statements that the hits are parts of, in their order, with all of their lines: one may say the same in other
-    letters. Struck lines of the same words are named as one too; what is held in the quarantine is named line by line.
-    """
+    letters. Struck lines of the same words are named as one too."""
     lines: dict[object, list[Found]] = {}
     for row in rows:
         lines.setdefault(_key(row), []).append(row)
@@ -219,8 +220,7 @@ def _statements(rows: Sequence[Found], hits: Sequence[Found]) -> list[Said]:
 
 
 def _key(row: Found) -> object:
-    alone = row.bullet.line if row.category == "quarantine" else 0
-    return (row.category, row.file, row.bullet.struck, what_is_said(row.bullet), alone)
+    return (row.category, row.file, row.bullet.struck, what_is_said(row.bullet))
 
 
 def _very_line(rows: Sequence[Found], row: Found) -> Resolved:
@@ -252,13 +252,6 @@ def bullets_of(paths: Paths, categories: tuple[str, ...]) -> Iterator[Found]:
 def _shown(row: Found) -> str:
     text = row.bullet.text
     return f"{row.file}:{row.bullet.line} {text if len(text) <= WIDTH else text[: WIDTH - 1] + '…'}"
-
-
-def _nearest(rows: list[Found], wanted: str) -> str:
-
-    texts = [row.bullet.text for row in rows]
-    near = process.extractOne(wanted, texts, scorer=fuzz.WRatio, processor=utils.default_process, score_cutoff=50)
-    return f"the nearest is {_shown(rows[near[2]])}" if near else "'knowledge status' tells where the files are"
 
 
 Lines = list[str]

@@ -21,7 +21,7 @@ from core.commands.project import find_project, may_read, places, project_warnin
 from core.commands.review.waiting import counted
 from core.commands.row import top
 from core.commands.sources import NOT_LOOKED_AT, set_sources
-from core.commands.text import age, count, size
+from core.commands.text import age, count, seconds_of, size
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
@@ -111,17 +111,21 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
     `problem` is why the settings on the disk cannot be read, where those of `workspace` are older ones."""
     paths, errors = workspace.paths, list[ErrorInfo]()
     stands, made = _stands(workspace, problem, errors)
+    digest = digest_state(workspace)
+    if stands.digest.state == UNREADABLE:  # while the settings cannot be read, nobody gets it
+        digest = replace(digest, injected=False, why=stands.digest.words)
     counts, waits = _counted(workspace, errors), counted(workspace, [])
     late = coming(workspace)[1]
     few = sum(counts.values()) < SMALL_LEDGER_ENTRIES
+    tasks = _text(paths, "tasks.md", errors)
     pending, awaited = _pending(workspace, stands.run, now, errors, few=few)
     context, memories = _put_into_prompts(workspace)
     return Status(
         home=str(paths.home),
-        digest=_digest_now(workspace, stands),
+        digest=digest,
         stands=stands,
         files=[_store_file(workspace, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
-        tasks=_tasks(workspace, errors),
+        tasks={name: len(bullets_in(tasks, f"tasks_{name}")) for name in ("open", "done")},
         ledger=counts,
         pending=pending,
         awaited=awaited,
@@ -168,11 +172,6 @@ def _counted(workspace: Workspace, errors: list[ErrorInfo]) -> dict[str, int]:
     except KnowledgeError as failed:
         errors.append(failed.error)
         return counts_by_status({})
-
-
-def _tasks(workspace: Workspace, errors: list[ErrorInfo]) -> dict[str, int]:
-    text = _text(workspace.paths, "tasks.md", errors)
-    return {name: len(bullets_in(text, f"tasks_{name}")) for name in ("open", "done")}
 
 
 def _text(paths: Paths, name: str, errors: list[ErrorInfo]) -> str:
@@ -265,12 +264,6 @@ def _stands(workspace: Workspace, problem: str, errors: list[ErrorInfo]) -> tupl
     return store_state(seen), made
 
 
-def _digest_now(workspace: Workspace, stands: StoreState) -> DigestState:
-    """The digest as it is: while the settings cannot be read, nobody gets it."""
-    found = digest_state(workspace)
-    return replace(found, injected=False, why=stands.digest.words) if stands.digest.state == UNREADABLE else found
-
-
 def _trash(paths: Paths) -> dict[str, int]:
     try:
         with os.scandir(paths.trash) as found:
@@ -278,9 +271,6 @@ def _trash(paths: Paths) -> dict[str, int]:
     except OSError:
         sizes = []
     return {"files": len(sizes), "bytes": sum(sizes)}
-
-
-# --- at the command line --------------------------------------------------------------------------------------------
 
 
 def status_text(state: Status) -> str:
@@ -336,11 +326,8 @@ def status_text(state: Status) -> str:
 
 def _autopilot_rows(last: Autopilot) -> list[str]:
     """The last harvest that nobody waited for: what it did, what it left, what it cost, why it could not."""
-
-    try:
-        ago = f"{age(datetime.fromisoformat(last.at).timestamp())} ago"
-    except ValueError:
-        ago = last.at
+    at = seconds_of(last.at)
+    ago = f"{age(at)} ago" if at else last.at
     row = f"last harvest by itself: {ago}, {count(last.harvested, 'conversation')}, {count(last.items, 'item')}"
     rest = ((last.left, "left for the next"), (last.writing, "still being written"), (last.failed, "failed"))
     for number, words in rest:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
 
 from core.commands.row import Command
 
@@ -47,7 +46,7 @@ LISTED = {
     "worked": ("moment.worked", "say how something that was found served, and why; or ask how it has"),
     "why": ("moment.why", "why a line or a file is so: its commit, the session that made it, and what was said there"),
     "handoff": ("moment.handoff", "what a new session needs to go on with an earlier one, in this tool or another"),
-    "search": ("search", "find anything in the store and in conversations, best first"),
+    "search": ("moment.listing", "the same as find, with ten hits; with --json a list of all that matches, best first"),
     "vectors": (
         "search",
         "make what a search by meaning compares, of entries and of conversations; a stop loses nothing",
@@ -78,7 +77,7 @@ LISTED = {
 }
 """Command -> the module that has its row, named from this folder on, and its line in `knowledge --help`, in the order
 of that. The lines stand here, since help would else load every command: nine tenths of a second instead of 0.06."""
-MODULE = {name: module for name, (module, _) in LISTED.items()}
+MODULE = {name: module if module.startswith(".") else f".{module}" for name, (module, _) in LISTED.items()}
 SUMMARY = {name: summary for name, (_, summary) in LISTED.items()}
 SECOND_NAMES = {"documents": "library"}
 """What somebody may call a command -> its name."""
@@ -86,13 +85,10 @@ MOVED = {"quarantine": "held", "supersede": "outdated", "similar": "alike", "mis
 """What was a command of its own before there was one queue -> its kind there."""
 
 
-def _module(name: str) -> ModuleType:
-    return import_module(name if name.startswith(".") else f".{name}", "core.commands")
-
-
 def command(name: str) -> Command:
     """The row of one command. Raises KeyError for a name that there is not."""
-    rows: tuple[Command, ...] = _module(MODULE[name]).COMMANDS
+    module = import_module(MODULE[name], "core.commands")
+    rows: tuple[Command, ...] = module.COMMANDS
     return next(row for row in rows if row.name == name)._replace(summary=SUMMARY[name])
 
 

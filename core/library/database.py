@@ -3,7 +3,7 @@
 The database is precious. It is copied before every migration; a migration is one transaction; SQLite runs with a
 write-ahead log and synced commits, so that what was committed survives a power cut; foreign keys are on.
 
-SQLAlchemy and Alembic are an extra (`library`), loaded here and by nobody else: other commands start without them.
+SQLAlchemy is an extra (`library`), loaded here and by nobody else: other commands start without it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from core.base.entry import statement_mark
 from core.base.installed import how_to_install
 from core.base.result import KnowledgeError
 from core.experience import record
+from core.library.migrations import upgrade
 from core.library.searched import file_at
 from core.library.told import Told, narrow
 
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 HEAD = "0007"
-"""The newest migration: a library of this version needs none, and Alembic is not loaded."""
-MIGRATIONS = Path(__file__).with_name("migrations")
+"""The version of the tables: a library that has it needs no migration."""
 BUSY_SECONDS = 60
 """How long a writer waits for another one before it gives up."""
 _MIGRATION_LOCK = 0x6B6E6F77
@@ -167,8 +167,7 @@ def cause_of(error: Exception) -> str:
 
 def missing() -> KnowledgeError | None:
     """What to install where the packages of the library are not there; None where they are. Loads none of them."""
-    lacking = [name for name in ("sqlalchemy", "alembic") if importlib.util.find_spec(name) is None]
-    return _missing(lacking[0], "library") if lacking else None
+    return None if importlib.util.find_spec("sqlalchemy") is not None else _missing("sqlalchemy", "library")
 
 
 def _missing(package: str, extra: str) -> KnowledgeError:
@@ -262,7 +261,7 @@ def _migrate(library: Library, backups: Path | None, shown: str) -> Path | None:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
         reached = version_of(connection)
         if reached and reached != HEAD:
-            _upgrade(connection)
+            upgrade(connection, reached, HEAD)
         elif not reached:  # else another program made it while this one waited
             schema.make(connection)
             connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
@@ -295,19 +294,6 @@ def _carry_traces(library: Library) -> None:
 
 
 _COLUMNS = "PRAGMA experience.table_info(usage_trace)"
-
-
-def _upgrade(connection: Connection) -> None:
-    """Take every step that is missing, in the transaction of this connection."""
-    from alembic.config import Config
-    from alembic.runtime.environment import EnvironmentContext
-    from alembic.script import ScriptDirectory
-
-    steps = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
-    missing = lambda reached, _context: steps._upgrade_revs(HEAD, reached)  # noqa: E731
-    with EnvironmentContext(Config(), steps, fn=missing, destination_rev=HEAD) as environment:
-        environment.configure(connection=connection)
-        environment.run_migrations()
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------

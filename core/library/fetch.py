@@ -15,20 +15,18 @@ import ipaddress
 import os
 import re
 import socket
-import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from http.client import responses
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
+from core.base.exchange import Call, TransportError, exchange
 from core.base.markdown import sanitise_line
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
-
-if TYPE_CHECKING:
-    from requests import Session
 
 MAX_PAGE_BYTES = 32 << 20
 SECONDS = 60.0
@@ -87,122 +85,64 @@ def stored_name(name: str) -> str:
 
 def fetch(address: str, *, seconds: float = SECONDS, most: int = MAX_PAGE_BYTES) -> Page:
     """Get a page. Raises KnowledgeError, in one sentence, for anything that a network can do."""
-    import requests
-
-    at = address
     try:
         own = private_host(address)
     except ValueError as error:
         raise KnowledgeError("no-address", f"this is no address: {error}", shown(address)) from error
-    session = requests.Session()
-    session.trust_env = False  # no names and passwords of a .netrc to whoever a link names
-    open_sockets: list[socket.socket] = []
-    private: list[str] = []  # why a connection was given up; the library wraps what is raised
+    at, until = address, time.monotonic() + seconds
+    given_up: list[str] = []
 
-    def joined(connected: socket.socket) -> None:
-        """Judge a connection that is not used yet. Raises OSError."""
-        if why := _why_private(str(connected.getpeername()[0]), at, own):
-            connected.close()
-            private.append(why)
+    def join(number: str) -> None:
+        if why := _why_private(number, at, own):
+            given_up.append(why)
             raise OSError(why)
-        open_sockets.append(connected.dup())  # TLS takes the first one for itself
-        if is_late():
-            raise TimeoutError
 
-    with _closed_after(seconds, open_sockets) as is_late:
-        try:
-            _watch_connections(session, joined)
-            for _step in range(REDIRECTS + 1):
-                if refused := why_refused(at, own):
-                    raise KnowledgeError("refused-address", f"this address is not fetched: {refused}", shown(at))
-                headers = {"User-Agent": "knowledge-memory", "Accept-Encoding": "gzip"}
-                with session.get(at, headers=headers, timeout=(10, 20), stream=True, allow_redirects=False) as answer:
-                    if answer.is_redirect:
-                        at = urljoin(at, answer.headers.get("location", ""))
-                        continue
-                    if answer.status_code != 200:
-                        said = sanitise_line(answer.reason or "", 80)
-                        raise KnowledgeError(
-                            "not-fetched", f"the server says {answer.status_code} {said}".rstrip(), shown(at)
-                        )
-                    if "," in answer.headers.get("content-encoding", ""):
-                        raise KnowledgeError("not-fetched", "the page is packed more than once", shown(at))
-                    data = _bounded(answer, most)
-                    if is_late():
-                        raise KnowledgeError("not-fetched", "the server takes too long", shown(at))
-                    return _page(address, at, data, answer.headers)
-            raise KnowledgeError("not-fetched", f"the server redirects more than {REDIRECTS} times", shown(address))
-        except (requests.RequestException, ValueError, OSError) as error:
-            if is_late():
-                raise KnowledgeError("not-fetched", "the server takes too long", shown(at)) from error
-            if private:
-                why = f"this address is not fetched: {private[0]}"
-                raise KnowledgeError("refused-address", why, shown(at)) from error
-            raise KnowledgeError(
-                "not-fetched", f"the page cannot be fetched: {sanitise_line(str(error), 200)}", shown(at)
-            ) from error
-        finally:
-            session.close()
+    for _step in range(REDIRECTS + 1):
+        refused = why_refused(at, own)
+        if not refused:
+            left = max(0.0, until - time.monotonic())
+            answer = exchange(Call("", at, _HEADERS, None), seconds=left, max_bytes=most, join=join)
+            refused = next(iter(given_up), "")
+        if refused:
+            raise KnowledgeError("refused-address", f"this address is not fetched: {refused}", shown(at))
+        if isinstance(answer, TransportError):
+            because = f": {sanitise_line(answer.detail, 200)}" if answer.detail else ""
+            why = _BROKEN[answer.kind].format(most=most >> 20) + because
+            code = answer.kind if answer.kind == "too-large" else "not-fetched"
+            raise KnowledgeError(code, why, shown(at))
+        elsewhere = answer.headers.get("location", "")
+        if elsewhere and answer.status in _MOVED:
+            at = _leading_to(at, elsewhere)
+        elif answer.status != 200:
+            said = f"{answer.status} {responses.get(answer.status, '')}".rstrip()
+            raise KnowledgeError("not-fetched", f"the server says {said}", shown(at))
+        else:
+            return _page(address, at, answer.body, answer.headers)
+    raise KnowledgeError("not-fetched", f"the server redirects more than {REDIRECTS} times", shown(address))
 
 
-def _watch_connections(session: Session, joined: Callable[[socket.socket], None]) -> None:
-    """Have `joined` called with each connection of a session before anything goes over it."""
-    from requests.adapters import HTTPAdapter
-    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-
-    class Watched:
-        def _new_conn(self) -> socket.socket:
-            made: socket.socket = super()._new_conn()  # type: ignore[misc]
-            joined(made)
-            return made
-
-    pools = {
-        pool.scheme: type("Pool", (pool,), {"ConnectionCls": type("Connection", (Watched, pool.ConnectionCls), {})})
-        for pool in (HTTPConnectionPool, HTTPSConnectionPool)
-    }
-
-    class Adapter(HTTPAdapter):
-        def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
-            super().init_poolmanager(*arguments, **named)
-            self.poolmanager.pool_classes_by_scheme = pools
-
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, Adapter(max_retries=0))
+_HEADERS = {"Accept": "*/*", "Accept-Encoding": "gzip"}
+_MOVED = (301, 302, 303, 307, 308)
+_BROKEN = {
+    "timeout": "the server takes too long",
+    "too-large": "the page has more than {most} MB",
+    "encoding": "the page is packed more than once, or in a way that was not asked for",
+    "certificate": "the certificate of the server cannot be trusted",
+    "address": "the page cannot be fetched: this is no address that can be asked",
+    "absent": "the page cannot be fetched: nobody answers",
+    "connection": "the page cannot be fetched: the connection failed or broke off",
+}
+"""What kept an exchange from an answer, in words."""
 
 
-@contextlib.contextmanager
-def _closed_after(seconds: float, open_sockets: list[socket.socket]) -> Iterator[Callable[[], bool]]:
-    """Close connections when the time is up, wherever their server keeps us waiting: a byte now and then is no silence
-    that a time-out would notice. Yields whether it is up."""
-    late = threading.Event()
-
-    def close() -> None:
-        late.set()
-        for one in open_sockets:
-            with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-
-    timer = threading.Timer(seconds, close)
-    timer.daemon = True
-    timer.start()
+def _leading_to(address: str, elsewhere: str) -> str:
+    """Where a redirect leads; an address of no host, which is refused, where that is none."""
     try:
-        yield late.is_set
-    finally:
-        timer.cancel()
-        timer.join()
-        for one in open_sockets:
-            one.close()
-
-
-def _bounded(answer: Any, most: int) -> bytes:
-    """The body, at most so many bytes."""
-    parts, size = [], 0
-    for part in answer.iter_content(65536):
-        size += len(part)
-        if size > most:
-            raise KnowledgeError("too-large", f"the page has more than {most >> 20} MB", shown(answer.url))
-        parts.append(part)
-    return b"".join(parts)
+        found = urljoin(address, elsewhere)
+        urlsplit(found)
+    except ValueError:
+        return "http://"
+    return found
 
 
 def _page(address: str, at: str, data: bytes, headers: Mapping[str, str]) -> Page:

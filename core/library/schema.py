@@ -1,7 +1,7 @@
 """The tables of the library: every entity and field of its records, and what is needed beside them.
 
 The same tables stand in SQLite and in PostgreSQL. `make` makes them in a new database, with what PostgreSQL alone has;
-one of an earlier version gets there by the steps of `migrations/`, and a test compares the two.
+one of an earlier version gets there by the steps of `migrations.py`, and a test compares the two.
 
 Documents, chunks and concepts have their id in `entity` too, with their kind: a link joins any two of them, and with
 that table a foreign key can hold its two ends. To delete one of them, delete its entity; the rest follows.

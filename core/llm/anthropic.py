@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.base.answer import Answer
+from core.base.exchange import Call
 from core.base.result import KnowledgeError
-from core.llm.schema import anthropic_schema
-from core.llm.wire import Call, Dialect, Question, add_counts, child, count_of, rows, text_of
+from core.llm.wire import SIZES, Dialect, Question, adapted, add_counts, child, count_of, rows, text_of
 
 BASE_URL = "https://api.anthropic.com"
 VERSION = "2023-06-01"
@@ -33,7 +33,7 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
     }
     prompt = question.prompt
     if question.schema is not None and dialect.structures[0] == "schema":
-        body["output_config"] = {"format": {"type": "json_schema", "schema": anthropic_schema(question.schema)}}
+        body["output_config"] = {"format": {"type": "json_schema", "schema": adapted(question.schema, SIZES)}}
     else:
         prompt = question.prompt_with_schema()
     body["messages"] = [{"role": "user", "content": prompt}]

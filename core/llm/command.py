@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,9 +24,9 @@ from types import MappingProxyType
 from typing import IO, NamedTuple
 
 from core.base import files
+from core.base.exchange import SLICE_SECONDS
 from core.base.paths import ASKED, ASKED_LINE, asking_folder
 from core.base.result import KnowledgeError
-from core.llm.exchange import SLICE_SECONDS
 from core.llm.wire import excerpt
 
 MARK = "KNOWLEDGE_HARVEST"
@@ -37,29 +38,8 @@ NESTED = (
 )
 """By these an agent knows that it runs inside a session, and refuses to start or joins it. A harvest that a hook began
 inherits them; what an agent is asked by us is no part of that session."""
-STDERR_BYTES = 16 * 1024  # kept for the error sentence; the rest is read and dropped
+COMPLAINT_BYTES, MOST_COMPLAINTS = 16 << 10, 64 << 20  # so much is told in the error sentence; with more it is ended
 FAREWELL_SECONDS = 0.5  # between the polite signal and the final one
-STRAGGLER_SECONDS = 1.0  # how long a background child may hold the output open after its parent has ended
-
-
-class _Reader(threading.Thread):
-    """Reads a pipe to its end; keeps at most `limit` bytes and notes in `overflowed` that there were more."""
-
-    def __init__(self, pipe: IO[bytes], limit: int, *, drain: bool) -> None:
-        super().__init__(name="llm-command", daemon=True)
-        self._pipe, self._limit, self._drain = pipe, limit, drain
-        self.content = bytearray()
-        self.overflowed = False
-
-    def run(self) -> None:
-        with contextlib.suppress(OSError), self._pipe:  # a pipe that breaks has ended
-            while chunk := self._pipe.read(64 * 1024):
-                room = self._limit - len(self.content)
-                self.content += chunk[:room]
-                if len(chunk) > room:
-                    self.overflowed = True
-                    if not self._drain:
-                        return
 
 
 class Finished(NamedTuple):
@@ -117,39 +97,40 @@ def finished(
     if found is None:
         hint = "check [ai_settings.knowledge].command; the program must be installed and executable"
         raise KnowledgeError("command-missing", f"the program {name} was not found", hint=hint)
-    try:
-        process = subprocess.Popen(
-            [os.path.abspath(found), *command[1:]],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-            env={**{name: value for name, value in os.environ.items() if name not in NESTED}, **environment, MARK: "1"},
-            cwd=folder,
-        )
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or "an argument cannot be passed"
-        hint = "check [ai_settings.knowledge].command"
-        raise KnowledgeError(
-            "command-missing", f"the program {name} cannot be started ({reason})", hint=hint
-        ) from problem
-    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-    answer = _Reader(process.stdout, max_bytes, drain=False)
-    complaints = _Reader(process.stderr, STDERR_BYTES, drain=True)
-    asked = f"{ASKED_LINE}\n\n{prompt}".encode()
-    threading.Thread(target=_feed, args=(process.stdin, asked), name="llm-command", daemon=True).start()
-    answer.start()
-    complaints.start()
-    try:
-        _wait_for(process, answer, name, deadline, cancelled)
-    except KnowledgeError:
-        raise
-    except BaseException:  # Ctrl-C does not reach another process group by itself
-        _end(process)
-        raise
-    complaints.join(SLICE_SECONDS * 4)
-    return Finished(name, process.returncode, bytes(answer.content), bytes(complaints.content))
+    own = {key: value for key, value in os.environ.items() if key not in NESTED}
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints:
+        try:
+            process = subprocess.Popen(
+                [os.path.abspath(found), *command[1:]],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=complaints,
+                bufsize=0,
+                start_new_session=True,
+                env={**own, **environment, MARK: "1"},
+                cwd=folder,
+            )
+        except (OSError, ValueError) as problem:
+            reason = getattr(problem, "strerror", None) or "an argument cannot be passed"
+            hint = "check [ai_settings.knowledge].command"
+            raise KnowledgeError(
+                "command-missing", f"the program {name} cannot be started ({reason})", hint=hint
+            ) from problem
+        assert process.stdin is not None
+        asked = f"{ASKED_LINE}\n\n{prompt}".encode()
+        threading.Thread(target=_feed, args=(process.stdin, asked), name="llm-command", daemon=True).start()
+
+        def too_large() -> bool:
+            sizes = [os.fstat(file.fileno()).st_size for file in (output, complaints)]
+            return sizes[0] > max_bytes or sizes[1] > MOST_COMPLAINTS
+
+        try:
+            _wait_for(process, name, deadline, cancelled, too_large)
+        finally:
+            _end(process)  # whatever it has left running, also when Ctrl-C ends the waiting
+        output.seek(0)
+        complaints.seek(0)
+        return Finished(name, process.returncode, output.read(), complaints.read(COMPLAINT_BYTES))
 
 
 def _feed(pipe: IO[bytes], data: bytes) -> None:
@@ -161,38 +142,26 @@ def _feed(pipe: IO[bytes], data: bytes) -> None:
 
 
 def _wait_for(
-    process: subprocess.Popen[bytes], answer: _Reader, name: str, deadline: float, cancelled: Callable[[], bool]
+    process: subprocess.Popen[bytes],
+    name: str,
+    deadline: float,
+    cancelled: Callable[[], bool],
+    too_large: Callable[[], bool],
 ) -> None:
-    """Wait until the program has ended and its output is complete. Raises KnowledgeError where it was ended by us."""
-    ended_at: float | None = None
-    while True:
-        if answer.overflowed:
-            _end(process)
+    """Wait until the program has ended. Raises KnowledgeError where it must not go on."""
+    is_running = True
+    while is_running:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(SLICE_SECONDS)
+            is_running = False
+        if too_large():
             hint = "have the program print its answer alone"
             raise KnowledgeError("answer-too-large", f"the output of {name} is too large", hint=hint)
-        if cancelled():
-            _end(process)
+        if is_running and cancelled():
             raise KnowledgeError("cancelled", f"the call to {name} was cancelled", hint="run again to go on")
-        now = time.monotonic()
-        if now >= deadline:
-            _end(process)
+        if is_running and time.monotonic() >= deadline:
             hint = "raise request_timeout_seconds, or try the program by hand: it may be waiting for a login"
             raise KnowledgeError("timed-out", f"{name} did not finish in the time allowed", hint=hint)
-        answer.join(min(SLICE_SECONDS, deadline - now))
-        if process.poll() is None:
-            if not answer.is_alive():
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(min(SLICE_SECONDS, deadline - now))
-            continue
-        if not answer.is_alive():
-            if answer.overflowed:
-                continue  # seen at the top of the loop
-            return
-        ended_at = ended_at or now
-        if now - ended_at > STRAGGLER_SECONDS:
-            _end(process)
-            answer.join(SLICE_SECONDS * 4)
-            return
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -14,15 +14,15 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from core.base.exchange import Call, Reply, exchange, is_loopback
 from core.base.installed import how_to_install
 from core.base.result import KnowledgeError, attempt
 from core.llm import ollama
 from core.llm.credentials import KeyFinder
-from core.llm.exchange import exchange
 from core.llm.generate import PROVIDERS
 from core.llm.local import kept_models
 from core.llm.presets import PRESETS
-from core.llm.wire import Call, Reply, decode_object, is_loopback
+from core.llm.wire import decode_object
 
 SECONDS = 1.0
 MAX_ANSWER_BYTES = 4 << 20

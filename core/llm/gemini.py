@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 from core.base.answer import Answer
+from core.base.exchange import Call
 from core.base.result import KnowledgeError
-from core.llm.schema import gemini_schema
-from core.llm.wire import Call, Dialect, Question, add_counts, child, count_of, excerpt, rows, text_of
+from core.llm.wire import LENGTHS, Dialect, Question, adapted, add_counts, child, count_of, excerpt, rows, text_of
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 STRUCTURE_WORDS = ("responsejsonschema", "response_json_schema", "schema", "responsemimetype", "mime_type", "json mode")
@@ -35,7 +35,7 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
         if structure != "none":
             settings["responseMimeType"] = "application/json"
         if structure == "schema":
-            settings["responseJsonSchema"] = gemini_schema(question.schema)
+            settings["responseJsonSchema"] = adapted(question.schema, LENGTHS)
         else:
             prompt = question.prompt_with_schema()
     body: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": prompt}]}]}

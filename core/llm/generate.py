@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from core.base.answer import Answer, Generate
+from core.base.exchange import Call
 from core.base.paths import ASKED
 from core.base.result import KnowledgeError, attempt
 from core.llm import anthropic, gemini, ollama, openai_compatible
@@ -19,16 +20,7 @@ from core.llm.credentials import KeyFinder
 from core.llm.local import connect_local
 from core.llm.presets import PRESETS, Preset, explain
 from core.llm.transport import RetryPolicy, complaint, never, post, refusal
-from core.llm.wire import (
-    MODEL_CHARACTERS,
-    Call,
-    Dialect,
-    ModelSettings,
-    Question,
-    decode_object,
-    excerpt,
-    without_thinking,
-)
+from core.llm.wire import MODEL_CHARACTERS, Dialect, ModelSettings, Question, decode_object, excerpt, without_thinking
 
 LOCAL = "local"
 PROMPT_ALLOWANCE = 100_000

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.base.answer import Answer
+from core.base.exchange import Call
 from core.base.result import KnowledgeError
-from core.llm.wire import Call, Dialect, Question, child, count_of, text_of, without_thinking
+from core.llm.wire import Dialect, Question, child, count_of, text_of, without_thinking
 
 BASE_URL = "http://localhost:11434"
 STRUCTURE_WORDS = ("format", "schema", "grammar")

@@ -14,11 +14,11 @@ from typing import Any
 
 from core.base.answer import Answer
 from core.base.entry import Embed
+from core.base.exchange import Call
 from core.base.result import KnowledgeError
 from core.llm.credentials import KeyFinder
-from core.llm.schema import openai_schema
 from core.llm.transport import RetryPolicy, post, refusal
-from core.llm.wire import Call, Dialect, Question, count_of, decode_object, excerpt, rows, text_of, without_thinking
+from core.llm.wire import Dialect, Question, adapted, count_of, decode_object, excerpt, rows, text_of, without_thinking
 
 BASE_URL = "https://api.openai.com/v1"
 STRUCTURE_WORDS = ("response_format", "json_schema", "json_object", "schema", "grammar", "structured output")
@@ -55,7 +55,7 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
     if question.schema is not None:
         structure = dialect.structures[0]
         if structure == "schema":
-            schema = openai_schema(question.schema)
+            schema = adapted(question.schema, strict=True)
             body["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "strict": True, "schema": schema},

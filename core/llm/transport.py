@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from core.base.exchange import SLICE_SECONDS, Call, Reply, TransportError, exchange
 from core.base.result import KnowledgeError
-from core.llm.exchange import SLICE_SECONDS, TransportError, exchange
-from core.llm.wire import Call, Reply, child, decode_object, excerpt, host_of, rows, text_of
+from core.llm.wire import child, decode_object, excerpt, host_of, rows, text_of
 
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 30.0

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from core.base.exchange import Call, Reply, exchange
 from core.base.result import KnowledgeError, attempt
 from core.llm import anthropic, gemini, ollama, openai_compatible
 from core.llm.credentials import KeyFinder
-from core.llm.exchange import exchange
 from core.llm.generate import LOCAL, PROVIDERS
 from core.llm.local import WINDOW
-from core.llm.wire import Call, ModelSettings, Reply, child, count_of, decode_object
+from core.llm.wire import ModelSettings, child, count_of, decode_object
 
 SECONDS = 5.0
 MAX_ANSWER_BYTES = 4 << 20

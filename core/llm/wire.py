@@ -1,17 +1,16 @@
-"""The records that cross this room: settings, one HTTP call, one HTTP reply, and readers for untrusted JSON."""
+"""The records that cross this room (settings, dialects, questions), and readers for untrusted JSON."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 MAX_TOKENS = 100_000_000
 MODEL_CHARACTERS = 100
-LOOPBACK_HOSTS = ("localhost", "::1", "0:0:0:0:0:0:0:1")
 
 
 @dataclass(frozen=True)
@@ -105,25 +104,35 @@ class Question:
         )
 
 
-@dataclass(frozen=True)
-class Call:
-    """One HTTP POST, or a GET where `body` is None. `label` names the provider in error sentences; `key` is what must
-    never appear in one."""
-
-    label: str
-    url: str
-    headers: Mapping[str, str] = field(repr=False)
-    body: Mapping[str, Any] | None = field(repr=False)
-    key: str = field(default="", repr=False)
+LENGTHS = ("maxLength",)
+"""Gemini's reference of generationConfig.responseJsonSchema does not list it."""
+SIZES = (*LENGTHS, "maxItems")
+"""What Anthropic's constrained decoding does not know (platform.claude.com, Structured outputs, "JSON Schema
+limitations")."""
 
 
-@dataclass(frozen=True)
-class Reply:
-    """The last HTTP answer, whatever its status. Header names are lower case."""
+def adapted(schema: Mapping[str, Any], without: Collection[str] = (), *, strict: bool = False) -> dict[str, Any]:
+    """A schema of ours as a provider's structured output accepts it: every object closed, and the keywords `without`
+    left out, which only narrow values. `strict`, as OpenAI means it ("Structured model outputs", "Supported schemas"):
+    every property is required, and one that was optional may be null."""
+    made = {name: value for name, value in schema.items() if name not in without}
+    if "items" in made:
+        made["items"] = adapted(made["items"], without, strict=strict)
+    if "properties" in made:
+        required = made.get("required", ())
+        inner = {name: adapted(part, without, strict=strict) for name, part in made["properties"].items()}
+        if strict:
+            inner = {name: part if name in required else _or_null(part) for name, part in inner.items()}
+            made["required"] = list(inner)
+        made |= {"properties": inner, "additionalProperties": False}
+    return made
 
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema that accepts null too."""
+    if "enum" in schema:
+        schema = {**schema, "enum": [*schema["enum"], None]}
+    return {**schema, "type": [schema["type"], "null"]}
 
 
 def decode_object(body: bytes) -> dict[str, Any] | None:
@@ -214,17 +223,3 @@ def host_of(url: str) -> str:
     except ValueError:
         return "an unreadable address"
     return f"{host}:{port}" if port else host
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the URL names this very machine, which no proxy can reach for us."""
-    try:
-        host = (urlsplit(url).hostname or "").casefold()
-    except ValueError:
-        return False
-    return host in LOOPBACK_HOSTS or host.endswith(".localhost") or _is_loopback_ipv4(host)
-
-
-def _is_loopback_ipv4(host: str) -> bool:
-    octets = host.split(".")
-    return len(octets) == 4 and octets[0] == "127" and all(octet.isdigit() for octet in octets)

@@ -12,13 +12,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from core.conversations.conversation import Turn
+from core.conversations.conversation import Conversation, Turn
 from core.sources.tools import known_as
-
-if TYPE_CHECKING:
-    from core.conversations.conversation import Conversation, Turn
 
 GROWN, SAME, REWRITTEN = "grown", "same", "rewritten"
 CONTEXT_TURNS = 4

@@ -335,17 +335,14 @@ def disambiguate(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, An
                 found[row.path] = name
         new = [row for row in new if row.path not in found]
         parts += 1
-    return [row._replace(name=found.get(row.path) or _name_before(row, named)) for row in rows]
+    found |= {row.path: named[row.path] for row in rows if row.path in named and may_share(row)}
+    return [row._replace(name=found.get(row.path, row.name)) for row in rows]
 
 
 def may_share(row: Artifact) -> bool:
     """Whether another file may have the same name."""
     named = row.source == FILES and os.path.basename(row.path) == row.name.rpartition("/")[2]
     return named or (row.source in SOURCE and SOURCE[row.source].project)
-
-
-def _name_before(row: Artifact, named: Mapping[str, str]) -> str:
-    return named.get(row.path, row.name) if may_share(row) else row.name
 
 
 def _longer(row: Artifact, parts: int) -> str:

@@ -55,7 +55,6 @@ def artifact_at(path: str, source: str, name: str) -> Artifact | None:
 
 def folder_store(path: str, source: str) -> Artifact | None:
     """A folder that holds conversations in many small files; None for any other, and for a link."""
-
     try:
         seen = os.lstat(path)
     except OSError:

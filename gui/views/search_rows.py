@@ -16,8 +16,8 @@ from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import KnowledgeError
 from core.commands.conversations import ConversationHit
+from core.commands.moment.find import find as find_everything
 from core.commands.panel.bullets import bullets_of, local_day
-from core.commands.search import search_everything
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import FlowRow
@@ -26,7 +26,8 @@ from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, joined, pro
 from gui.views.reader_rows import marked_down, one_line_of
 
 if TYPE_CHECKING:
-    from core.commands.search import FoundReport, Hit
+    from core.commands.moment.found import FindReport
+    from core.commands.search import Hit
 
 LIMIT = 60
 EXCERPT, SAID, BEFORE = 420, 240, 90
@@ -97,20 +98,21 @@ def find(workspace: Workspace, wanted: Wanted, project: str = "") -> Findings:
     of all kinds. What is of `project` (a folder) comes first."""
     if not wanted.asks:
         return Findings(wanted)
-    narrowed: dict[str, Any] = {"since": wanted.since, "role": wanted.role}
-    report = search_everything(workspace, (wanted.query,), kind=wanted.kind, **narrowed, limit=LIMIT)
-    among = report.hits
+    narrowed: dict[str, Any] = {"since": wanted.since, "role": wanted.role, "lists": True, "tells": False}
+    report = find_everything(workspace, wanted.query, kind=wanted.kind, **narrowed, limit=LIMIT)
+    among = report.listed
     if wanted.kind and replace(wanted, kind="").asks:
         with suppress(KnowledgeError):
-            among = search_everything(workspace, (wanted.query,), **narrowed, limit=LIMIT).hits
+            among = find_everything(workspace, wanted.query, **narrowed, limit=LIMIT).listed
     counts = Counter(map(kind_of, among))
     if wanted.kind:
-        counts[wanted.kind] = len(report.hits)
-    notes = (*((report.note,) if report.note else ()), *(one for one in report.warnings if not one.startswith(NOT_YET)))
+        counts[wanted.kind] = len(report.listed)
+    said = filter(None, (report.understood, *report.warnings))
+    notes = tuple(one for one in said if not one.startswith(NOT_YET))
     waits = next((waiting_words(one) for one in report.warnings if one.startswith(NOT_YET)), "")
     number = report.entries + report.conversations
     hits: dict[str, Hit | ConversationHit] = {}
-    for hit in sorted(report.hits, key=lambda hit: not is_of(hit, project)):
+    for hit in sorted(report.listed, key=lambda hit: not is_of(hit, project)):
         hits.setdefault(key_of(hit), hit)
     return Findings(wanted, tuple(hits.values()), dict(counts), number, notes, waits, searched_words(report))
 
@@ -125,10 +127,13 @@ def is_of(hit: Hit | ConversationHit, project: str) -> bool:
     return came is not None and project_of(came.source) == PurePath(project).name
 
 
-def searched_words(report: FoundReport) -> str:
+def searched_words(report: FindReport) -> str:
     """`Searched: 4 entries and 30 conversations with 512 turns; 203 conversations are left`."""
     left = f"; {count(report.waiting, 'conversation')} {'is' if report.waiting == 1 else 'are'} left"
-    return f"Searched: {report.searched}{left if report.waiting else ''}"
+    entries = [count(report.entries, "entry").replace("entrys", "entries")]
+    spoken = [f"{count(report.conversations, 'conversation')} with {count(report.turns, 'turn')}"]
+    what = (entries if report.entries or not report.conversations else []) + (spoken if report.conversations else [])
+    return f"Searched: {' and '.join(what)}{left if report.waiting else ''}"
 
 
 NOT_YET = "not searched yet"

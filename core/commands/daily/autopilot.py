@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from core.base import files, locks
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.commands.text import seconds_of
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.spending import Account
 
@@ -174,8 +175,8 @@ def sources_of(workspace: Workspace) -> tuple[str, ...]:
 def require_budget(workspace: Workspace, request: HarvestRequest) -> None:
     """Refuse where nobody waits, a stranger's server sends a bill, and nobody said how much it may be. A model on this
     computer, a program and the rules need no budget."""
+    from core.base.exchange import is_loopback
     from core.llm.generate import PROVIDERS
-    from core.llm.wire import is_loopback
 
     config = workspace.config
     provider = request.provider or config.provider
@@ -199,7 +200,6 @@ def _silent(result: Result[HarvestReport], problem: Problem) -> HarvestReport:
 
 
 def _state(workspace: Workspace, result: Result[HarvestReport], before: Autopilot | None, now: Clock) -> Autopilot:
-
     at = now().astimezone(UTC).isoformat(timespec="seconds")
     problem = _problem(result, before.problem if before is not None else None, at)
     state = Autopilot(at, problem=problem)
@@ -290,7 +290,8 @@ def _take_ended(paths: Paths) -> Mapping[str, int]:
 def at_session_start(workspace: Workspace, now: Clock = utc_now) -> str:
     """For the hook of a tool whose session begins: what the user should be told, and a run for what was missed."""
     state = read_autopilot(workspace.paths)
-    if state is None or now().timestamp() >= _caught_up_until(state) or files.exists(workspace.paths.ended):
+    at = seconds_of(state.at) if state is not None else 0.0
+    if now().timestamp() >= at + CATCH_UP_HOURS * 3600 or files.exists(workspace.paths.ended):
         from core.commands.daily.connect import hand_over
 
         hand_over(workspace)
@@ -298,11 +299,3 @@ def at_session_start(workspace: Workspace, now: Clock = utc_now) -> str:
         return ""
     _write(workspace.paths, replace(state, problem=replace(state.problem, told=True)))
     return f"Knowledge memory could not harvest: {state.problem} ('knowledge status' tells more.)"
-
-
-def _caught_up_until(state: Autopilot) -> float:
-    """Until when (seconds since 1970) there is nothing to catch up with; 0.0 where nobody knows when that run was."""
-    try:
-        return datetime.fromisoformat(state.at).timestamp() + CATCH_UP_HOURS * 3600
-    except (ValueError, TypeError):
-        return 0.0

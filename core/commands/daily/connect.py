@@ -210,7 +210,9 @@ def check(workspace: Workspace, names: Sequence[str]) -> list[str]:
                 for line, seconds in _lines_of(entry.value):
                     said = _SAID | {"hook_event_name": entry.path[-1], "cwd": str(workspace.cwd)}
                     what = f"{name}, {PARTS[entry.part]} ({entry.path[-1]})"
-                    words = [*_shell(name, workspace.environment), line]
+                    # Codex runs it in the user's own shell, as at a login.
+                    login = [workspace.environment.get("SHELL", "/bin/sh"), "-lc"]
+                    words = [*(login if name == "codex" else ["/bin/sh", "-c"]), line]
                     told.append(f"{what}: {_tried(words, json.dumps(said), workspace, seconds)}")
     return list(dict.fromkeys(told)) or ["nothing is connected, so there is nothing to run"]
 
@@ -242,11 +244,6 @@ def _seconds(limit: Any) -> float:
     """A time-out of a hook in seconds: Gemini CLI counts in milliseconds."""
     given = float(limit) if isinstance(limit, int) and limit > 0 else CHECK_SECONDS
     return given / 1000 if given >= 1000 else given
-
-
-def _shell(tool: str, environment: Mapping[str, str]) -> list[str]:
-    """How a tool runs the line of a hook: Codex in the user's own shell, as at a login."""
-    return [environment.get("SHELL", "/bin/sh"), "-lc"] if tool == "codex" else ["/bin/sh", "-c"]
 
 
 def _tried(words: Sequence[str], said: str, workspace: Workspace, seconds: float = CHECK_SECONDS) -> str:
@@ -309,9 +306,6 @@ def check_connections(workspace: Workspace) -> Iterator[Finding]:
             message = f"{row.title} was connected by another version of this program, or for another home"
             message += f" ('knowledge connect {row.tool}' writes its files again)"
             yield Finding("connection-outdated", message, where, note=True)
-
-
-# --- at the command line --------------------------------------------------------------------------------------------
 
 
 def connect_text(report: ConnectReport) -> str:

@@ -130,9 +130,6 @@ def check_schedule(workspace: Workspace) -> list[Finding]:
     return [Finding("scheduled", f"a harvest begins each hour ({timer.title})", where, note=True)]
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
 def schedule_text(report: ScheduleReport) -> str:
     """What is written and handed to the system, and whether the timer is on."""
     rows = report.rows()

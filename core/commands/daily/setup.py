@@ -32,9 +32,7 @@ from core.search.embedders import LOCAL_MODELS
 from core.sources.artifact import HashCache
 
 if TYPE_CHECKING:
-    from core.agents.connections import Standing
     from core.base.config import Config
-    from core.commands.sources import SourceFound
     from core.llm.found import FoundModel
 
 SAMPLE_BYTES = 6 << 20
@@ -159,31 +157,32 @@ def _meaning_offered(report: SetupReport) -> str:
     )
 
 
-def _estimated(workspace: Workspace, names: tuple[str, ...], now: datetime, window: int) -> tuple[int, int, int]:
-    """A harvest of everything found by a model with this window: calls, input and output tokens."""
+def _estimated(workspace: Workspace, names: tuple[str, ...], now: datetime, window: int) -> Cost:
+    """A harvest of everything found by a model with this window, without its price."""
     from core.harvest.estimate import estimate
 
     found = attempt(harvest_options, workspace, HarvestRequest(provider="ollama", sources=names), EDITOR_WAIT)
     if isinstance(found, KnowledgeError) or not names:
-        return 0, 0, 0
+        return Cost()
     options = replace(found.value, distil=replace(found.value.distil, context_tokens=window))
     ledger = attempt(seen_ledger, workspace.paths)
     try:
         plan = plan_harvest(workspace.paths, options, ledger.value if isinstance(ledger, Ok) else {}, now, HashCache())
     except OSError:
-        return 0, 0, 0
+        return Cost()
     total = estimate(plan, options, SAMPLE_BYTES, UNKNOWN).total
-    return total.calls, total.input_tokens, total.output_tokens
+    return Cost(total.calls, total.input_tokens, total.output_tokens)
 
 
-def _choice(workspace: Workspace, row: FoundModel, costs: Callable[[int], tuple[int, int, int]]) -> ModelChoice:
+def _choice(workspace: Workspace, row: FoundModel, costs: Callable[[int], Cost]) -> ModelChoice:
     settings = {"provider": row.provider, "model": row.model, "base_url": row.base_url}
     if row.free and row.provider == "openai":
         # A server of the user's own sends no bill, and the price table must not take it for a maker's.
         settings |= {"price_input_per_million": "0", "price_output_per_million": "0"}
-    calls, sent, answered = costs(0 if row.free else LARGE_WINDOW)
-    dollars = 0.0 if row.free else price_of(workspace, row.provider, row.model, sent, answered)
-    cost = Cost(calls, sent, answered, dollars)
+    cost = costs(0 if row.free else LARGE_WINDOW)
+    if not row.free:
+        dollars = price_of(workspace, row.provider, row.model, cost.input_tokens, cost.output_tokens)
+        cost = replace(cost, price=dollars)
     return ModelChoice(row.provider, row.model, row.where, row.ready, row.problem, row.free, cost, settings)
 
 
@@ -302,7 +301,11 @@ def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Cl
             tools = [row.tool for row in open_tools] if answer == 1 else []
         deletes = [row for row in report.found if row.expires_days]
         if workspace.config.archive == "off" and deletes:
-            archive = KEEPS[answered(_archive_question(deletes), _archive_choices(report, deletes), 0) or 0]
+            habits = " and ".join(
+                f"{row.title} deletes a conversation after {row.expires_days} days" for row in deletes
+            )
+            question = f"{habits}. Keep a copy, without secrets, so that it can still be found and read?"
+            archive = KEEPS[answered(question, _archive_choices(report, deletes), 0) or 0]
         if not report.asked:
             return report
     return apply_answers(workspace, report, model, read_all, tools, archive)
@@ -348,14 +351,8 @@ PACKED_SHARE = 0.06
 """What a byte of a conversation takes in the archive, about: 0.057 over 62 sessions of two tools."""
 
 
-def _archive_question(deletes: Sequence[SourceFound]) -> str:
-    """The fourth question, which is asked where a tool deletes conversations."""
-    habits = " and ".join(f"{row.title} deletes a conversation after {row.expires_days} days" for row in deletes)
-    return f"{habits}. Keep a copy, without secrets, so that it can still be found and read?"
-
-
 def _archive_choices(report: SetupReport, deletes: Sequence[SourceFound]) -> list[str]:
-    """The answers to it, with what each takes of the disk."""
+    """The answers to the fourth question, with what each takes of the disk."""
     soon = sum(row.bytes for row in deletes)
     everything = sum(row.bytes for row in report.found if row.name != "home")
     return [
@@ -385,9 +382,6 @@ def report_text(report: SetupReport) -> str:
     rows += [f"note: {note}" for note in report.notes]
     rows.append(following)
     return "\n".join(rows) + "\n"
-
-
-# --- at the command line --------------------------------------------------------------------------------------------
 
 
 COMMANDS = (

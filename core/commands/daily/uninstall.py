@@ -67,9 +67,6 @@ def uninstall(workspace: Workspace, *, dry_run: bool = False, yes: bool = False,
     return report
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
-
 def uninstall_text(report: UninstallReport) -> str:
     """What is taken back, what stays, and how to take the program away."""
     rows = report.rows()

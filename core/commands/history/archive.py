@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.daily.autopilot import read_autopilot, sources_of
 from core.commands.daily.connect import Ask, agreed, nobody
 from core.commands.harvest_options import archiving
 from core.commands.row import flag, group, needed, option, optional, single
 from core.commands.sources import deleted_by_tools
-from core.commands.text import count, one_line, size
+from core.commands.text import count, one_line, seconds_of, size
 from core.commands.transcript import Shown, known_entries, read, show_text
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.keeping import REMOVED, SOON_DAYS, leaving
@@ -71,7 +71,6 @@ class ArchiveReport:
         return sum(row.bytes for row in self.rows)
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         return {
             "archive": self.which,
             "folder": self.folder,
@@ -174,13 +173,9 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
 
 def _harvests_by_itself(workspace: Workspace, sources: Iterable[str], now: datetime) -> bool:
     """Whether a hook or a timer has harvested lately, and reads these."""
-    state = read_autopilot(workspace.paths)
-    at = attempt(datetime.fromisoformat, state.at) if state is not None else None
-    if state is None or isinstance(at, KnowledgeError) or at is None:
-        return False
-    read_by_itself = sources_of(workspace)
-    recent = (now - at.value).total_seconds() < MISSED_HOURS * 3600
-    return recent and (ALL in read_by_itself or set(sources) <= set(read_by_itself))
+    state, read = read_autopilot(workspace.paths), sources_of(workspace)
+    at = seconds_of(state.at) if state is not None else 0.0
+    return now.timestamp() - at < MISSED_HOURS * 3600 and (ALL in read or set(sources) <= set(read))
 
 
 def archive_figures(workspace: Workspace) -> dict[str, int]:

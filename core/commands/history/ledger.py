@@ -16,7 +16,6 @@ from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
 
 if TYPE_CHECKING:
-    from core.commands.history.runs import Run, UndoReport
     from core.harvest.recovery import Recovered
 
 
@@ -90,9 +89,6 @@ def undo_command(workspace: Workspace, run: str = "") -> list[Run] | UndoReport:
     from core.commands.history.undo import undo
 
     return undo(workspace, run) if run else runs(workspace)
-
-
-# --- at the command line --------------------------------------------------------------------------------------------
 
 
 def ledger_text(rows: list[LedgerRow]) -> str:

@@ -61,10 +61,6 @@ class Run:
         """Whether there is anything to take back: a run of which every conversation failed changed nothing."""
         return bool(self.harvested or self.reclaimed or self.added or self.removed or self.undone)
 
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return dict(vars(self))
-
 
 def runs(workspace: Workspace) -> list[Run]:
     """All runs that changed something, newest first. An undo is no run of its own: it marks the one it took back."""
@@ -172,7 +168,6 @@ class UndoReport:
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge undo --json`."""
         failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
         return {**{key: value for key, value in vars(self).items() if key != "errors"}, "failed": failed}
 
@@ -265,7 +260,6 @@ class Redone:
     warning: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         return {"run": self.run, "edits": list(self.edits), "warning": self.warning or None}
 
 

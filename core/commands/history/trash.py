@@ -52,7 +52,6 @@ class Trashed:
     until: str
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         return {**vars(self), "path": self.path or None}
 
 
@@ -65,7 +64,6 @@ class Restored:
     note: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         return {**vars(self), "note": self.note or None}
 
 
@@ -79,7 +77,6 @@ class PurgeReport:
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         refused = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
         return {"purged": self.purged, "bytes": self.bytes, "waiting": self.waiting, "refused": refused}
 
@@ -176,22 +173,21 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Restored:
     if entry is not None and row.path not in restored_paths(entry):
         keep_in_place(entry, row.path)
         write_ledger(paths, store.entries)  # before the move: a crash between the two must not let it go again
-    back = attempt(restore, paths, row.name, row.path, row.sha256)
+    try:
+        back = str(restore(paths, row.name, row.path, row.sha256))
+    except KnowledgeError:
+        if entry is not None:
+            forget_restored(entry, [row.path])
+            write_ledger(paths, store.entries)
+        raise
     if entry is None:
-        if isinstance(back, KnowledgeError):
-            raise back
-        return Restored(str(back.value), row.sha256)
-    if isinstance(back, KnowledgeError):
-        forget_restored(entry, [row.path])
-    else:
-        note_restored(entry, row.name)
+        return Restored(back, row.sha256)
+    note_restored(entry, row.name)
     write_ledger(paths, store.entries)
-    if isinstance(back, KnowledgeError):
-        raise back
     note = "it stays there until it changes"
     if entry.get("status") == "harvested":
         note += f"; 'knowledge undo {entry.get('run', 'RUN')}' takes its harvest back"
-    return Restored(str(back.value), row.sha256, note)
+    return Restored(back, row.sha256, note)
 
 
 # --- for good --------------------------------------------------------------------------------------------------------
@@ -217,21 +213,20 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
         if not everything and datetime.fromisoformat(row.until) > now:
             report.waiting += 1
             continue
-        if not row.sha256:
-            try:
-                purge_split(paths, row.name)
-            except KnowledgeError as failed:
-                report.errors.append(failed.error)
-            else:
-                report.purged.append(row.name)
-                report.bytes += row.size
-            continue
-        refused = why_not_purge(paths, row.name, store.entries.get(row.sha256), proofs, guard)
+        if row.sha256:
+            refused = why_not_purge(paths, row.name, store.entries.get(row.sha256), proofs, guard)
+        else:
+            done = attempt(purge_split, paths, row.name)
+            refused = done.error if isinstance(done, KnowledgeError) else None
         if refused is not None:
             report.errors.append(refused)
-        else:
+        elif row.sha256:
             going.append(row)
-    _promise(paths, going)
+        else:
+            report.purged.append(row.name)
+            report.bytes += row.size
+    if going:
+        _promise(paths, going)
     for row in going:
         entry, held = store.entries.get(row.sha256), paths.trash / row.name
         try:
@@ -255,8 +250,6 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
 def _promise(paths: Paths, going: list[Trashed]) -> None:
     """Write down what is about to go: after a crash the next run tells the ledger what is gone. Plans that wait in the
     journal to be written stay there. Raises OSError."""
-    if not going:
-        return
     journal = Journal(paths.journal)
     try:
         for row in going:

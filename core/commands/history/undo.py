@@ -9,16 +9,16 @@ another harvest confirms goes over to it: the line of its plan takes the place, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
 
 from core.base import files
 from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.commands.fact_feed import after_undo
 from core.commands.history.runs import UNDO_RUN, Redone, newest_runs, redo_edit, undo_edit, undo_in_project
 from core.commands.history.runs import UndoReport as UndoReport
 from core.commands.statements import refresh_digest
@@ -58,8 +58,6 @@ def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: E
     """Take back one run: of the home, or an edit of the project around the current folder. Raises KnowledgeError when
     there is no such run or the store cannot be used; what could not be taken back of a run that exists stands in
     `errors` of the report, and running it again tries that again."""
-
-    import_module("core.commands.fact_feed")  # now: the report must not fail where the system refuses files afterwards
     wanted = run.strip()
     if wanted.startswith(UNDO_RUN):
         hint = "'knowledge harvest --apply --again' harvests again what was undone"
@@ -71,7 +69,11 @@ def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: E
     undone = with_store(
         workspace.paths, "undo", now(), lambda store: _undo(workspace, wanted, store, now()), editor_wait
     )
-    _undo_facts(workspace, undone, now)
+    fed = attempt(after_undo, workspace, undone.run, now)  # cut off here, the next sync of the index does it
+    if isinstance(fed, KnowledgeError):
+        undone.errors.append(fed.error)
+    else:
+        undone.notes += fed.value
     return undone
 
 
@@ -83,17 +85,6 @@ def redo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: E
     )
     problem = refresh_digest(workspace)
     return replace(made, warning=made.warning or problem)
-
-
-def _undo_facts(workspace: Workspace, report: UndoReport, now: Clock) -> None:
-    """What the run taught leaves the fact index too; cut off here, the next sync of the index does it."""
-    from core.commands.fact_feed import after_undo
-
-    fed = after_undo(workspace, report.run, now)
-    if isinstance(fed, ErrorInfo):
-        report.errors.append(fed)
-    else:
-        report.notes += fed
 
 
 def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> UndoReport:
@@ -158,7 +149,8 @@ def _undo_harvest(
     rows = [*rows, *_tell_unfinished(paths, run, waiting, now)]
     gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
     plans = [state.plan for sha, state in (archived | waiting).items() if sha in forgotten and state.plan is not None]
-    said = {line for row in rows for line in row.added} | {line for plan in plans for line in _lines_of(plan)}
+    said = {line for row in rows for line in row.added}
+    said |= {line for plan in plans for planned in plan.files for line in planned.all_lines}
     left = _surviving(paths, run, forgotten, set(map(key_of, said)))
     rows += _tell_inherited(paths, run, plans, rows, left, entries, now)
     earlier = left.entries
@@ -239,10 +231,6 @@ def _day_of(line: str) -> str:
     return came.date if came is not None else ""
 
 
-def _lines_of(plan: FrozenPlan) -> Iterator[str]:
-    return (line for planned in plan.files for line in planned.all_lines)
-
-
 def _surviving(paths: Paths, run: str, forgotten: set[str], wanted: set[str]) -> _Left:
     """`wanted` are the statements that are asked about."""
     left = _Left()
@@ -278,10 +266,14 @@ def _tell_inherited(
     """Lines that an undone harvest wrote, or an undo put in the place of such a line, and that stood since for what the
     forgotten plans say. Nobody else needs them, so they are told as lines of the run now, and leave with it."""
     mine = {(row.file, line) for row in rows for line in row.added}
+
+    def is_alive(row: Change) -> bool:
+        return (row.run, row.sha) in left.alive or entries.get(row.sha, {}).get("run") == row.run
+
     orphans = {
         (row.file, line)
         for row in read_changes(paths)
-        if row.run.startswith(UNDO_RUN) or (row.sha and not _is_alive(row, left, entries))
+        if row.run.startswith(UNDO_RUN) or (row.sha and not is_alive(row))
         for line in row.added
     }
     found: dict[str, dict[str, None]] = {}
@@ -295,10 +287,6 @@ def _tell_inherited(
     changes = [Change(now.isoformat(), run, file, tuple(lines)) for file, lines in found.items()]
     append_changes(paths, changes)
     return changes
-
-
-def _is_alive(row: Change, left: _Left, entries: Entries) -> bool:
-    return (row.run, row.sha) in left.alive or entries.get(row.sha, {}).get("run") == row.run
 
 
 def _tell_unfinished(paths: Paths, run: str, waiting: dict[str, Pending], now: datetime) -> list[Change]:

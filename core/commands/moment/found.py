@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.commands.text import one_line
 from core.experience import record
 from core.experience.record import Served
+
+if TYPE_CHECKING:
+    from core.commands.conversations import ConversationHit
+    from core.search.query import Hit
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,9 @@ _KEYS = ("kind", "key", "text", "day", "project", "session", "turn", "served", "
 @dataclass(frozen=True)
 class FindReport:
     """What was found, best first. `project` is the folder that was meant, "" for none; `of` conversations there are,
-    `conversations` of them were searched. `note` says what is to be known of the answer as a whole."""
+    `conversations` of them were searched, `waiting` are not read yet. `note` says what is to be known of the answer as
+    a whole. `listed`: everything that matches, where it was asked for, as the indexes have it; `turns` there are in
+    all, `understood` says how a question about days was taken."""
 
     query: str
     project: str
@@ -66,12 +73,28 @@ class FindReport:
     hits: tuple[FoundRow, ...]
     note: str
     warnings: tuple[str, ...] = ()
+    listed: tuple[Hit | ConversationHit, ...] = ()
+    turns: int = 0
+    waiting: int = 0
+    understood: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The document of `--json`."""
         searched = {"entries": self.entries, "conversations": self.conversations, "of": self.of}
         hits = [row.to_json() for row in self.hits]
         return {"project": self.project or None, "searched": searched, "hits": hits, "note": self.note}
+
+
+def in_one_order(entries: Sequence[Hit], spoken: Sequence[ConversationHit]) -> list[Hit | ConversationHit]:
+    """The score of a conversation's best turn and that of an entry are of one kind; conversations stay in the order
+    that their whole threads gave them."""
+    rows: list[tuple[float, Hit | ConversationHit]] = [(hit.score, hit) for hit in entries]
+    lowest = math.inf
+    for hit in spoken:
+        lowest = min(lowest, hit.rank)
+        rows.append((lowest, hit))
+    rows.sort(key=lambda row: row[0], reverse=True)  # what is equal stays as it is: entries first
+    return [hit for _, hit in rows]
 
 
 _CATEGORY = {

@@ -15,7 +15,7 @@ from core.base.markdown import parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.bullets import change_all
 from core.commands.daily.connect import Ask, nobody
-from core.commands.fact_edits import confirm_fact, delete_fact, merge_facts
+from core.commands.fact_edits import Merged, confirm_fact, delete_fact, merge_facts
 from core.commands.quarantine import HeldItem, accept_all, drop_all, quarantine_list
 from core.commands.review.waiting import KINDS, Waiting, of_project, replace_old, settle_missing, waiting
 from core.commands.row import Argument, flag, group, listed, option, single
@@ -27,7 +27,7 @@ from core.knowledge.answers import remember_answer
 from core.knowledge.bullet_text import LOOK_AGAIN
 from core.knowledge.categories import CATEGORY, read_text
 from core.knowledge.changes import read_changes
-from core.knowledge.edit import add_lines, bring_back, new_edit_run, section_of
+from core.knowledge.edit import Edited, add_lines, bring_back, new_edit_run, section_of
 
 YES, NO, LATER = "yes", "no", "later"
 ANSWERS = (YES, NO, LATER)
@@ -45,7 +45,6 @@ class Decision:
     warning: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         row = {"id": self.waiting.id, "kind": self.waiting.kind, "text": self.waiting.text, "answer": self.answer}
         return {**row, "run": self.run, "warning": self.warning or None}
 
@@ -58,7 +57,6 @@ class Decided:
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge review yes --json`."""
         failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
         return {"decided": self.rows, "failed": failed}
 
@@ -124,6 +122,10 @@ def _remembered(at: At, rows: Rows, until: str = "") -> Done:
     return Done(at.run)
 
 
+def _done(made: Edited | Merged) -> Done:
+    return Done(made.run, made.warning)
+
+
 # --- of each kind ----------------------------------------------------------------------------------------------------
 
 
@@ -158,18 +160,15 @@ def _replace(at: At, row: Waiting) -> Done:
     pair = row.of
     new = pair.new if pair.new is pair.old else _placed_now(at, pair.new)
     old = _placed_now(at, pair.old)
-    done = replace_old(at.workspace, old, new, pair.act, run=at.run, now=at.now)
-    return Done(done.run, done.warning)
+    return _done(replace_old(at.workspace, old, new, pair.act, run=at.run, now=at.now))
 
 
 def _merge(at: At, row: Waiting) -> Done:
     one, other = row.of
     if isinstance(one, Placed):
         old, new = _placed_now(at, one), _placed_now(at, other)
-        done = replace_old(at.workspace, old, new, run=at.run, now=at.now)
-        return Done(done.run, done.warning)
-    merged = merge_facts(at.workspace, one.id, other.id, now=at.now)
-    return Done(merged.run, merged.warning)
+        return _done(replace_old(at.workspace, old, new, run=at.run, now=at.now))
+    return _done(merge_facts(at.workspace, one.id, other.id, now=at.now))
 
 
 def _placed_now(at: At, place: Placed) -> Placed:
@@ -222,16 +221,6 @@ def _last_line(at: At, key: str) -> Found | None:
     return None
 
 
-def _delete(at: At, row: Waiting) -> Done:
-    done = delete_fact(at.workspace, row.of.id, now=at.now)
-    return Done(done.run, done.warning)
-
-
-def _confirm(at: At, row: Waiting) -> Done:
-    done = confirm_fact(at.workspace, row.of.id, now=at.now)
-    return Done(done.run, done.warning)
-
-
 TOGETHER: dict[tuple[str, str], Callable[[At, Rows], Done]] = {
     ("held", YES): _let_in,
     ("held", NO): _drop,
@@ -243,8 +232,8 @@ ONE_BY_ONE: dict[tuple[str, str], Callable[[At, Waiting], Done]] = {
     ("finished", YES): _replace,
     ("alike", YES): _merge,
     ("kept-away", YES): _bring_back,
-    ("stale", YES): _delete,
-    ("stale", NO): _confirm,
+    ("stale", YES): lambda at, row: _done(delete_fact(at.workspace, row.of.id, now=at.now)),
+    ("stale", NO): lambda at, row: _done(confirm_fact(at.workspace, row.of.id, now=at.now)),
 }
 """What stands in neither is only remembered: it is asked no more."""
 
@@ -261,7 +250,6 @@ class Queue:
     rows: tuple[Waiting, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge review --json`."""
         counts = {kind: sum(row.kind == kind for row in self.rows) for kind in KINDS}
         return {"counts": counts, "waiting": self.rows}
 

@@ -21,9 +21,9 @@ from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import change_all
 from core.commands.facts import current_facts, similar_pairs
-from core.commands.project import find_project
+from core.commands.project import find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
-from core.commands.statements import Found, all_lines, refresh_digest
+from core.commands.statements import all_lines, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
@@ -43,11 +43,8 @@ from core.knowledge.ledger import Entry, seen_ledger
 from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
 from core.knowledge.log import carry_out
 from core.knowledge.projects import (
-    NOWHERE,
     OTHER,
-    UNTOLD,
     Projects,
-    domain_in,
     domains_in,
     here_in,
     known_projects,
@@ -95,7 +92,6 @@ class Waiting:
         return id_letters(f"{self.kind}\n{self.key}")
 
     def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
         row: dict[str, Any] = {"id": self.id}
         for name in ("kind", "text", "other", "quote", "why", "yes", "no", "file", "day", "source", "project"):
             row[name] = getattr(self, name) or None
@@ -174,12 +170,12 @@ def of_project(workspace: Workspace, rows: Iterable[Waiting], project: str) -> l
 
 def _told(row: Waiting, projects: Projects) -> Waiting:
     """With where its line comes from."""
-    came = row.bullet.provenance if row.bullet is not None else None
-    if came is None:
+    bullet = row.bullet
+    came = bullet.provenance if bullet is not None else None
+    if bullet is None or came is None:
         return row
-    roots = [root for root in projects.get(came.source, ()) if root not in (NOWHERE, UNTOLD)]
-    names = ", ".join(sorted({domain_in(root, projects) for root in roots}))
-    return replace(row, day=came.date, source="" if came.source == BY_HAND else came.source, project=names)
+    project = projects_named(bullet, projects)
+    return replace(row, day=came.date, source="" if came.source == BY_HAND else came.source, project=project)
 
 
 COMPARED = ("facts", "decisions", "questions", "playbooks", "tasks_open")
@@ -191,16 +187,11 @@ def similar(paths: Paths) -> list[Alike]:
     return alike(_placed(paths, COMPARED))
 
 
-def unstruck(paths: Paths) -> list[Placed]:
-    """The facts and decisions that stand."""
-    return _placed(paths, CONTRADICTED)
-
-
 def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Superseding]:
     """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered,
     without what the user has dismissed. `problems` hears of a ledger whose offers could not be read; the others are
     given all the same."""
-    rows = unstruck(paths)
+    rows = _placed(paths, CONTRADICTED)
     dismissed = silenced(paths, utc_now().date().isoformat())
     pairs = {pair.key: pair for pair in (*superseding(rows), *_offered(paths, problems))}
     return [pair for pair in pairs.values() if pair.key not in dismissed]
@@ -216,7 +207,7 @@ def replace_old(
     run: str = "",
     now: Clock = utc_now,
 ) -> Edited:
-    """The same for any two statements: all lines that say the old one, in one write."""
+    """A statement gives way to another: all lines that say the old one, in one write."""
     words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
     lines = (old.bullet, *old.statement.others)
     refs = [BulletRef(old.file, row.line, row.raw) for row in lines]
@@ -363,7 +354,7 @@ def _overtaken(look: Look) -> Iterator[Waiting]:
         return
     paths, until = look.workspace.paths, time.monotonic() + GIT_SECONDS
     projects = known_projects(paths, look.workspace.environment)
-    rows = unstruck(paths)
+    rows = _placed(paths, CONTRADICTED)
     record = served(paths.experience, [row.bullet.text for row in rows])
     for row in rows:
         text, came = row.bullet.text, row.bullet.provenance
@@ -430,10 +421,9 @@ def _kept_away(look: Look) -> Iterator[Waiting]:
     for entry in seen_ledger(look.workspace.paths).values() if removed else ():
         for mark in entry.get("kept_away") or ():
             said.setdefault(mark, []).append(entry)
-    standing: dict[str, Found] = {}
-    for found in _lines(look) if removed else ():
-        if removed.keeps_away(found.bullet):
-            standing[statement_mark(found.bullet.text)] = found
+    with disk_errors("unreadable", "the bullets cannot be read"):  # also those that say what was removed
+        lines = all_lines(look.workspace.paths) if removed else ()
+        standing = {statement_mark(one.bullet.text): one for one in lines if removed.keeps_away(one.bullet)}
     for mark, gone in {statement_mark(row.text): row for row in removed.rows}.items():
         entries, line = said.get(mark, []), standing.get(mark)
         if not entries and line is None:
@@ -507,9 +497,3 @@ def _removed(look: Look) -> Removed:
     paths = look.workspace.paths
     with disk_errors("unreadable", "what was removed cannot be read", paths.knowledge):
         return read_removed(paths)
-
-
-def _lines(look: Look) -> Iterator[Found]:
-    """Every line of the category files and the notes, also those that say what was removed."""
-    with disk_errors("unreadable", "the bullets cannot be read"):
-        yield from all_lines(look.workspace.paths)

@@ -1,4 +1,4 @@
-"""One HTTP POST that ends when it must: at a deadline, at a size, or when the user cancels.
+"""One HTTP request that ends when it must: at a deadline, at a size, or when the user cancels.
 
 `requests` bounds the wait for each read, not for the whole answer, so a server that drips one byte a second, in the
 body or already in the headers, would hold us for ever. Here a thread does the blocking work and the caller waits
@@ -7,19 +7,19 @@ for it with a deadline of its own; when time is up the caller shuts the socket, 
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import json
 import queue
 import socket
 import threading
 import time
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-from core.llm.wire import Call, Reply, is_loopback
 
 if TYPE_CHECKING:
     from requests import PreparedRequest, Response, Session
@@ -27,6 +27,29 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 16 * 1024
 SLICE_SECONDS = 0.05  # how often a waiting caller looks whether the user has cancelled
+Join = Callable[[str], None]
+"""Judges a connection by the number at its other end. Raises OSError where nothing may be sent to it."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One HTTP POST, or a GET where `body` is None. `label` names the provider in error sentences; `key` is what must
+    never appear in one."""
+
+    label: str
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: Mapping[str, Any] | None = field(repr=False)
+    key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The last HTTP answer, whatever its status. Header names are lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
 
 
 @dataclass(frozen=True)
@@ -68,17 +91,23 @@ class CancellableSocket:
             self.is_cut = True
             sock = self._socket or getattr(self._connection, "sock", None)
         if isinstance(sock, socket.socket):
-            try:
-                # The plain method also for TLS: the TLS one would take the session from under the reading thread.
+            # The plain method also for TLS: the TLS one would take the session from under the reading thread.
+            with contextlib.suppress(OSError):  # it had ended by itself
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
-            except OSError:
-                return  # it had ended by itself
 
 
-def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[[], bool]) -> Reply | TransportError:
-    """POST `call` once and read the whole answer, within `seconds` of wall-clock time.
+def exchange(
+    call: Call,
+    *,
+    seconds: float,
+    max_bytes: int,
+    cancelled: Callable[[], bool] = lambda: False,
+    join: Join | None = None,
+) -> Reply | TransportError:
+    """Send `call` once and read the whole answer, within `seconds` of wall-clock time.
 
-    Returns by then even if the server, the resolver or the TLS handshake does not answer.
+    Returns by then even if the server, the resolver or the TLS handshake does not answer. `join` judges where a
+    connection really went, before a byte is sent there; with it no proxy and login of the environment is used.
     """
     deadline = time.monotonic() + seconds
     line = CancellableSocket()
@@ -86,7 +115,7 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
 
     def work() -> None:
         try:
-            outcome.put(_post(call, line, deadline, max_bytes))
+            outcome.put(_sent(call, line, deadline, max_bytes, join))
         except BaseException as bug:  # noqa: BLE001 - handed to the caller's thread, which raises it
             outcome.put(bug)
 
@@ -110,7 +139,7 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
         line.cut()  # also when Ctrl-C ends the waiting
 
 
-def _session(line: CancellableSocket) -> Session:
+def _session(line: CancellableSocket, join: Join | None) -> Session:
     """A session for one call. No redirect is seen: following one could carry the key to a stranger."""
     import requests
 
@@ -119,13 +148,16 @@ def _session(line: CancellableSocket) -> Session:
             """Sees no redirects; requests would also read the body of one whole."""
 
     session = Blind()
-    adapter = _watched_adapter(line)
+    session.trust_env = join is None
+    adapter = _watched_adapter(line, join)
     session.mount("http://", adapter)
     session.mount("https://", adapter)
     return session
 
 
-def _post(call: Call, line: CancellableSocket, deadline: float, max_bytes: int) -> Reply | TransportError:
+def _sent(
+    call: Call, line: CancellableSocket, deadline: float, max_bytes: int, join: Join | None
+) -> Reply | TransportError:
     """The blocking part, in the thread. Expected failures become a `TransportError`; all else is a bug and
     raises."""
 
@@ -135,11 +167,11 @@ def _post(call: Call, line: CancellableSocket, deadline: float, max_bytes: int) 
     # Proxies and certificates of the environment count, but no proxy can reach this very machine for us.
     proxies = {"no_proxy": urlsplit(call.url).hostname or ""} if is_loopback(call.url) else None
     seconds = max(0.05, deadline - time.monotonic())
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-    headers |= {"User-Agent": "knowledge-memory", **call.headers}
+    headers = {"User-Agent": "knowledge-memory", "Accept": "application/json", "Accept-Encoding": "identity"}
+    headers |= {**({} if call.body is None else {"Content-Type": "application/json"}), **call.headers}
     try:
         with (
-            _session(line) as session,
+            _session(line, join) as session,
             session.request(
                 "GET" if call.body is None else "POST",
                 call.url,
@@ -148,7 +180,7 @@ def _post(call: Call, line: CancellableSocket, deadline: float, max_bytes: int) 
                 stream=True,
                 allow_redirects=False,
                 timeout=(seconds, seconds),
-                auth=_as_prepared,
+                auth=_as_prepared if join is None else None,
                 proxies=proxies,
             ) as response,
         ):
@@ -183,8 +215,8 @@ def _as_prepared(request: PreparedRequest) -> PreparedRequest:
     return request
 
 
-def _watched_adapter(line: CancellableSocket) -> HTTPAdapter:
-    """A transport adapter whose connections, direct or through a proxy, report to `line`."""
+def _watched_adapter(line: CancellableSocket, join: Join | None) -> HTTPAdapter:
+    """A transport adapter whose connections, direct or through a proxy, report to `line`, and are judged by `join`."""
     from requests.adapters import HTTPAdapter
 
     def watch(pool: Any) -> Any:
@@ -195,6 +227,16 @@ def _watched_adapter(line: CancellableSocket) -> HTTPAdapter:
                 line.follow(self)
                 super().connect()
                 line.follow(self)  # refuses if it was cut meanwhile: no prompt must go out then
+
+            def _new_conn(self) -> socket.socket:
+                made: socket.socket = super()._new_conn()
+                if join is not None:
+                    try:
+                        join(str(made.getpeername()[0]))
+                    except OSError:
+                        made.close()
+                        raise
+                return made
 
         pool.ConnectionCls = Watched
         return pool
@@ -263,3 +305,12 @@ def _system_words(problem: BaseException) -> str:
             return words
         waiting += [*current.args, getattr(current, "reason", None), current.__cause__, current.__context__]
     return ""
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the URL names this very machine, which no proxy can reach for us."""
+    try:
+        host = (urlsplit(url).hostname or "").casefold()
+        return host == "localhost" or host.endswith(".localhost") or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,83 @@
+"""`knowledge search`: what `find` tells, with ten hits; as JSON the list of everything that matches, and with `--build`
+after all conversations were read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.commands.conversations import BuildReport, ConversationHit, build_text, with_ends
+from core.commands.conversations import build as build_index
+from core.commands.moment.find import ARGUMENTS, find
+from core.commands.moment.found import FindReport, find_text
+from core.commands.row import NAMED, flag, single, whole_number
+from core.commands.table import SUMMARY
+from core.commands.workspace import Workspace
+
+LIMIT = 10
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What `knowledge search` tells: the report of `find`, as JSON the list of all that matches; `built` is what a
+    build did that was asked for, alone where there were no words."""
+
+    report: FindReport | None
+    built: BuildReport | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self.report.warnings if self.report is not None else ()
+
+    def to_json(self) -> Any:
+        """A list, best first; of a build alone, what it did."""
+        return [hit.to_json() for hit in self.report.listed] if self.report is not None else vars(self.built)
+
+
+def search_listed(
+    workspace: Workspace,
+    query: Sequence[str] = (),
+    project: str = "",
+    kind: str = "",
+    since: str = "",
+    before: str = "",
+    tag: Sequence[str] | None = None,
+    source: Sequence[str] | None = None,
+    role: str = "",
+    limit: int = LIMIT,
+    build: bool = False,
+    progress: Callable[[Any], None] = lambda step: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Listing:
+    """What `find` finds, and everything that matches as a list; `build` reads first what is not in the index of
+    conversations yet."""
+    built = build_index(workspace, progress, cancelled) if build else None
+    if built is not None and not "".join(query).strip():
+        return Listing(None, built)
+    report = find(workspace, query, project, kind, since, before, limit, None, tag, source, role, lists=True)
+    spoken = with_ends(workspace, [hit for hit in report.listed if isinstance(hit, ConversationHit)])
+    hits = [next(spoken) if isinstance(hit, ConversationHit) else hit for hit in report.listed]
+    return Listing(replace(report, listed=tuple(hits)), built)
+
+
+def listing_text(listing: Listing) -> str:
+    """The lines of `knowledge search`."""
+    built = f"{build_text(listing.built)}\n" if listing.built is not None else ""
+    return built + (find_text(listing.report) if listing.report is not None else "")
+
+
+COMMANDS = (
+    single(
+        "search",
+        SUMMARY["search"],
+        "flaky login test --kind conversation --since 2026-05",
+        search_listed,
+        listing_text,
+        *ARGUMENTS,
+        whole_number("--limit", f"at most N hits (default: {LIMIT})", LIMIT),
+        flag("--build", "first read every conversation that is not in the index yet"),
+        long=True,
+        words=NAMED,
+    ),
+)
