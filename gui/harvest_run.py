@@ -145,7 +145,6 @@ class Run:
     names: Mapping[str, Called] = field(default_factory=dict)
     watch: Watch | None = None
     digest: int = 0
-    provider: str = "offline"
     took: float = 0.0
     undone: UndoReport | None = None
     sources: tuple[str, ...] = ()
@@ -173,7 +172,7 @@ class HarvestRun:
         if is_elsewhere(self._shell.state):
             self._set(Run(HELD_UP, sources=sources, workspace=workspace))
             return
-        asked = Run(PLANNING, provider=workspace.config.provider, sources=sources, workspace=workspace)
+        asked = Run(PLANNING, sources=sources, workspace=workspace)
         self._set(asked)
         request = HarvestRequest(sources=sources)
 
@@ -190,8 +189,7 @@ class HarvestRun:
             settled = reopened(workspace)  # no run on settings that are not those of the file
             report = harvest(settled, request)
             names = titles_of(workspace, [row.artifact for row in report.plan.classified])
-            return replace(asked, phase=PLANNED, plan=report, names=names, workspace=settled,
-                           provider=settled.config.provider)  # fmt: skip
+            return replace(asked, phase=PLANNED, plan=report, names=names, workspace=settled)
 
         self._job = self._shell.submit("The dry run", work, planned, failed=failed, lane=RUN)
 

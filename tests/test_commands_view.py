@@ -23,7 +23,6 @@ from core.commands.panel import files
 from core.commands.panel.bullets import bullets_of, category_view, category_views, events_of
 from core.commands.panel.conversations import conversation_key, conversation_view
 from core.commands.panel.files import decoded, mentioned_lines, notes_overview, source_mark, source_text
-from core.commands.panel.overview import overview
 from core.commands.panel.titles import called
 from core.commands.project import find_project
 from core.commands.quarantine import quarantine_accept
@@ -34,7 +33,6 @@ from core.commands.status import status
 from core.commands.workspace import Workspace, open_workspace, reopened
 from core.conversations.plain import UNKNOWN_JSON
 from core.injection import prompt_prefix
-from core.knowledge.run_state import DIFFERENT
 from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home
 
 # --- view: What a window reads: if it is wrong, a user edits a line that is not the one they saw, or looks in vain.
@@ -232,22 +230,6 @@ def test_a_conversation_is_found_in_the_trash_and_back_in_its_place(tmp_path: Pa
     assert (gone.where, gone.now) == ("gone", "") and gone.given
     assert isinstance(attempt(conversation_view, workspace, "0" * 64), KnowledgeError)
     assert isinstance(attempt(conversation_key, workspace, "nobody"), KnowledgeError)
-
-
-def test_the_sections_at_a_glance_add_up_to_the_digest_on_the_disk(tmp_path: Path) -> None:
-    """A user adds lines between two harvests: what is shown of digest.md must still be what lies there."""
-    workspace = make_home(tmp_path)
-    bullets.add(workspace, "facts", "water boils")
-    knowledge(workspace, "digest.md", "# Knowledge digest\n(old)\n\n## Facts\n- water boils\n")
-    for number in range(6):
-        bullets.add(workspace, "decisions", f"kettle number {number} is bought, and it is a red one")
-    knowledge(workspace, "digest.md", "# Knowledge digest\n(old)\n\n## Facts\n- water boils\n")
-    found = overview(workspace)
-    assert found.status.stands.digest.state == DIFFERENT and found.sections == (
-        ("Facts", len("\n## Facts\n- water boils\n")),
-    )
-    (workspace.paths.knowledge / "digest.md").unlink()
-    assert {title for title, _ in overview(workspace).sections} == {"Decisions", "Facts"}
 
 
 # --- project: Which folder is a project: if these fail, what one home knows is read as if it were another's.

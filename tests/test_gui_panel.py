@@ -424,7 +424,7 @@ def test_what_somebody_took_back_is_not_called_a_change_of_the_file(desk: Desk, 
         done = add(workspace, "facts", "The kettle is warm")
         desk.press("F5")
         seat.settle()
-        raw = next(key[1] for key in shell.state.of("knowledge").found if "kettle" in key[1])
+        raw = next(key[1] for key in shell.state.of("knowledge").said if "kettle" in key[1])
         shell.select("bullet", "facts.md", 0, raw)
         seat.settle()
         shell.undo(done.run)

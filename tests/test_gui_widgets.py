@@ -186,9 +186,9 @@ def test_updates_make_no_items(desk: Desk) -> None:
     from gui.toolkit.widgets import CopyText
 
     look = desk.look
-    segments = SegmentBar(look, desk.page, desk.page)
+    segments = SegmentBar(look, desk.page, height=12)
     progress, words = Progress(look, desk.page), CopyText(look, desk.page)
-    empty = EmptyState(look, desk.page, desk.page, icon="wheat", title="Nothing", words="yet")
+    empty = EmptyState(look, desk.page, icon="wheat", title="Nothing", words="yet")
     empty.show(True)  # its font is read with the first one that somebody sees
     segments.set([(1.0, "ramp:1")] * 8, 8)
     desk.frames(8)

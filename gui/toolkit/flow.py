@@ -91,10 +91,10 @@ class Listing(Generic[T]):
 
     # --- the same for all ---
 
-    def build(self, parent: int, height: int = -1) -> int:
+    def build(self, parent: int) -> int:
         """Make all items; once. Returns the scrolled child window."""
         self._look.every_tick(self.tick)
-        self.holder = self.canvas.build(parent, height)
+        self.holder = self.canvas.build(parent)
         self._tip_words = hint(self._look, self.holder, "") if self._tip is not None else 0
         return self.holder
 
@@ -296,8 +296,8 @@ class FlowList(Listing[FlowRow]):
         self._covered: Hashable | None = None
         self._cover_height = 0
 
-    def build(self, parent: int, height: int = -1) -> int:
-        super().build(parent, height)
+    def build(self, parent: int) -> int:
+        super().build(parent)
         self.bar = RowBar(self._look, self.holder, self._specs, self._act)
         self.overlay = over_rows(self._look, self.holder, "row-on")
         """The item that `cover` puts in the place of a row, to be filled once."""

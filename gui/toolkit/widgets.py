@@ -117,11 +117,10 @@ class Toggle:
         label: str,
         on_change: Callable[[bool], object],
         *,
-        on: bool = False,
         tip: str = "",
     ) -> None:
         self._look, self._on_change = look, on_change
-        self.on, self.known = on, True
+        self.on, self.known = False, True
         row = int(dpg.add_group(horizontal=True, parent=parent))
         self.item = int(dpg.add_drawlist(self.WIDTH, CONTROL_HEIGHT, parent=row))
         self._track = int(dpg.draw_rectangle((0, 0), (1, 1), parent=self.item))

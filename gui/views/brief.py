@@ -69,7 +69,7 @@ class Brief:
 
     def __init__(self, look: Look, shell: Shell, side: StartColumn) -> None:
         self._look, self._side = look, side
-        self.digest = DigestSwitch(look, shell, "Ctrl+Shift+D")
+        self.digest = DigestSwitch(look, shell)
         self.shown = False
         self._keys: list[Hashable] = []
         self._seen: object = None
@@ -86,7 +86,7 @@ class Brief:
         left, right = spread(look, inside)
         self.digest.build(left)
         self._words = text(look, right, "", "small", "muted")
-        self._bar = SegmentBar(look, inside, inside, height=4)
+        self._bar = SegmentBar(look, inside, height=4)
         dpg.configure_item(self.card, show=False)
 
     def build_foot(self, parent: int) -> None:

@@ -314,9 +314,9 @@ class ConversationsView(FilteredView):
             tip=lambda at: tip(self.row(at)) if at >= 0 else "", head=lambda at: at < 0,
         )  # fmt: skip
         self.table.build(self._full)
-        self._teach = EmptyState(look, parent, parent, icon="database", title=TEACH[0], words=TEACH[1])
+        self._teach = EmptyState(look, parent, icon="database", title=TEACH[0], words=TEACH[1])
         self._none = EmptyState(
-            look, self._full, self._full, icon="funnel", title="No conversation is of these weeks and statuses",
+            look, self._full, icon="funnel", title="No conversation is of these weeks and statuses",
             words="Esc shows all of them again.", action="Show all", on_action=self.clear,
         )  # fmt: skip
         self._taught = TEACH

@@ -273,7 +273,7 @@ class FilesView(FilteredView):
         self.list.build(notes)
         look.every_tick(self.tick)
         self._none = EmptyState(
-            look, parent, parent, icon="file-code", title="No notes on files yet",
+            look, parent, icon="file-code", title="No notes on files yet",
             words=TAUGHT, command="knowledge add files TEXT --file PATH",
         )  # fmt: skip
 

@@ -150,14 +150,14 @@ class KnowledgeView(ListView[Knowledge]):
             dpg.configure_item(chip.item, show=bool(data.rows.get(name)) or name in (self.category, ALL))
         self.tell(data.memories.problems if self.category == MEMORIES else ())
 
-    def rows(self) -> tuple[Sequence[FlowRow], int]:
+    def rows(self) -> Sequence[FlowRow]:
         """All bullets by project, the chosen one first; or those of the category."""
         rows = self.data.rows.get(self.category, ())
         if self.category == ALL:
-            rows = tuple(own_first(rows, PurePath(self._shell.choice("project")).name))
-        return rows, len(rows)
+            return own_first(rows, PurePath(self._shell.choice("project")).name)
+        return rows
 
-    def teach(self, total: int) -> str:
+    def teach(self) -> str:
         return self.category
 
     def stands(self, key: Hashable, shown: Sequence[FlowRow]) -> int:

@@ -174,11 +174,11 @@ class ListView(FilteredView, Generic[T]):
     def take(self, data: T) -> None:
         """Other data were read: count, name chips."""
 
-    def rows(self) -> tuple[Sequence[FlowRow], int]:
-        """The rows that are wanted, and how many there are without the field."""
+    def rows(self) -> Sequence[FlowRow]:
+        """The rows that are wanted."""
         raise NotImplementedError
 
-    def teach(self, total: int) -> str:
+    def teach(self) -> str:
         """Which of `TEACH` stands there when there is no row."""
         raise NotImplementedError
 
@@ -230,7 +230,7 @@ class ListView(FilteredView, Generic[T]):
             self.session.build()
         self._states = {
             name: EmptyState(
-                look, area, area, icon=one.icon, title=one.title, words=one.words, command=one.command,
+                look, area, icon=one.icon, title=one.title, words=one.words, command=one.command,
                 action=one.action, on_action=getattr(self, one.act) if one.act else None,
             )
             for name, one in self.TEACH.items()
@@ -263,8 +263,7 @@ class ListView(FilteredView, Generic[T]):
 
     def arrange(self, keep: bool) -> None:
         """Show the rows that are wanted. An open editor never loses its place."""
-        wanted, total = self.rows()
-        shown = list(wanted)
+        shown = list(self.rows())
         target = self.session.target if self.session is not None else None
         if target is not None:
             key = target.key
@@ -274,7 +273,7 @@ class ListView(FilteredView, Generic[T]):
         self.list.set_rows(shown, keep_place=keep)
         if self.session is not None:
             self.session.cover()
-        taught = "" if shown else self.teach(total)
+        taught = "" if shown else self.teach()
         for name, state in self._states.items():
             state.show(name == taught)
         dpg.configure_item(self.list.holder, show=not taught)

@@ -283,4 +283,4 @@ class LookCard:
         px = self._look.px
         colors = [*self._marks[-MARKS:], "text", *["handle"] * (len(self.waiting) - 1)][: 2 * MARKS]
         for at, color in enumerate(colors):
-            drawing.below.rect(at * px(8), 0, px(6), px(6), color, px(1))
+            drawing.below.box(at * px(8), 0, at * px(8) + px(6), px(6), color, px(1))

@@ -42,8 +42,7 @@ class ReaderMap:
         """Make the drawing; once."""
         look, self._holder = self._look, parent
         self.item = int(dpg.add_drawlist(10, 10, parent=parent))
-        boxes = int(dpg.add_draw_layer(parent=self.item))
-        self._pen = Pen(look, boxes, int(dpg.add_draw_layer(parent=self.item)))
+        self._pen = Pen(look, self.item)
         look.follow(parent, self._fit)
         look.every_tick(self.tick)
         look.on_change(self._restyle)

@@ -191,12 +191,7 @@ class SearchView(ListView[Findings]):
             words = str(dpg.get_value(self.filter))
             if words != self.words:
                 self.typed(words)  # a quick hand: the field has not told yet
-            if self.commands:
-                row = self.list.current or next(iter(self.list.rows), None)
-                if row is not None:
-                    self.open(row)
-                return row is not None
-            if self.pending or self.wanted != self.data.wanted:
+            if not self.commands and (self.pending or self.wanted != self.data.wanted):
                 self._entered = True  # the rows are still those of other words
                 return True
             row = self.list.current or next(iter(self.list.rows), None)
@@ -348,15 +343,11 @@ class SearchView(ListView[Findings]):
             self.list.selected = None
         self.arrange(keep)
 
-    def rows(self) -> tuple[Sequence[FlowRow], int]:
-        """What was found of all that could be; or the commands that fit."""
-        if self.commands:
-            fitting = self._entries()
-            return fitting, len(fitting)
-        shown = [row_of(hit) for hit in self.data.hits]
-        return shown, self.data.entries or len(shown)
+    def rows(self) -> Sequence[FlowRow]:
+        """What was found; or the commands that fit."""
+        return self._entries() if self.commands else [row_of(hit) for hit in self.data.hits]
 
-    def teach(self, total: int) -> str:
+    def teach(self) -> str:
         if self.commands:
             return "nothing"
         if not self.data.wanted.asks:

@@ -116,8 +116,8 @@ def digest_words(found: Overview) -> tuple[str, str, str]:
     stands, state = found.status.stands.digest, found.status.digest
     sign, color = DIGEST_LOOKS[stands.state]
     words = capital(stands.words)
-    if stands.state in (run_state.DELETED, run_state.MISSING) and found.sections:
-        words += f". It would hold {sum(amount for _, amount in found.sections):,} B"
+    if stands.state in (run_state.DELETED, run_state.MISSING) and found.would:
+        words += f". It would hold {found.would:,} B"
     if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
         return "circle-alert", "edited", f"Nothing is put into prompts: {state.why.removeprefix('not injected: ')}"
     if stands.state == run_state.WRITTEN and found.dropped:
@@ -128,14 +128,14 @@ def digest_words(found: Overview) -> tuple[str, str, str]:
 class StartColumn:
     """The left column of Knowledge. `pick` is the project whose start is shown; it is remembered."""
 
-    def __init__(self, look: Look, shell: Shell, project: str = "") -> None:
+    def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
-        self.start = Start(shell.choice("project", project))
+        self.start = Start(shell.choice("project"))
         self._seen: tuple[object, ...] = ()
         self._projects: dict[str, str] = {}
         self._ticket = 0
         self._most = SHOWN
-        self.digest = DigestSwitch(look, shell, "Ctrl+Shift+D")
+        self.digest = DigestSwitch(look, shell)
 
     def build(self, parent: int) -> None:
         """Make the card of the next conversation, and the two lists below it."""
@@ -154,7 +154,7 @@ class StartColumn:
         self.digest.build(left)
         self._bytes = text(look, right, "", "strong")
         self._of = text(look, right, "", "small", "hint")
-        self._bar = SegmentBar(look, self._card, self._card, height=WIDE_BAR)
+        self._bar = SegmentBar(look, self._card, height=WIDE_BAR)
         self.lines = Rows(look, self._card, self.picked)
         self._total = text(look, self._card, "", "small", "hint")
         self._why = text(look, self._card, "", "small", "muted", wrap=True)

@@ -1,5 +1,4 @@
-"""The store at a glance, for a window: the status with the digest by section, every file, the runs; and the documents
-of its library."""
+"""The store at a glance, for a window: the status, every file, the runs; and the documents of its library."""
 
 from __future__ import annotations
 
@@ -19,9 +18,8 @@ from core.commands.panel.titles import titles_of
 from core.commands.sources import ends
 from core.commands.status import Status, status
 from core.commands.workspace import Workspace, utc_now
-from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note_files, read_text
+from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
 from core.knowledge.changes import Change, read_changes
-from core.knowledge.digest import section_sizes
 from core.knowledge.journal import read_journal
 from core.knowledge.run_state import changed_lines, harvested_lines, owed_lines
 from core.sources.artifact import Artifact
@@ -62,14 +60,14 @@ class FileState:
 
 @dataclass(frozen=True)
 class Overview:
-    """The store at a glance, for a window. `sections` are the bytes of digest.md by title, in its order, or what they
-    would be while there is none; `dropped` is how many bullets do not fit. `runs` are newest first. `waiting` are the
+    """The store at a glance, for a window. A digest made now `would` have so many bytes, and `dropped` is how many
+    bullets do not fit into it. `runs` are newest first. `waiting` are the
     conversations that the next harvest reads, as rows of a ledger without a key, newest first; `ends` is when a tool
     deletes a conversation, in seconds since 1970 by its path."""
 
     status: Status
     files: tuple[FileState, ...]
-    sections: tuple[tuple[str, int], ...]
+    would: int
     dropped: int
     runs: tuple[Run, ...]
     waiting: tuple[LedgerRow, ...] = ()
@@ -92,13 +90,10 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
         raise KnowledgeError(
             "unreadable", f"the knowledge cannot be read: {error.strerror}", error.filename or paths.knowledge
         ) from error
-    shown, digest = state.digest, state.made
-    sizes = section_sizes(shown.text) if shown.exists else digest.bytes if digest else {}
-    sections = tuple((CATEGORY[name].digest_title, size) for name, size in sizes.items())
-    dropped = digest.dropped if digest else 0
-    return Overview(
-        state, rows, sections, dropped, tuple(listed), waiting_rows(workspace, state.awaited), ends(workspace)
-    )
+    digest = state.made
+    would, dropped = (sum(digest.bytes.values()), digest.dropped) if digest else (0, 0)
+    waiting = waiting_rows(workspace, state.awaited)
+    return Overview(state, rows, would, dropped, tuple(listed), waiting, ends(workspace))
 
 
 def waiting_rows(workspace: Workspace, awaited: Sequence[Artifact]) -> tuple[LedgerRow, ...]:

@@ -172,23 +172,23 @@ class LibraryView(ListView[LibraryPage]):
         elif error.code != "no-library":
             self._shell.error(error)
 
-    def rows(self) -> tuple[Sequence[FlowRow], int]:
+    def rows(self) -> Sequence[FlowRow]:
         made = [] if self.missing else everything(self.data)
-        return made if self.asked else matching(made, self.data.words), len(made)  # a question filters nothing
+        return made if self.asked else matching(made, self.data.words)  # a question filters nothing
 
     @property
     def asked(self) -> bool:
         """Whether answers stand in the list."""
         return self.data.answered is not None
 
-    def teach(self, total: int) -> str:
+    def teach(self) -> str:
         if self.missing:
             return "missing"
         if self._waits:
             return "waiting"
         if self.asked:
             return "nothing"
-        return "asks" if total else "documents"
+        return "asks" if self.data.documents else "documents"
 
     # --- keys and choosing ---
 
