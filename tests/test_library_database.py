@@ -397,12 +397,6 @@ def test_what_is_no_library_is_said_in_one_sentence_and_left_alone(damage: str, 
     assert not path.is_file() or path.read_bytes() == before
 
 
-def test_an_absent_library_is_made_only_where_that_is_asked_for(tmp_path: Path) -> None:
-    result = attempt(open_library, str(tmp_path / "library.db"), make=False)
-    assert isinstance(result, KnowledgeError) and result.error.code == "no-library"
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     "url", ["mysql://x/y", "postgresql://nobody@127.0.0.1:1/none", "postgresql://u:hidden@/a?host=/nowhere"]
 )

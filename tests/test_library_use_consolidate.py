@@ -23,7 +23,7 @@ from core.library.records import Chunk, Concept, Link, SourceProfile, new_id
 from core.library.use import changes
 from core.library.use.changes import list_runs, undo
 from core.library.use.consolidate import consolidate
-from core.library.use.usage import tallies, withdraw
+from core.library.use.usage import histories, tally_of, withdraw
 from tests.library_place import beside, opened
 from tests.library_shelf import Shelf
 
@@ -92,7 +92,7 @@ def test_archived_traces_keep_their_counts_and_their_words(shelf: Shelf) -> None
 
 def tallies_of(shelf: Shelf) -> dict[str, Any]:
     with shelf.library.reading() as connection:
-        return dict(tallies(connection, [shelf.chunks["hang"]]).get(shelf.chunks["hang"], {}))
+        return tally_of(histories(connection, [shelf.chunks["hang"]]).get(shelf.chunks["hang"], []))
 
 
 def test_a_source_is_profiled_from_ten_traces_on(shelf: Shelf) -> None:

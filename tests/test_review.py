@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.commands.review.decide import CHOICES, Decided, Queue, review, review_text
+from core.base.result import KnowledgeError, attempt
+from core.commands.review.decide import CHOICES, Decided, Queue, answer_ids, review, review_text
 from core.commands.workspace import Workspace, open_workspace
 
 HELD = "# Quarantine\n\n" + "".join(f"- [no-quote] facts: item {at} [from: a, 2026-01-01]\n" for at in range(1, 5))
@@ -84,3 +85,26 @@ def test_steps_in_another_order_are_not_asked_as_alike(workspace: Workspace, ste
     (workspace.paths.knowledge / "facts.md").write_text("\n".join(("# Facts", "", *facts, "")))
     queue = review(workspace)
     assert isinstance(queue, Queue) and [row.kind for row in queue.rows] == ["alike"]
+
+
+def test_an_id_that_names_nothing_lets_none_of_the_others_be_answered(workspace: Workspace) -> None:
+    """Who mistypes one of two ids would have decided half of it without knowing which half."""
+    queue = review(workspace)
+    assert isinstance(queue, Queue)
+    failed = attempt(answer_ids, workspace, [queue.rows[0].id, "zzzz"], answer="yes")
+    assert isinstance(failed, KnowledgeError) and failed.error.code == "no-match" and "zzzz" in failed.error.message
+    assert text(workspace, "quarantine.md") == HELD and text(workspace, "facts.md") == ""
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_an_answer_is_not_given_to_an_item_that_changed_meanwhile(workspace: Workspace, answer: str) -> None:
+    """The user said yes or no to words that no longer stand there."""
+    quarantine = workspace.paths.knowledge / "quarantine.md"
+
+    def ask(words: str, question: str, choices: Sequence[str], default: int) -> int:
+        quarantine.write_text(quarantine.read_text().replace("item 1 ", "another item "))
+        return CHOICES.index(answer if "item 1" in words else "quit")
+
+    done = review(workspace, ask=ask, now=lambda: NOW)
+    assert isinstance(done, Decided) and not done.rows and [error.code for error in done.errors] == ["changed-outside"]
+    assert "another item" in text(workspace, "quarantine.md") and text(workspace, "facts.md") == ""

@@ -70,8 +70,15 @@ def written(key: str, value: Any) -> str:
 
 def item_text(fact: Fact) -> str:
     """A fact as an item of our own shape, with a line break at its end."""
-    row = fact.to_json()
-    rows = [f"{key}: {written(key, row[key])}" for key in KEYS if key in row and key not in ("category", "domain")]
+    return _item_with(fact.to_json())
+
+
+def _item_with(fields: Mapping[str, Any]) -> str:
+    rows = [
+        f"{key}: {written(key, fields[key])}"
+        for key in KEYS
+        if key not in ("category", "domain") and fields.get(key) not in (None, "", (), [])
+    ]
     return f"- {rows[0]}\n" + "".join(f"  {line}\n" for line in rows[1:])
 
 
@@ -190,7 +197,8 @@ def with_values(text: str, item: Item, values: Mapping[str, Any]) -> str | None:
         return None
     raw = text[item.start : item.end]
     if item.ours:
-        return _ours_with(item, wanted, raw)
+        new = _item_with({**item.fields, **wanted})
+        return new.replace("\n", "\r\n") if "\r\n" in raw else new
     block = block_at(text, item.start)
     if block is None:
         return None
@@ -199,18 +207,18 @@ def with_values(text: str, item: Item, values: Mapping[str, Any]) -> str | None:
     lines = raw.splitlines(keepends=True)
     for key in sorted(wanted, key=KEYS.index):
         empty = "[]" if key in ("tags", "related") else '""'
-        new = written(key, wanted[key]) if wanted[key] not in (None, ()) else empty
+        value = written(key, wanted[key]) if wanted[key] not in (None, ()) else empty
         found = [(at, row) for at, line in enumerate(lines) if (row := _value_of(key).match(line)) is not None]
         if found:
             at, row = found[0]
-            lines[at] = f"{row['lead']} {new}{row['tail']}"
+            lines[at] = f"{row['lead']} {value}{row['tail']}"
             blank = r"[ \t]*\r?\n|" if re.search(r":[ \t]*[>|][^\n]*\n?\Z", row[0]) else ""
             rest = re.compile(rf"{blank}{margin}(?:[ \t]+[^ \t#\r\n]|- )")  # what else the value has, below its key
             while at + 1 < len(lines) and rest.match(lines[at + 1]):
                 del lines[at + 1]
-        elif new != empty:
+        elif value != empty:
             lines[-1] = lines[-1] if lines[-1].endswith("\n") else lines[-1] + ending
-            lines.append(f"{margin}{key}: {new}{ending}")
+            lines.append(f"{margin}{key}: {value}{ending}")
     result = "".join(lines)
     result = result if raw.endswith("\n") else result.rstrip("\r\n")
     return result if _says(result, item, wanted) else None
@@ -223,17 +231,6 @@ def _value_of(key: str) -> re.Pattern[str]:
         rf"(?P<lead>[ ]*(?:-[ \t]+)?[\"']?{key}[\"']?[ \t]*:)[ \t]*"
         r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|\[[^\]]*\]|[^#\r\n]*?)(?P<tail>[ \t]*(?:\#[^\n]*)?\r?\n?)\Z"""
     )
-
-
-def _ours_with(item: Item, wanted: Mapping[str, Any], raw: str) -> str:
-    fields = {**item.fields, **wanted}
-    rows = [
-        f"{key}: {written(key, fields[key])}"
-        for key in KEYS
-        if key not in ("category", "domain") and fields.get(key) not in (None, "", (), [])
-    ]
-    new = f"- {rows[0]}\n" + "".join(f"  {line}\n" for line in rows[1:])
-    return new.replace("\n", "\r\n") if "\r\n" in raw else new
 
 
 def _says(raw: str, item: Item, wanted: Mapping[str, Any]) -> bool:

@@ -10,9 +10,8 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import date, datetime
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,7 +106,6 @@ def format_id(domain: str, category: str, sequence: int) -> str:
     return f"{domain}:{category}:{sequence:03d}"
 
 
-@lru_cache(4096)
 def is_domain(text: str) -> bool:
     """Whether a text may be a domain: a name without colons, slashes and spaces that begins with a letter or digit."""
     return bool(_DOMAIN.fullmatch(text)) and len(text) <= 100
@@ -147,14 +145,9 @@ def check(fields: Mapping[str, object]) -> list[tuple[str, str]]:
 
 def _check_optional(fields: Mapping[str, object]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
-    tags = fields.get("tags")
-    if tags is not None:
-        rows = list(tags) if isinstance(tags, (list, tuple)) else [tags]
-        wrong = [tag for tag in rows if not isinstance(tag, str) or not _is_tag(tag)]
-        if wrong or not isinstance(tags, (list, tuple)):
-            which = ", ".join(map(shown, wrong or rows))
-            allowed = "a list of lower-case letters, digits and hyphens, such as [git, api-v1]"
-            found.append(("bad-tags", f"the tags have {which}; allowed: {allowed}"))
+    if wrong := _wrong_in(fields.get("tags"), _TAG.fullmatch):
+        allowed = "a list of lower-case letters, digits and hyphens, such as [git, api-v1]"
+        found.append(("bad-tags", f"the tags have {wrong}; allowed: {allowed}"))
     count = fields.get("source_count")
     if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 0):
         found.append(("bad-field", f"source_count is {shown(count)}; allowed: a whole number from 0 up"))
@@ -162,37 +155,26 @@ def _check_optional(fields: Mapping[str, object]) -> list[tuple[str, str]]:
         value = fields.get(key)
         if value and day_of(value) is None:
             found.append(("bad-field", f"{key} is {shown(value)}; allowed: a date such as 2026-04-13"))
-    related = fields.get("related")
-    if related is not None:
-        rows = list(related) if isinstance(related, (list, tuple)) else [related]
-        wrong = [one for one in rows if not isinstance(one, str) or split_id(one) is None]
-        if wrong or not isinstance(related, (list, tuple)):
-            found.append(("bad-field", f"related has {', '.join(map(shown, wrong or rows))}; allowed: a list of ids"))
+    if wrong := _wrong_in(fields.get("related"), split_id):
+        found.append(("bad-field", f"related has {wrong}; allowed: a list of ids"))
     return found
 
 
+def _wrong_in(value: object, read: Callable[[str], object]) -> str:
+    """What of a list cannot be read, or what stands in the place of a list; "" for nothing."""
+    if value is None or isinstance(value, (list, tuple)):
+        return ", ".join(shown(one) for one in value or () if not isinstance(one, str) or read(one) is None)
+    return shown(value)
+
+
 def day_of(value: object) -> str | None:
-    """A date as YYYY-MM-DD, from a text in ISO 8601 or from what a YAML or TOML reader makes of a bare date."""
-    if isinstance(value, datetime):
-        return value.date().isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
-    return _day_of_text(value) if isinstance(value, str) else None
-
-
-@lru_cache(4096)
-def _day_of_text(text: str) -> str | None:
-    if not _DATE.fullmatch(text):
+    """The date of a text in ISO 8601, as YYYY-MM-DD; None for what is none."""
+    if not isinstance(value, str) or not _DATE.fullmatch(value):
         return None
     try:
-        return datetime.fromisoformat(text).date().isoformat()
+        return datetime.fromisoformat(value).date().isoformat()
     except ValueError:
         return None
-
-
-@lru_cache(4096)
-def _is_tag(text: str) -> bool:
-    return bool(_TAG.fullmatch(text))
 
 
 def fact_from(fields: Mapping[str, Any]) -> Fact:

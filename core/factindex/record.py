@@ -23,15 +23,13 @@ changes nothing.
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.checked_lines import Record, decode_line, encode
+from core.base.checked_lines import Record, decode_line, encode, opened
 from core.factindex.facts import Fact, split_id
 
 NAME = "facts.jsonl"
@@ -200,24 +198,17 @@ def _know(facts: dict[str, list[Any]], history: History, anchor: int | None) -> 
 
 def append_records(path: Path, records: Iterable[Record]) -> None:
     """Add records durably; one that stands there already is not added twice. Raises OSError."""
-    wanted = list(records)
+    wanted = [encode(record) for record in records]
     if not wanted:
         return
-    files.make_folder(path.parent)
-    new = not files.exists(path)
-    fd = files.open_for_append(path)
-    try:
+    with opened(path) as fd, files.naming(path):
         data = files.read_descriptor(fd)
-        known = {hashlib.sha256(line).digest() for line in data.split(b"\n")}
-        lines = [line for line in map(encode, wanted) if hashlib.sha256(line[:-1]).digest() not in known]
+        known = set(data.split(b"\n"))
+        lines = [line for line in wanted if line[:-1] not in known]
         if lines:
             torn = b"" if not data or data.endswith(b"\n") else b"\n"
             files.append(fd, torn + b"".join(lines), len(data))
             files.sync(fd)
-    finally:
-        os.close(fd)
-    if new:
-        files.sync_folder(path.parent)
 
 
 SESSIONS = 30

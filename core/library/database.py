@@ -63,21 +63,14 @@ class Library:
             yield connection
 
     @contextlib.contextmanager
-    def writing(self, *, lasting: bool = True) -> Iterator[Connection]:
+    def writing(self) -> Iterator[Connection]:
         """One transaction: all of it is there afterwards, or nothing. SQLite takes its one place for writers at the
-        beginning, so that what is read inside cannot change before it is written. What is not `lasting` may be gone
-        after a power cut, and never in part."""
+        beginning, so that what is read inside cannot change before it is written."""
         with self.engine.connect() as connection:
             if self.path is not None:
                 connection = connection.execution_options(takes_turn=True)
-                if not lasting:  # before the transaction begins: inside it cannot be changed
-                    connection.connection.driver_connection.execute("PRAGMA synchronous = NORMAL")  # type: ignore[union-attr]
-            try:
-                with connection.begin():
-                    yield connection
-            finally:
-                if self.path is not None and not lasting:
-                    connection.connection.driver_connection.execute("PRAGMA synchronous = FULL")  # type: ignore[union-attr]
+            with connection.begin():
+                yield connection
 
     def close(self) -> None:
         """Let go of the file, or of the server."""
@@ -89,7 +82,6 @@ def open_library(
     backups: Path | None = None,
     *,
     experience: Path | None = None,
-    make: bool = True,
     patience: float = BUSY_SECONDS,
 ) -> Library:
     """Open the library at `url`, a path (also `sqlite:///…`) or `postgresql://…`, and migrate it.
@@ -100,7 +92,7 @@ def open_library(
     back a migration that fails, and its administrator makes the copies (pg_dump).
     `patience` is for how many seconds another writer is waited for.
     Raises KnowledgeError, in one sentence, for missing packages, a file that is no library or a damaged one, a library
-    of a later version, a server that does not answer; without `make` also where there is no library yet.
+    of a later version, a server that does not answer.
     """
     try:
         from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -116,10 +108,6 @@ def open_library(
         raise KnowledgeError("bad-library", "this is no address of a library", shown, accepted) from None
     try:
         if path is not None:
-            if not make and not files.exists(path):
-                raise KnowledgeError(
-                    "no-library", "there is no library yet", path, "knowledge library ingest PATH makes one"
-                )
             files.make_folder(path.parent)
             os.close(files.open_for_append(path))  # 0600 from the first byte on, and never a link to elsewhere
             record.prepare(experience or experience_of(path))

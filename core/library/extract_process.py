@@ -18,8 +18,8 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Mapping
 from typing import Any
 
 from core.base.installed import how_to_install
@@ -28,14 +28,13 @@ from core.base.result import KnowledgeError
 from core.library.foreign_formats import READERS, Foreign
 
 READ_SECONDS = 120.0
-"""Seconds of wall-clock time for one file, with the start of the process."""
+"""Seconds of wall-clock time for one file. A process that needs more ends itself, so that none outlives a program that
+was killed."""
 READ_MEMORY = 1536 << 20
 """Bytes of address space that the process may have: an honest page of 32 MB takes some twenty times its size. Windows
 has no such limit and macOS may refuse it: there only time and the length of the answer are limited."""
 MAX_ANSWER = 64 << 20
 """Bytes of an answer: the text, and little else."""
-GRACE_SECONDS = 10.0
-"""Seconds beyond the limit after which a process ends itself, since the program that should have ended it is gone."""
 
 _MODULE = "core.library.extract_process"
 _ENDED = ("too-slow", "too-large", "reader-died")
@@ -92,18 +91,9 @@ class _Reader:
 
     def read(self, kind: str, data: bytes, name: str) -> Foreign:
         """Errors: those of `read_foreign`, but `no-process`. After one of `_ENDED` the process is no more."""
-        self.used = True
-        timed_out = threading.Event()
-
-        def time_out() -> None:
-            timed_out.set()
-            self._process.kill()
-
-        timer = threading.Timer(READ_SECONDS, time_out)
-        timer.daemon = True
-        timer.start()
+        self.used, began = True, time.monotonic()
         try:
-            asked = {"kind": kind, "seconds": READ_SECONDS + GRACE_SECONDS, "memory": READ_MEMORY}
+            asked = {"kind": kind, "seconds": READ_SECONDS, "memory": READ_MEMORY}
             self._requests.write(_line({**asked, "data": base64.b64encode(data).decode()}))
             self._requests.flush()
             line = self._answers.readline(MAX_ANSWER + 1)
@@ -112,16 +102,13 @@ class _Reader:
             elif len(line) > MAX_ANSWER:
                 said = {"error": "too-large", "why": f"holds more than {MAX_ANSWER >> 20} MB of text"}
             else:
-                said = {"error": "reader-died"}
+                said = {"error": "too-slow" if time.monotonic() - began >= READ_SECONDS else "reader-died"}
         except OSError:
             said = {"error": "reader-died"}
         except BaseException:
             self.end()
             raise
-        finally:
-            timer.cancel()
-            timer.join()  # from here on it has either killed the process or never will
-        code = "too-slow" if timed_out.is_set() else said.get("error", "")
+        code = said.get("error", "")
         if code in _ENDED:
             self.end()
         if code:
@@ -195,8 +182,8 @@ def main() -> int:
 
 def _answer(kind: str, data: bytes, memory: int) -> dict[str, Any]:
     try:
-        with _memory_limited(memory):
-            return READERS[kind](data)._asdict()
+        _limit_memory(memory)
+        return READERS[kind](data)._asdict()
     except MemoryError:
         return {"error": "too-large", "why": f"takes more than {memory >> 20} MB of memory to read"}
     except ImportError as error:
@@ -206,22 +193,12 @@ def _answer(kind: str, data: bytes, memory: int) -> dict[str, Any]:
         return {"error": "broken", "why": f"the file is damaged, or is no {kind.upper()}: {why}"}
 
 
-@contextlib.contextmanager
-def _memory_limited(most: int) -> Iterator[None]:
+def _limit_memory(most: int) -> None:
     """Have what would take more than `most` bytes of address space raise MemoryError, where the system can do that."""
-    try:
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows; macOS, or a lower limit that somebody set
         import resource
-    except ImportError:  # Windows
-        yield
-        return
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    with contextlib.suppress(ValueError, OSError):  # macOS, or a lower limit that somebody has set
-        resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
-    try:
-        yield
-    finally:
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_AS, before)
+
+        resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 if __name__ == "__main__":

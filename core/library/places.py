@@ -8,6 +8,7 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Integer, case, cast, func, select
@@ -125,14 +126,11 @@ def moved_to(gone: Sequence[Known], known: Sequence[Known]) -> dict[str, str]:
 
 def _files_in(folder: str) -> Iterator[str]:
     """The files of a folder and of the folders in it."""
-    with contextlib.suppress(OSError):
-        for entry in sorted(os.scandir(folder), key=lambda one: one.name):
-            if entry.is_file(follow_symlinks=False):
-                yield entry.path
-            elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-                with contextlib.suppress(OSError):
-                    inside = sorted(os.scandir(entry.path), key=lambda one: one.name)
-                    yield from (one.path for one in inside if one.is_file(follow_symlinks=False))
+    for pattern in ("*", "[!.]*/*"):
+        with contextlib.suppress(OSError):
+            yield from (
+                str(path) for path in sorted(Path(folder).glob(pattern)) if path.is_file() and not path.is_symlink()
+            )
 
 
 def move(connection: Connection, file: Known, path: str) -> None:

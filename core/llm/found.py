@@ -91,9 +91,7 @@ def served_by(server: Server) -> list[FoundModel]:
     """The models of one server on this machine; none where nobody answers."""
     base = server.address.rstrip("/")
     url = f"{base}/api/tags" if server.provider == "ollama" else f"{base}/models"
-    reply = exchange(
-        Call(server.title, url, {}, None), seconds=SECONDS, max_bytes=MAX_ANSWER_BYTES, cancelled=lambda: False
-    )
+    reply = exchange(Call(server.title, url, {}, None), seconds=SECONDS, max_bytes=MAX_ANSWER_BYTES)
     listed = decode_object(reply.body) if isinstance(reply, Reply) and reply.status == 200 else None
     if listed is None:
         return []

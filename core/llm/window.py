@@ -9,23 +9,24 @@ does a program: then the model's name does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from core.base.exchange import Call, Reply, exchange
 from core.base.result import KnowledgeError, attempt
-from core.llm import anthropic, gemini, ollama, openai_compatible
+from core.llm import ollama, openai_compatible
 from core.llm.credentials import KeyFinder
-from core.llm.generate import LOCAL, PROVIDERS
+from core.llm.generate import LOCAL, PROVIDERS, Wire
 from core.llm.local import WINDOW
-from core.llm.wire import ModelSettings, child, count_of, decode_object
+from core.llm.wire import ModelSettings, Question, child, count_of, decode_object
 
 SECONDS = 5.0
 MAX_ANSWER_BYTES = 4 << 20
 LEAST, MAX_WINDOW = 512, 100_000_000
 """Windows outside of these are no windows."""
 _NAMES = (
-    "n_ctx", "max_model_len", "context_length", "max_context_length", "context_window", "max_input_tokens",
-    "n_ctx_train",
+    "inputTokenLimit", "n_ctx", "max_model_len", "context_length", "max_context_length", "context_window",
+    "max_input_tokens", "n_ctx_train",
 )  # fmt: skip
 
 
@@ -69,8 +70,7 @@ def _served(settings: ModelSettings, credentials: KeyFinder) -> int:
     found = attempt(credentials, settings.provider, spec.key_variables)
     if isinstance(found, KnowledgeError) or (settings.provider == "openai" and base == openai_compatible.BASE_URL):
         return 0
-    call = _call(settings.provider, base, model, found.value)
-    reply = exchange(call, seconds=SECONDS, max_bytes=MAX_ANSWER_BYTES, cancelled=lambda: False)
+    reply = exchange(_call(spec.wire, base, model, found.value), seconds=SECONDS, max_bytes=MAX_ANSWER_BYTES)
     if not isinstance(reply, Reply) or reply.status != 200:
         return 0
     answer = decode_object(reply.body)
@@ -80,28 +80,27 @@ def _served(settings: ModelSettings, credentials: KeyFinder) -> int:
     return window if LEAST <= window <= MAX_WINDOW else 0
 
 
-def _call(provider: str, base: str, model: str, key: str) -> Call:
-    bearer = {"Authorization": f"Bearer {key}"} if key else {}
-    if provider == "ollama":
-        root = base.removesuffix("/v1").removesuffix("/api")
-        return Call(provider, f"{root}/api/show", bearer, {"model": model}, key)
-    if provider == "gemini":
-        root = (base or gemini.BASE_URL).removesuffix("/v1beta")
-        headers = {"x-goog-api-key": key} if key else {}
-        return Call(provider, f"{root}/v1beta/models/{model.removeprefix('models/')}", headers, None, key)
-    if provider == "anthropic":
-        headers = {"anthropic-version": anthropic.VERSION} | ({"x-api-key": key} if key else {})
-        return Call(provider, f"{base.removesuffix('/v1')}/v1/models/{model}", headers, None, key)
-    listed = openai_compatible.endpoint(base).removesuffix("/chat/completions") + "/models"
-    return Call(provider, listed, bearer, None, key)
+_INSTEAD = {
+    "ollama": ("/api/chat", "/api/show"),
+    "gemini": (":generateContent", ""),
+    "anthropic": ("/v1/messages", "/v1/models/{model}"),
+    "openai": ("/chat/completions", "/models"),
+}
+"""How the address of a question ends, and what is asked about the model in its place."""
+
+
+def _call(wire: Wire, base: str, model: str, key: str) -> Call:
+    """What a question would be sent as, asked about the model instead."""
+    asked = wire.build(base, Question("", model, key=key), wire.first_dialect(base))
+    end, instead = _INSTEAD[asked.label]
+    url = asked.url.removesuffix(end) + instead.format(model=model)
+    return replace(asked, url=url, body={"model": model} if asked.label == "ollama" else None)
 
 
 def _window_in(provider: str, answer: Mapping[str, Any], model: str) -> int:
     if provider == "ollama":
         info = child(answer, "model_info")
         return next((count_of(info, name) or 0 for name in info if name.endswith(".context_length")), 0)
-    if provider == "gemini":
-        return count_of(answer, "inputTokenLimit") or 0
     listed = answer.get("data")
     models = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else [dict(answer)]
     row = next((row for row in models if row.get("id") == model), models[0] if len(models) == 1 else {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
@@ -133,25 +133,44 @@ class Candidates:
 def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: int) -> Candidates:
     """All candidates for a query; at least `limit` where there are so many."""
     found = Candidates({}, {})
+    gather(
+        found,
+        query,
+        limit,
+        lambda match, most, how: _take(database, found, match, filters, most, how),
+        lambda most: _take_parts(database, found, query, filters, most),
+    )
+    return found
+
+
+def gather(
+    found: Candidates,
+    query: Query,
+    limit: int,
+    take: Callable[[str, int, str], None],
+    take_parts: Callable[[int], None],
+) -> None:
+    """Look for what shares words with a query, was written on a date that it names, has a word that begins so, or its
+    letters inside words. `take` adds so many rows of the best that match, with how they came; `take_parts` those with
+    the letters."""
     wanted = max(RANKED_IN_SMALL_INDEX if query.entries <= SMALL else RANKED_IN_LARGE_INDEX, limit * 2)
     terms = [term for term in query.terms if term.found]
     if terms:
         for match in map(match_choice, choices(query, terms)):
-            _take(database, found, match, filters, wanted)
+            take(match, wanted, "")
             if len(found.rows) >= limit:
                 break
     dated = match_dates(query.moments)
     if dated:
         both = [f"({dated}) AND ({match_any(terms)})"] if terms else []
         for match in (*both, dated):
-            _take(database, found, match, filters, wanted // 2, "dated")
+            take(match, wanted // 2, "dated")
     if len(found.rows) < limit:
         lost = [term for term in query.terms if not term.found and len(term.word) > 2]
         if lost:
-            _take(database, found, match_prefix(lost), filters, wanted, "prefix")
+            take(match_prefix(lost), wanted, "prefix")
     if query.literal and spelling_is_open(query, found, limit):
-        _take_parts(database, found, query, filters, wanted)
-    return found
+        take_parts(wanted)
 
 
 class Choice(NamedTuple):

@@ -56,7 +56,7 @@ def with_library(
 
     waits = BUSY_SECONDS if patience is None else patience
     address = library_address(workspace)
-    opened = open_library(address, paths.backups, experience=paths.experience, make=make, patience=waits)
+    opened = open_library(address, paths.backups, experience=paths.experience, patience=waits)
     with closing(replace(opened, told=told)) as library:
         try:
             return work(library)

@@ -235,12 +235,12 @@ def served_by_library(workspace: Workspace, chunk: str) -> Served:
     """How one chunk served, as a server has it."""
 
     def work(library: Library) -> Served:
-        from core.library.use.usage import histories, tallies
+        from core.library.use.usage import histories, tally_of
 
         with library.reading() as connection:
-            tally = tallies(connection, [chunk]).get(chunk, {})
-            history = reversed(histories(connection, [chunk]).get(chunk, []))
-        return Served(tally, misled={one.task_type: one.notes for one in history if one.outcome == "misleading"})
+            history = histories(connection, [chunk]).get(chunk, [])
+        misled = {one.task_type: one.notes for one in reversed(history) if one.outcome == "misleading"}
+        return Served(tally_of(history), misled=misled)
 
     return with_library(workspace, work)
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, select
 
 from core.base.answer import Generate
 from core.base.result import Ok, attempt
-from core.experience.kinds import Tally, merged, total
+from core.experience.kinds import Tally, total
 from core.library import schema
 from core.library.database import Library
 from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
@@ -28,7 +28,7 @@ from core.library.use.opposites import READ_SO, contradictions, corrected, oppos
 from core.library.use.patterns import Pair, better_for, complements
 from core.library.use.profiles import gaps_by_rules, profile_by_model, profile_by_rules, strengths_of
 from core.library.use.retrieve import stems
-from core.library.use.usage import OUTDATED, by_source, tallies
+from core.library.use.usage import OUTDATED, by_chunk, by_source, tally_of
 
 CHUNK_TRACES, SOURCE_TRACES = 5, 10
 """From so many traces a chunk or a concept, and a source, get a profile."""
@@ -115,11 +115,8 @@ class _Plan:
     def __init__(self, connection: Connection, now: datetime, generate: Generate | None) -> None:
         self.connection, self.now, self.generate = connection, now, generate
         self.traces: list[UsageTrace] = traces(connection)
-        self.tallies: dict[str, Tally] = tallies(connection)
-        self.of_chunk: dict[str, list[UsageTrace]] = {}
-        for trace in reversed(self.traces):
-            for chunk in trace.chunk_ids:
-                self.of_chunk.setdefault(chunk, []).append(trace)
+        self.of_chunk = by_chunk(self.traces)
+        self.tallies = {chunk: tally_of(used) for chunk, used in self.of_chunk.items()}
         self.changes: list[Change] = []
         self.warnings: list[str] = []
         self.against: list[tuple[str, str, str]] = []
@@ -159,7 +156,7 @@ def _chunks(plan: _Plan) -> None:
     for part in in_parts(due):
         asked = select(c.id, c.content, c.functional_profile, c.profiled_traces).where(c.id.in_(part)).order_by(c.id)
         for row in plan.connection.execute(asked).all():
-            tally, used = plan.tallies[row.id], plan.of_chunk.get(row.id, [])
+            tally, used = plan.tallies[row.id], plan.of_chunk[row.id]
             number = total(tally)
             if number == row.profiled_traces:
                 continue
@@ -178,7 +175,7 @@ def _sources(plan: _Plan) -> None:
     of_source = by_source(plan.connection, plan.traces)
     for source in read(plan.connection, schema.source_profile, SourceProfile, order=(schema.source_profile.c.id,)):
         used = of_source.get(source.id, [])[::-1]
-        tally = merged([{trace.task_type: {trace.outcome: 1}} for trace in used])
+        tally = tally_of(used)
         wanted: dict[str, Any] = {"trace_counts_by_task": tally}
         text = ""
         if len(used) >= SOURCE_TRACES and len(used) != source.profiled_traces:
@@ -209,7 +206,7 @@ def _concepts(plan: _Plan) -> None:
         table |= by_ids(connection, schema.concept, Concept, part)
     for concept in sorted(table.values(), key=lambda one: one.id):
         found = sorted(used.get(concept.id, {}).values(), key=lambda trace: trace.timestamp, reverse=True)
-        tally = merged([{trace.task_type: {trace.outcome: 1}} for trace in found])
+        tally = tally_of(found)
         number, profile = len(found), concept.functional_profile
         if number < CHUNK_TRACES:
             profile = None

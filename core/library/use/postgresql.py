@@ -5,11 +5,12 @@ A library in a file is searched through the one index of `core/search`; this ser
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, and_, func, select, text
+from sqlalchemy import Connection, Select, and_, func, or_, select, text
 
 from core.base.entry import Embed
 from core.base.result import KnowledgeError
@@ -18,19 +19,9 @@ from core.library.copies import fill_near, has_near
 from core.library.database import Library
 from core.library.rows import put_new
 from core.library.searched import titled
-from core.search.candidates import (
-    RANKED_IN_LARGE_INDEX,
-    RANKED_IN_SMALL_INDEX,
-    READABLE,
-    SMALL,
-    Candidates,
-    Choice,
-    choices,
-    spelling_is_open,
-)
+from core.search.candidates import READABLE, Candidates, gather
 from core.search.kept_vectors import embed_all, embed_one, text_of
-from core.search.terms import Query, Term, query_of, spelled
-from core.search.when import Moment, spelled_dates
+from core.search.terms import Query, query_of, spelled
 from core.search.words import Stems, forms, words_of
 
 _c, _d, _e = schema.chunk.c, schema.document.c, schema.embedding.c
@@ -88,35 +79,22 @@ def _places(connection: Connection, spellings: Mapping[str, str], stems: Sequenc
 
 
 def find(connection: Connection, query: Query, limit: int, rows: Select[Any], keep: Keep) -> Candidates:
-    """The chunks that may be meant, in the steps in which `core/search` looks for entries: what shares words with a
-    query, was written on a date that it names, has a word that begins so, or its letters inside words. `rows` selects
-    what `keep` adds."""
+    """The chunks that may be meant, in the steps in which `core/search` looks for entries. `rows` selects what `keep`
+    adds."""
     found = Candidates({}, {})
-    wanted = max(RANKED_IN_SMALL_INDEX if query.entries <= SMALL else RANKED_IN_LARGE_INDEX, limit * 2)
-    terms = [term for term in query.terms if term.found]
+    matches = text("chunk.words @@ to_tsquery('english', :match)")
+    order = text("ts_rank(chunk.words, to_tsquery('english', :match), 1) DESC, chunk.number")
 
-    def take(match: str, most: int, how: str = "") -> None:
-        asked = text("chunk.words @@ to_tsquery('english', :match)")
-        order = text("ts_rank(chunk.words, to_tsquery('english', :match), 1) DESC, chunk.number")
-        keep(found, connection.execute(rows.where(asked).order_by(order).limit(most), {"match": match}), how)
+    def take(match: str, most: int, how: str) -> None:
+        asked = rows.where(matches).order_by(order).limit(most)
+        keep(found, connection.execute(asked, {"match": _tsquery(match)}), how)
 
-    for choice in choices(query, terms) if terms else ():
-        take(_choice(choice), wanted)
-        if len(found.rows) >= limit:
-            break
-    dated = _dates(query.moments)
-    if dated:
-        both = [f"({dated}) & ({_choice(Choice(terms, []))})"] if terms else []
-        for match in (*both, dated):
-            take(match, wanted // 2, "dated")
-    if len(found.rows) < limit:
-        lost = [term for term in query.terms if not term.found and len(term.word) > 2]
-        if lost:
-            take(" | ".join(f"{_lexeme(term.word)}:*" for term in lost), wanted, "prefix")
-    readable = query.entries <= READABLE or len(query.words) < 2  # in a large library only for a single word
-    if query.literal and readable and spelling_is_open(query, found, limit):
-        has = [column.icontains(query.literal, autoescape=True) for column in (_c.content, _c.heading)]
-        keep(found, connection.execute(rows.where(has[0] | has[1]).order_by(_c.number).limit(wanted)), "part")
+    def take_parts(most: int) -> None:
+        if query.entries <= READABLE or len(query.words) < 2:  # in a large library only for a single word
+            has = or_(*(column.icontains(query.literal, autoescape=True) for column in (_c.content, _c.heading)))
+            keep(found, connection.execute(rows.where(has).order_by(_c.number).limit(most)), "part")
+
+    gather(found, query, limit, take, take_parts)
     return found
 
 
@@ -125,19 +103,17 @@ def _lexeme(word: str) -> str:
     return "'" + word.replace("\\", "").replace("'", "") + "'"
 
 
-def _any(term: Term) -> str:
-    return "(" + " | ".join(_lexeme(word) for word in (term.word, *forms().get(term.word, ()))) + ")"
+def _tsquery(match: str) -> str:
+    """What SQLite's full-text table is asked for, in PostgreSQL's words."""
+
+    def quoted(found: re.Match[str]) -> str:
+        words = " <-> ".join(map(_lexeme, found["words"].split()))
+        return f"({words})" if found["begins"] is None else f"{words}:*"
+
+    return _QUOTED.sub(quoted, match).replace(" OR ", " | ").replace(" AND ", " & ")
 
 
-def _choice(choice: Choice) -> str:
-    groups = [" & ".join(_any(term) for term in group) for group in choice.groups]
-    return " | ".join([*map(_any, choice.terms), *(f"({one})" for one in groups)])
-
-
-def _dates(asked: Sequence[Moment]) -> str:
-    """The migration marks the words of a day with a C."""
-    days = [" <-> ".join(f"'{number}':C" for number in numbers.split()) for numbers in spelled_dates(asked)]
-    return " | ".join(f"({day})" for day in days)
+_QUOTED = re.compile(r'"(?P<words>[^"]*)"(?P<begins> \*)?')
 
 
 # --- meaning ----------------------------------------------------------------------------------------------------------

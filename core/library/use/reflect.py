@@ -24,7 +24,7 @@ from core.library.records import Concept, Link, UsageTrace, folded
 from core.library.rows import in_parts, read, traces
 from core.library.use.gaps import asked_about, lonely_chunks, stale_chunks, unanswered
 from core.library.use.profiles import strengths_of, task_words
-from core.library.use.usage import by_source, tallies
+from core.library.use.usage import by_chunk, by_source, tally_of
 
 WELL, BADLY = 0.6, 0.4
 RETIRE_USES, RETIRE_SUCCESS = 3, 0.2
@@ -148,7 +148,7 @@ def reflect(library: Library, *, scope: str = "all", concept: str = "", now: dat
                 for query, task, at in lost[:SHOWN]
             )
         if scope in ("all", "retire"):
-            made["retire"] = _retire(connection)
+            made["retire"] = _retire(connection, known)
             made["lonely"], made["stale"] = lonely_chunks(connection, 1)[1], stale_chunks(connection, now, 1)[1]
         if scope in ("all", "connections"):
             made["connections"] = _connections(connection)
@@ -178,7 +178,7 @@ def _tasks(
     r = schema.retrieval.c
     counted = select(r.task_type, func.count()).group_by(r.task_type)
     asked = {row[0]: row[1] for row in connection.execute(counted)}
-    tally = merged([{trace.task_type: {trace.outcome: 1}} for trace in known])
+    tally = tally_of(known)
     empty = Counter(task for _query, task, _at in lost)
     made = []
     for task in sorted({*tally, *asked}):
@@ -198,10 +198,7 @@ def _sources(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Pulli
         .outerjoin(schema.chunk, c.document_id == d.id)
         .group_by(s.id, s.domain, s.source_type)
     )  # fmt: skip
-    tally = {
-        source: merged([{trace.task_type: {trace.outcome: 1}} for trace in used])
-        for source, used in by_source(connection, known).items()
-    }
+    tally = {source: tally_of(used) for source, used in by_source(connection, known).items()}
     made = []
     for row in connection.execute(asked):
         counts = tally.get(row.id, {})
@@ -233,9 +230,9 @@ def _gaps(connection: Connection) -> tuple[Gap, ...]:
     return tuple(sorted(made, key=lambda one: (-one.questions, one.chunks, one.concept))[:SHOWN])
 
 
-def _retire(connection: Connection) -> tuple[Failing, ...]:
+def _retire(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Failing, ...]:
     """Chunks that fail at whatever they are used for; one that serves a kind of task is not to go."""
-    of_chunk = tallies(connection)
+    of_chunk = {chunk: tally_of(used) for chunk, used in by_chunk(known).items()}
     counts = {chunk: over_tasks(tally) for chunk, tally in of_chunk.items()}
     failing = {
         chunk: rate

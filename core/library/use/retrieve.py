@@ -30,7 +30,7 @@ from core.library.use import candidates, strategies
 from core.library.use.dossier import FULL, Dossier, level_of, shown_traces
 from core.library.use.postgresql import Embedder, fill_vectors
 from core.library.use.postgresql import near as near_there
-from core.library.use.usage import by_earlier_use, histories, tallies
+from core.library.use.usage import by_earlier_use, histories, tally_of
 from core.search.answering import chosen
 from core.search.candidates import Candidates
 from core.search.conversations import Piece
@@ -178,7 +178,7 @@ def _order(
     table.bring(linked, behind=False)
     table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
-    counts = tallies(connection, pool)
+    counts = {key: tally_of(used) for key, used in histories(connection, pool).items()}
     table.last = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
     role = {key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in table.last}
     table.add("usage", USAGE, role)
@@ -276,8 +276,7 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, a
     documents = documents_without_content(connection, [chunk.document_id for chunk in chunks.values()])
     wanted = sorted({one.source_profile_id for one in documents.values() if one.source_profile_id})
     sources = by_ids(connection, schema.source_profile, SourceProfile, wanted)
-    counts = tallies(connection, keys)
-    used = histories(connection, counts)
+    used = histories(connection, keys)
     beside = _beside(connection, keys)
     at = standing_at(connection, keys)
     gone = without_file(connection, list(documents))
@@ -289,7 +288,7 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, a
         notes = tuple(beside.get(key, ()))
         if document.id in gone:
             score, notes = min(score, least), ("the file that it was read from is not there any more", *notes)
-        tally = counts.get(key, {})
+        tally = tally_of(used.get(key, ()))
         level = level_of(sum(sum(row.values()) for row in tally.values()), chunk.functional_profile)
         made.append(
             Dossier(
@@ -344,7 +343,7 @@ def _logged(library: Library, made: Retrieved, project: str, now: datetime) -> R
         (one.chunk.id, one.score, {name: round(score, 4) for name, score in one.why.items()}) for one in made.dossiers
     ]
     c, d = schema.chunk.c, schema.document.c
-    with library.writing(lasting=False) as connection:
+    with library.writing() as connection:
         add_retrieval(connection, record, rows)
         shown = {"retrieved_count": c.retrieved_count + 1, "last_retrieved": now}
         ids = [one.chunk.id for one in made.dossiers]

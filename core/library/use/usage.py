@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, func, select, text, update
+from sqlalchemy import Connection, bindparam, delete, select, text, update
 
 from core.base.result import KnowledgeError
-from core.experience.kinds import Tally, infer_task_type, merged
+from core.experience.kinds import infer_task_type, merged
 from core.experience.record import kept
 from core.library import schema
 from core.library.database import Library
 from core.library.records import UsageTrace, new_id
-from core.library.rows import IDS, add_trace, beginning, in_parts, traces
+from core.library.rows import add_trace, beginning, in_parts, traces
 from core.search.words import STOP_WORDS, Stems, words_of
 
 OUTDATED = -1
@@ -42,34 +42,27 @@ _t, _j = schema.usage_trace.c, schema.trace_chunk.c
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
-def tallies(connection: Connection, chunk_ids: Iterable[str] | None = None) -> dict[str, Tally]:
-    """Chunk -> task -> outcome -> how often; without ids, of every chunk that was used."""
-    found: dict[str, list[Tally]] = {}
-    for part in [None] if chunk_ids is None else in_parts(chunk_ids):
-        asked = _TALLIES.join(schema.chunk, schema.chunk.c.id == _j.chunk_id) if part is None else _TALLIES_OF
-        for row in connection.execute(asked, {} if part is None else {"ids": part}):
-            found.setdefault(row.chunk_id, []).append({row.task_type: {row.outcome: row.number}})
-    return {chunk: merged(parts) for chunk, parts in found.items()}
+def tally_of(used: Iterable[UsageTrace]) -> dict[str, dict[str, int]]:
+    """Task -> outcome -> how often."""
+    return merged({trace.task_type: {trace.outcome: 1}} for trace in used)
 
 
-_TALLIES = (
-    select(_j.chunk_id, _t.task_type, _t.outcome, func.count().label("number"))
-    .join(schema.usage_trace, _t.id == _j.trace_id)
-    .group_by(_j.chunk_id, _t.task_type, _t.outcome)
-)
-_TALLIES_OF = _TALLIES.where(_j.chunk_id.in_(IDS))
+def by_chunk(known: Sequence[UsageTrace]) -> dict[str, list[UsageTrace]]:
+    """Chunk (by id) -> its traces, newest first, of traces that come oldest first."""
+    found: dict[str, list[UsageTrace]] = {}
+    for trace in reversed(known):
+        for chunk in trace.chunk_ids:
+            found.setdefault(chunk, []).append(trace)
+    return found
 
 
 def histories(connection: Connection, chunk_ids: Iterable[str]) -> dict[str, list[UsageTrace]]:
-    """The traces of each chunk, newest first."""
-    ids = list(dict.fromkeys(chunk_ids))
-    wanted = set(ids)
+    """The traces of each chunk that was used, newest first."""
     found: dict[str, list[UsageTrace]] = {}
-    for part in in_parts(ids):
-        for trace in traces(connection, select(_j.trace_id).where(_j.chunk_id.in_(part))):
-            for chunk in wanted.intersection(trace.chunk_ids, part):
-                found.setdefault(chunk, []).append(trace)
-    return {chunk: rows[::-1] for chunk, rows in found.items()}
+    for part in in_parts(chunk_ids):
+        used = by_chunk(traces(connection, select(_j.trace_id).where(_j.chunk_id.in_(part))))
+        found |= {chunk: used[chunk] for chunk in part if chunk in used}
+    return found
 
 
 def by_source(connection: Connection, known: Sequence[UsageTrace]) -> dict[str, list[UsageTrace]]:
