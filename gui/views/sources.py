@@ -205,8 +205,9 @@ class SourcesColumn:
 
         def failed(error: ErrorInfo) -> None:
             ended(self.report)
-            dpg.set_value(self._summary, "")
-            self._shell.error(error, "Try again", self.look)
+            if self._shell.workspace.paths == workspace.paths:
+                dpg.set_value(self._summary, "")
+                self._shell.error(error, "Try again", self.look)
 
         self._shell.submit("Looking for conversations", lambda _job: sources(workspace, now=utc_now()), ended,
                            failed=failed, lane=RUN)  # fmt: skip
