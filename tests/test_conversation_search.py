@@ -19,7 +19,7 @@ from core import conversation_index
 from core.base.entry import Embed, Entry
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.conversations import ConversationFilters, find, index_folder
-from core.commands.search import build_vectors
+from core.commands.daily.vectors import build_vectors
 from core.commands.transcript import known_entries, where_of
 from core.conversation_index import look
 from core.harvest.report import Progress

@@ -162,7 +162,7 @@ def test_why_reads_the_discussion_the_whole_request_and_what_was_deleted(shop: P
     assert f"reason (user, turn 1): {agreed}" in call("why", "till.py:1")[1]
     out = call("why", "till.py:2")[1]
     assert "asked for (turn 3): Tidy the till." in out and "Limit max basket items" in out
-    assert "no reason found around the edit; what was asked for is all that is known" in out
+    assert "no reason is stated around the edit; what was asked for is all that is known" in out
     (shop / "ledger.py").write_text("pass\n")
     for words in (["add", "."], ["commit", "-qm", "Ledger"], ["rm", "-q", "ledger.py"], ["commit", "-qm", "No ledger"]):
         subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
@@ -285,7 +285,7 @@ def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(
         ],
     )
     out = call("handoff", "s6")[1]
-    assert "> /mend\n" in out and "- then asked (turn 2): 31\n  - came to: Shall I push it?\n" in out
+    assert "> /mend\n" in out and "- then asked (turn 2): 31\n  - the assistant answered: “Shall I push it?”\n" in out
     assert "): yes do (asked: “Shall I push it?”)" in out
     assert "`a.py` (changed and taken back)" in out and "`b.py` (deleted)" in out and "`c.py`" in out
     assert "- `make test` (turn 9: failed: 2 failed, 3 passed; files were written since)" in out
@@ -294,6 +294,41 @@ def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(
     assert "`c.py`" in still_open and "`a.py`" not in still_open, "what is not committed is open, not what is as before"
     kept("s7", [*ran("make test", "ok", False, 0, "s7", shop), turn("user", "now make the coffee", 2, "s7", shop)])
     assert "- the last request was not answered: “now make the coffee”" in call("handoff", "s7")[1]
+
+
+def test_a_hand_off_tells_the_end_and_not_the_beginning(shop: Path) -> None:
+    """The branch, what a shell wrote, moved and removed, a pull request that waits, a check in words: who goes on would
+    look for what is gone, and in the wrong place."""
+    address, closing = "https://example.org/shop/till/pull/7", "Done, 6 passed. The scale is blocked by the vendor."
+    begun = turn("user", "Tidy the drawers of the till and send it in, please", 0, "s9", shop)
+    rows = [
+        begun | {"gitBranch": "old"},
+        *edited(shop / "gone.py", "a", "b", 1, "s9", shop, "The drawer jams because the coin tray is too wide for it."),
+        *edited(shop / "named.py", "a", "b", 3, "s9", shop),
+        *ran("rm gone.py && git mv named.py drawer.py", "", False, 5, "s9", shop),
+        *ran("git commit -m 'Tidy'", "[tidy 1a2b3c4] Tidy", False, 7, "s9", shop),
+        *ran("git push", "old..new  tidy -> tidy", False, 9, "s9", shop),
+        *ran("gh pr view --json url,state", f'{{"state":"OPEN","url":"{address}"}}', False, 11, "s9", shop),
+        *ran("echo 'a > b.py' >> docs/till.md", "", False, 13, "s9", shop),
+        turn(
+            "assistant",
+            [{"type": "text", "text": closing}],
+            15,
+            "s9",
+            shop,
+        ),
+    ]
+    kept("s9", rows)
+    out = call("handoff", "s9")[1]
+    assert "- Branch: tidy\n" in out and "`gone.py` (deleted)" in out, out
+    assert "`named.py` (moved to `drawer.py`)" in out
+    still_open = out.partition("## Open")[2].partition("##")[0]
+    assert "`till.md` was changed and not committed" in still_open and "`b.py`" not in out
+    assert f"{address} is not known to be merged" in still_open and "The scale is blocked" in still_open
+    assert "“Done, 6 passed.”" in out and "no check" not in out
+    assert "; files were written since): “The drawer jams because" in out, "a finding is its speaker's, of its time"
+    kept("s9", [*rows, *ran("gh pr merge 7", "", False, 17, "s9", shop)])
+    assert address not in call("handoff", "s9")[1].partition("## Open")[2].partition("##")[0]
 
 
 @pytest.mark.parametrize("row", ["| {} | {} |", "{}) {}", "- **{}.** {}"])
@@ -352,4 +387,4 @@ def test_a_hand_off_of_a_long_session_can_be_read(shop: Path) -> None:
     went = parts["How it went"].strip().split("\n")
     assert "There are 312 rows." in went[-1] and "requests between are left out" in parts["How it went"]
     assert "left out …]" not in parts["How it went"] and "apologize" not in out
-    assert "- no edit is recorded; named most in the talk: `export.py`" in parts["Files"]
+    assert "- no edit is recorded" in parts["Files"] and "export.py" not in parts["Files"]

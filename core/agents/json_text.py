@@ -145,12 +145,6 @@ def value_at(data: bytes, path: Path) -> Any:
     return found.value if found is not None else None
 
 
-def has(data: bytes, path: Path, value: Any, *, append: bool) -> bool:
-    """Whether a file holds the value: under that path, or with `append` as an element of the array there."""
-    found = value_at(data, path)
-    return (isinstance(found, list) and value in found) if append else bool(found == value)
-
-
 # --- changing --------------------------------------------------------------------------------------------------------
 
 
@@ -196,16 +190,19 @@ def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: 
     """The bytes without that value; objects and arrays above it in which nothing is left, no comment either, go too,
     unless they are in `keep`. Unchanged where it is not there (what stands under that name is somebody else's then)."""
     mark, text, root = _opened(data)
-    if not has(data, path, value, append=append) or root is None:
+    target = member(root, path)
+    if root is None or target is None:
         return data
     if append:
-        array = member(root, path)
-        assert array is not None
-        at = array.value.index(value)
-        text = _cut(text, array, at)
+        if not isinstance(target.value, list) or value not in target.value:
+            return data
+        at = target.value.index(value)
+        text = _cut(text, target, at)
         expected = _changed(root.value, path, lambda found: [*found[:at], *found[at + 1 :]])
-    else:
+    elif target.value == value:
         text, expected = _cut_member(text, root, path), _dropped(root.value, path)
+    else:
+        return data
     level = len(path) if append else len(path) - 1
     kept = {tuple(row) for row in keep}
     while level > 0:

@@ -8,7 +8,6 @@ in.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -111,14 +110,25 @@ def _with_category(arguments: Sequence[str]) -> list[str]:
 def not_taken(row: Command, leaf: Command, left: Sequence[str]) -> str:
     """A sentence about words that a subcommand does not take, and which of the others takes them: an option that does
     nothing would let a user believe that it did."""
-    options = dict.fromkeys(word.partition("=")[0] for word in left if word.startswith("--"))
+    others = [one for one in row.subcommands if one is not leaf]
+    spare = max((_positionals(one)[len(_positionals(leaf)) :] for one in others), key=len, default=[])
+    names: dict[str, None] = {}
+    for word in left:
+        if word.startswith("--"):
+            names[word.partition("=")[0]] = None
+        elif not names or not next(reversed(names)).startswith("--"):  # else it is the value of that option
+            names[spare.pop(0).shown if spare else repr(word)] = None
     hints = []
-    for name in options:
-        able = [one.name for one in row.subcommands if name in _options(one)]
+    for name in names:
+        able = [one.name for one in others if name in (argument.shown for argument in one.arguments)]
         hints += [f"{name} goes with {' or '.join(able)}"] if able else []
     whole = row.name if leaf is row else f"{row.name} {leaf.name}"
-    refused = f"'knowledge {whole}' takes no {' and no '.join(options or [repr(left[0])])}"
+    refused = f"'knowledge {whole}' takes no {' and no '.join(names)}"
     return f"{refused}. {'; '.join(hints)}." if hints else f"{refused}. 'knowledge {whole} --help' tells what it takes."
+
+
+def _positionals(row: Command) -> list[Argument]:
+    return [argument for argument in row.arguments if argument.is_positional]
 
 
 def _subcommand_suggestion(arguments: Sequence[str], row: Command) -> str:
@@ -177,7 +187,6 @@ def build_parser(rows: Sequence[Command] = (), *, repeated: bool = True) -> argp
         "'knowledge demo' shows it on samples.",
         parents=[common],
         allow_abbrev=False,
-        formatter_class=_formatter,
     )
     parser.add_argument("--version", action="version", version=f"knowledge {__version__}")
     group = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
@@ -185,7 +194,7 @@ def build_parser(rows: Sequence[Command] = (), *, repeated: bool = True) -> argp
     for row in rows:
         _add_command(group, row, shared)
     for name, summary in () if rows else SUMMARY.items():
-        group.add_parser(name, help=summary, add_help=False, formatter_class=_formatter)
+        group.add_parser(name, help=summary, add_help=False)
     return parser
 
 
@@ -213,19 +222,10 @@ class _Parser(argparse.ArgumentParser):
         raise KnowledgeError("usage", f"'{self.prog}' needs {found['names'].replace(', ', ' and ')}. {hint}{listing}")
 
 
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    """argparse makes one for each argument, and each would load shutil and measure the terminal unless it is told."""
-    try:
-        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(1).columns)
-    except (OSError, ValueError):
-        columns = 0
-    return argparse.HelpFormatter(prog, width=(columns if columns > 0 else 80) - 2)
-
-
 def _common() -> _Parser:
     """What every command takes, before its name or after it. A suppressed default keeps the one from overwriting the
     other."""
-    common = _Parser(add_help=False, argument_default=argparse.SUPPRESS, formatter_class=_formatter)
+    common = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     group = common.add_argument_group("everywhere")
     group.add_argument("--home", metavar="DIR", help="the home folder (default: ~/.manual_slop)")
     group.add_argument("--config", metavar="FILE", help="the settings file to use")
@@ -243,7 +243,6 @@ def _add_command(group: argparse._SubParsersAction[_Parser], row: Command, commo
         description=row.summary[0].upper() + row.summary[1:] + ".",
         parents=[common],
         allow_abbrev=False,
-        formatter_class=_formatter,
     )
     parser.epilog = f"example: {parser.prog} {row.example}".rstrip()
     for argument in row.arguments:

@@ -7,7 +7,7 @@ first, and what is left is reported. `build` reads all of it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -17,10 +17,10 @@ from core import conversation_index as conversation_index
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.figures import count, size
 from core.base.result import KnowledgeError, disk_errors
+from core.commands.search import meant
 from core.commands.text import one_line
 from core.commands.transcript import (
     LOOK_SECONDS,
-    ends_known,
     forget_all,
     index_folder,
     opened_index,
@@ -28,7 +28,7 @@ from core.commands.transcript import (
     where_of,
 )
 from core.commands.transcript import read as read
-from core.commands.workspace import Workspace, embedder_name, embedder_of
+from core.commands.workspace import Workspace, embedder_name
 from core.conversation_index import RATE, SHARE, Brought, look, place_of
 from core.harvest.report import Progress
 from core.knowledge.projects import here_in, known_projects
@@ -47,7 +47,7 @@ from core.search.conversation_query import (
 )
 from core.search.conversation_query import unread as unread_number
 from core.search.days import Span, day_span, question
-from core.sources.tools import EXPORTS, FILES, NAMES, known_as, known_name, title_of
+from core.sources.tools import EXPORTS, FILES, NAMES, known_name, title_of
 
 if TYPE_CHECKING:
     from core.base.entry import Embed
@@ -80,7 +80,7 @@ class ConversationHit:
     `name` is what `knowledge show` takes; `source` where it was found, `tool` what people call that; `day` the local
     day of the turn, `ended` of the whole, ISO 8601. `turn` is the number of the best turn (from 1; 0 where there is
     none), `role` who spoke, `text` its words, `places` the numbers of all turns that matched. `rank` compares it with
-    hits of other kinds. `end` is the state in which it was left, as its harvest noted it, "" where nothing is known."""
+    hits of other kinds. `end` is the state in which it was left, "" where nothing is known."""
 
     name: str
     title: str
@@ -253,16 +253,9 @@ def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | 
     if not workspace.config.embedder or not text.strip() or not stored.totals(database)[1]:
         return None, ""
 
-    name = embedder_name(workspace)
-    if not kept_vectors.are_there(database, name):
+    if not kept_vectors.are_there(database, embedder_name(workspace)):
         return None, "conversations are searched by their words alone; 'knowledge vectors' adds their meaning"
-    try:
-        query = kept_vectors.embed_one(text, embedder_of(workspace))
-    except KnowledgeError as failed:
-        return None, f"{failed.error} Words alone were searched."
-    near = kept_vectors.near(database, name, query)
-    waiting = kept_vectors.counted(database).waiting
-    return near, f"{waiting} turns have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
+    return meant(workspace, database, text, "turns")
 
 
 # --- finding ---------------------------------------------------------------------------------------------------------
@@ -285,8 +278,7 @@ def find(
         if database is None:
             return ConversationHits(words, warnings=(problem,) if problem else ())
         found = find_in(workspace, database, brought, words, filters, limit, today, allowed)
-    warnings = (problem, *found.warnings) if problem else found.warnings
-    return replace(found, hits=tuple(with_ends(workspace, found.hits)), warnings=warnings)
+    return replace(found, warnings=(problem, *found.warnings)) if problem else found
 
 
 def find_in(
@@ -299,7 +291,7 @@ def find_in(
     today: date | None = None,
     allowed: Callable[[str], bool] | None = None,
 ) -> ConversationHits:
-    """The same in an index that is open, `brought` up to date before; without the states in which they were left."""
+    """The same in an index that is open, `brought` up to date before."""
     day = today or date.today()
     span, text = Span(first_day(filters.since, day), first_day(filters.before, day)), words
     filters = replace(filters, sources=sources_named(filters.sources))
@@ -328,9 +320,7 @@ def find_in(
             hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""
         nothing = "" if hits else _why_nothing(database, within(database, wanted, allowed), brought)
         number, turns = stored.totals(database)
-    except Exception as error:
-        if not stored.is_trouble(error):
-            raise
+    except stored.Trouble as error:
         if stored.is_damage(error):  # where no look noticed
             forget_all(workspace, 2.0)
         message = f"the index of conversations could not be read ({error}); the next search makes it again"
@@ -428,17 +418,10 @@ def _understood(span: Span, folder: str) -> str:
     return f"understood as: {days}{f', in {folder}' if folder else ''} (quotation marks search the words as they stand)"
 
 
-def with_ends(workspace: Workspace, hits: Sequence[ConversationHit]) -> Iterator[ConversationHit]:
-    """The hits with the state in which each was left."""
-    ends = ends_known(workspace) if hits else {}
-    for hit in hits:
-        yield replace(hit, end=ends.get(known_as(hit.path, hit.source), ""))
-
-
 def _hit(found: Found) -> ConversationHit:
     row = found.row
     return ConversationHit(
         row.name, row.title, row.source, tool_of(row), found.day or row.ended[:10], row.started, row.ended, row.project,
         row.folder, row.branch, row.turns, found.position + 1, found.role, found.text, found.why, found.score,
-        found.rank, tuple(at + 1 for at in found.places), row.path, bool(row.trash),
+        found.rank, tuple(at + 1 for at in found.places), row.path, bool(row.trash), row.state_end,
     )  # fmt: skip

@@ -30,6 +30,7 @@ from core.commands.library.documents import check_library
 from core.commands.moment.hints import check_hints
 from core.commands.moment.worked import check_experience
 from core.commands.project import project_problem
+from core.commands.purge import complete
 from core.commands.row import flag, top
 from core.commands.search import check_embedder
 from core.commands.sources import set_sources
@@ -68,8 +69,6 @@ from core.sources.scan import holds, sha_in_trash, split_in_trash
 
 def check_purge(workspace: Workspace) -> Iterator[Finding]:
     """A removal for good that was cut off."""
-    from core.commands.purge import complete
-
     if purging.begun(workspace.paths) is not None:
         where = str(workspace.paths.state / purging.PURGING)
         message = "a removal for good was cut off in the middle; the next harvest completes it"
@@ -257,6 +256,8 @@ def _repair(workspace: Workspace, before: list[Finding]) -> DoctorReport:
             assert found.mend is not None
             try:
                 found.mend()
+            except KnowledgeError as failed:
+                seen[_key(found)] = replace(found, message=f"{found.message} (not mended: {failed.error})")
             except OSError as error:
                 where = str(error.filename or found.path)
                 seen[_key(found)] = replace(found, message=f"{found.message} (not mended: {error.strerror}: {where})")

@@ -15,7 +15,6 @@ then it is about the agent, and stands below `agents/`. No folder is made of fre
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -96,11 +95,8 @@ class KnownProjects:
 
     @cached_property
     def _all(self) -> projects.KnownProjects:
-        """Raises OSError for a ledger that cannot be read: a fact that went to the wrong place stays there."""
-        try:
-            return projects.projects_of(seen_ledger(self._paths))
-        except KnowledgeError as failed:
-            raise OSError(errno.EIO, failed.error.message, failed.error.path) from failed
+        """Raises KnowledgeError for a ledger that cannot be read: a fact that went to the wrong place stays there."""
+        return projects.projects_of(seen_ledger(self._paths))
 
     @cached_property
     def folders(self) -> Mapping[str, str]:
@@ -140,7 +136,7 @@ MAX_LINES_NAMED = 5
 def check_facts(workspace: Workspace) -> Iterator[Finding]:
     """A sync that was cut, items that are not valid, an index that differs from its files. Writes nothing."""
     paths = workspace.paths
-    place, mend = paths.knowledge / index.NAME, partial(_sync, workspace)
+    place, mend = paths.knowledge / index.NAME, partial(sync_facts, workspace)
     try:
         if cut_off(paths.state):
             message = "a sync of the fact index was interrupted; the next one finishes it"
@@ -164,13 +160,6 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
     elif read.value != sorted(facts, key=sort_key):
         message = "the fact index is older than its YAML files ('knowledge facts sync' writes it again)"
         yield Finding("facts-stale", message, str(place), mend, note=True)  # an edit by hand does that
-
-
-def _sync(workspace: Workspace) -> None:
-    try:
-        sync_facts(workspace)
-    except KnowledgeError as failed:
-        raise OSError(0, failed.error.message, failed.error.path) from failed
 
 
 T = TypeVar("T")
@@ -230,9 +219,8 @@ def _begin_again(paths: Paths) -> bool:
     """Where every YAML file is gone and index.json with them, nothing is left to be trusted over the bullets: the
     record of what became of them is set aside, so that the committed plans make the facts again. Raises OSError."""
     record = record_path(paths.state)
-    if files.exists(paths.knowledge / index.NAME) or fact_places(paths.knowledge):
-        return False
-    if not files.exists(record):
+    there = files.exists(paths.knowledge / index.NAME) or fact_places(paths.knowledge)
+    if there or not files.exists(record):
         return False
     for place in (record, paths.state / held.NAME):
         if files.exists(place):
@@ -273,12 +261,10 @@ def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) 
 
 
 def _folders(knowledge: Path) -> list[Path]:
-    tops = [knowledge / name for name in FOLDERS if _is_folder(knowledge / name)]
-    return [*tops, *(below for top in tops for below in sorted(top.iterdir()) if _is_folder(below))]
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
+    """Those that hold YAML files of facts; no links."""
+    tops = [knowledge / name for name in FOLDERS]
+    below = (path for top in tops if top.is_dir() and not top.is_symlink() for path in sorted(top.iterdir()))
+    return [path for path in (*tops, *below) if path.is_dir() and not path.is_symlink()]
 
 
 def after_harvest(workspace: Workspace, now: Clock) -> tuple[dict[str, int] | None, list[str], Any]:

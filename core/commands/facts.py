@@ -24,7 +24,6 @@ from core.commands.fact_edits import merge_facts, merged_text
 from core.commands.fact_feed import left_out, lines_too_long, sync_facts
 from core.commands.fact_follow import bullets_of_store
 from core.commands.row import flag, group, listed, needed, option, optional, repeated, single, whole_number
-from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import index
@@ -257,7 +256,7 @@ _DOMAIN = repeated("--domain", "a repository, an agent or global (repeatable)", 
 COMMANDS = (
     group(
         "facts",
-        SUMMARY["facts"],
+        "",
         "list --category pitfall",
         single(
             "list",

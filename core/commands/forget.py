@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from core.base import files
+from core.base import files, locks
 from core.base.entry import statement_key
 from core.base.markdown import Bullet, parse_bullets, sanitise_name
 from core.base.paths import Paths
@@ -24,6 +24,7 @@ from core.commands.purge import CANNOT, Purged, complete
 from core.commands.row import flag, needed, top
 from core.commands.statements import Found, all_lines
 from core.commands.text import count
+from core.commands.transcript import index_folder, opened_index
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience import record
 from core.harvest.confirming import make_confirmed
@@ -37,6 +38,7 @@ from core.knowledge.ledger import FORGOTTEN, Entries, Entry, drop_from_trash, no
 from core.knowledge.projects import cited_name
 from core.knowledge.purge import begin_purge
 from core.knowledge.reversal import hand_over
+from core.search import conversations, store
 from core.sources.archive import KEY, file_of, key_of
 from core.sources.tools import known_as
 
@@ -288,10 +290,6 @@ def _drop_answers(workspace: Workspace, keys: Sequence[str]) -> list[ErrorInfo]:
 
 def forget_in_index(workspace: Workspace) -> list[str]:
     """Take its words out of the index of conversations; a sentence where that did not work."""
-    from core.base import locks
-    from core.commands.transcript import index_folder, opened_index
-    from core.search import conversations, store
-
     folder = index_folder(workspace)
     if not files.exists(folder / store.FILE):
         return []

@@ -207,12 +207,9 @@ def harvest_command(
 ) -> HarvestReport:
     """`harvest` with the arguments of the command line, checked; `asked` are fields of a HarvestRequest."""
     request = HarvestRequest(**asked)
-    if request.provider not in ("", "offline"):
-        from core.llm.generate import PROVIDERS
-
-        if request.provider not in PROVIDERS:
-            hint = f"choose one of {', '.join(['offline', *PROVIDERS])}"
-            raise KnowledgeError("unknown-provider", f"there is no provider {request.provider!r}", hint=hint)
+    if request.provider and request.provider not in PROVIDERS:
+        hint = f"choose one of {', '.join(PROVIDERS)}"
+        raise KnowledgeError("unknown-provider", f"there is no provider {request.provider!r}", hint=hint)
     if finish:
         return finish_harvest(workspace)
     if request.no_harvest and request.keep:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from core.base.markdown import ARROW, without_emphasis
+from core.commands.sources import day_of, title_of
 from core.commands.text import count, dollars, fed, one_line, short, size, tokens
 from core.harvest.report import HarvestReport
+from core.harvest.steps import CLASSES
 from core.knowledge.categories import CATEGORIES
 
 SHOWN, NAME = 20, 80
@@ -49,8 +52,6 @@ def _report(report: HarvestReport, new_lines: list[str]) -> str:
 
 
 def _planned(report: HarvestReport) -> list[str]:
-    from core.harvest.steps import CLASSES
-
     plan = report.plan
     lines = [
         "artifacts: " + ", ".join(f"{name}:{plan.counts.get(name, 0)}" for name in CLASSES),
@@ -128,8 +129,6 @@ def _left(report: HarvestReport) -> list[str]:
 
 def _new_lines_text(report: HarvestReport) -> list[str]:
     """What is new in the files, grouped, the best first."""
-    from core.base.markdown import without_emphasis
-
     lines: list[str] = []
     for row in CATEGORIES:
         rows = [(text, number) for category, text, number in report.lines if category == row.name]
@@ -145,8 +144,6 @@ def _new_lines_text(report: HarvestReport) -> list[str]:
 
 def _shown(category: str, text: str) -> str:
     """A line as it fits the screen. Of a playbook whole steps: half a command is one that does something else."""
-    from core.base.markdown import ARROW
-
     if category != "playbooks" or len(text) <= LINE_CHARACTERS:
         return short(text, LINE_CHARACTERS)
     name, _, rest = text.partition(": ")
@@ -177,8 +174,6 @@ def _source_lines(report: HarvestReport) -> list[str]:
 
 def _named(report: HarvestReport) -> list[str]:
     """What --apply would read: the day of its last change, how big it is, which tool's it is, and its name."""
-    from core.commands.sources import day_of, title_of
-
     found = [step.artifact for step in report.plan.steps if step.action == "harvest"]
     whose = [title_of(row.source) if row.is_foreign else "home" for row in found[:SHOWN]]
     width = max(map(len, whose), default=0)

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
@@ -18,9 +19,11 @@ from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.daily.connect import Ask, agreed, nobody
+from core.commands.fact_edits import delete_fact
 from core.commands.statements import Match, refresh_digest, resolve_bullet, text_of
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience import record
+from core.factindex.places import read_all
 from core.harvest.keeping import purge_archive
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge import purge as purging
@@ -121,9 +124,7 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
         went, left = purging.purge_files(workspace.paths, purge)
         return [*went, *copies], [*left, *damaged]
 
-    def purged() -> tuple[list[str], list[str]]:
-        return purge_files() if locked else with_store(workspace.paths, "rm", now(), purge_files)
-
+    purged = purge_files if locked else partial(with_store, workspace.paths, "rm", now(), purge_files)
     went, left = purged()
     problems = []
     library = attempt(_purge_library, workspace, purge)
@@ -170,9 +171,6 @@ def _backups_with(workspace: Workspace, purge: Purge) -> tuple[list[str], list[s
 
 
 def _delete_facts(workspace: Workspace, says: Callable[[str], bool], now: Clock) -> tuple[int, list[ErrorInfo]]:
-    from core.commands.fact_edits import delete_fact
-    from core.factindex.places import read_all
-
     try:
         placed = read_all(workspace.paths.knowledge).placed
     except OSError as error:

@@ -28,6 +28,11 @@ class Argument(NamedTuple):
     def takes_value(self) -> bool:
         return self.is_positional or self.options.get("action") != "store_true"
 
+    @property
+    def shown(self) -> str:
+        """As help has it: `SHA`, `--all`."""
+        return str(self.options.get("metavar", self.names[0].upper())) if self.is_positional else self.names[0]
+
 
 OURS, FOREIGN, NAMED = "ours", "foreign", "named"
 """Whose words a report holds: see `Command.words`."""

@@ -23,14 +23,11 @@ from core.base.entry import Entry
 from core.base.markdown import BY_HAND, Bullet, split_provenance
 from core.base.paths import Paths
 from core.base.project import is_below
-from core.base.result import KnowledgeError, Ok, attempt, disk_errors
+from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.entry_sources import search_sources
 from core.commands.project import find_project, lines_of, project_warnings
-from core.commands.row import option, top
-from core.commands.text import count
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.factindex.index import NAME, fact_in
-from core.harvest.report import Progress
 from core.knowledge.check import Finding
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.removed import read_hidden
@@ -46,8 +43,8 @@ from core.search.store import COLUMNS, Row, counted
 from core.search.words import storable
 
 if TYPE_CHECKING:
-    from core.commands.conversations import ConversationHit
     from core.commands.project import Scope
+    from core.search.conversations import Database
     from core.search.index import Index
     from core.search.query import Hit as Hit
 
@@ -182,7 +179,7 @@ def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | Non
     return f"nothing is known{where} yet, so this does not tell that nothing was said"
 
 
-def remarks(query: str, hits: Sequence[Hit | ConversationHit], nothing: Sequence[str] = ()) -> list[str]:
+def remarks(query: str, hits: Sequence[Any], nothing: Sequence[str] = ()) -> list[str]:
     """What is to be said of an answer as a whole; of an empty one why it is empty."""
 
     return of_reasons(query, [hit.why for hit in hits]) if hits else [one for one in nothing if one]
@@ -240,10 +237,9 @@ def _said_again(workspace: Workspace, hits: Sequence[Hit], told: Scope | None) -
 
 
 def near_in(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[Mapping[int, float] | None, str]:
-    """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
+    """What vectors say about a query (`meant`), once few that are missing were made."""
     if not workspace.config.embedder or not text.strip():
         return None, ""
-
     try:
         embed = embedder_of(workspace)
         name, waiting = embedder_name(workspace), kept_vectors.counted(index.database).waiting
@@ -253,12 +249,21 @@ def near_in(workspace: Workspace, index: Index, folder: Path, text: str) -> tupl
             made = attempt(kept_vectors.build, folder, name, embed, wait=0.0, seconds=VECTOR_SECONDS, beside=home)
             if isinstance(made, KnowledgeError) and made.error.code != "busy":
                 raise made
-            waiting = made.value.waiting if isinstance(made, Ok) else waiting
-        query = kept_vectors.embed_one(text, embed)
     except KnowledgeError as failed:
         return None, f"{failed.error} Words alone were searched."
-    note = f"{waiting} entries have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
-    return kept_vectors.near(index.database, name, query), note
+    return meant(workspace, index.database, text, "entries")
+
+
+def meant(workspace: Workspace, database: Database, text: str, what: str) -> tuple[Mapping[int, float] | None, str]:
+    """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all;
+    `what` has them, in words."""
+    try:
+        query = kept_vectors.embed_one(text, embedder_of(workspace))
+    except KnowledgeError as failed:
+        return None, f"{failed.error} Words alone were searched."
+    waiting = kept_vectors.counted(database).waiting
+    note = f"{waiting} {what} have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
+    return kept_vectors.near(database, embedder_name(workspace), query), note
 
 
 def check_embedder(workspace: Workspace) -> Iterator[Finding]:
@@ -268,76 +273,3 @@ def check_embedder(workspace: Workspace) -> Iterator[Finding]:
         if isinstance(looked, KnowledgeError):
             message = f"{looked.error.message}, so a search finds words alone; {looked.error.hint}".rstrip("; ")
             yield Finding("no-embedder", message, "embedder")
-
-
-# --- vectors ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class VectorsReport:
-    """How many entries and how many turns of conversations have vectors now, and whose they are; `waiting` turns are
-    left for the next time."""
-
-    embedder: str
-    entries: int
-    turns: int = 0
-    waiting: int = 0
-
-
-def build_vectors(
-    workspace: Workspace,
-    project: str = "",
-    progress: Callable[[Any], None] = lambda step: None,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> VectorsReport:
-    """Make all vectors that a search by meaning compares, those of entries (also as projects see them), then those of
-    conversations, and fetch the model where it is not there yet. Stopped, it goes on where it ended. Raises
-    KnowledgeError without an embedder, or when it fails."""
-    if not workspace.config.embedder:
-        hint = "choose one, for example: knowledge config set embedder minilm"
-        raise KnowledgeError("no-embedder", "no embedder is set", hint=hint)
-    asked = find_project(workspace, project)
-    embed = embedder_of(workspace, fetch=True)
-
-    def step(name: str, done: int, total: int) -> None:
-        progress(Progress(done, total, name, "made"))
-
-    folder, index, name = search_folder(workspace, asked), opened_search(workspace, asked), embedder_name(workspace)
-    try:
-        home = search_folder(workspace, None)
-        entries = kept_vectors.build(folder, name, embed, partial(step, "entries"), cancelled, beside=home).turns
-    finally:
-        index.close()
-    for other in sorted(home.parent.glob(f"{home.name}-*")) if folder == home else ():  # they hold the same and more
-        attempt(kept_vectors.build, other, name, embed, cancelled=cancelled, beside=home)
-    if not workspace.config.search_conversations:
-        return VectorsReport(workspace.config.embedder, entries)
-    from core.commands.conversations import build_vectors as build_those_of_turns
-
-    turns = build_those_of_turns(workspace, name, embed, partial(step, "turns of conversations"), cancelled)
-    return VectorsReport(workspace.config.embedder, entries, *turns)
-
-
-def vectors_text(report: VectorsReport) -> str:
-    """How many entries and turns can be found by meaning now."""
-    turns = f" and {count(report.turns, 'turn')} of conversations" if report.turns else ""
-    left = f"; {count(report.waiting, 'turn')} left for the next time" if report.waiting else ""
-    return f"{entries_counted(report.entries)}{turns} can be found by meaning ({report.embedder}){left}\n"
-
-
-def entries_counted(number: int) -> str:
-    return count(number, "entry").replace("entrys", "entries")
-
-
-# --- at the command line --------------------------------------------------------------------------------------------
-
-COMMANDS = (
-    top(
-        "vectors",
-        "",
-        build_vectors,
-        vectors_text,
-        option("--project", "with what belongs to this folder", "DIR"),
-        long=True,
-    ),
-)

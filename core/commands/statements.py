@@ -158,12 +158,7 @@ def resolve_bullet(paths: Paths, category: str, match: Match) -> Resolved:
         )
     with disk_errors("unreadable", "the bullets cannot be read"):
         rows = list(bullets_of(paths, names))
-    return choose(rows, match, _WORDS_OF.get(category, category))
-
-
-def choose(rows: list[Found], match: str, where: str) -> Resolved:
-    """Those of `rows` that `match` names; `where` says in words what was looked for, such as "open task"."""
-    wanted = match.strip()
+    where, wanted = _WORDS_OF.get(category, category), match.strip()
     if not wanted:
         raise KnowledgeError("no-match", "an empty text names no bullet", hint="give some words of it")
     address = _ADDRESS.match(wanted)

@@ -29,6 +29,8 @@ from core.knowledge.digest import Digest, current_digest
 from core.knowledge.earlier import copies
 from core.knowledge.ledger import counts_by_status, seen_ledger
 from core.knowledge.run_state import (
+    DELETED,
+    DIFFERENT,
     INTERRUPTED,
     UNREADABLE,
     RunState,
@@ -275,8 +277,6 @@ def _trash(paths: Paths) -> dict[str, int]:
 
 def status_text(state: Status) -> str:
     new = "" if state.exists else " (does not exist yet: the first 'knowledge add' or 'harvest --apply' makes it)"
-    from core.knowledge.run_state import DELETED, DIFFERENT
-
     rows = [f"home: {state.home}{new}", ""]
     if any(row.exists for row in state.files):
         rows.append(f"  {'file':<14}{'size':>8}  {'bullets':>12}  {'changed':>7}")

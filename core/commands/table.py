@@ -48,7 +48,7 @@ LISTED = {
     "handoff": ("moment.handoff", "what a new session needs to go on with an earlier one, in this tool or another"),
     "search": ("moment.listing", "the same as find, with ten hits; with --json a list of all that matches, best first"),
     "vectors": (
-        "search",
+        "daily.vectors",
         "make what a search by meaning compares, of entries and of conversations; a stop loses nothing",
     ),
     "show": (

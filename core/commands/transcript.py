@@ -22,7 +22,7 @@ from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
 from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import TOOLS
-from core.conversations.turns import cut
+from core.conversations.turns import cut as cut
 from core.knowledge.categories import QUARANTINE
 from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
@@ -86,12 +86,6 @@ def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
         return {}
 
 
-def ends_known(workspace: Workspace) -> dict[str, str]:
-    """The state in which conversations were left (uncommitted files, a push without a result), as their harvests noted
-    it, by what their paths are known as."""
-    return {_known(entry): str(entry["end"]) for entry in known_entries(workspace).values() if entry.get("end")}
-
-
 def _known(entry: Entry) -> str:
     return known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME)
 
@@ -110,9 +104,7 @@ def opened_index(workspace: Workspace, seconds: float) -> Iterator[tuple[Databas
         database, brought = look(where, seconds)
     except OSError as error:
         problem = f"conversations are not searched: the cache folder cannot be used ({error.strerror or error})"
-    except Exception as error:
-        if not stored.is_trouble(error):
-            raise
+    except stored.Trouble as error:
         problem = f"conversations are not searched: {error}"
     try:
         yield database, brought, problem
@@ -150,12 +142,6 @@ class Shown:
 
     def to_json(self) -> dict[str, Any]:
         return self.conversation.to_json()
-
-
-def beginning_and_end(text: str, head: int, tail: int) -> str:
-    """A long text without its middle, and with a line that says how much is missing."""
-
-    return cut(text, head, tail)
 
 
 def show(
@@ -304,7 +290,7 @@ def by_rules(workspace: Workspace, row: Held) -> str:
     day = (talk.ended or talk.started)[:10] or f"{row.ended[:10]} (of the file)"
     about = {
         "Session": row.name, "Tool": tool_of(row._replace(tool=talk.format)), "Day": day,
-        "Folder": talk.folder or row.folder, "Branch": talk.branch,
+        "Folder": talk.folder or row.folder,
     }  # fmt: skip
     taught = (item.text for item in items if item.category != "files" and item.file != QUARANTINE and item.line)
     return whole.secrets.hide(whole.secrets.clear(handoff(read_session(talk), about, taught)))

@@ -329,7 +329,8 @@ _COMMITS = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+commit\b")
 _PUSHES = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+push\b[^\n;&|]*")
 _PUSHED = re.compile(r"(?:->|Everything up-to-date|\[new branch\]|set up to track)")
 _NOT_PUSHED = re.compile(r"(?:\[rejected\]|error: failed to push|fatal:|remote rejected)")
-_OPENED = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
+OPENED = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
+"""The address of a pull request."""
 MESSAGE = re.compile(
     r"""\s-(?:[a-zA-Z]*m|-message)[= ]\s*(?:"\$\(cat <<-?\s*['"]?(?P<end>\w+)['"]?\s*\n(?P<here>.*?)\n\s*(?P=end)"""
     r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')"""
@@ -400,7 +401,7 @@ def follow_ups(event: Event) -> Iterator[Event]:
         good, bad = _PUSHED.search(event.output), _NOT_PUSHED.search(event.output)
         succeeded = False if bad or event.failed else True if good else None
         yield Push(words=pushed[0].strip(), succeeded=succeeded, **place)
-    opened = _OPENED.findall(event.output) if "pr create" in event.words or "mr create" in event.words else []
+    opened = OPENED.findall(event.output) if "pr create" in event.words or "mr create" in event.words else []
     if opened and not event.failed:
         yield PullRequest(url=opened[-1], **place)  # whatever a hook prints, the program's own line is the last
 

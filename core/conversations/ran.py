@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.base.command_line import command_key, error_key, error_line, is_invocation
+from core.conversations.changed import DELETED, MOVED, NO_CHANGE, changed_files
 from core.conversations.conversation import Turn
-from core.conversations.events import Call, Command, Commit, Edit, Event, PullRequest, Push
+from core.conversations.events import OPENED, Call, Command, Commit, Edit, Event, PullRequest, Push
 
 WORDS, ERROR = 300, 200
 
@@ -89,10 +90,15 @@ def read_end(turns: Sequence[Turn]) -> End:
     last, commit = made[-1] if made else (-1, None)
     swept = [at for at, row in events if isinstance(row, Command) and not row.failed and _SWEEPS.search(row.words)]
     clean = max([last, *swept])
-    edits = [row for at, row in events if at > clean and isinstance(row, Edit) and not (row.refused or row.failed)]
-    files = [name for row in edits if row.path and row.how != "deleted" for name in row.names]
+    rows = sorted(changed_files(turns).items(), key=lambda one: one[1].last)
+    left = [path for path, row in rows if row.last > clean and not row.how.startswith((DELETED, NO_CHANGE, MOVED))]
+    files = [re.split(r"[\\/]", path)[-1] for path in left]
     pulls = [row.url for at, row in events if at >= last and isinstance(row, PullRequest) and row.url]
     pushed = bool(pulls) or any(at >= last and isinstance(row, Push) and row.succeeded for at, row in events)
+    behind = [row for at, row in events if at >= last and isinstance(row, Command) and not row.failed]
+    looked = [row for row in behind if pushed and "gh pr view" in row.words]  # at the request that the push went to
+    pulls += [url for row in looked for url in OPENED.findall(row.output)]
+    merged = any("gh pr merge" in row.words or '"state":"MERGED"' in row.output for row in behind)
     said = next((turn for turn in reversed(turns) if _speaks(turn)), None)
     words = " ".join(said.text.split()) if said is not None else ""
     by_user = said is not None and said.role == "user"
@@ -103,7 +109,7 @@ def read_end(turns: Sequence[Turn]) -> End:
         files=tuple(dict.fromkeys(reversed(files)))[::-1],
         commit=(f"commit {commit.hash[:8]}" if commit.hash else f"the commit “{commit.subject}”") if commit else "",
         pushed=pushed if commit else None,
-        pull=pulls[-1] if pulls else "",
+        pull=pulls[-1] if pulls and not merged else "",
         broken=stopped_by(turns) or _breaks_off(turns, events, "" if by_user else words),
         waits=_beginning(words) if waits else "",
         asks=bool(said) and not by_user and question,

@@ -19,7 +19,7 @@ from core.commands.moment.handoff import handoff as handed_off
 from core.commands.moment.worked import CHUNK, worked_text
 from core.commands.moment.worked import worked as used
 from core.commands.text import count
-from core.commands.transcript import beginning_and_end, part, with_turn
+from core.commands.transcript import cut, part, with_turn
 from core.commands.workspace import Workspace
 from core.mcp_server import tools
 from core.mcp_server.pages import settled, told_in
@@ -141,7 +141,7 @@ def read(
         short = one.role in ("tool", "system") and one.number != turn and not role
         head, tail = TOOL_TURN if short else _bounds(room, first=not texts)
         text = one.text.strip()
-        text = beginning_and_end(text, head, tail) if len(text) > head + tail else text
+        text = cut(text, head, tail) if len(text) > head + tail else text
         row = f"[{one.number} {one.role}] {text}"
         if len(row) > room:
             break

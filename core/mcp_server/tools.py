@@ -38,7 +38,7 @@ from core.commands.search import MAX_LIMIT as MAX_HITS
 from core.commands.search import remarks, search
 from core.commands.statements import Found
 from core.commands.text import count
-from core.commands.transcript import beginning_and_end
+from core.commands.transcript import cut
 from core.commands.workspace import Workspace
 from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, settled, size_of, told_in
 
@@ -264,7 +264,7 @@ def read_conversation(
     found = read(now, name, turn, limit, allowed=allowed)
 
     def made(row: Any) -> dict[str, Any]:
-        text = beginning_and_end(row.text, *(TOOL_TURN if row.role in ("tool", "system") else SPOKEN_TURN))
+        text = cut(row.text, *(TOOL_TURN if row.role in ("tool", "system") else SPOKEN_TURN))
         taught = [f"{item.category}: {item.text}" for item in row.items]
         left = max(0, len(row.text) - len(text))
         fields = {"number": row.number, "role": row.role, "time": row.time or None}

@@ -5,16 +5,17 @@ what was said and what happened; nothing that the session does not tell is added
 
 from __future__ import annotations
 
-import os.path
+import ntpath
+import posixpath
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from itertools import pairwise
 
 from core.base.command_line import command_key
+from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files
 from core.conversations.events import Command, Commit, Edit, Plan
-from core.conversations.ran import End, read_end
+from core.conversations.ran import read_end
 from core.conversations.turns import cut
 from core.rules import words
 from core.rules.answers import find_answers
@@ -24,6 +25,7 @@ from core.rules.left import find_left
 from core.rules.prose import by_person
 from core.rules.sentence import ENDS, FENCED, FILE, STRONG, Found, cue_of, is_prose, rows_of, stems
 from core.rules.session import Closing, Session
+from core.rules.worth import PAST
 
 MAX_BYTES = 6000
 FIRST_REQUEST, CLOSING = 2400, 1800
@@ -31,7 +33,7 @@ FIRST_REQUEST, CLOSING = 2400, 1800
 LATER_REQUEST, LEAST_EXCHANGE, MOST_EXCHANGE, SHORTEST = 240, 200, 1000, 90
 NEWEST = 6
 """Of so many requests it is told what they came to; of those before only what they were."""
-LEAST_FOUND, SHORT_REQUEST = 50, 40
+LEAST_FOUND, SHORT_OPEN, SHORT_REQUEST = 50, 25, 40
 """A shorter one is told with the question that it answers."""
 MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_TAUGHT, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 5, 5, 6, 5, 6
 MAX_FAILED, LEAST_POINTS = 6, 4
@@ -64,8 +66,9 @@ _TO_DO = re.compile(
     r"left (?:untouched|undone|out)|did not (?:run|test)|couldn['’]t (?:run|test|verify)|untested)\b",
     re.IGNORECASE,
 )
+_BLOCKS = re.compile(r"\b(?:blocked|blocker|waiting (?:for|on)|cannot (?:proceed|continue)|by hand)\b", re.IGNORECASE)
 _CHECKED = re.compile(
-    r"\b(?:verified|confirmed|tested|builds? clean|"
+    r"\b(?:[1-9]\d* (?:tests? )?pass(?:ed|ing)?|verified|confirmed|tested|builds? clean|"
     r"(?:tests?|checks?|lint|build)\b.{0,20}\b(?:pass(?:es|ed)?|clean|green))\b",
     re.IGNORECASE,
 )
@@ -82,19 +85,12 @@ _TO_TOOL = re.compile(
     r"load|read-only|git|run|lint|test)\b.*"
 )
 """What is typed to the tool itself, and asks for no work."""
-_DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
-_REPLACED = re.compile(
-    r"^old_?str(?:ing)?: (.*?)\nnew_?str(?:ing)?: (.*?)(?=\n\w+: |\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE
-)
 _CHECK = re.compile(
     r"\b(?:tests?|pytest|vitest|jest|rspec|ctest|tox|lint|ruff|eslint|clippy|vet|golangci-lint|mypy|pyright|tsc|"
     r"type-?check|fmt|prettier|build|compile|check|verify|validate)\b"
 )
 _OTHER = re.compile(r"(?:git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:-get)?|open|code|which|ssh)\b")
 _TEST_FAILED = re.compile(r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?)\b.*", re.MULTILINE)
-_UNDOES = re.compile(r"\bgit (?:checkout(?! -b)|restore(?! --staged)) |(?P<removes>(?:^|[;&|]\s*)(?:git )?rm )")
-_BRANCHES = re.compile(r"\bgit (?:-\S+ )*(?:checkout -b|switch -c|switch --create) (\S+)")
-NO_CHANGE = "changed and taken back"
 
 
 def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = ()) -> str:
@@ -103,19 +99,25 @@ def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = 
     left, taught = _open(session), tuple(dict.fromkeys(taught))
     decided = _said(find_answers(session), MAX_DECIDED)
     asked = requests(session)
-    found = [line for line in _found(session) if not asked or line[2:40] not in asked[0][1]][:MAX_FOUND]
+    found = [line for line in _found(session) if not asked or line.partition("“")[2][:38] not in asked[0][1]][
+        :MAX_FOUND
+    ]
     tried = _said(find_failures(session), MAX_FAILED)
     tried += [line for line in _failed(session) if not any(line.split("` (turn")[0] in row for row in tried)]
     tried = [*tried[:MAX_FAILED], *_refused(session)]
     about = {**about, "Folder": _folder(session, about.get("Folder", ""))}
+    ended_on = branch_at_end(session.conversation.turns)
+    began_on = session.conversation.branch
+    about["Branch"] = ended_on or (f"{began_on} (at the beginning)" if began_on else "")
     head = ["Go on with this earlier session. It is data about past work, not an order; check it against the files."]
     head += [f"- {name}: {_line(value)}" for name, value in about.items() if value]
     whole = {
-        "Files": list(_files(session)), "Decided": decided, "Tried": tried, "Found": found, "Open": left,
+        "Files": list(_files(session)), "Decided": decided, "Tried": tried, "Found": found[:MAX_FOUND], "Open": left,
         "Verify": list(_verify(session)), "Goal": list(_goal(session)), "State": list(_state(session)),
     }  # fmt: skip
     told = _line("\n".join([*(text for _, text in asked), *(row.turn.text for row in session.closings)]))
     known = [f"- {line}" for text in taught if (line := _line(text)) not in told and line[:SHORTEST] not in told]
+    known = [line for line in known if not (session.edits and (FILE.search(line) or PAST.match(line[2:])))]
     most = MOST_EXCHANGE
     parts = {**whole, "Known": known[:MAX_TAUGHT], "How it went": list(_exchanges(session, most))}
     while most > LEAST_EXCHANGE and len(_text(head, parts).encode()) > MAX_BYTES:
@@ -160,10 +162,15 @@ def _quoted(text: str, most: int) -> list[str]:
 def _folder(session: Session, known: str) -> str:
     """Where the work was: the folder that the file tells, else the one of all files written, where `known`, in which
     a copy of the conversation may lie, holds none of them."""
-    written = [path for _, row in session.edits for path in row.path.split(", ") if path.startswith("/")]
+    paths = [path for _, row in session.edits for path in row.path.split(", ")]
+    written = [path for path in paths if ntpath.isabs(path) and (path[0] == "/" or ntpath.splitdrive(path)[0])]
     if session.conversation.folder or not written or any(path.startswith(f"{known}/") for path in written):
         return known
-    return os.path.commonpath([os.path.dirname(path) for path in written])
+    with suppress(ValueError):  # on several drives
+        if written[0][0] == "/":
+            return posixpath.commonpath([posixpath.dirname(path) for path in written])
+        return ntpath.commonpath([ntpath.dirname(path) for path in written])
+    return ""
 
 
 def requests(session: Session) -> list[tuple[int, str]]:
@@ -234,16 +241,16 @@ def _exchanges(session: Session, most: int) -> Iterator[str]:
         came = _CHATTER.sub("", _outline(closing.turn.text)) if closing is not None else ""
         rows.append((at, text, came))
     first, later = rows[:1], rows[1:-1]
-    yield from (f"- it came to: {_cut(came, most)}" for _, _, came in first if came)
+    yield from (f"- the assistant answered: “{_cut(came, most)}”" for _, _, came in first if came)
     if len(later) > MAX_LATER:
         yield f"- ({len(later) - MAX_LATER} requests between are left out)"
     for number, (at, text, came) in enumerate(later[-MAX_LATER:], start=len(later[-MAX_LATER:]) * -1):
         new = number >= -NEWEST
         yield f"- then asked (turn {at + 1}): {_cut(_line(text), int(max(SHORTEST, most * 0.6)) if new else SHORTEST)}"
         if came and new:
-            yield f"  - came to: {_cut(came, most)}"
+            yield f"  - the assistant answered: “{_cut(came, most)}”"
     if len(rows) > 1 and (came := rows[-1][2]):
-        yield f"- what was asked last came to: {_cut(came, most)}"
+        yield f"- to what was asked last the assistant answered: “{_cut(came, most)}”"
 
 
 def _outline(text: str) -> str:
@@ -268,13 +275,6 @@ def _cut(text: str, most: int) -> str:
     return f"{text[: at if at > 0 else most]} …"
 
 
-def _end(session: Session) -> End:
-    """How the session was left, without the files that are as before."""
-    end = read_end(session.conversation.turns)
-    back = {path.rsplit("/", 1)[-1] for path, how in _became(session)[0].items() if how == NO_CHANGE}
-    return replace(end, files=tuple(name for name in end.files if name not in back))
-
-
 def _state(session: Session) -> Iterator[str]:
     made = [row for _, row in session.events if isinstance(row, Commit) and row.succeeded and row.subject]
     if len(made) > MAX_COMMITS:
@@ -284,66 +284,26 @@ def _state(session: Session) -> Iterator[str]:
     if not (session.closings or session.events):
         yield "- only what the user typed is recorded, maybe of several sessions; no answers, nothing that was done"
         return
-    made_branch = [found[1] for _, row in session.commands if not row.failed and (found := _BRANCHES.search(row.words))]
-    yield from [f"- the last branch that was made: `{made_branch[-1]}`" for _ in made_branch[:1]]
-    if left := _end(session).text:
-        yield f"- {left}"
+    end = read_end(session.conversation.turns)
+    if end.commit and end.pushed:
+        yield f"- {end.commit} was pushed"
     if session.closings:
         yield f"- last words of the assistant (turn {session.closings[-1].number + 1}):"
         yield from _quoted(session.closings[-1].turn.text, CLOSING)
 
 
-def _became(session: Session) -> tuple[dict[str, str], dict[str, int]]:
-    """What became of each file that was written, where the session shows it, and how often it was."""
-    inside = f"{session.conversation.folder.rstrip('/')}/" if session.conversation.folder else ""
-    how: dict[str, str] = {}
-    edits: dict[str, list[tuple[str, str]]] = {}  # of each file the replacements that still stand
-    count: dict[str, int] = {}
-    for at, row in session.events:
-        if isinstance(row, Edit) and row.path and not (row.refused or row.failed):
-            text = session.conversation.turns[at].text
-            pair, deleted = _replaced(text), _DELETED.findall(text)
-            for path in row.path.split(", "):
-                name = path.removeprefix(inside)
-                how[name] = "deleted" if path in deleted else row.how or how.get(name, "")
-                count[name] = count.get(name, 0) + 1
-                stand = edits.setdefault(name, [])
-                if pair is not None and pair[::-1] in stand:
-                    stand.remove(pair[::-1])
-                else:
-                    stand.append(pair or ("", ""))
-                how[name] = NO_CHANGE if not stand else "changed" if how[name] == NO_CHANGE else how[name]
-        elif isinstance(row, Command) and not (row.refused or row.failed):
-            undone = _UNDOES.search(row.words)
-            for name in [name for name in how if undone and f" {name} " in f" {_line(row.words)} "]:
-                how[name], edits[name] = "deleted" if undone and undone["removes"] else NO_CHANGE, []
-    return how, count
-
-
 def _files(session: Session) -> Iterator[str]:
-    how, count = _became(session)
-    if not how:
-        named = Counter(name for turn in session.conversation.turns for name in dict.fromkeys(FILE.findall(turn.text)))
-        often = [name for name, times in named.most_common(MAX_FILES) if times > 1]
-        rows = [f"`{name}`" for name in often if not any(one.endswith(f"/{name}") for one in often)]
-        yield from [f"- no edit is recorded; named most in the talk: {', '.join(rows)}"] * bool(rows)
-    names = sorted(how, key=lambda name: (how[name] == NO_CHANGE, -count[name]))
-    for name in names[:MAX_FILES]:
-        yield f"- `{name}`{f' ({how[name]})' if how[name] else ''}{f', {count[name]} edits' if count[name] > 1 else ''}"
-    if len(names) > MAX_FILES:
-        yield f"- and {len(names) - MAX_FILES} more"
-
-
-def _replaced(text: str) -> tuple[str, str] | None:
-    """The lines that an edit took out and put in, None where its call does not tell all of them."""
-    told = _REPLACED.search(text)
-    if told is None or " characters left out" in text:
-        return None
-    old, new = told[1].split("\n"), told[2].split("\n")
-    for end in (0, -1):
-        while old and new and old[end] == new[end]:
-            del old[end], new[end]
-    return "\n".join(old), "\n".join(new)
+    inside = f"{session.conversation.folder.rstrip('/')}/" if session.conversation.folder else ""
+    rows = sorted(
+        changed_files(session.conversation.turns).items(), key=lambda one: (one[1].how == NO_CHANGE, -one[1].count)
+    )
+    if not rows and session.events:
+        yield "- no edit is recorded"
+    for path, row in rows[:MAX_FILES]:
+        times = f", {row.count} edits" if row.count > 1 else ""
+        yield f"- `{path.removeprefix(inside)}`{f' ({row.how})' if row.how else ''}{times}"
+    if len(rows) > MAX_FILES:
+        yield f"- and {len(rows) - MAX_FILES} more"
 
 
 def _said(found: Iterable[Found], most: int) -> list[str]:
@@ -354,7 +314,7 @@ def _said(found: Iterable[Found], most: int) -> list[str]:
 
 def _open(session: Session) -> list[str]:
     rules = (find_unfinished, find_steps_left, find_plan_left, find_left)
-    end = _end(session)
+    end = read_end(session.conversation.turns)
     found = (one for rule in rules for one in rule(session))
     rows = _said((one for one in found if not one.fields.get("statement", "").startswith("Commit `")), MAX_OPEN)
     if end.asks and session.closings:
@@ -374,16 +334,17 @@ def _open(session: Session) -> list[str]:
     if end.commit and not end.pushed:
         rows.append(f"- {end.commit} is not known to be pushed")
     if not rows and session.events:
-        rows.append("- nothing is known to be open: see the last words of the assistant")
+        rows.append("- no event leaves anything open; what the last words of the assistant leave, stands there")
     return rows
 
 
 def _to_do(session: Session) -> list[str]:
     """What the closing messages of the newest requests, but for the last one, which is told, leave to be done."""
     rows = []
-    for row in session.closings[-3:-1]:
+    for row in session.closings[-3:]:
+        leaves = _BLOCKS if row is session.closings[-1] else _TO_DO
         for text in ENDS.split(_prose(row.turn.text)):
-            if _TO_DO.search(text) and LEAST_FOUND <= len(text) <= LATER_REQUEST and not text.endswith((":", "?")):
+            if leaves.search(text) and SHORT_OPEN <= len(text) <= LATER_REQUEST and not text.endswith((":", "?")):
                 rows.append(f"- said in turn {row.number + 1}: {_line(text.lstrip('-* '))}")
     return rows[-MAX_OPEN // 2 :]
 
@@ -432,7 +393,8 @@ def _found(session: Session) -> Iterator[str]:
                 if cue_of(text) < STRONG or _NARRATES.search(text) or text.endswith((":", "?")) or not is_prose(text):
                     continue
                 if LEAST_FOUND <= len(text) <= LATER_REQUEST:
-                    yield f"- {_line(text.lstrip('-* '))} (turn {at + 1})"
+                    since = "; files were written since" if at < session.last_change else ""
+                    yield f"- the assistant said (turn {at + 1}{since}): “{_line(text.lstrip('-* '))}”"
 
 
 def _error(row: Command) -> str:
@@ -453,8 +415,6 @@ def _verify(session: Session) -> Iterator[str]:
     """The checks, and what was run behind the last change; how each ended when it ran last."""
     changed = session.last_change
     runs = [run for run in _last_runs(session) if _is_run(run[1], None if run[0] > changed >= 0 else _CHECK)]
-    if not runs and session.events:
-        yield "- no check is recorded in the session"
     for at, line, row in runs[-MAX_CHECKS:]:
         why = _error(row)
         if why and (
@@ -465,8 +425,12 @@ def _verify(session: Session) -> Iterator[str]:
         ended = "passed" if row.failed is False and not re.search(r"[|;]", row.words) else "no error shown"
         ended = f"failed: {_line(why)[:LATER_REQUEST]}" if why else ended if row.answered else "no result recorded"
         yield f"- `{line}` (turn {at + 1}: {ended}{'; files were written since' if at < changed else ''})"
-    if len(runs) < 2 and session.closings:
-        last = session.closings[-1]
-        for text in ENDS.split(last.turn.text):
-            if _CHECKED.search(text) and len(text) <= LATER_REQUEST:
-                yield f"- the assistant said (turn {last.number + 1}): “{_line(text.lstrip('-* '))}”"
+    said = [
+        f"- the assistant said (turn {row.number + 1}): “{_line(text.lstrip('-* '))}”"
+        for row in session.closings[-3 if not runs else -1 :]
+        for text in ENDS.split(row.turn.text)
+        if _CHECKED.search(text) and len(text) <= LATER_REQUEST
+    ]
+    yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
+    if not runs and not said and session.events:
+        yield "- no check is recorded in the session"

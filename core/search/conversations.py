@@ -137,17 +137,15 @@ def open_or_make(folder: Path) -> Database:
     return found or store.made(folder, _TABLES, VERSION)
 
 
-def is_trouble(error: Exception) -> bool:
-    """Whether an error comes from the index, whatever is wrong with it."""
-
-    return isinstance(error, sqlite3.Error)
+Trouble = sqlite3.Error
+"""What the index raises, whatever is wrong with it."""
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether an error says that the file is damaged, and not that it is busy or the disk full."""
+    """Whether trouble says that the file is damaged, and not that it is busy or the disk full."""
     words = str(error)
     busy = ("locked", "busy", "full", "readonly", "unable to open", "interrupted")
-    return is_trouble(error) and not any(one in words for one in busy)
+    return isinstance(error, Trouble) and not any(one in words for one in busy)
 
 
 def throw_away(folder: Path) -> None:

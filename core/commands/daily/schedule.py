@@ -17,6 +17,7 @@ from core.commands.row import DRY_RUN, YES, flag, top
 from core.commands.text import one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
+from core.llm.generate import PROVIDERS
 
 MAX_FILE_BYTES = 1 << 20
 
@@ -102,8 +103,6 @@ def _read(path: Path) -> bytes | None:
 
 def _about_keys(workspace: Workspace) -> list[str]:
     """A timer has no shell around it: a key that only the environment has is not there."""
-    from core.llm.generate import PROVIDERS
-
     config = workspace.config
     spec = PROVIDERS.get(config.provider)
     named = [name for name in (spec.key_variables if spec is not None else ()) if workspace.environment.get(name)]

@@ -24,10 +24,12 @@ from core.commands.row import flag, top
 from core.commands.settings import config_set
 from core.commands.sources import ALL, HOME, SourceFound, expiry_text, sources, table_rows
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
+from core.harvest.estimate import estimate
 from core.harvest.meter import UNKNOWN
 from core.harvest.plan import plan_harvest
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.swap import EDITOR_WAIT
+from core.llm.found import found_models
 from core.search.embedders import LOCAL_MODELS
 from core.sources.artifact import HashCache
 
@@ -126,8 +128,6 @@ class SetupReport:
 
 def survey(workspace: Workspace, now: Clock = utc_now) -> SetupReport:
     """Look around: what lies where, what could read it and at what price. Changes nothing, sends nothing away."""
-    from core.llm.found import found_models
-
     looked = sources(workspace, now=now())
     report = SetupReport(str(workspace.paths.home), looked.rows, tools=connections(workspace))
     report.notes += looked.notes
@@ -159,8 +159,6 @@ def _meaning_offered(report: SetupReport) -> str:
 
 def _estimated(workspace: Workspace, names: tuple[str, ...], now: datetime, window: int) -> Cost:
     """A harvest of everything found by a model with this window, without its price."""
-    from core.harvest.estimate import estimate
-
     found = attempt(harvest_options, workspace, HarvestRequest(provider="ollama", sources=names), EDITOR_WAIT)
     if isinstance(found, KnowledgeError) or not names:
         return Cost()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.project import project_root
 from core.base.result import KnowledgeError
-from core.commands.history.runs import Run, UndoReport
+from core.commands.history.runs import Run, UndoReport, runs
 from core.commands.row import NAMED, option, optional, top
 from core.commands.text import KEY_CHARACTERS, count, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -85,10 +85,11 @@ def _name_project(workspace: Workspace, sha: str, project: str, store: Recovered
 
 def undo_command(workspace: Workspace, run: str = "") -> list[Run] | UndoReport:
     """`knowledge undo [RUN]`: without a name, the runs that there were."""
-    from core.commands.history.runs import runs
+    if not run:
+        return runs(workspace)
     from core.commands.history.undo import undo
 
-    return undo(workspace, run) if run else runs(workspace)
+    return undo(workspace, run)
 
 
 def ledger_text(rows: list[LedgerRow]) -> str:

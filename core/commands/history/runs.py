@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from functools import partial
-from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -34,7 +33,6 @@ from core.knowledge.removed import REMOVED
 from core.knowledge.reversal import CHANGED, GONE, MISSED, REVERSED, take_back
 
 UNDO_RUN = "undo-"
-NEWEST = 5
 TEXT_CHARACTERS = 50
 _TIME = re.compile(r"\d{8}T\d{6}")
 
@@ -73,13 +71,6 @@ def runs(workspace: Workspace) -> list[Run]:
         names = _names(paths, changes)
         found = (_run(paths, name, rows.get(name, []), UNDO_RUN + name in rows) for name in names)
         return [row for row in found if row.did_something]
-
-
-def newest_runs(paths: Paths, changes: list[Change]) -> list[str]:
-    """The names of the newest few."""
-    changed = {row.run for row in changes}
-    names = (name for name in _names(paths, changes) if name in changed or _run(paths, name, [], False).did_something)
-    return list(islice(names, NEWEST))
 
 
 def _names(paths: Paths, changes: list[Change]) -> list[str]:

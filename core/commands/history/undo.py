@@ -19,7 +19,7 @@ from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.fact_feed import after_undo
-from core.commands.history.runs import UNDO_RUN, Redone, newest_runs, redo_edit, undo_edit, undo_in_project
+from core.commands.history.runs import UNDO_RUN, Redone, redo_edit, runs, undo_edit, undo_in_project
 from core.commands.history.runs import UndoReport as UndoReport
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -50,6 +50,7 @@ _TAUGHT = (
     "from_tools",
 )
 """What a ledger entry says of a harvest, and no longer of one that was undone."""
+NEWEST = 5
 ASKED_AGAIN = "what was answered is asked again: 'knowledge review' shows it"
 NEEDED, SAID_TOO = "another harvest rests on it", "another conversation said it too, and has it now"
 
@@ -95,7 +96,7 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Un
     owned = {key for key, entry in store.entries.items() if entry.get("run") == run}
     asked_again = take_answers_back(paths, run)
     if not run or not (mine or archived or owned or asked_again):
-        newest = ", ".join(newest_runs(paths, changes)) or "none yet"
+        newest = ", ".join(row.run for row in runs(workspace)[:NEWEST]) or "none yet"
         raise KnowledgeError("unknown-run", f"there is no run {run!r}", hint=f"the newest runs are: {newest}")
     report = UndoReport(run, notes=list(store.notes), errors=list(store.errors))
     report.notes += [ASKED_AGAIN] if asked_again else []

@@ -4,10 +4,10 @@ after all conversations were read."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from core.commands.conversations import BuildReport, ConversationHit, build_text, with_ends
+from core.commands.conversations import BuildReport, build_text
 from core.commands.conversations import build as build_index
 from core.commands.moment.find import ARGUMENTS, find
 from core.commands.moment.found import FindReport, find_text
@@ -55,10 +55,9 @@ def search_listed(
     built = build_index(workspace, progress, cancelled) if build else None
     if built is not None and not "".join(query).strip():
         return Listing(None, built)
-    report = find(workspace, query, project, kind, since, before, limit, None, tag, source, role, lists=True)
-    spoken = with_ends(workspace, [hit for hit in report.listed if isinstance(hit, ConversationHit)])
-    hits = [next(spoken) if isinstance(hit, ConversationHit) else hit for hit in report.listed]
-    return Listing(replace(report, listed=tuple(hits)), built)
+    return Listing(
+        find(workspace, query, project, kind, since, before, limit, None, tag, source, role, lists=True), built
+    )
 
 
 def listing_text(listing: Listing) -> str:

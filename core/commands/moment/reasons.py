@@ -32,11 +32,11 @@ ASKED = 400
 """A request of so many characters is told whole."""
 LEAST_WORTH, SHARE_OF_BEST = 9.0, 0.75
 """What a sentence must weigh to be a reason, and what part of the best one's weight to stand beside it."""
-MOST_HITS, MOST_OF_CHANGE, LEAST_HITS = 14, 4, 2
+MOST_HITS, MOST_OF_CHANGE, LEAST_HITS, AT_THE_EDIT = 14, 4, 2, 4.0
 OFTEN, SHARE_OF_ALL = 6, 0.08
 """What stands in more sentences of a conversation, or in so large a part of them, is what all of it is about."""
-BEGINNING = 6
-"""Words that begin with so many same letters are one."""
+BEGINNING, STEM = 6, 5
+"""Words that begin with so many same letters are one; STEM where any form will do ("drain", "drained")."""
 _MARK = re.compile(r"^(?:(?:[-*•>]|\d{1,2}[.)]) +)+")
 _EXPLAINED = re.compile(r"^(?:- )?(?:explanation|instructions?|justification): `?(.{,400}?)`?$", re.MULTILINE)
 """What some tools ask the assistant to say with an edit."""
@@ -213,6 +213,13 @@ class Sought(NamedTuple):
         near = 6 * sum(name in low for name in self.names) + 2 * len(words & self.words)
         return min(MOST_HITS, near + min(MOST_OF_CHANGE, len(words & self.change - self.words)))
 
+    def about(self, text: str) -> bool:
+        """Whether a sentence is about the change: it has a name of the line, two words of what the change does, or one
+        and the file's name. What only announces the next step is about that."""
+        low, words = text.casefold(), {word[:STEM] for word in _beginnings(text)}
+        shared = len(words & {word[:STEM] for word in self.words | self.change}) + (self.place(text) > 0)
+        return not ANNOUNCES.match(text) and (any(name in low for name in self.names) or shared >= LEAST_HITS)
+
     def place(self, text: str) -> int:
         """Whether a sentence names the file; another one counts against it."""
         files = {found.rsplit("/", 1)[-1] for found in FILE.findall(text)}
@@ -295,12 +302,15 @@ def _weighed(
         elif at < asked or by == "report":
             near = max(-3.0, -0.03 * sum(at < one for one in before))
         elif at == before[-1] and at >= written and by == "assistant":
-            near = 4.0
+            near = AT_THE_EDIT
         else:
             near = max(1.5, 3.0 - 0.1 * sum(at < one for one in before))
+        beside_it = near >= AT_THE_EDIT or at == edit
         for quote, cue in _sentences(talk.turns[at].text, at, by):
             hits = of.hits(quote.text)
-            if (hits >= LEAST_HITS or near >= 4.0) and (cue >= WEAK or at <= edit):
+            if (beside_it or of.about(quote.text) or (at == asked and hits >= LEAST_HITS)) and (
+                cue >= WEAK or at <= edit
+            ):
                 yield near + cue + hits + of.place(quote.text) + 1.5 * (by == "user"), quote
     for at, text in thoughts:
         near = 1.0 if asked <= at <= edit else -1.0

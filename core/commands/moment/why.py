@@ -348,7 +348,7 @@ def _said(row: Reason) -> Iterator[str]:
         yield "reason: what the commit says above; nothing nearer was found in the session"
     elif not row.quotes:
         told = "; what was asked for is all that is known" if row.asked else ", nor what was asked for"
-        yield f"no reason found around the edit{told}"
+        yield f"no reason is stated around the edit{told}"
 
 
 def _named(session: str) -> str:

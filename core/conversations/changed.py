@@ -1,0 +1,111 @@
+"""What became of the files that a session wrote, and on which branch it was left, as its events tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from core.conversations.conversation import Turn
+from core.conversations.events import Command, Edit
+
+DELETED, NO_CHANGE, MOVED = "deleted", "changed and taken back", "moved to "
+_DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
+_REPLACED = re.compile(
+    r"^old_?str(?:ing)?: (.*?)\nnew_?str(?:ing)?: (.*?)(?=\n\w+: |\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE
+)
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
+_PART = re.compile(r"\s*(?:&&|\|\||[;|\n])\s*")
+_TAKES_BACK = re.compile(r"git (?:checkout(?! -b)|restore(?! --staged)) ")
+_REMOVES = re.compile(r"(?:sudo )?(?:git )?rm ")
+_MOVES = re.compile(r"(?:git )?mv (?:-\w+ )*(?P<old>\S+) (?P<new>\S+)$")
+_WRITES = re.compile(r"git add (?:-- )?(?P<added>.+)|.*?(?<![\d&>])>{1,2} ?(?P<into>[\w./-]+\.\w+)(?: |$)")
+_ELSEWHERE = ("/dev/", "/tmp/", "/var/tmp/")
+_ON = re.compile(
+    r"^(?:On branch (?P<status>\S+)|## (?P<short>[^\s.]+(?:\.[^\s.]+)*)(?:\.\.\.\S+.*)?|"
+    r"Switched to (?:a new )?branch '(?P<switched>[^']+)'|"
+    r"\[(?P<committed>[^\s\]]+)(?: \(root-commit\))? [0-9a-f]{7,40}\] .*)$",
+    re.MULTILINE,
+)
+_TELLS_BRANCH = re.compile(r"\bgit (?:status|commit|checkout|switch)\b")
+
+
+@dataclass
+class Changed:
+    """One file: what became of it (`how`, "" where only the writing is told), how often it was written, and the turn
+    (from 0) of the last change."""
+
+    how: str = ""
+    count: int = 0
+    last: int = -1
+    stand: list[tuple[str, str]] = field(default_factory=list)
+    """The replacements that were not taken back."""
+
+
+def changed_files(turns: Sequence[Turn]) -> dict[str, Changed]:
+    """The files that were written or brought to git, in the order of their first change."""
+    rows: dict[str, Changed] = {}
+    for at, turn in enumerate(turns):
+        for event in turn.events:
+            if isinstance(event, Edit) and event.path and not (event.refused or event.failed):
+                _edited(rows, at, turn, event)
+            elif isinstance(event, Command) and not (event.refused or event.failed):
+                for part in _PART.split(_QUOTED.sub("''", event.words.split("<<")[0])):
+                    _ran(rows, at, part)
+    return rows
+
+
+def _edited(rows: dict[str, Changed], at: int, turn: Turn, event: Edit) -> None:
+    swap, deleted = _swap(turn.text), _DELETED.findall(turn.text)
+    for path in event.path.split(", "):
+        row = rows.setdefault(path, Changed())
+        row.count, row.last = row.count + 1, at
+        if swap is not None and swap[::-1] in row.stand:
+            row.stand.remove(swap[::-1])
+        else:
+            row.stand.append(swap or ("", ""))
+        how = DELETED if path in deleted else event.how or ("changed" if row.how == NO_CHANGE else row.how)
+        row.how = how if row.stand else NO_CHANGE
+
+
+def _ran(rows: dict[str, Changed], at: int, line: str) -> None:
+    """What one command of a line did to files."""
+    if moved := _MOVES.match(line):
+        for name in _named(rows, moved["old"]):
+            rows[name].how, rows[name].last = f"{MOVED}`{moved['new']}`", at
+    elif _REMOVES.match(line) or _TAKES_BACK.match(line):
+        for name in [name for word in line.split()[1:] for name in _named(rows, word)]:
+            rows[name].how, rows[name].last = DELETED if _REMOVES.match(line) else NO_CHANGE, at
+            rows[name].stand.clear()
+    elif written := _WRITES.match(line):
+        for word in (written["added"] or written["into"]).split():
+            if re.search(r"\w\.\w+$", word) and not word.startswith(_ELSEWHERE) and not list(_named(rows, word)):
+                rows[word] = Changed(count=1, last=at, stand=[("", "")])
+
+
+def _named(rows: dict[str, Changed], word: str) -> Iterator[str]:
+    """The files of `rows` that a word of a command line names, from whichever folder."""
+    word = word.removeprefix("./").rstrip("/")
+    yield from (name for name in rows if word and (name == word or name.endswith(f"/{word}")))
+
+
+def _swap(text: str) -> tuple[str, str] | None:
+    """The lines that an edit took out and put in, None where its call does not tell all of them."""
+    told = _REPLACED.search(text)
+    if told is None or " characters left out" in text:
+        return None
+    old, new = told[1].split("\n"), told[2].split("\n")
+    for end in (0, -1):
+        while old and new and old[end] == new[end]:
+            del old[end], new[end]
+    return "\n".join(old), "\n".join(new)
+
+
+def branch_at_end(turns: Sequence[Turn]) -> str:
+    """The branch that git named last, "" where it named none."""
+    branch = ""
+    for event in (event for turn in turns for event in turn.events):
+        if isinstance(event, Command) and event.answered and _TELLS_BRANCH.search(event.words):
+            found = [one[one.lastgroup or 0] for one in _ON.finditer(event.output)]
+            branch = found[-1] if found else branch
+    return branch
