@@ -126,7 +126,9 @@ def merged_records(world: World) -> dict[str, str]:
 def test_a_merge_that_was_refused_leaves_no_trace(taught: World) -> None:
     """Else a later deletion by hand counts as a merge: what the user deleted would go on confirming another fact."""
     workspace = workspace_of(taught)
-    assert code_of(merge_facts, workspace, "global:fact:001", "global:fact:002", seen="0" * 64) == "changed-outside"
+    (taught.paths.knowledge / YAML).chmod(0o444)
+    assert code_of(merge_facts, workspace, "global:fact:001", "global:fact:002") == "read-only"
+    (taught.paths.knowledge / YAML).chmod(0o644)
     assert merged_records(taught) == {}
     delete_fact(workspace, "global:fact:002")
     learn(taught, "User: b\n", facts=["Two"])

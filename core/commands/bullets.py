@@ -139,11 +139,9 @@ def remove(
     return _changed(workspace, "strike" if strike else "delete", category, match, seen, now)
 
 
-def retract(
-    workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
-) -> Edited:
+def retract(workspace: Workspace, category: str, match: Match, *, now: Clock = utc_now) -> Edited:
     """Withdraw what one bullet says, without other words for it: struck through, and remembered as retracted."""
-    return _changed(workspace, "retract", category, match, seen, now)
+    return _changed(workspace, "retract", category, match, None, now)
 
 
 def _changed(workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock) -> Edited:
@@ -213,10 +211,15 @@ class Notes:
         return {"path": self.path, "note": self.note or None, "bullets": [row.to_json() for row in self.bullets]}
 
 
-def notes(workspace: Workspace, path: str) -> Notes:
-    """The notes of a source file, whatever it was called before, and the facts that name it."""
+def notes(workspace: Workspace, path: str, project: str = "") -> Notes:
+    """The notes of a source file, whatever it was called before, and the facts that name it. Its path may be told from
+    the folder of a `project`. Which facts are about a file of that repository, in this clone or another, and which
+    about another one of that name, projects.py decides."""
     elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
-    asked = path if path.startswith("~") or elsewhere else str(workspace.cwd / path)
+    asked = path
+    if not path.startswith("~") and not elsewhere:
+        found = find_project(workspace, project) if project not in ("", ALL) else None
+        asked = os.path.join(workspace.cwd, found or "", path)
     with contextlib.suppress(OSError):
         refresh_notes(workspace.paths)  # a home that cannot be written answers from what it knows
     try:
@@ -322,16 +325,6 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
             rows += [(one, projects_named(one.found.bullet, projects)) for one in own]
             elsewhere += len(found) - len(own)
     return Listed(here.root, tuple(rows), elsewhere)
-
-
-def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Notes:
-    """The notes on a file, whose path may be told from the folder of a project. Which facts are about a file of that
-    repository, in this clone or another, and which about another one of that name, projects.py decides."""
-    if project in ("", ALL) or path.startswith("~"):
-        return notes(workspace, path)
-
-    found = find_project(workspace, project)
-    return notes(workspace, os.path.join(found or workspace.cwd, path))
 
 
 def _projects(workspace: Workspace) -> Projects:

@@ -14,15 +14,11 @@ from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.commands.fact_feed import sync_facts, with_facts
 from core.commands.fact_follow import LINE_STAYS
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import Fact as Fact
-from core.factindex.facts import Problem as Problem
-from core.factindex.facts import check
+from core.factindex.facts import Fact, check
 from core.factindex.places import Placed, read_all, read_one
 from core.factindex.record import append_records
 from core.factindex.reunite import joined
-from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
 from core.knowledge.hunks import Hunk, made
@@ -43,10 +39,10 @@ class Merged:
         return {**vars(self), "into": self.into.to_json(), "gone": self.gone.to_json(), "warning": self.warning or None}
 
 
-def delete_fact(workspace: Workspace, fact_id: str, *, seen: str | None = None, now: Clock = utc_now) -> Edited:
+def delete_fact(workspace: Workspace, fact_id: str, *, now: Clock = utc_now) -> Edited:
     """Take a fact out of its file. No harvest brings it back; `knowledge undo` does."""
     placed = _placed(workspace, fact_id)
-    return _finished(workspace, _change(workspace, placed, None, now(), seen), now)
+    return _finished(workspace, _change(workspace, placed, None, now()), now)
 
 
 def confirm_fact(workspace: Workspace, fact_id: str, *, now: Clock = utc_now) -> Edited:
@@ -54,10 +50,10 @@ def confirm_fact(workspace: Workspace, fact_id: str, *, now: Clock = utc_now) ->
     placed, today = _placed(workspace, fact_id), now().astimezone(UTC).date().isoformat()
     expired = bool(placed.fact.expires) and placed.fact.expires < today
     values = {"last_confirmed": today} | ({"expires": None} if expired else {})
-    return _finished(workspace, _change(workspace, placed, values, now(), None), now)
+    return _finished(workspace, _change(workspace, placed, values, now()), now)
 
 
-def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None = None, now: Clock = utc_now) -> Merged:
+def merge_facts(workspace: Workspace, keep: str, gone: str, *, now: Clock = utc_now) -> Merged:
     """Make `gone` a part of `keep`: confirmations added up, tags and related ids joined, the surer confidence, the
     earlier first and the later last date. The id of `gone` stays as a related one, and what its words say in later
     conversations confirms `keep`. Both words stand in the history: `knowledge undo` brings `gone` back."""
@@ -74,7 +70,7 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
     read_editable(workspace.paths, second.file)
     run, moment = new_edit_run(now()), now()
     try:
-        _change(workspace, first, values, moment, seen, run)
+        _change(workspace, first, values, moment, run)
     except KnowledgeError as failed:
         if failed.error.code != "unchanged":  # that is how the crash left it
             raise
@@ -83,7 +79,7 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
     record: Record = {"t": "merged", "from": b.id, "into": a.id}
     with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), [record]))
     again = _placed(workspace, gone)
-    removed = _finished(workspace, _change(workspace, again, None, moment, None, run), now)
+    removed = _finished(workspace, _change(workspace, again, None, moment, run), now)
     kept = attempt(_placed, workspace, keep)
     return Merged(kept.value.fact if isinstance(kept, Ok) else a, b, run, removed.warning)
 
@@ -102,12 +98,7 @@ def _placed(workspace: Workspace, fact_id: str) -> Placed:
 
 
 def _change(
-    workspace: Workspace,
-    placed: Placed,
-    values: Mapping[str, Any] | None,
-    moment: datetime,
-    seen: str | None,
-    run: str = "",
+    workspace: Workspace, placed: Placed, values: Mapping[str, Any] | None, moment: datetime, run: str = ""
 ) -> Edited:
     """Other values for a fact, or (None) the fact taken out, in the file as it is at that moment."""
 
@@ -136,7 +127,7 @@ def _change(
         last = rows.pop()[:-1]
         return [made(lines, start, size, [*rows, last] if last else rows)[1]]
 
-    return change_file(workspace.paths, placed.file, hunks, moment, seen=seen, run=run)
+    return change_file(workspace.paths, placed.file, hunks, moment, run=run)
 
 
 def _finished(workspace: Workspace, edited: Edited, now: Clock) -> Edited:

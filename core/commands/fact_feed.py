@@ -176,13 +176,12 @@ def sync_facts(
     accept_removals: bool = False,
     run: str = "",
     now: Clock = utc_now,
-    wait: float = LOCK_SECONDS,
     too_long: list[str] | None = None,
 ) -> SyncReport:
     """Bring YAML files, record and index together. `undone` names a run that was taken back just now,
     `accept_removals` says that facts which are missed may go; `too_long` gets what is new and longer than a fact may
     be. What the user changed in the YAML files is done to the bullets too, as a part of the edit `run`, where one has
-    just changed them. Raises KnowledgeError when another process is at it for longer than `wait` seconds, or the disk
+    just changed them. Raises KnowledgeError when another process is at it for longer than `LOCK_SECONDS`, or the disk
     refuses."""
     paths, secrets = workspace.paths, workspace.config.redact
 
@@ -207,10 +206,10 @@ def sync_facts(
         report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
         return report
 
-    done = with_facts(paths, work, wait)
+    done = with_facts(paths, work)
     if done.dropped or done.reworded:
         notes, records = change_bullets(workspace, done.dropped, done.reworded, run, now)
-        with_facts(paths, lambda: append_records(record_path(paths.state), records), wait)
+        with_facts(paths, lambda: append_records(record_path(paths.state), records))
         done.notes += notes
     return done
 
@@ -244,11 +243,11 @@ def _leave_schema(paths: Paths) -> None:
         files.create_atomic(mark, b"")
 
 
-def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> T:
+def with_facts(paths: Paths, work: Callable[[], T]) -> T:
     """Do the work while no other process writes facts, with sentences for what can go wrong."""
     try:
         carry_over(paths)
-        with locks.locked(paths.state / "facts.lock", work="facts", editor_wait=wait):
+        with locks.locked(paths.state / "facts.lock", work="facts", editor_wait=LOCK_SECONDS):
             return work()
     except locks.LockHeldError as error:
         hint = "wait until it is done, then 'knowledge facts sync'"

@@ -1,8 +1,7 @@
 """`knowledge facts`: the fact index, looked at, checked, brought up to date, put before a conversation;
 and what a user does to single facts: confirm, delete, merge.
 
-A change goes into the YAML file, is refused when that is no longer the one that was seen (`seen`, its sha256), can be
-taken back with `knowledge undo`, and reaches the index at once.
+A change goes into the YAML file, can be taken back with `knowledge undo`, and reaches the index at once.
 """
 
 from __future__ import annotations
@@ -27,15 +26,11 @@ from core.commands.row import flag, group, listed, needed, option, optional, rep
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import index
-from core.factindex.bootstrap import BUDGET, choose
-from core.factindex.bootstrap import Bootstrap as Bootstrap
-from core.factindex.facts import DAMAGE, ENDINGS, entries, sort_key
-from core.factindex.facts import Fact as Fact
-from core.factindex.facts import Problem as Problem
+from core.factindex.bootstrap import BUDGET, Bootstrap, choose
+from core.factindex.facts import DAMAGE, ENDINGS, Fact, Problem, entries, sort_key
 from core.factindex.held import hold, read_known
 from core.factindex.places import read_all, read_one, together
-from core.factindex.sync import SyncReport as SyncReport
-from core.factindex.sync import project
+from core.factindex.sync import SyncReport, project
 from core.knowledge.alike import near_pairs
 from core.knowledge.projects import domains_in, here_in, known_projects
 

@@ -17,7 +17,7 @@ from core.base.exchange import is_loopback
 from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.project import folders_around, repository_root
-from core.base.result import KnowledgeError, attempt, disk_errors
+from core.base.result import KnowledgeError, disk_errors
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
 from core.commands.row import group, needed, optional, single
@@ -65,11 +65,10 @@ def config_set(workspace: Workspace, key: str, value: str, seen: str | None = No
     saw, if they saw it."""
     wanted = parse_setting(key, value)
     if key == "sources" and isinstance(wanted, tuple):
-        from core.commands.sources import chosen_sources, unknown_sources
+        from core.commands.sources import unknown_sources
 
-        unknown = [name for name in wanted if isinstance(attempt(chosen_sources, [name]), KnowledgeError)]
-        if unknown:
-            raise KnowledgeError("bad-setting", unknown_sources(unknown))
+        if problem := unknown_sources(wanted):
+            raise KnowledgeError("bad-setting", problem)
     file = writable_config_file(workspace.loaded, workspace.environment)
     _write_setting(workspace, file, key, wanted, seen)
     again = reopened(workspace)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.row import nearest, optional, top
 from core.commands.text import count, one_line, seconds_of, size
 from core.commands.workspace import Workspace, utc_now
@@ -110,13 +110,15 @@ def chosen_sources(names: Sequence[str], *, typed: bool = False) -> tuple[str, .
 def set_sources(workspace: Workspace) -> tuple[tuple[str, ...], str]:
     """The sources that the settings name, and a sentence about those of them that there are not ("" for none)."""
     wanted = workspace.config.sources
-    unknown = [text for text in wanted if isinstance(attempt(chosen_sources, [text]), KnowledgeError)]
-    known = chosen_sources([text for text in wanted if text not in unknown])
-    return known, unknown_sources(unknown) if unknown else ""
+    known = [text for text in wanted if isinstance(attempt(chosen_sources, [text]), Ok)]
+    return chosen_sources(known), unknown_sources(wanted)
 
 
-def unknown_sources(unknown: Sequence[str]) -> str:
-    """What is wrong with names in the setting `sources`, and what is accepted."""
+def unknown_sources(names: Sequence[str]) -> str:
+    """What is wrong with these names in the setting `sources`, and what is accepted; "" where nothing is."""
+    unknown = [text for text in names if isinstance(attempt(chosen_sources, [text]), KnowledgeError)]
+    if not unknown:
+        return ""
     which = ", ".join(map(repr, unknown))
     return f"the setting sources names {which}; accepted: {', '.join(NAMES)}, {ALL}, or a path such as ./{unknown[0]}"
 

@@ -23,7 +23,6 @@ from core.conversation_index import Brought, Where, look
 from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import TOOLS
 from core.conversations.turns import cut as cut
-from core.knowledge.categories import QUARANTINE
 from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
@@ -286,14 +285,12 @@ def by_rules(workspace: Workspace, row: Held) -> str:
 
     whole = whole_of(workspace, row)
     talk = whole.conversation
-    items, _ = harvested(workspace, row)
     day = (talk.ended or talk.started)[:10] or f"{row.ended[:10]} (of the file)"
     about = {
         "Session": row.name, "Tool": tool_of(row._replace(tool=talk.format)), "Day": day,
         "Folder": talk.folder or row.folder,
     }  # fmt: skip
-    taught = (item.text for item in items if item.category != "files" and item.file != QUARANTINE and item.line)
-    return whole.secrets.hide(whole.secrets.clear(handoff(read_session(talk), about, taught)))
+    return whole.secrets.hide(whole.secrets.clear(handoff(read_session(talk), about)))
 
 
 def locate(

@@ -135,18 +135,17 @@ def embedder_name(workspace: Workspace) -> str:
 # --- secrets in what a user or an agent writes down --------------------------------------------------------------
 
 BY_COMMAND = "to write them as they are: knowledge {} --keep-secrets"
-BULLETS = BY_COMMAND.format("add or edit")
 
 
-def without_secrets(workspace: Workspace, text: str, keep: bool, way: str = BULLETS) -> tuple[str, str]:
+def without_secrets(workspace: Workspace, text: str, keep: bool) -> tuple[str, str]:
     """The text with placeholders for its secrets, and a sentence that names their kinds, "" for none. Nothing is
-    replaced when the user insists (`keep`) or the setting `redact` is off; `way` says how to insist."""
-    rows, note = all_without_secrets(workspace, (text,), keep, way)
+    replaced when the user insists (`keep`) or the setting `redact` is off."""
+    rows, note = all_without_secrets(workspace, (text,), keep, BY_COMMAND.format("add or edit"))
     return rows[0], note
 
 
 def all_without_secrets(workspace: Workspace, texts: Sequence[str], keep: bool, way: str) -> tuple[list[str], str]:
-    """The same for several texts, with one sentence."""
+    """The same for several texts, with one sentence; `way` says how to insist."""
     if keep or not workspace.config.redact:
         return list(texts), ""
     from core.base.marks import without_invisible

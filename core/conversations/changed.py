@@ -43,7 +43,7 @@ class Changed:
 
 
 def changed_files(turns: Sequence[Turn]) -> dict[str, Changed]:
-    """The files that were written or brought to git, in the order of their first change."""
+    """The files that were written or brought to git (paths with `/`), in the order of their first change."""
     rows: dict[str, Changed] = {}
     for at, turn in enumerate(turns):
         for event in turn.events:
@@ -58,7 +58,7 @@ def changed_files(turns: Sequence[Turn]) -> dict[str, Changed]:
 def _edited(rows: dict[str, Changed], at: int, turn: Turn, event: Edit) -> None:
     swap, deleted = _swap(turn.text), _DELETED.findall(turn.text)
     for path in event.path.split(", "):
-        row = rows.setdefault(path, Changed())
+        row = rows.setdefault(_plain(path), Changed())
         row.count, row.last = row.count + 1, at
         if swap is not None and swap[::-1] in row.stand:
             row.stand.remove(swap[::-1])
@@ -85,8 +85,13 @@ def _ran(rows: dict[str, Changed], at: int, line: str) -> None:
 
 def _named(rows: dict[str, Changed], word: str) -> Iterator[str]:
     """The files of `rows` that a word of a command line names, from whichever folder."""
-    word = word.removeprefix("./").rstrip("/")
+    word = _plain(word).removeprefix("./").rstrip("/")
     yield from (name for name in rows if word and (name == word or name.endswith(f"/{word}")))
+
+
+def _plain(path: str) -> str:
+    """A path of any system with `/` between; some tools set one before the drive of Windows."""
+    return re.sub(r"^/(?=[A-Za-z]:)", "", path.replace("\\", "/"))
 
 
 def _swap(text: str) -> tuple[str, str] | None:

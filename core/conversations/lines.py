@@ -171,10 +171,11 @@ def with_events(turns: Sequence[Turn], events: Iterable[Event]) -> tuple[Turn, .
 
 class Fences(NamedTuple):
     """The code fences of a text: the numbers of the lines `inside` those that are closed, their own lines among them,
-    and where one begins that never is (`open`, else the number of lines)."""
+    where one begins that never is (`open`, else the number of lines), and the lines that `begin` a closed one."""
 
     inside: frozenset[int]
     open: int
+    begin: frozenset[int]
 
 
 _FENCE = re.compile(r"((?:[ \t>]|[*+-] |\d{1,3}[.)] ){0,24})(`{3,}|~{3,})")
@@ -185,7 +186,7 @@ _CODE_INDENT = 4
 def code_fences(lines: Sequence[Line]) -> Fences:
     """Where code stands, as CommonMark tells: what opens a fence is closed by as many of the same sign alone on a line.
     One that is never closed hides nothing, and what stands behind it may be code or not."""
-    inside: set[int] = set()
+    inside, begin = set[int](), set[int]()
     opened, fence, indent = -1, "", 0
     for number in [at for at, (text, _, _) in enumerate(lines) if "``" in text or "~~" in text]:
         text = lines[number].text
@@ -198,18 +199,19 @@ def code_fences(lines: Sequence[Line]) -> Fences:
                 opened, fence, indent = number, found[2], len(found[1])
         elif found[2].startswith(fence) and not behind.strip() and len(found[1]) < indent + _CODE_INDENT:
             inside.update(range(opened, number + 1))
+            begin.add(opened)
             opened = -1
-    return Fences(frozenset(inside), opened if opened >= 0 else len(lines))
+    return Fences(frozenset(inside), opened if opened >= 0 else len(lines), frozenset(begin))
 
 
 def doubt_in_fences(turns: Sequence[Turn], lines: Sequence[Line]) -> tuple[Turn, ...]:
     """The turns of a text whose marks are believed inside code as well: who begins to speak inside a fence, or behind
-    one that is never closed, may be a file or a tool that is shown there. The roles stay, for reading; their words
-    count as a tool's."""
+    one that is never closed, may be a file or a tool that is shown there; a call whose own fence it is, is not. The
+    roles stay, for reading; their words count as a tool's."""
     fences = code_fences(lines)
     if not fences.inside and fences.open >= len(lines):
         return tuple(turns)
-    shown = {lines[number].start for number in fences.inside}
+    shown = {lines[number].start for number in fences.inside - fences.begin}
     behind = lines[fences.open].start if fences.open < len(lines) else -1
     return tuple(
         replace(turn, doubtful=True)

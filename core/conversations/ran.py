@@ -89,7 +89,8 @@ def read_end(turns: Sequence[Turn]) -> End:
     made = [(at, row) for at, row in events if isinstance(row, Commit) and row.succeeded]
     last, commit = made[-1] if made else (-1, None)
     swept = [at for at, row in events if isinstance(row, Command) and not row.failed and _SWEEPS.search(row.words)]
-    clean = max([last, *swept])
+    tried = [at for at, row in events if isinstance(row, Commit) and row.succeeded is None]  # maybe it went through
+    clean = max([last, *swept, *tried])
     rows = sorted(changed_files(turns).items(), key=lambda one: one[1].last)
     left = [path for path, row in rows if row.last > clean and not row.how.startswith((DELETED, NO_CHANGE, MOVED))]
     files = [re.split(r"[\\/]", path)[-1] for path in left]

@@ -160,3 +160,8 @@ def outcomes_text(counts: Mapping[str, int]) -> str:
     parts = [f"{counts[name]} {one if counts[name] == 1 else many}"
              for name, (one, many) in words.items() if counts.get(name)]  # fmt: skip
     return ", ".join(parts) or "no outcomes"
+
+
+def rate_text(rate: float | None) -> str:
+    """How well it went, behind its outcomes; "" where too little is known."""
+    return "" if rate is None else f", success {rate:.2f}"

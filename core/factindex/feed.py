@@ -1,7 +1,7 @@
 """From what harvested conversations taught to changes of the YAML files: decided here, written by sync.py. Pure.
 
 The same text (mark) in the same domain, or in `global`, is the same fact: another conversation confirms it, the same
-one does not. What a user has deleted stays deleted. Near-duplicates are left to the user (similar.py).
+one does not. What a user has deleted stays deleted. Near-duplicates are left to the user.
 
 Which of the five categories of facts a line is, the model has said, or its words say outright.
 """

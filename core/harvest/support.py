@@ -68,6 +68,7 @@ _DENSE = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 _INNER = re.compile(r"\w[./:@_=\\~#]\w|\d[a-z]|[a-z]\d|^--?\w|^[~.]?/\w")
+_REPOSITORY = re.compile(r"=\w[\w-]*/[\w-]+")
 _HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,64}")
 """The name of a commit says nothing by itself."""
 _ADDRESS = re.compile(
@@ -120,9 +121,9 @@ _PRINTED = re.compile(
     r"additional context|bug report)\b[*: \t]*$|Traceback \(most recent call last\)|at [\w.$<>]+ ?\([^)\n]+:\d+)",
     re.IGNORECASE | re.MULTILINE,
 )
-# Where a template has a place for what the user asks, the fence there is theirs.
+# Where a template has a place for what the user asks, and where they say what to do, the fence there is theirs.
 _SHOWN = re.compile(
-    r"^## User Input\n\n(?P<slot>`{3,})[^\n]*\n.*?^(?P=slot)[ \t]*$"
+    r"^(?:## User Input|[^\n:]{0,80}\b(?:do|run|execute|use):)[ \t]*\n{1,2}(?P<slot>`{3,})[^\n]*\n.*?^(?P=slot)[ \t]*$"
     r"|^[ \t]*(?P<fence>`{3,}|~{3,}|\"{3})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)"
     r"|^>[^\n]*$|^[ \t]*[\"“„«「『][^\n]{20,}[\"”“»」』][.,]?[ \t]*$",
     re.DOTALL | re.MULTILINE,
@@ -316,8 +317,9 @@ class Voices:
             return False
         if category != "playbooks":
             return any(self._is_foreign(piece, own, whole=False, deed=deed) for piece in pieces if is_order(piece))
-        # What a playbook is called is no step, unless a command or a path stands in it.
-        named = text.startswith("**") and not any(feature.startswith("=") for feature in features(pieces[0]))
+        # What a playbook is called is no step, unless a command or a path stands in it; a repository is neither.
+        called = (one for one in features(pieces[0]) if one.startswith("=") and not _REPOSITORY.fullmatch(one))
+        named = text.startswith("**") and not any(called)
         return any(self._is_foreign(piece, own, whole=False, deed=True) for piece in pieces[named:])
 
     def _own_words(self, quote: str, turns: Iterable[int]) -> frozenset[str] | None:
@@ -453,7 +455,7 @@ def pasted_in(text: str) -> list[tuple[int, int]]:
     begins = [announced.end()] if announced and text[announced.end() :].strip() else []
     begins += [found.start() for found in [_PRINTED.search(text)] if found]
     end = min(begins, default=len(text))
-    spans = [found.span() for found in _SHOWN.finditer(text, 0, end) if not found["slot"]]
+    spans = [found.span() for found in _SHOWN.finditer(text, 0, end) if not found["slot"] or reads_out(found[0])]
     return [*spans, (end, len(text))] if end < len(text) else spans
 
 
@@ -499,11 +501,9 @@ def is_foreign(turn: Turn) -> bool:
 def _places(text: str, commands: Iterable[str]) -> list[tuple[int, int]]:
     """Where the commands stand in a text, in ascending order; a reader puts each into a fence of its own."""
     places = []
-    for command in set(commands):
-        start = text.find(f"```bash\n{command}\n```")
-        while start >= 0:
-            places.append((start + 8, start + 8 + len(command)))
-            start = text.find(f"```bash\n{command}\n```", start + 8)
+    for command in filter(None, map(str.strip, set(commands))):
+        fence = re.compile(rf"^`{{3,}}(?:bash)?\n({re.escape(command)})\n`{{3,}}", re.MULTILINE)
+        places += [found.span(1) for found in fence.finditer(text)]
     kept: list[tuple[int, int]] = []
     for place in sorted(places):
         if not kept or place[0] >= kept[-1][1]:

@@ -65,13 +65,12 @@ _COMMENTS = ("//", "/*", "*", "--", ";", "%", "@", "#[")
 def code_blocks(text: str, language: str, fits: Fits) -> list[Block]:
     """The blocks of a source file in their order; together they are the whole file. A definition that does not fit
     (by the text of it) is told as the definitions inside it, where there are any."""
-    lines = line_starts(text)
     found = _python(text) if language == "python" else _by_tree(text, language)
     if found is None:
-        return list(_by_margin(text, lines, fits))
+        return list(_by_margin(text, fits))
     # In the languages of C a hash begins no comment.
     marks = _COMMENTS if language in ("c", "cpp", "c_sharp") else (*_COMMENTS, "#")
-    return list(_blocks(text, marks, lines, found, fits))
+    return list(_blocks(text, marks, line_starts(text), found, fits))
 
 
 def line_starts(text: str) -> list[int]:
@@ -112,7 +111,7 @@ def _between(text: str, lines: Sequence[int], first: int, last: int, fits: Fits)
         yield Block(lines[first], lines[last])
         return
     part, shift = text[lines[first] : lines[last]], lines[first]
-    for row in _by_margin(part, [0, *(found.end() for found in re.finditer("\n", part))], fits):
+    for row in _by_margin(part, fits):
         yield Block(row.begins + shift, row.ends + shift)
 
 
@@ -122,9 +121,9 @@ def _with_comment(rows: Sequence[str], first: int, marks: tuple[str, ...]) -> in
     return first
 
 
-def _by_margin(text: str, lines: Sequence[int], fits: Fits) -> Iterator[Block]:
+def _by_margin(text: str, fits: Fits) -> Iterator[Block]:
     """Blocks begin behind an empty line, where a line stands at the left margin; neighbours that fit are together."""
-    starts = [0]
+    lines, starts = line_starts(text), [0]
     for at in range(1, len(lines) - 1):
         line = text[lines[at] : lines[at + 1]]
         if line[:1] not in ("", " ", "\t", "\n", "}", ")", "]") and not text[lines[at - 1] : lines[at]].strip():

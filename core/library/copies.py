@@ -5,10 +5,9 @@ over what one person began.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, func, select, text, true
 
@@ -21,7 +20,6 @@ from core.library.database import (
     copy_file,
     discard_file,
     experience_of,
-    keep_file,
     open_library,
 )
 from core.library.rows import counted
@@ -38,17 +36,9 @@ def back_up(library: Library, folder: Path, *, now: datetime | None = None) -> P
         return target
     temporary = files.temporary_name(target)
     try:
-        made = open_library(str(temporary))
-        try:
+        with closing(open_library(str(temporary))) as made:
             copy_library(library, made)
-            with made.engine.connect() as connection:  # no file beside either
-                for name in ("main", "experience"):
-                    pragma = f"PRAGMA {name}.journal_mode = DELETE"
-                    connection.connection.driver_connection.execute(pragma)  # type: ignore[union-attr]
-        finally:
-            made.close()
-        keep_file(experience_of(temporary), experience_of(target))
-        keep_file(temporary, target)
+            copy_file(made, target)
     finally:
         discard_file(temporary)
         discard_file(experience_of(temporary))
@@ -101,19 +91,12 @@ def has_near(connection: Connection) -> bool:
     return connection.execute(text(asked)).first() is not None
 
 
-def fill_near(connection: Connection) -> int:
-    """Give pgvector its copy of every vector that it has not got; how many those were. 0 where there is no pgvector."""
+def fill_near(connection: Connection) -> None:
+    """Give pgvector, where the server has it, its copy of every vector that it has not got."""
     if not has_near(connection):
-        return 0
-
-    missing = "SELECT chunk_id, model, vector FROM embedding WHERE near IS NULL LIMIT 1000"
+        return
+    missing = connection.execute(text("SELECT chunk_id, model, vector FROM embedding WHERE near IS NULL")).all()
     change = text("UPDATE embedding SET near = CAST(:near AS vector) WHERE chunk_id = :chunk_id AND model = :model")
-    filled = 0
-    while rows := connection.execute(text(missing)).all():
-        changes: list[Mapping[str, Any]] = []
-        for chunk_id, model, packed in rows:
-            numbers = struct.unpack(f"<{len(packed) // 4}f", packed)
-            changes.append({"chunk_id": chunk_id, "model": model, "near": str(list(numbers))})
-        connection.execute(change, changes)
-        filled += len(changes)
-    return filled
+    rows = [(row.chunk_id, row.model, struct.unpack(f"<{len(row.vector) // 4}f", row.vector)) for row in missing]
+    if rows:
+        connection.execute(change, [{"chunk_id": of, "model": by, "near": str(list(near))} for of, by, near in rows])

@@ -17,6 +17,7 @@ from pathlib import PurePath
 from core.base.marks import NOTICE
 from core.base.result import KnowledgeError
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.damage import as_utf8
 from core.conversations.events import OUTPUT_HEAD
 from core.conversations.plain import UNKNOWN_JSON
 from core.conversations.read import HEAD_BYTES, format_of, read_all, why_unread
@@ -97,17 +98,13 @@ def extract(name: str, data: bytes, content_type: str = "") -> list[Extracted]:
 
 
 def as_text(data: bytes) -> str | None:
-    """Text in one spelling: UTF-8 (or UTF-16 that says so), line breaks as `\\n`, no NUL; None for what is no text."""
-    for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig")):
-        if data.startswith(mark):
-            try:
-                return tidied(data.decode(encoding))
-            except UnicodeDecodeError:
-                return None
+    """Text in one spelling: UTF-8 (or what a mark says that it is), line breaks as `\\n`, no NUL; None for what is no
+    text."""
+    data = as_utf8(data)
     if b"\0" in data[:8192]:
         return None
     try:
-        return tidied(data.decode("utf-8"))
+        return tidied(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         text = data.decode("latin-1")
     strange = sum(

@@ -30,6 +30,7 @@ from core.library.database import Library, cause_of
 from core.library.extract import MAX_FILE_BYTES
 from core.library.extract_process import end_idle
 from core.library.fetch import fetch, is_address, shown, stored_name
+from core.library.places import state_of
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
 from core.library.records import Location
 from core.library.shelve import KnownNames, Shelved, in_turn, shelve
@@ -199,7 +200,7 @@ def _read_file(source: Source, known: Sequence[Location], content_type: str) -> 
         if found.st_size > MAX_FILE_BYTES:
             size = f"{found.st_size >> 20} MB, {MAX_FILE_BYTES >> 20} MB at the most"
             raise KnowledgeError("too-large", f"the file is too large ({size})", source.stored)
-        state = f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
+        state = state_of(str(path))
         if known and all(row.state == state for row in known):
             return None
         read = files.read_file(path, MAX_FILE_BYTES)

@@ -12,7 +12,6 @@ from sqlalchemy.engine import Connection
 from core.library import rows, schema
 from core.library.database import Library
 from core.library.records import Document, sha256_of
-from core.library.schema import Texts
 from core.library.shelve import in_turn
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+")
@@ -93,7 +92,7 @@ def _cut_again(connection: Connection, document_id: str, text: str) -> None:
 
 def _is_text(column: Any) -> bool:
     named = column.primary_key or column.foreign_keys or column.name in NAMES
-    return not named and isinstance(column.type, (Text, String, JSON, Texts)) and column.type is not schema.WORD
+    return not named and isinstance(column.type, (Text, String, JSON)) and column.type is not schema.WORD
 
 
 def _clean(value: Any, without: Without, says: Callable[[str], bool]) -> Any:

@@ -45,8 +45,9 @@ def row_of(record: Any) -> dict[str, Any]:
 
 
 def record_of(kind: type[R], row: Mapping[str, Any]) -> R:
-    """A record of the columns that it has fields for."""
-    return kind(**{field.name: row[field.name] for field in fields(kind)})  # type: ignore[arg-type]
+    """A record of the columns that it has fields for; an array is a tuple."""
+    values = {field.name: row[field.name] for field in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
 
 def columns_of(table: Table, kind: type) -> list[Any]:

@@ -71,34 +71,15 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else value.astimezone(UTC)
 
 
-class Texts(TypeDecorator[tuple[str, ...]]):
-    """A list of texts, as a tuple; a JSON array in the database."""
-
-    impl = JSON
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """The type of a column."""
-        return dialect.type_descriptor(JSONB() if dialect.name == "postgresql" else JSON())
-
-    def process_bind_param(self, value: Iterable[str] | None, dialect: Dialect) -> Any:
-        """From a record into the database."""
-        return None if value is None else list(value)
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> tuple[str, ...] | None:
-        """From the database into a record."""
-        return None if value is None else tuple(value)
-
-
 Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
-"""Any JSON value."""
+"""Any JSON value; a tuple of a record is an array."""
 ID = String(36)
 """A UUID in its usual spelling."""
 WORD = String(64)
 
 _TYPES: dict[str, Any] = {
     "Id": ID, "Word": WORD, "str": Text, "int": Integer, "float": Float, "bool": Boolean, "datetime": Moment,
-    "tuple[str, ...]": Texts, "Mapping[str, Any]": Json, "Mapping[str, Mapping[str, int]]": Json,
+    "tuple[str, ...]": Json, "Mapping[str, Any]": Json, "Mapping[str, Mapping[str, int]]": Json,
 }  # fmt: skip
 """How a field of a record is annotated -> what its column is."""
 

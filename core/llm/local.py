@@ -9,7 +9,6 @@ time.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import secrets
@@ -20,13 +19,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.base import files
 from core.base.answer import Answer, Generate
 from core.base.installed import how_to_install
 from core.base.result import KnowledgeError, Result, attempt
 from core.llm.wire import ModelSettings, excerpt
 
 WINDOW = 8192
-BUFFER = 1 << 20
 PREFERRED = ("q4_k_m", "q5_k_m", "q4_0", "q8_0")
 """Of several files of one model the first of these kinds: small enough for most computers, and hardly worse."""
 _HUB_NAME = re.compile(r"(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})(?::(?P<file>[\w./ -]{1,200}\.gguf))?\Z", re.ASCII)
@@ -154,7 +153,7 @@ def fetched(name: HubName) -> Path:
             pass  # it is not there yet
         path = Path(huggingface_hub.hf_hub_download(name.repo, file))
         wanted = _checksum(name.repo, file)
-        if wanted and _sha256(path) != wanted:
+        if wanted and files.sha256_of_file(os.path.realpath(path)) != wanted:
             message = f"what came of {name.repo} is not what the hub says it is"
             raise KnowledgeError("no-download", message, path, "delete that file, then run it again")
         return path
@@ -173,10 +172,10 @@ def _chosen(repo: str) -> str:
     import huggingface_hub
 
     listed = huggingface_hub.HfApi().list_repo_files(repo)
-    files = [str(name) for name in listed if str(name).endswith(".gguf") and "-of-" not in str(name)]
-    files = [name for name in files if "mmproj" not in name.lower()]
-    best = (name for kind in PREFERRED for name in sorted(files) if kind in name.lower())
-    return next(best, min(files, default=""))
+    names = [str(name) for name in listed if str(name).endswith(".gguf") and "-of-" not in str(name)]
+    names = [name for name in names if "mmproj" not in name.lower()]
+    best = (name for kind in PREFERRED for name in sorted(names) if kind in name.lower())
+    return next(best, min(names, default=""))
 
 
 def _checksum(repo: str, file: str) -> str:
@@ -186,14 +185,6 @@ def _checksum(repo: str, file: str) -> str:
     rows = huggingface_hub.HfApi().get_paths_info(repo, [file])
     stored = getattr(rows[0], "lfs", None) if rows else None
     return str(getattr(stored, "sha256", "") or "")
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as stream:
-        while piece := stream.read(BUFFER):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def kept_models(environment: Mapping[str, str]) -> list[str]:

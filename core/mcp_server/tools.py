@@ -25,7 +25,7 @@ from core.base.marks import for_prompt
 from core.base.project import GLOBAL, slug
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.bullets import ALL, file_notes_in, tasks_by_date
+from core.commands.bullets import ALL, notes, tasks_by_date
 from core.commands.context import ContextPrefix, context
 from core.commands.conversations import ConversationFilters, ConversationHit, read
 from core.commands.conversations import find as find_conversations
@@ -349,7 +349,7 @@ def get_file_notes(
     before you change what a file does or say why it is as it is; not for a typo, a name or its format."""
     now = settled(workspace)
     scope = told_in(now, project)
-    found = file_notes_in(now, path, scope.asked)
+    found = notes(now, path, scope.asked)
     if not scope.tells_file(found.path):
         raise KnowledgeError("refused", f"this file is neither of this project nor there and of none; {ALLOWING}")
     valid = [row for row in found.bullets if not row.bullet.struck]

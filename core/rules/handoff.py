@@ -5,7 +5,6 @@ what was said and what happened; nothing that the session does not tell is added
 
 from __future__ import annotations
 
-import ntpath
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from itertools import pairwise
 
 from core.base.command_line import command_key
 from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files
-from core.conversations.events import Command, Commit, Edit, Plan
+from core.conversations.events import Command, Commit, Edit, OtherCall, Plan
 from core.conversations.ran import read_end
 from core.conversations.turns import cut
 from core.rules import words
@@ -23,9 +22,8 @@ from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import ASIDE, failure, find_failures
 from core.rules.left import find_left
 from core.rules.prose import by_person
-from core.rules.sentence import ENDS, FENCED, FILE, STRONG, Found, cue_of, is_prose, rows_of, stems
+from core.rules.sentence import ENDS, FENCED, STRONG, Found, cue_of, is_prose, rows_of
 from core.rules.session import Closing, Session
-from core.rules.worth import PAST
 
 MAX_BYTES = 6000
 FIRST_REQUEST, CLOSING = 2400, 1800
@@ -35,12 +33,10 @@ NEWEST = 6
 """Of so many requests it is told what they came to; of those before only what they were."""
 LEAST_FOUND, SHORT_OPEN, SHORT_REQUEST = 50, 25, 40
 """A shorter one is told with the question that it answers."""
-MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_TAUGHT, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 5, 5, 6, 5, 6
+MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 5, 6, 5, 6
 MAX_FAILED, LEAST_POINTS = 6, 4
-SAID = 0.85
-"""A line of which so large a part of the words stands in the hand-off already tells nothing new."""
 MAX_LATER, MIN_AGAIN, ALIKE = 14, 12, 0.8
-HEADINGS = ("Goal", "State", "Open", "Verify", "Files", "How it went", "Decided", "Tried", "Found", "Known")
+HEADINGS = ("Goal", "State", "Open", "Verify", "Files", "How it went", "Decided", "Tried", "Found")
 _SAYS_NOTHING = re.compile(
     r"\W*(?:ok(?:ay)?|yes|thanks?|continue|proceed|go on|next|hi|hello|request interrupted by user( for tool use)?)\W*",
     re.IGNORECASE,
@@ -93,15 +89,12 @@ _OTHER = re.compile(r"(?:git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:
 _TEST_FAILED = re.compile(r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?)\b.*", re.MULTILINE)
 
 
-def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = ()) -> str:
-    """The text, at most `MAX_BYTES` long: `about` names the session (name -> value), `taught` is what was harvested
-    from it. What does not fit is left out of the longest section, from its end."""
-    left, taught = _open(session), tuple(dict.fromkeys(taught))
-    decided = _said(find_answers(session), MAX_DECIDED)
+def handoff(session: Session, about: Mapping[str, str]) -> str:
+    """The text, at most `MAX_BYTES` long: `about` names the session (name -> value). A line is told by an event, or is
+    a quote. What does not fit is left out of the longest section, from its end."""
+    left, decided = _open(session), _said(find_answers(session), MAX_DECIDED)
     asked = requests(session)
-    found = [line for line in _found(session) if not asked or line.partition("“")[2][:38] not in asked[0][1]][
-        :MAX_FOUND
-    ]
+    found = [line for line in _found(session) if not asked or line.partition("“")[2][:38] not in asked[0][1]]
     tried = _said(find_failures(session), MAX_FAILED)
     tried += [line for line in _failed(session) if not any(line.split("` (turn")[0] in row for row in tried)]
     tried = [*tried[:MAX_FAILED], *_refused(session)]
@@ -115,16 +108,11 @@ def handoff(session: Session, about: Mapping[str, str], taught: Iterable[str] = 
         "Files": list(_files(session)), "Decided": decided, "Tried": tried, "Found": found[:MAX_FOUND], "Open": left,
         "Verify": list(_verify(session)), "Goal": list(_goal(session)), "State": list(_state(session)),
     }  # fmt: skip
-    told = _line("\n".join([*(text for _, text in asked), *(row.turn.text for row in session.closings)]))
-    known = [f"- {line}" for text in taught if (line := _line(text)) not in told and line[:SHORTEST] not in told]
-    known = [line for line in known if not (session.edits and (FILE.search(line) or PAST.match(line[2:])))]
     most = MOST_EXCHANGE
-    parts = {**whole, "Known": known[:MAX_TAUGHT], "How it went": list(_exchanges(session, most))}
+    parts = {**whole, "How it went": list(_exchanges(session, most))}
     while most > LEAST_EXCHANGE and len(_text(head, parts).encode()) > MAX_BYTES:
         most = most * 3 // 4
         parts["How it went"] = list(_exchanges(session, most))
-    shown = stems("\n".join(line for name, lines in parts.items() if name != "Known" for line in lines))
-    parts["Known"] = [line for line in parts["Known"] if len(stems(line) & shown) < SAID * len(stems(line))]
     while len(text := _text(head, parts).encode()) > MAX_BYTES:
         longest = max(parts, key=lambda name: len("\n".join(parts[name][1:]).encode()))
         if len(parts[longest]) < 2:
@@ -162,14 +150,11 @@ def _quoted(text: str, most: int) -> list[str]:
 def _folder(session: Session, known: str) -> str:
     """Where the work was: the folder that the file tells, else the one of all files written, where `known`, in which
     a copy of the conversation may lie, holds none of them."""
-    paths = [path for _, row in session.edits for path in row.path.split(", ")]
-    written = [path for path in paths if ntpath.isabs(path) and (path[0] == "/" or ntpath.splitdrive(path)[0])]
+    written = [path for path in changed_files(session.conversation.turns) if path[0] == "/" or path[1:2] == ":"]
     if session.conversation.folder or not written or any(path.startswith(f"{known}/") for path in written):
         return known
     with suppress(ValueError):  # on several drives
-        if written[0][0] == "/":
-            return posixpath.commonpath([posixpath.dirname(path) for path in written])
-        return ntpath.commonpath([ntpath.dirname(path) for path in written])
+        return posixpath.commonpath([posixpath.dirname(path) for path in written])
     return ""
 
 
@@ -238,7 +223,8 @@ def _exchanges(session: Session, most: int) -> Iterator[str]:
     rows = []
     for (at, text), (end, _) in pairwise([*asked, (len(session.conversation.turns), "")]):
         closing = next((row for row in reversed(session.closings) if at < row.number < end and _ends(row)), None)
-        came = _CHATTER.sub("", _outline(closing.turn.text)) if closing is not None else ""
+        says = closing is not None and FENCED.sub("", closing.turn.text).strip()
+        came = _CHATTER.sub("", _outline(closing.turn.text)) if closing is not None and says else ""
         rows.append((at, text, came))
     first, later = rows[:1], rows[1:-1]
     yield from (f"- the assistant answered: “{_cut(came, most)}”" for _, _, came in first if came)
@@ -276,11 +262,12 @@ def _cut(text: str, most: int) -> str:
 
 
 def _state(session: Session) -> Iterator[str]:
-    made = [row for _, row in session.events if isinstance(row, Commit) and row.succeeded and row.subject]
+    made = [row for _, row in session.events if isinstance(row, Commit) and row.succeeded is not False and row.subject]
     if len(made) > MAX_COMMITS:
         yield f"- {len(made)} commits, the first “{_line(made[0].subject)}”; the last {MAX_COMMITS}:"
     for row in made[-MAX_COMMITS:]:
-        yield f"- committed: {_line(row.subject)}{f' ({row.hash[:8]})' if row.hash else ''}"
+        told = "committed" if row.succeeded else "a commit was tried, its result is not recorded"
+        yield f"- {told}: {_line(row.subject)}{f' ({row.hash[:8]})' if row.hash else ''}"
     if not (session.closings or session.events):
         yield "- only what the user typed is recorded, maybe of several sessions; no answers, nothing that was done"
         return
@@ -297,7 +284,7 @@ def _files(session: Session) -> Iterator[str]:
     rows = sorted(
         changed_files(session.conversation.turns).items(), key=lambda one: (one[1].how == NO_CHANGE, -one[1].count)
     )
-    if not rows and session.events:
+    if not rows and session.events and not any(isinstance(row, OtherCall) for _, row in session.events):
         yield "- no edit is recorded"
     for path, row in rows[:MAX_FILES]:
         times = f", {row.count} edits" if row.count > 1 else ""

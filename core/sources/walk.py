@@ -249,12 +249,12 @@ def survey(rows: Sequence[Place]) -> Survey:
         elif SOURCE[place.source].project:
             walked.setdefault(place.folder, []).append(place)
         else:
-            _take(SOURCE[place.source], place.folder, place.folder, found, notes)
+            _take(SOURCE[place.source], place.folder, found, notes)
     seen: set[str] = set()
     for folder, asked in walked.items():
         for project in folders_in(folder, seen, notes, depth_limit=PROJECT_DEPTH):
             for place in asked:
-                _take(SOURCE[place.source], project, project, found, notes)
+                _take(SOURCE[place.source], project, found, notes)
     return Survey(_without_second_views(sorted(found.values())), list(dict.fromkeys(notes)), errors)
 
 
@@ -269,15 +269,15 @@ def is_own_question(path: str) -> bool:
     return f"{ASKED}{os.sep}" in path or f"{ASKED}-" in path or _own_hash() in path
 
 
-def _take(source: Source, root: str, folder: str, found: dict[str, Artifact], notes: list[str]) -> None:
+def _take(source: Source, root: str, found: dict[str, Artifact], notes: list[str]) -> None:
     for pattern in source.patterns:
-        for path in matching(folder, pattern.split("/"), notes):
+        for path in matching(root, pattern.split("/"), notes):
             if path in found or is_own_question(path):
                 continue
             if (item := artifact_at(path, source.name, name_in(source, root, path))) is not None:
                 found[path] = item
     for pattern in source.folders:
-        for path in matching(folder, pattern.split("/"), notes):
+        for path in matching(root, pattern.split("/"), notes):
             if path not in found and (item := folder_store(path, source.name)) is not None:
                 found[path] = item
 
@@ -314,7 +314,7 @@ def in_project(folder: str, names: Collection[str]) -> list[Artifact]:
     found: dict[str, Artifact] = {}
     for name in sorted(names):
         if name in SOURCE and SOURCE[name].project:
-            _take(SOURCE[name], folder, folder, found, [])
+            _take(SOURCE[name], folder, found, [])
     return sorted(found.values())
 
 

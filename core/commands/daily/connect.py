@@ -24,8 +24,7 @@ from core.agents.connections import (
     take_back,
 )
 from core.agents.hand_over import HARVEST, is_ours, set_free
-from core.agents.tools import AGENT, AGENTS, HINTS, SERVER, START, Program, agent_name, own_program
-from core.agents.tools import PARTS as PARTS
+from core.agents.tools import AGENT, AGENTS, HINTS, PARTS, SERVER, START, Program, agent_name, own_program
 from core.base.paths import choose_home
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.row import DRY_RUN, YES, Argument, flag, top

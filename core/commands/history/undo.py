@@ -19,8 +19,7 @@ from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.fact_feed import after_undo
-from core.commands.history.runs import UNDO_RUN, Redone, redo_edit, runs, undo_edit, undo_in_project
-from core.commands.history.runs import UndoReport as UndoReport
+from core.commands.history.runs import UNDO_RUN, Redone, UndoReport, redo_edit, runs, undo_edit, undo_in_project
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.confirming import make_confirmed

@@ -17,7 +17,7 @@ from core.base.secrets.redact import redact
 from core.commands.library.documents import leaving_out_removed, trace_line, with_library
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
-from core.experience.kinds import outcomes_text
+from core.experience.kinds import outcomes_text, rate_text
 from core.experience.record import Served
 
 if TYPE_CHECKING:
@@ -380,12 +380,12 @@ def undone_text(value: Undone | list[ChangeRun]) -> str:
 def reflected_text(found: Reflection) -> str:
     rows = [f"{count(found.traces, 'trace')} recorded"]
     tasks = [
-        f"  {one.task_type}: {one.verdict}{_rate(one.success)} ({outcomes_text(one.outcomes)}; "
+        f"  {one.task_type}: {one.verdict}{rate_text(one.success)} ({outcomes_text(one.outcomes)}; "
         f"{count(one.questions, 'question')}, {one.unanswered} without an answer of use)"
         for one in found.tasks
     ]
     sources = [
-        f"  {one_line(one.domain)} ({one.source_type}): {one.verdict}{_rate(one.success)} "
+        f"  {one_line(one.domain)} ({one.source_type}): {one.verdict}{rate_text(one.success)} "
         f"({outcomes_text(one.outcomes)}; {count(one.documents, 'document')}, shown {one.retrieved} times)"
         for one in found.sources
     ]
@@ -394,7 +394,7 @@ def reflected_text(found: Reflection) -> str:
     ]
     gaps += [f"  {one['at'][:10]} [{one['task_type']}] {one_line(one['query'])!r}" for one in found.unanswered]
     failing = [
-        f"  {one.chunk_id[:8]} {one_line(one.title)}: {outcomes_text(one.outcomes)}{_rate(one.success)}: "
+        f"  {one.chunk_id[:8]} {one_line(one.title)}: {outcomes_text(one.outcomes)}{rate_text(one.success)}: "
         f"{one_line(one.text)}"
         for one in found.retire
     ]
@@ -419,7 +419,3 @@ def reflected_text(found: Reflection) -> str:
         rows += [f"  {one['at']}: {one_line(one['text'])}" for one in about.profiles]
         rows += [f"  missing: {one_line(about.gaps)}"] if about.gaps else []
     return "\n".join(rows) + "\n"
-
-
-def _rate(rate: float | None) -> str:
-    return "" if rate is None else f", success {rate:.2f}"

@@ -13,11 +13,12 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Commit, Compaction, Delegation, Edit, Event, Plan, Question, Todos
+from core.conversations.events import Command, Commit, Compaction, Delegation, Edit, Event, Plan, Question
 from core.rules.handoff import requests
 from core.rules.sentence import ANNOUNCES, FAINT, FILE, STRONG, WEAK, cue_of, is_prose, rows_of
 from core.rules.session import is_change, read_session
@@ -63,7 +64,6 @@ _THOUGHT = re.compile(
     rb'"type"\s*:\s*"reasoning"[^{}]{0,300}?"text"\s*:\s*("(?:[^"\\]|\\.)+")'
 )
 _OF_CODE = re.compile(r"[a-z][A-Z]|_|\w\.\w")
-_DONE = frozenset({"completed", "done", "cancelled", "canceled", "complete"})
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,7 @@ _OLD_IN_JSON, _NEW_IN_JSON = (
     re.compile(rf'"(?:{key}_?str(?:ing)?|{key}Text|{more})"\s*:\s*("(?:[^"\\]|\\.)*")', re.IGNORECASE)
     for key, more in (("old", "TargetContent"), ("new", "ReplacementContent"))
 )
+_ESCAPED = ("&amp;", "&lt;", "&gt;", "&quot;")
 _CUT, _UNTOLD = " characters left out", 400
 """The mark of a call that is not told in full; one of fewer characters without any line of code tells none."""
 
@@ -113,10 +114,19 @@ def edit_of(talk: Conversation, name: str, until: int, line: str, *, sure: bool 
     return max(written, default=-1)
 
 
-def untold_edit_of(talk: Conversation, name: str) -> int:
-    """The last edit of the file, -1 where there is none or where the calls tell which lines they wrote."""
-    turns = [at for at, told in edits(talk, name, len(talk.turns)) if told]
-    return max((at for at in turns if not _tells(talk.turns[at].text)), default=-1)
+def recorded_edit_of(talk: Conversation, name: str, line: str, data: bytes) -> int:
+    """The last edit of the file that put the line in by its whole record in the source, `data`, where the call that is
+    told of it was cut; -1 where there is none."""
+    once = json.dumps(line, ensure_ascii=False)[1:-1]
+    forms = b"|".join(re.escape(one.encode()) for one in (line, once, json.dumps(once, ensure_ascii=False)[1:-1]))
+    added = re.compile(rb"\+(?: |\\+t)*(?:%b)" % forms)
+    for at in reversed([at for at, told in edits(talk, name, len(talk.turns)) if told]):
+        if _CUT in talk.turns[at].text:
+            for event in talk.turns[at].events:
+                record = data[event.start : event.end]
+                if added.search(record) if b"*** Begin Patch" in record else re.search(forms, record):
+                    return at
+    return -1
 
 
 def edits(talk: Conversation, name: str, until: int) -> Iterator[tuple[int, bool]]:
@@ -168,6 +178,8 @@ def _tells(call: str) -> bool:
 
 def _puts_in(call: str, line: str) -> bool:
     """Whether an edit, as its call tells it, has a line that what it replaces has not."""
+    if any(mark in call and mark not in line for mark in _ESCAPED):
+        call = unescape(call)  # as a transcript in markdown may hold it
     if swaps := list(_SWAPPED.finditer(call)):
         return any(line in swap["new"] and line not in swap["old"] for swap in swaps)
     if "*** Begin Patch" in call or "\n@@ " in call:
@@ -257,7 +269,7 @@ def told_of(talk: Conversation, edit: int, of: Sought, thoughts: Iterable[tuple[
     orders = requests(read_session(talk))
     at, text = next((row for row in reversed(orders) if row[0] <= edit and _tells_work(row[1], of)), (-1, ""))
     until = next((row[0] for row in orders if row[0] > edit and _tells_work(row[1], of)), len(talk.turns))
-    order = _short(text, of) if at >= 0 else _step(talk, edit)
+    order = _short(text, of)
     if last := [row[1] for row in orders if at < row[0] <= edit and not row[1].endswith("?")]:
         order = " … then: ".join(filter(None, (order, " ".join(last[-1].split())[:ASKED])))
     of = of.rarer([row for turn in talk.turns if turn.role in ("user", "assistant") for row in rows_of(turn.text)])
@@ -362,14 +374,6 @@ def _speaker(talk: Conversation, at: int) -> str:
     if any(isinstance(event, Compaction | Delegation) for event in turn.events):
         return "report"
     return "" if turn.agent or turn.role not in ("user", "assistant") else turn.role
-
-
-def _step(talk: Conversation, edit: int) -> str:
-    """The step of the assistant's list that was worked on, where nobody's request is in the conversation."""
-    lists = [event for turn in talk.turns[: edit + 1] for event in turn.events if isinstance(event, Todos)]
-    steps = [(text, state.lower()) for text, state in lists[-1].items] if lists else []
-    now = [text for text, state in steps if state == "in_progress"] or [t for t, state in steps if state not in _DONE]
-    return f"(a step of the list) {now[0]}" if now else ""
 
 
 def _short(text: str, of: Sought) -> str:

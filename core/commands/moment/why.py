@@ -30,11 +30,11 @@ from core.commands.moment.reasons import (
     commit_turn,
     edit_of,
     edits,
+    recorded_edit_of,
     removes,
     sought,
     thoughts_in,
     told_of,
-    untold_edit_of,
 )  # fmt: skip
 from core.commands.row import FOREIGN, needed, single, whole_number
 from core.commands.table import SUMMARY
@@ -66,7 +66,7 @@ MESSAGE = 700
 UNCOMMITTED = "0" * 40
 BY_HASH, BY_SUBJECT, BY_EDIT, BY_LINE = "hash", "subject and file", "edit that is not committed", "edit of the line"
 BY_COPY = "edit of the line, in a session of another folder or of none that is known"
-BY_REMOVAL, BY_FILE = "removal of the file", "edit of the file, of which the lines are not recorded"
+BY_REMOVAL = "removal of the file"
 _TRAILER = re.compile(
     r"(?:Co-Authored-By|Signed-off-by|Generated with|[\w-]+-Checkpoint|[\w-]+-Session)\b", re.IGNORECASE
 )
@@ -138,8 +138,7 @@ def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
         reasons = [look.reason(change) for change in changes if change.hash != UNCOMMITTED]
         if not changes or changes[0].hash == UNCOMMITTED:
             change = changes[0] if changes else _Change("", "", "", "", "")
-            row = look.written(Reason("", "not committed", ""), change, BY_EDIT)
-            reasons = [*([row] if row.session else []), *reasons][:limit]
+            reasons = [look.written(Reason("", "not committed", ""), change, BY_EDIT), *reasons][:limit]
     notes = []
     if reasons and not any(row.session or row.committed for row in reasons):
         notes.append("no session that was read made this: nothing says why, but for the commit itself")
@@ -257,22 +256,19 @@ class _Look:
 
     def written(self, row: Reason, change: _Change, known_by: str) -> Reason:
         """With the newest session of this repository that wrote the line, or without one the file. Where none shows
-        that it did, with one of an unknown or another folder that wrote this line; else with the only one that wrote
-        the file and does not tell its lines."""
-        untold: list[tuple[Held, Conversation, int]] = []
+        that it did, with one of an unknown or another folder that wrote this line."""
         tells = not change.line or len(change.line) >= LEAST_LINE
-        for held, talk in self._naming(self._name, change.day, own=True):
-            edit = edit_of(talk, self._name, len(talk.turns), change.line, sure=True) if tells else -1
+        for held, talk in self._naming(self._name, change.day, own=True) if tells else ():
+            edit = edit_of(talk, self._name, len(talk.turns), change.line, sure=True)
+            if edit < 0 and change.line:
+                edit = recorded_edit_of(talk, self._name, change.line, _source(held))
             if edit >= 0 and (known_by != BY_REMOVAL or removes(talk.turns[edit])):
-                row = replace(row, day=row.day or held.ended[:10])
-                return self._told(row, held, talk, edit, change, known_by)
-            if known_by != BY_REMOVAL and (edit := untold_edit_of(talk, self._name)) >= 0:
-                untold.append((held, talk, edit))
+                return self._told(replace(row, day=row.day or held.ended[:10]), held, talk, edit, change, known_by)
         if known_by != BY_REMOVAL and len(change.line) >= OWN_LINE:
             for held, talk in self._naming(self._name, change.day, own=False):
                 if (edit := edit_of(talk, self._name, len(talk.turns), change.line, sure=True)) >= 0:
                     return self._told(row, held, talk, edit, change, BY_COPY)
-        return self._told(row, *untold[0], change, BY_FILE) if len(untold) == 1 else row
+        return row
 
     def _naming(self, name: str, day: str, *, own: bool) -> Iterator[tuple[Held, Conversation]]:
         """The newest conversations that name a file, begun until a day."""
@@ -303,10 +299,7 @@ class _Look:
         if known_by in (BY_HASH, BY_SUBJECT) or not change.line:
             about += [change.subject, change.body, Path(self._name).stem]
         secrets = whole_of(self._workspace, held).secrets
-        thoughts: list[tuple[int, str]] = []
-        with suppress(OSError):  # a conversation inside a database, or one that only the archive has, shows none
-            found = thoughts_in(files.read_file(Path(held.path)).data, talk)
-            thoughts = [(at, secrets.clear(text)) for at, text in found]
+        thoughts = [(at, secrets.clear(text)) for at, text in thoughts_in(_source(held), talk)]
 
         def clean(text: str) -> str:
             return secrets.hide(secrets.clear(text))
@@ -316,6 +309,13 @@ class _Look:
             row, session=held.name, turn=edit + 1, known_by=known_by, asked=clean(told.asked),
             asked_turn=told.turn, quotes=tuple(replace(quote, text=clean(quote.text)) for quote in told.quotes),
         )  # fmt: skip
+
+
+def _source(held: Held) -> bytes:
+    """The file of a conversation; nothing of one inside a database, or that only the archive has."""
+    with suppress(OSError):
+        return files.read_file(Path(held.path)).data
+    return b""
 
 
 # --- at the command line --------------------------------------------------------------------------------------------
@@ -333,7 +333,7 @@ def why_text(report: WhyReport) -> str:
             of = "" if row.session else "; no session is known to have written this"
             rows.append(f"  committed in {_named(row.committed)} (turn {row.committed.rpartition(':')[2]}{of})")
         if not (row.session or row.committed):
-            rows.append("  no session that was read made this commit")
+            rows.append(f"  no session that was read {'made this commit' if row.commit else 'wrote this'}")
     rows += [f"({one_line(report.note)})"] if report.note else []
     return "\n".join(rows) + "\n"
 

@@ -31,8 +31,7 @@ from core.factindex.index import read_index
 from core.give import still
 from core.harvest.proofs import Missing, Proofs, find_missing, marks
 from core.harvest.recovery import Recovered, with_store
-from core.knowledge.alike import Alike as Alike
-from core.knowledge.alike import Placed, Superseding, alike, offered, placed, superseding
+from core.knowledge.alike import Alike, Placed, Superseding, alike, offered, placed, superseding
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.answers import silenced
 from core.knowledge.bullet_text import BulletRef
@@ -203,7 +202,6 @@ def replace_old(
     new: Placed,
     act: str = "supersede",
     *,
-    seen: str | None = None,
     run: str = "",
     now: Clock = utc_now,
 ) -> Edited:
@@ -211,7 +209,7 @@ def replace_old(
     words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
     lines = (old.bullet, *old.statement.others)
     refs = [BulletRef(old.file, row.line, row.raw) for row in lines]
-    return change_all(workspace, act, refs, words, keep_secrets=True, seen=seen, run=run, now=now)
+    return change_all(workspace, act, refs, words, keep_secrets=True, run=run, now=now)
 
 
 def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:

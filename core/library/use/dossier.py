@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.base.choices import DOSSIER_SIZES
-from core.experience.kinds import Tally, counts_for, outcomes_text, success, total
+from core.experience.kinds import Tally, counts_for, outcomes_text, rate_text, success, total
 from core.experience.record import misleads
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
 from core.library.searched import titled
@@ -183,7 +183,7 @@ def _history(dossier: Dossier) -> list[str]:
     if dossier.level != FULL:
         counted = {dossier.task_type: {}, **dossier.tally}  # that of the task comes first
         lines = [
-            f"Usage history ({task}): {outcomes_text(counts)}{_rate(success(counts))}"
+            f"Usage history ({task}): {outcomes_text(counts)}{rate_text(success(counts))}"
             for task, counts in counted.items()
         ]
     for trace in dossier.traces:
@@ -193,10 +193,6 @@ def _history(dossier: Dossier) -> list[str]:
             f"- {trace.timestamp.date().isoformat()} [{trace.task_type}] → {trace.outcome.upper()}{said}{guessed}"
         )
     return lines
-
-
-def _rate(rate: float | None) -> str:
-    return "" if rate is None else f", success {rate:.2f}"
 
 
 def _line(text: str) -> str:

@@ -21,25 +21,13 @@ from core.experience.heard import Told, outcomes
 from core.experience.record import INFERRED
 from core.library import schema
 from core.library.extract import moment_of
-from core.library.records import UsageTrace, new_id
-from core.library.rows import add_trace, in_parts
+from core.library.records import Retrieval, UsageTrace, new_id
+from core.library.rows import add_trace, in_parts, read
 
 TURN_CHARACTERS, TALK_CHARACTERS = 20_000, 200_000
 """So much of a turn, and of all that was said, is looked at."""
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What a retrieval showed: chunk -> its text. `at` is when it was asked; `project` as in a trace."""
-
-    id: str
-    query: str
-    task_type: str
-    at: datetime
-    project: str | None
-    chunks: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -81,24 +69,19 @@ def heard_in(conversation: Conversation) -> Heard:
 # --- into the library -------------------------------------------------------------------------------------------------
 
 
-def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
-    """The retrievals among these ids that showed something, and of which no trace was recorded yet."""
+def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, tuple[Retrieval, dict[str, str]]]:
+    """The retrievals among these ids that showed something, and of which no trace was recorded yet, each with what it
+    showed: chunk -> its text."""
     r, f, c, t = schema.retrieval.c, schema.retrieval_chunk.c, schema.chunk.c, schema.usage_trace.c
-    found: dict[str, Shown] = {}
+    found: dict[str, tuple[Retrieval, dict[str, str]]] = {}
     for part in in_parts(ids):
-        recorded = set(connection.execute(select(t.retrieval_id).where(t.retrieval_id.in_(part))).scalars())
-        asked = (
-            select(r.id, r.query, r.task_type, r.timestamp, r.project, c.id.label("chunk"), c.content)
-            .join(schema.retrieval_chunk, f.retrieval_id == r.id)
-            .join(schema.chunk, c.id == f.chunk_id)
-            .where(r.id.in_(part))
-            .order_by(r.id, f.rank)
-        )
-        for row in connection.execute(asked):
-            if row.id not in recorded:
-                known = (row.id, row.query, row.task_type, row.timestamp, row.project)
-                one = found.setdefault(row.id, Shown(*known, {}))
-                one.chunks[row.chunk] = row.content
+        recorded = select(t.retrieval_id).where(t.retrieval_id.in_(part))
+        asked = read(connection, schema.retrieval, Retrieval, r.id.in_(part), r.id.not_in(recorded))
+        texts = select(f.retrieval_id, c.id, c.content).join(schema.chunk, c.id == f.chunk_id)
+        chunks: dict[str, dict[str, str]] = {}
+        for key, chunk, content in connection.execute(texts.where(f.retrieval_id.in_(part)).order_by(f.rank)):
+            chunks.setdefault(key, {})[chunk] = content
+        found |= {one.id: (one, chunks[one.id]) for one in asked if one.id in chunks}
     return found
 
 
@@ -106,16 +89,16 @@ def record_heard(connection: Connection, heard: Heard) -> list[UsageTrace]:
     """Traces of what a conversation used, grouped under its name and with its time, whenever it is read; none where it
     retrieved nothing, or was read before."""
     known = shown_in(connection, heard.places)
-    order = sorted(((*heard.places[key], shown) for key, shown in known.items()), key=lambda row: (row[0], row[2].id))
+    order = sorted(((*heard.places[key], *one) for key, one in known.items()), key=lambda row: (row[0], row[2].id))
     made = []
-    for place, (at, told, about) in enumerate(order):
+    for place, (at, told, about, texts) in enumerate(order):
         end = next((later for later, *_ in order[place + 1 :] if later > at), len(heard.said))
         task = about.task_type if about.task_type in TASK_TYPES else "other"
-        shown = [Told(text, key, "") for key, text in about.chunks.items()]
+        shown = [Told(text, key, "") for key, text in texts.items()]
         for things, outcome, notes in outcomes(shown, about.query, heard.said[at:end]):
             chunks = tuple(one.of for one in things)
             trace = UsageTrace(
-                new_id(), chunks, task, outcome, told or about.at, heard.id, heard.title, about.query, notes,
+                new_id(), chunks, task, outcome, told or about.timestamp, heard.id, heard.title, about.query, notes,
                 INFERRED, about.id, about.project,
             )  # fmt: skip
             add_trace(connection, trace)

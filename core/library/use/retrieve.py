@@ -25,7 +25,7 @@ from core.library import schema
 from core.library.database import Library, cause_of, database_errors
 from core.library.places import standing_at, without_file
 from core.library.records import Chunk, Document, Link, Retrieval, SourceProfile, new_id
-from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
+from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of, record_of
 from core.library.use import candidates, strategies
 from core.library.use.dossier import FULL, Dossier, level_of, shown_traces
 from core.library.use.postgresql import Embedder, fill_vectors
@@ -259,7 +259,7 @@ def documents_without_content(connection: Connection, ids: Iterable[str]) -> dic
     found: dict[str, Document] = {}
     for part in in_parts(ids):
         for row in connection.execute(_DOCUMENTS, {"ids": part}).mappings():
-            found[row["id"]] = Document(raw_content="", **row)
+            found[row["id"]] = record_of(Document, {**row, "raw_content": ""})
     return found
 
 
