@@ -10,6 +10,7 @@ import pytest
 
 from core.base.result import KnowledgeError, attempt
 from core.cli.main import main
+from core.commands.moment.find import find
 from core.commands.search import SearchReport, search
 from core.commands.workspace import Workspace, open_workspace
 from tests.made_home import trusted
@@ -76,7 +77,6 @@ def test_filters_of_the_command(workspace: Workspace) -> None:
     assert keys(kind="bullet", since="2026-05") == {"facts.md:3", "decisions.md:3"}
     project = workspace.cwd / "app"
     project.mkdir()
-    assert keys(project=str(project)) == set()
     for named in ({"kind": "thing"}, {"since": "May"}, {"since": "2026-13"}, {"limit": 0}):
         result = attempt(search, workspace, "exporter", **named)  # type: ignore[arg-type]
         assert isinstance(result, KnowledgeError) and result.error.code == "usage" and result.error.hint
@@ -90,8 +90,7 @@ def test_a_project_has_its_own_knowledge_and_sees_the_homes(workspace: Workspace
     trusted(project, workspace.environment)
     inside = Workspace(workspace.paths, workspace.loaded, workspace.environment, project)
     assert len(found(inside, "exporter", limit=50).hits) == 8
-    [hit] = found(workspace, "exporter", project=str(project)).hits
-    assert (hit.entry.text, hit.entry.project) == ("The exporter of this project", str(project))
+    assert [row.text for row in find(workspace, "exporter", str(project)).hits] == ["The exporter of this project"]
     assert len(found(workspace, "exporter", limit=50).hits) == 7
 
 

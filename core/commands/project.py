@@ -288,13 +288,6 @@ def _known_ones(known: Projects) -> str:
     return f"known are {', '.join(places[-10:])}" if places else "none is known yet"
 
 
-def lines_of(workspace: Workspace, folder: Path) -> Scope | None:
-    """The lines of the project that a folder belongs to, as its user sees them; None for a folder of no project."""
-    known = known_projects(workspace.paths, workspace.environment)
-    here = here_in(str(folder), known, workspace.environment)
-    return Scope(workspace, known, here, str(folder), narrow=True) if here.root else None
-
-
 IN_NO_PROJECT = "this server was not started in a project's folder, so it tells what is the user's alone"
 
 

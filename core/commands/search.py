@@ -25,7 +25,7 @@ from core.base.paths import Paths
 from core.base.project import is_below
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.entry_sources import search_sources
-from core.commands.project import find_project, lines_of, project_warnings
+from core.commands.project import find_project, project_warnings
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.factindex.index import NAME, fact_in
 from core.knowledge.check import Finding
@@ -40,7 +40,6 @@ from core.search.index import open_index
 from core.search.query import remarks as of_reasons
 from core.search.query import search as find
 from core.search.store import COLUMNS, Row, counted
-from core.search.words import storable
 
 if TYPE_CHECKING:
     from core.commands.project import Scope
@@ -86,15 +85,13 @@ def search(
     kind: str = "",
     since: str = "",
     tag: Sequence[str] | None = None,
-    project: str = "",
     limit: int = LIMIT,
     before: str = "",
     scope: Scope | None = None,
 ) -> SearchReport:
     """The best entries for any text; conversations are none (`moment.find` has both). `since` and `before` are YYYY,
-    YYYY-MM or YYYY-MM-DD; `project` limits it to what lies in a folder or was harvested from its project, `scope` to
-    what an agent may be told. Raises KnowledgeError for no words, a filter that is none, or a store that cannot be
-    listed."""
+    YYYY-MM or YYYY-MM-DD; `scope` limits it to what may be told, or to one project. Raises KnowledgeError for no words,
+    a filter that is none, or a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
         raise KnowledgeError(
@@ -107,22 +104,20 @@ def search(
             raise KnowledgeError("usage", f"{day!r} is no date", hint="write it as 2026-06-12, 2026-06 or 2026")
     if not 1 <= limit <= MAX_LIMIT:
         raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
-    here = find_project(workspace, project)
-    within = storable(str(here or "")) if project else ""
-    told = lines_of(workspace, here) if project and here is not None and scope is None else scope
-    keep = told.tells_entry if told is not None and not told.everything else None
+    here = find_project(workspace, "")
+    keep = scope.tells_entry if scope is not None and not scope.everything else None
     folder, index = search_folder(workspace, here), opened_search(workspace, here)
     try:
-        filters = Filters((kind,) if kind else (), tuple(tag or ()), since, "" if told is not None else within, before)
+        filters = Filters((kind,) if kind else (), tuple(tag or ()), since, before=before)
         near, note = near_in(workspace, index, folder, text)
         hits = find(index, text, filters, limit, near, _not_removed(workspace.paths, keep))
         number = counted(index.database)
-        nothing = "" if hits else _why_nothing(index, within, keep)
+        nothing = "" if hits else _why_nothing(index, keep)
     finally:
         index.close()
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
-    warnings += [*project_warnings(workspace, project), *(told.warnings if told is not None else ())]
-    found = _said_again(workspace, _as_facts_stand(workspace, _without_removed(workspace, hits)), told)
+    warnings += [*project_warnings(workspace, ""), *(scope.warnings if scope is not None else ())]
+    found = _said_again(workspace, _as_facts_stand(workspace, _without_removed(workspace, hits)), scope)
     return SearchReport(text, found, number, tuple(warnings), nothing)
 
 
@@ -168,12 +163,10 @@ def _without_removed(workspace: Workspace, hits: Sequence[Hit]) -> Sequence[Hit]
     return [*rows, *(replace(hit, score=min(hit.score, least), why=(*hit.why, "its file is gone")) for hit in away)]
 
 
-def _why_nothing(index: Index, project: str, keep: Callable[[Entry], bool] | None) -> str:
-    """Why no entry was found: nothing is known yet, of the project or at all, or what is known does not say it."""
-
-    where = f" of {project}" if project else " here" if keep is not None else ""
-    condition, values = Filters(project="" if keep is not None else project).sql()
-    rows = index.database.execute(f"SELECT {COLUMNS} FROM entries e WHERE 1{condition}", values)
+def _why_nothing(index: Index, keep: Callable[[Entry], bool] | None) -> str:
+    """Why no entry was found: nothing is known yet, here or at all, or what is known does not say it."""
+    where = " here" if keep is not None else ""
+    rows = index.database.execute(f"SELECT {COLUMNS} FROM entries")
     if any(keep is None or keep(Row(*row).entry()) for row in rows):
         return f"what is known{where} was searched, and nothing says this"
     return f"nothing is known{where} yet, so this does not tell that nothing was said"

@@ -19,9 +19,8 @@ from core.commands.moment.handoff import handoff as handed_off
 from core.commands.moment.worked import CHUNK, worked_text
 from core.commands.moment.worked import worked as used
 from core.commands.text import count
-from core.commands.transcript import part, with_turn
+from core.commands.transcript import cut, part, with_turn
 from core.commands.workspace import Workspace
-from core.conversations.turns import cut
 from core.mcp_server import tools
 from core.mcp_server.pages import settled, told_in
 from core.mcp_server.tools import TaskType

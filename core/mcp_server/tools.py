@@ -38,8 +38,8 @@ from core.commands.search import MAX_LIMIT as MAX_HITS
 from core.commands.search import remarks, search
 from core.commands.statements import Found
 from core.commands.text import count
+from core.commands.transcript import cut
 from core.commands.workspace import Workspace
-from core.conversations.turns import cut
 from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, settled, size_of, told_in
 
 MAX_LIMIT, MAX_MEMORIES_LISTED, MAX_BUDGET_TOKENS = 50, 200, 12_000

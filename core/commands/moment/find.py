@@ -145,11 +145,10 @@ def find(
         look = _Look(wide.workspace, text, kind, tag, wanted, max(LOOKED, limit), database, brought)
         rows = look.rows(own, is_own=True) if own.folder and tells else []
         enough = sum(not row.weak for row in rows) >= limit
-        entries, spoken, of = look.entries, look.searched(own), look.searched(own) + brought.waiting
+        entries, spoken = look.entries, look.searched(own)
         if not (own.folder and tells) or (not wide.narrow and (lists or not enough)):
             rows += look.rows(wide, is_own=False, tells=tells and not enough)
             entries, spoken = look.entries, look.searched(wide)
-            of = spoken + brought.waiting
         shown = _shown(rows, infer_task_type(text), limit)
         sure = not text.strip() or max((row.sharp for row in shown), default=0.0) >= look.least
         shown = [row for row in _given_room(shown, look) if row.text]
@@ -183,9 +182,10 @@ def find(
     warnings = [one for one in (problem, *wide.warnings, *look.warnings) if one]
     if lists:
         warnings = list(dict.fromkeys((*warnings, *look.asides, *remarks(text, look.hits, look.nothing))))
-    found = FindReport(text, own.folder, entries, spoken, of, tuple(shown), "; ".join(notes), tuple(warnings))
-    hits = tuple(look.hits[:limit]) if lists else ()
-    return replace(found, listed=hits, turns=look.turns, waiting=brought.waiting, understood=look.understood)
+    return FindReport(
+        text, own.folder, entries, spoken, tuple(shown), "; ".join(notes), tuple(warnings),
+        tuple(look.hits[:limit]) if lists else (), look.turns, brought.waiting, look.understood,
+    )  # fmt: skip
 
 
 def _scope(workspace: Workspace, project: str) -> Scope:
@@ -277,7 +277,7 @@ class _Look:
         wanted, of_conversations = self._wanted, bool(self._wanted.sources or self._wanted.role)
         if self.text.strip() and self._kind != "conversation" and not of_conversations:
             report = search(
-                self._workspace, self.text, self._kind, wanted.since, self._tag, "", self._most, wanted.before, scope
+                self._workspace, self.text, self._kind, wanted.since, self._tag, self._most, wanted.before, scope
             )
             entries = report.hits
             self.entries = 0 if report.nothing.startswith("nothing is known") else report.entries

@@ -60,16 +60,15 @@ _KEYS = ("kind", "key", "text", "day", "project", "session", "turn", "served", "
 
 @dataclass(frozen=True)
 class FindReport:
-    """What was found, best first. `project` is the folder that was meant, "" for none; `of` conversations there are,
-    `conversations` of them were searched, `waiting` are not read yet. `note` says what is to be known of the answer as
-    a whole. `listed`: everything that matches, where it was asked for, as the indexes have it; `turns` there are in
-    all, `understood` says how a question about days was taken."""
+    """What was found, best first. `project` is the folder that was meant, "" for none; `conversations` were searched,
+    `waiting` are not read yet. `note` says what is to be known of the answer as a whole. `listed`: everything that
+    matches, where it was asked for, as the indexes have it; `turns` there are in all, `understood` says how a question
+    about days was taken."""
 
     query: str
     project: str
     entries: int
     conversations: int
-    of: int
     hits: tuple[FoundRow, ...]
     note: str
     warnings: tuple[str, ...] = ()
@@ -80,7 +79,8 @@ class FindReport:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `--json`."""
-        searched = {"entries": self.entries, "conversations": self.conversations, "of": self.of}
+        of = self.conversations + self.waiting
+        searched = {"entries": self.entries, "conversations": self.conversations, "of": of}
         hits = [row.to_json() for row in self.hits]
         return {"project": self.project or None, "searched": searched, "hits": hits, "note": self.note}
 

@@ -163,17 +163,13 @@ def judge(workspace: Workspace, now: float | None = None) -> int:
             continue
         for at, row in waiting:
             went = how_it_went(row, turns)
-            _note(path, {"event": OUTCOME, "of": at, "went": went})
+            append(Path(path), json.dumps({"event": OUTCOME, "of": at, "went": went}).encode() + b"\n")
             by, when = f"hook of {row.get('tool', '')}", _time(row)
             text, why, session = (str(row.get(name, "")) for name in ("text", "why", "session"))
             use = Use(text, _AS_OUTCOME[went], when, _TASK_OF.get(str(row.get("event")), "other"), why, by, "", session)
             record.record(workspace.paths.experience, [replace(use, once=f"{path}:{at}")])
             judged += 1
     return judged
-
-
-def _note(path: str, row: Mapping[str, Any]) -> None:
-    append(Path(path), json.dumps(row).encode() + b"\n")
 
 
 def how_it_went(row: Mapping[str, Any], turns: Sequence[Turn]) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Commit, Compaction, Delegation, Edit, Event, Plan, Question, Todos
+from core.conversations.events import Command, Commit, Compaction, Delegation, Edit, Event, Plan, Question
 from core.rules.handoff import requests
 from core.rules.sentence import ANNOUNCES, FAINT, FILE, STRONG, WEAK, cue_of, is_prose, rows_of
 from core.rules.session import is_change, read_session
@@ -64,7 +64,6 @@ _THOUGHT = re.compile(
     rb'"type"\s*:\s*"reasoning"[^{}]{0,300}?"text"\s*:\s*("(?:[^"\\]|\\.)+")'
 )
 _OF_CODE = re.compile(r"[a-z][A-Z]|_|\w\.\w")
-_DONE = frozenset({"completed", "done", "cancelled", "canceled", "complete"})
 
 
 @dataclass(frozen=True)
@@ -270,7 +269,7 @@ def told_of(talk: Conversation, edit: int, of: Sought, thoughts: Iterable[tuple[
     orders = requests(read_session(talk))
     at, text = next((row for row in reversed(orders) if row[0] <= edit and _tells_work(row[1], of)), (-1, ""))
     until = next((row[0] for row in orders if row[0] > edit and _tells_work(row[1], of)), len(talk.turns))
-    order = _short(text, of) if at >= 0 else _step(talk, edit)
+    order = _short(text, of)
     if last := [row[1] for row in orders if at < row[0] <= edit and not row[1].endswith("?")]:
         order = " … then: ".join(filter(None, (order, " ".join(last[-1].split())[:ASKED])))
     of = of.rarer([row for turn in talk.turns if turn.role in ("user", "assistant") for row in rows_of(turn.text)])
@@ -375,14 +374,6 @@ def _speaker(talk: Conversation, at: int) -> str:
     if any(isinstance(event, Compaction | Delegation) for event in turn.events):
         return "report"
     return "" if turn.agent or turn.role not in ("user", "assistant") else turn.role
-
-
-def _step(talk: Conversation, edit: int) -> str:
-    """The step of the assistant's list that was worked on, where nobody's request is in the conversation."""
-    lists = [event for turn in talk.turns[: edit + 1] for event in turn.events if isinstance(event, Todos)]
-    steps = [(text, state.lower()) for text, state in lists[-1].items] if lists else []
-    now = [text for text, state in steps if state == "in_progress"] or [t for t, state in steps if state not in _DONE]
-    return f"(a step of the list) {now[0]}" if now else ""
 
 
 def _short(text: str, of: Sought) -> str:
