@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.base.figures import count, size
-from core.base.result import Ok, Result
-from core.commands.context import context
+from core.commands.context import ContextPrefix, context
 from core.commands.history.trash import PurgeReport, trash_purge
-from core.commands.moment.hints import hints
 from core.commands.sources import NAMES, title_of
 from core.commands.workspace import Workspace
 from gui.shell import RUN, Shell
@@ -25,7 +23,6 @@ from gui.state import HISTORY_KEYS
 from gui.toolkit.keys import Shortcut, label_of
 from gui.views.digest_switch import ask_delete, write_digest
 from gui.views.first_start import open_demo
-from gui.views.state_line import HARVEST
 from gui.workbench import VIEWS, view_keys
 
 if TYPE_CHECKING:
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
 
 # name -> what it does in words, icon; the shell or the panel does it
 ACTIONS: dict[str, tuple[str, str]] = {
-    "harvest": (HARVEST.words, "wheat"),
+    "harvest": ("Harvest: look first, then apply", "wheat"),
     "search": ("Search everything, and all commands", "search"),
     "search.leave": ("Back from the search", "arrow-left"),
     "digest.toggle": ("Digest in prompt on or off", "toggle-right"),
@@ -51,7 +48,6 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "doctor": ("Check the store, and repair it", "shield-check"),
     "trash.purge": ("Empty the trash of what is past its time", "trash-2"),
     "context.copy": ("Copy what a new conversation would start with", "copy"),
-    "hints": ("Hints that agents were given, and how they went", "lightbulb"),
     "demo": ("Try the demo in a home of its own", "circle-play"),
     "config.open": ("Open the settings file", "external-link"),
     "home.open": ("Open the home folder", "folder-open"),
@@ -92,10 +88,9 @@ def add_actions(
         "doctor": partial(check, shell),
         "trash.purge": partial(purge, shell),
         "context.copy": partial(copy, shell),
-        "hints": partial(tell_hints, shell),
         "demo": partial(open_demo, shell),
         "config.open": shell.open_settings,
-        "home.open": partial(open_home, shell),
+        "home.open": lambda: shell.open_path(str(shell.workspace.paths.home)),
         **of_panel,
     }
     for name, (words, icon) in ACTIONS.items():
@@ -126,11 +121,7 @@ def check(shell: Shell) -> None:
     """Look at the store like a file system check; offer to mend what can be mended."""
     workspace = shell.workspace
 
-    def finish(result: Result[Any]) -> None:
-        if not isinstance(result, Ok):
-            shell.error(result.error)
-            return
-        report: DoctorReport = result.value
+    def finish(report: DoctorReport) -> None:
         left = [found for found in report.findings if not found.repaired]
         if not left:
             shell.toast("The store is whole", icon="shield-check")
@@ -196,33 +187,10 @@ def copy(shell: Shell) -> None:
     """Put the stable prefix of a new prompt on the clipboard."""
     workspace = shell.workspace
 
-    def finish(result: Result[Any]) -> None:
-        if not isinstance(result, Ok):
-            shell.error(result.error)
-        elif text := result.value.prefix.text:
+    def finish(found: ContextPrefix) -> None:
+        if text := found.prefix.text:
             shell.copy(text, f"Copied {len(text.encode()):,} bytes: the start of a new conversation")
         else:
             shell.toast("There is nothing to inject: no digest, or it is switched off", icon="info", color="accent")
 
     shell.submit("The prompt", lambda _job: context(workspace), finish)
-
-
-def tell_hints(shell: Shell) -> None:
-    """The newest hints that hooks handed out, and how each went."""
-    workspace = shell.workspace
-
-    def finish(result: Result[Any]) -> None:
-        if not isinstance(result, Ok):
-            shell.error(result.error)
-            return
-        rows = [f"• {row.text[:90]} ({row.tool}, {row.at[:10]}; {row.went or 'not known yet'})"
-                for row in result.value.hints]  # fmt: skip
-        on = f"Hints are given for: {', '.join(result.value.on)}." if result.value.on else "Hints are switched off."
-        shell.ask("Hints", "\n".join(rows or ["No hint was given yet."]) + f"\n\n{on}", "Close", lambda: None)
-
-    shell.submit("The hints", lambda _job: hints(workspace, limit=SHOWN), finish)
-
-
-def open_home(shell: Shell) -> None:
-    """Open the home folder in the file browser."""
-    shell.open_path(str(shell.workspace.paths.home))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.panel.ledger_rows import LedgerRows, counts_at_once, ledger_rows
 from core.commands.panel.overview import overview
 from core.commands.settings import NOT_TRUSTED, Settings, asked, config_show, unanswered
@@ -135,8 +135,14 @@ class Reader:
     """Asks for a gathering when something changed: never two at once, a little after the change, and during a harvest
     (which changes something all the time) with rests as long as the reading itself."""
 
-    def __init__(self, shell: Shell, gatherers: Mapping[str, Gatherer], done: Callable[[Result[Gathered]], object]):
-        self._shell, self._gatherers, self._done = shell, gatherers, done
+    def __init__(
+        self,
+        shell: Shell,
+        gatherers: Mapping[str, Gatherer],
+        done: Callable[[Gathered], object],
+        failed: Callable[[ErrorInfo], object],
+    ) -> None:
+        self._shell, self._gatherers, self._done, self._failed = shell, gatherers, done, failed
         self._wanted = 0.0  # when the next reading is due, 0 for none
         self._running = False
         self._took = 0.0
@@ -169,14 +175,12 @@ class Reader:
         calls, self._shell.on_next_reading = self._shell.on_next_reading, []
         begun = time.monotonic()
 
-        def finish(result: Result[Any]) -> None:
+        def finish(tell: Callable[[Any], object], answer: Any) -> None:
             self._running = False
             self._ended = time.monotonic()
             self._took = self._ended - begun
             if self._shell.workspace.paths == workspace.paths:  # else another home was opened meanwhile
-                if isinstance(result, Ok):
-                    self._seen = result.value.ledger_seen
-                self._done(result)
+                tell(answer)
             for call in calls:
                 self._shell.look.jobs.post(call)  # once the views have shown what was read
             self.tick()
@@ -192,7 +196,12 @@ class Reader:
             post(partial(show, first_counts=counts))
             return gather(workspace, self._gatherers, tell=lambda rows: post(partial(show, first_rows=rows)))
 
-        self._shell.submit("Reading the store", read, finish, lane=GATHER)
+        def take(found: Gathered) -> None:
+            self._seen = found.ledger_seen
+            self._done(found)
+
+        self._shell.submit("Reading the store", read, partial(finish, take), failed=partial(finish, self._failed),
+                           lane=GATHER)  # fmt: skip
         return True
 
 

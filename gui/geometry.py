@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from core.base import files
 from core.base.paths import state_folder
@@ -15,6 +16,9 @@ from core.base.result import KnowledgeError
 FILE_NAME = "panel.json"
 SMALLEST = (480, 360)  # pixels of the window: below it one column has no room
 LARGEST = 16_384
+BOUNDS = {"x": (-LARGEST, LARGEST), "y": (-LARGEST, LARGEST), "width": (SMALLEST[0], LARGEST),
+          "height": (SMALLEST[1], LARGEST), "scale": (0, 4)}  # fmt: skip
+"""Within these a remembered number is believed."""
 VISIBLE_EDGE = 80  # pixels of the title bar that must be within reach on some screen
 
 
@@ -51,27 +55,12 @@ def read_geometry(folder: Path | None = None) -> tuple[Geometry, str]:
         return Geometry(), f"The remembered window could not be read and is set back ({path}): {problem}"
     if not isinstance(raw, dict):
         return Geometry(), f"The remembered window is not understood and is set back ({path})"
-    usual = Geometry()
-    return (
-        Geometry(
-            x=round(number(raw, "x", usual.x, -LARGEST, LARGEST)),
-            y=round(number(raw, "y", usual.y, -LARGEST, LARGEST)),
-            width=round(number(raw, "width", usual.width, SMALLEST[0], LARGEST)),
-            height=round(number(raw, "height", usual.height, SMALLEST[1], LARGEST)),
-            maximized=raw.get("maximized") is True,
-            scale=number(raw, "scale", 0.0, 0.0, 4.0),
-            choices=words(raw.get("choices")),
-        ),
-        "",
-    )
-
-
-def number(raw: Mapping[str, object], name: str, usual: float, low: float, high: float) -> float:
-    """The number under `name` when it is one and lies within the bounds, else `usual`."""
-    value = raw.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        return usual
-    return float(value)
+    kept: dict[str, Any] = {"maximized": raw.get("maximized") is True, "choices": words(raw.get("choices"))}
+    for name, (low, high) in BOUNDS.items():
+        value = raw.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high:
+            kept[name] = float(value) if name == "scale" else round(value)
+    return Geometry(**kept), ""
 
 
 def words(raw: object) -> dict[str, str]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
 
-from core.base.answer import price
 from core.base.figures import count
-from core.base.result import ErrorInfo, KnowledgeError, Result
+from core.base.result import ErrorInfo
 from core.commands.harvest import finish_harvest, harvest
-from core.commands.harvest_options import HarvestRequest
+from core.commands.harvest_options import HarvestRequest, price_of
+from core.commands.history.runs import UndoReport
 from core.commands.panel.titles import UNCALLED, Called, titles_of
 from core.commands.workspace import Workspace, reopened
 from core.harvest.report import THROUGH, HarvestReport, NewLine, Progress
@@ -33,16 +31,14 @@ BEST_OF_ONE = 4
 
 @dataclass(frozen=True)
 class Talk:
-    """One conversation of a run: what it is called, how far it is, what became of it and how many lines it gave."""
+    """One conversation of a run: what it is called, how far it is, and the order in which news of it came."""
 
     path: str
     name: str
     bytes: int = 0
     called: Called = UNCALLED
     state: str = WAITING
-    outcome: str = ""
     calls: int = 0
-    lines: int = 0
     order: int = 0
 
     @property
@@ -71,8 +67,6 @@ class Watch:
             )
             for step in steps
         }
-        self._states = Counter(talk.state for talk in self.talks.values())
-        self._done, self._all = 0, sum(talk.bytes or 1 for talk in self.talks.values())
         self.begun, self.sent, self.received, self.again = begun, 0, 0, 0
         self.counts: dict[str, int] = {}
         self.best: list[Came] = []
@@ -90,7 +84,7 @@ class Watch:
             return
         if news.kind != THROUGH:
             if talk.state == WAITING or news.calls > talk.calls:
-                self._put(talk, replace(talk, state=READING, calls=news.calls, order=self._news))
+                self.talks[talk.path] = replace(talk, state=READING, calls=news.calls, order=self._news)
             return
         self._forget(talk)
         fresh = [line for line in news.lines if not line.again]
@@ -100,8 +94,8 @@ class Watch:
         if fresh:
             self._lines[talk.path] = fresh
         state = BROKEN if news.outcome == "failed" else LEFT if news.outcome in NOT_READ else READ
-        before, talk = talk, replace(talk, state=state, outcome=news.outcome, lines=len(fresh), order=self._news)
-        self._put(before, talk)
+        talk = replace(talk, state=state, order=self._news)
+        self.talks[talk.path] = talk
         said = {came.line.text for came in self.best}  # at once, by two conversations that were read side by side
         self.best += [Came(line, talk, now) for line in fresh[:BEST_OF_ONE] if line.text not in said]
         self.best = sorted(self.best, key=lambda came: (-came.line.score, -came.at))[:BEST]
@@ -113,26 +107,24 @@ class Watch:
             self.counts[line.category] -= 1
             self.best = [came for came in self.best if came.talk.path != talk.path]
 
-    def _put(self, before: Talk, talk: Talk) -> None:
-        self.talks[talk.path] = talk
-        self._states[before.state] -= 1
-        self._states[talk.state] += 1
-        if before.state in (WAITING, READING) and talk.state not in (WAITING, READING):
-            self._done += talk.bytes or 1
-
     def count(self, state: str) -> int:
         """How many conversations are in a state."""
-        return self._states[state]
+        return sum(talk.state == state for talk in self.talks.values())
 
     @property
     def through(self) -> int:
         """How many are through."""
-        return len(self.talks) - self._states[WAITING] - self._states[READING]
+        return len(self.talks) - self.count(WAITING) - self.count(READING)
 
     def _estimate(self, now: float) -> None:
-        rest = self._all - self._done
-        if self._done and self.through >= 2:
-            left = (now - self.begun) * rest / self._done
+        done = rest = 0
+        for talk in self.talks.values():
+            if talk.state in (WAITING, READING):
+                rest += talk.bytes or 1
+            else:
+                done += talk.bytes or 1
+        if self.through >= 2:
+            left = (now - self.begun) * rest / done
             self.left = min(left, self.left) if self.left and rest else left  # it never counts up
 
 
@@ -153,24 +145,11 @@ class Run:
     names: Mapping[str, Called] = field(default_factory=dict)
     watch: Watch | None = None
     digest: int = 0
-    provider: str = "offline"
     took: float = 0.0
-    undone: bool = False
-    lines_out: int = 0
-    restored: int = 0
-    stayed: int = 0
-    """This many of its lines the undo left, because the user has changed them since."""
+    undone: UndoReport | None = None
     sources: tuple[str, ...] = ()
     workspace: Workspace | None = None
     """What the dry run looked at; the harvest is of the same, whatever the window shows by then."""
-
-
-class Planned(NamedTuple):
-    """A dry run, what its conversations are called by their paths, and the home with the settings that it was for."""
-
-    report: HarvestReport
-    names: Mapping[str, Called]
-    workspace: Workspace
 
 
 class HarvestRun:
@@ -193,21 +172,26 @@ class HarvestRun:
         if is_elsewhere(self._shell.state):
             self._set(Run(HELD_UP, sources=sources, workspace=workspace))
             return
-        asked = Run(PLANNING, provider=workspace.config.provider, sources=sources, workspace=workspace)
+        asked = Run(PLANNING, sources=sources, workspace=workspace)
         self._set(asked)
         request = HarvestRequest(sources=sources)
 
-        def planned(result: Result[Planned]) -> None:
+        def planned(run: Run) -> None:
             if self.now is asked:  # else another home has been asked about since
-                self._planned(result)
+                self._job = None
+                self._set(run)
 
-        def work(_job: Job) -> Planned:
+        def failed(error: ErrorInfo) -> None:
+            if self.now is asked:
+                self._failed(error)
+
+        def work(_job: Job) -> Run:
             settled = reopened(workspace)  # no run on settings that are not those of the file
             report = harvest(settled, request)
             names = titles_of(workspace, [row.artifact for row in report.plan.classified])
-            return Planned(report, names, settled)
+            return replace(asked, phase=PLANNED, plan=report, names=names, workspace=settled)
 
-        self._job = self._shell.submit("The dry run", work, planned, lane=RUN)
+        self._job = self._shell.submit("The dry run", work, planned, failed=failed, lane=RUN)
 
     def apply(self) -> bool:
         """Do what the dry run showed; False when there is no dry run to do, or another program came first."""
@@ -223,15 +207,15 @@ class HarvestRun:
         self._set(replace(self.now, phase=RUNNING, watch=watch, digest=digest))
         self._shell.change(activity=Activity("Harvesting"))
 
-        def finish(result: Result[Any]) -> None:
-            self._ended(result, time.monotonic() - begun)
+        def finish(report: HarvestReport) -> None:
+            self._ended(report, time.monotonic() - begun)
 
         def work(job: Job) -> HarvestReport:
             reopened(workspace)  # raises for settings that cannot be read any more
             request = HarvestRequest(apply=True, sources=sources)
             return harvest(workspace, request, progress=job.report, cancelled=lambda: job.cancelled)
 
-        self._job = self._shell.submit("The harvest", work, finish, progress=self._step, lane=RUN)
+        self._job = self._shell.submit("The harvest", work, finish, failed=self._failed, progress=self._step, lane=RUN)
         return True
 
     def cancel(self) -> None:
@@ -247,11 +231,13 @@ class HarvestRun:
         """Bring to its end what a harvest left that was cut off."""
         workspace = self._shell.workspace
 
-        def finished(result: Result[HarvestReport]) -> None:
-            if isinstance(result, KnowledgeError):
-                self._shell.error(result.error)
-            elif result.value.errors:
-                self._shell.error(result.value.errors[0])
+        def failed(error: ErrorInfo) -> None:
+            self._shell.error(error)
+            self._shell.refresh()
+
+        def finished(report: HarvestReport) -> None:
+            if report.errors:
+                self._shell.error(report.errors[0])
             else:
                 self._shell.toast("The harvest that was cut off is finished: its lines are in your files")
             self._shell.refresh()
@@ -259,7 +245,7 @@ class HarvestRun:
         def work(_job: Job) -> HarvestReport:
             return finish_harvest(reopened(workspace))
 
-        self._shell.submit("Finishing the harvest", work, finished, lane=RUN)
+        self._shell.submit("Finishing the harvest", work, finished, failed=failed, lane=RUN)
 
     def undo(self) -> None:
         """Take back what the run did."""
@@ -267,9 +253,8 @@ class HarvestRun:
         if report is not None and report.run and not self.now.undone:
             self._shell.undo(report.run, self._undone)
 
-    def _undone(self, report: Any) -> None:
-        out, back, stayed = report.lines_out, len(report.restored), len(report.stayed)
-        self._set(replace(self.now, undone=True, lines_out=out, restored=back, stayed=stayed))
+    def _undone(self, report: UndoReport) -> None:
+        self._set(replace(self.now, undone=report))
 
     def rest(self) -> None:
         """Forget a result or a plan that was looked at."""
@@ -285,19 +270,18 @@ class HarvestRun:
         self.now = run
         self.on_change()
 
-    def _planned(self, result: Result[Planned]) -> None:
+    def _failed(self, error: ErrorInfo) -> None:
+        """The dry run, or the harvest itself, came to nothing."""
         self._job = None
-        if isinstance(result, KnowledgeError):
-            self._set(replace(self.now, phase=FAILED, error=result.error))
-            return
-        report, names, workspace = result.value
-        provider = workspace.config.provider
-        self._set(replace(self.now, phase=PLANNED, plan=report, names=names, workspace=workspace, provider=provider))
+        self._shell.change(activity=None)
+        self._set(replace(self.now, phase=FAILED, error=error))
+        self._shell.refresh()
 
     def _step(self, news: Progress) -> None:
-        activity, watch = self._shell.state.activity, self.now.watch
-        if activity is None or watch is None:
+        activity, watch, workspace = self._shell.state.activity, self.now.watch, self.now.workspace
+        if activity is None or watch is None or workspace is None:
             return
+        config = workspace.config
         watch.hear(news, time.monotonic())
         spent = watch.sent + watch.received
         self._shell.change(
@@ -306,45 +290,24 @@ class HarvestRun:
                 done=watch.through,
                 total=len(watch.talks),
                 tokens=spent,
-                price=self._price(watch, spent),
+                price=price_of(workspace, config.provider, config.model, watch.sent, watch.received) if spent else None,
                 left=watch.left,
                 failed=watch.count(BROKEN),
             )
         )
         self._set(replace(self.now))
 
-    def _price(self, watch: Watch, spent: int) -> float | None:
-        """What the run has cost so far: by the prices of the model, else by the estimate of the dry run."""
-        workspace = self.now.workspace
-        if workspace is None or not spent:
-            return None
-        config = workspace.config
-        override = (config.price_input_per_million, config.price_output_per_million)
-        known = price(config.provider, config.model, watch.sent, watch.received, override)
-        return known if known is not None else spent_so_far(self.now.plan, spent)
-
-    def _ended(self, result: Result[HarvestReport], took: float) -> None:
+    def _ended(self, report: HarvestReport, took: float) -> None:
         self._job = None
-        if isinstance(result, KnowledgeError):
-            self._shell.change(activity=None)
-            self._set(replace(self.now, phase=FAILED, error=result.error))
-        else:
-            self._shell.change(activity=None)
-            self._set(replace(self.now, phase=ENDED, report=result.value, took=took))
-            self._shell.look.jobs.attempt(self.on_end, result.value)
+        self._shell.change(activity=None)
+        self._set(replace(self.now, phase=ENDED, report=report, took=took))
+        self._shell.look.jobs.attempt(self.on_end, report)
         self._shell.refresh()
 
 
 def is_elsewhere(state: State) -> bool:
     """Whether another program changes the store now."""
     return state.snapshot is not None and state.snapshot.overview.status.stands.run.state == ELSEWHERE
-
-
-def spent_so_far(plan: HarvestReport | None, tokens: int) -> float | None:
-    """About what so many tokens cost, by the estimate of the dry run; None where that does not know a price."""
-    if plan is None or not plan.price or not plan.tokens:
-        return None
-    return plan.price * tokens / (plan.tokens + plan.expected_output)
 
 
 def ended_words(report: HarvestReport) -> str:

@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 import dearpygui.dearpygui as dpg
 
-from core.base.result import ErrorInfo, KnowledgeError, Result
+from core.base.result import ErrorInfo
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS, add_actions
 from gui.gather import Gathered, Gatherer, Homes, Reader
@@ -144,7 +144,7 @@ class KnowledgePanel:
         self.homes = Homes(
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
         )
-        shell.on_home = self._use_home
+        shell.use_home = self._use_home
         shell.on_banner = self.workbench.show_error
         shell.on_success = lambda _name: self.workbench.banner.outlive()
         self.keyboard = Keyboard(look, SHORTCUTS, shell.run, look.focus.mine, lambda: shell.settling.waiting)
@@ -161,7 +161,7 @@ class KnowledgePanel:
             for view in (*self.workbench.views.values(), self.inspector)
             if hasattr(view, "gather")
         }
-        self.reader = Reader(shell, gatherers, self._gathered)
+        self.reader = Reader(shell, gatherers, self._gathered, self._not_gathered)
         shell.on_refresh = lambda: self.reader.ask(soon=True)
         self.homes.watch()
         self.reader.ask(soon=True)
@@ -200,9 +200,6 @@ class KnowledgePanel:
         self.keyboard.dispose()
         self.homes.stop()
         self.shell.dispose()
-        self.workbench.dispose()
-        self.reading.dispose()
-        self.inspector.dispose()
         if dpg.does_item_exist(self.root):
             dpg.delete_item(self.root)
         self.look.dispose()
@@ -227,12 +224,12 @@ class KnowledgePanel:
         there = state.view == LIBRARY or self.shell.workspace.paths.library.exists()
         return tuple(row.name for row in TABS if row.name != LIBRARY or there)
 
-    def _gathered(self, result: Result[Gathered]) -> None:
-        if isinstance(result, KnowledgeError):
-            self.shell.change(problem=result.error)
-            self.workbench.show_error(result.error, "Try again", self.shell.refresh, stays=True)
-            return
-        found, state = result.value, self.shell.state
+    def _not_gathered(self, error: ErrorInfo) -> None:
+        self.shell.change(problem=error)
+        self.workbench.show_error(error, "Try again", self.shell.refresh, stays=True)
+
+    def _gathered(self, found: Gathered) -> None:
+        state = self.shell.state
         self.workbench.mended(state.problem)
         self.shell.workspace = found.workspace
         same_data = all(state.data.get(name) is value for name, value in found.data.items())

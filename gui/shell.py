@@ -23,8 +23,6 @@ A view is a class with this shape (all on the interface thread, except `gather`)
                                              # tells that a text field has the keyboard (then leave plain keys alone).
                                              # True when used. Number keys and shortcuts of the panel come after it.
         keys = (("N", "Write a bullet"), )   # optional: those keys with what they do, for the keys dialog
-        def dispose(self): ...               # let go of what lives outside of `parent` (most views: nothing; windows
-                                             # made with `look.own` and dialogs are deleted with the look)
 
 A view may have a `side`: an object with `build`, `refresh`, shown in the left column while the view is open. The
 evidence (`gui/views/inspector/`) has the same shape and shows `state.selected` over the list.
@@ -55,13 +53,14 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
 from core.base.markdown import split_provenance
-from core.base.result import ErrorInfo, KnowledgeError, Result
+from core.base.result import ErrorInfo, Ok, Result
 from core.commands.history.runs import EDIT_RUN
 from core.commands.settings import config_set, settings_to_open
 from core.commands.workspace import Workspace
 from gui.state import NOTHING, REDO, UNDO, History, Selection, State, Step
 from gui.toolkit.dialogs import Question
 from gui.toolkit.jobs import Job, Jobs, Worker, no_wake
+from gui.toolkit.letters import shortened
 from gui.toolkit.messages import Toast, ToastLook
 from gui.toolkit.outside import open_outside
 from gui.toolkit.theme import Look
@@ -88,13 +87,15 @@ class Shell:
         self.choices: dict[str, str] = {}
         self._chosen: dict[str, Selection] = {}  # view -> what was selected when it was left
         self.on_refresh: Callable[[], object] = lambda: None
-        self.on_home: Callable[[Workspace], object] = lambda _: None
+        self.use_home: Callable[[Workspace], object] = lambda _: None
         self.on_next_reading: list[Callable[[], object]] = []
         self.on_banner: Callable[[ErrorInfo, str, Callable[[], object] | None], object] = lambda *_: None
         self.on_refused: Callable[[], object] = lambda: None
         self.on_read: Callable[[Reading], object] = lambda _: None
         self.on_success: Callable[[str], object] = lambda _name: None
         self.layers: list[Callable[[str, frozenset[str], bool], bool]] = []
+        self.at_end: list[Callable[[], object]] = []
+        """What ends threads that a view has begun; windows made with `look.own` are deleted with the look."""
         self.search_place = 0  # where the field of the search stands: in the header, where there is one
         self.dirty = True
         self.history = History()
@@ -145,10 +146,6 @@ class Shell:
         """Gather the store again, soon; several wishes become one."""
         self.on_refresh()
 
-    def use_home(self, workspace: Workspace) -> None:
-        """Show another home in this panel."""
-        self.on_home(workspace)
-
     def after_reading(self, call: Callable[[], object]) -> None:
         """Gather the store again and call once that is done (settings and files are then as they are on disk)."""
         self.on_next_reading.append(call)
@@ -164,14 +161,23 @@ class Shell:
         self,
         name: str,
         work: Callable[[Job], Any],
-        done: Callable[[Result[Any]], object] | None = None,
+        done: Callable[[Any], object],
         *,
+        failed: Callable[[ErrorInfo], object] | None = None,
         progress: Callable[[Any], object] | None = None,
         lane: str = QUICK,
     ) -> Job:
-        """Run `work(job)` on a worker; `done` gets its Result (an exception comes as a KnowledgeError). `name` begins a
-        sentence: "The notes of app.py". Use `self.workspace` as it is when you submit, not inside the work."""
-        return self._workers[lane].submit(name, work, done, progress)
+        """Run `work(job)` on a worker; `done` gets its value, or `failed` its error (an exception comes as one), which
+        else stands below the middle. `name` begins a sentence: "The notes of app.py". Use `self.workspace` as it is
+        when you submit, not inside the work."""
+
+        def ended(result: Result[Any]) -> None:
+            if isinstance(result, Ok):
+                done(result.value)
+            else:
+                (failed or self.error)(result.error)
+
+        return self._workers[lane].submit(name, work, ended, progress)
 
     def write(
         self,
@@ -189,18 +195,14 @@ class Shell:
         workspace = self.workspace
         self.settling.begin()
 
-        def finish(result: Result[Any]) -> None:
-            if isinstance(result, KnowledgeError):
-                self.settling.end()
-                self.on_refused()
-                if failed is not None:
-                    failed(result.error)
-                else:
-                    self.error(result.error)
-                if result.error.code == "changed-outside":
-                    self.refresh()
-                return
-            value = result.value
+        def refused(error: ErrorInfo) -> None:
+            self.settling.end()
+            self.on_refused()
+            (failed or self.error)(error)
+            if error.code == "changed-outside":
+                self.refresh()
+
+        def finish(value: Any) -> None:
             warning = str(getattr(value, "warning", "") or "")
             run = str(getattr(value, "run", "") or "")
             if remember and run.startswith(EDIT_RUN):
@@ -215,7 +217,7 @@ class Shell:
             if done is not None:
                 done(value)
 
-        return self.submit(name, lambda _job: act(workspace), finish)
+        return self.submit(name, lambda _job: act(workspace), finish, failed=refused)
 
     def in_order(self, act: Callable[..., object]) -> Callable[..., object]:
         """`act` as something that waits until the edit before it has been read back: for a click on a button."""
@@ -343,13 +345,10 @@ class Shell:
         self._opening(path, lambda: open_outside(path, line))
 
     def _opening(self, what: str, act: Callable[[], str]) -> None:
-        def finish(result: Result[Any]) -> None:
-            if isinstance(result, KnowledgeError):
-                self.error(result.error)
-            else:
-                self.toast(f"Opened {result.value}", icon="external-link", color="accent", seconds=2.5)
+        def opened(name: str) -> None:
+            self.toast(f"Opened {name}", icon="external-link", color="accent", seconds=2.5)
 
-        self.submit(f"Opening {what}", lambda _job: act(), finish)
+        self.submit(f"Opening {what}", lambda _job: act(), opened)
 
     def copy(self, words: str, what: str = "Copied") -> None:
         """Put words on the clipboard and say so."""
@@ -367,10 +366,6 @@ class Shell:
         """One more thing that can be done from everywhere."""
         self.actions[name] = Action(name, words, icon, act, shortcut)
 
-    def reword(self, name: str, words: str) -> None:
-        """Other words for an action: what it does depends on what goes on."""
-        self.actions[name] = replace(self.actions[name], words=words)
-
     # --- speaking to the user ---
 
     def toast(self, words: str, **how: Unpack[ToastLook]) -> None:
@@ -379,8 +374,9 @@ class Shell:
             self._toast.show(words, **how)
 
     def error(self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None) -> None:
-        """An error as a sentence below the middle, with the way out as a button."""
-        self.on_banner(error, action, on_action)
+        """An error as a sentence below the middle, with the way out as a button; what was cancelled is none."""
+        if error.code != "cancelled":
+            self.on_banner(error, action, on_action)
 
     def ask(
         self, title: str, words: str, confirm: str, on_confirm: Callable[[], object], *, kind: str = "primary"
@@ -415,6 +411,8 @@ class Shell:
 
     def dispose(self, timeout: float = 10.0) -> bool:
         """Cancel every job and wait for the workers; True when all have ended."""
+        for call in self.at_end:
+            call()
         for worker in self._workers.values():
             worker.cancel_all()
         end = time.monotonic() + timeout
@@ -425,7 +423,7 @@ class Shell:
 def _named(lines: Sequence[str], file: str) -> str:
     """The first of some lines and the file that it is in."""
     text = split_provenance(str(lines[0]).strip().removeprefix("- "))[0]
-    text = text if len(text) <= NAMED else f"{text[:NAMED].rstrip()}…"
+    text = shortened(text, NAMED)
     more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
     return f"'{text}'{more} in {file}"
 
@@ -517,4 +515,3 @@ class View(Protocol):
     def build(self, parent: int) -> object: ...
     def refresh(self, state: State) -> object: ...
     def press(self, key: str, typing: bool) -> bool: ...
-    def dispose(self) -> object: ...

@@ -76,9 +76,8 @@ class Watcher:
         self.ready = threading.Event()
         """Set while it really watches, for tests: what is changed from then on is seen."""
 
-    def start(self, others: Iterable[str] = ()) -> None:
-        """Begin to watch the home and the files `others`."""
-        self._others = tuple(others)
+    def start(self) -> None:
+        """Begin to watch the home."""
         self._thread = threading.Thread(target=self._run, name="knowledge-watch", daemon=True)
         self._thread.start()
 

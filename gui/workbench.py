@@ -104,7 +104,7 @@ class Workbench:
             dpg.configure_item(self._holders[name], show=False)
         self._loading = box(look, parent, "clear")
         self._holders[""] = self._loading
-        loading = EmptyState(look, self._loading, self._loading, icon="hourglass", title="Loading…", words=LOADING)
+        loading = EmptyState(look, self._loading, icon="hourglass", title="Loading…", words=LOADING)
         loading.show(True)
         # Below the view: what comes there takes some of its height, and moves nothing under the mouse.
         self.banner = Banner(look, parent, on_height=self._make_room)
@@ -209,8 +209,3 @@ class Workbench:
         """What stood at the top is no more so."""
         if problem is not None and self.banner.shown == problem:
             self.banner.hide()
-
-    def dispose(self) -> None:
-        """Let the views go."""
-        for view in self.views.values():
-            view.dispose()

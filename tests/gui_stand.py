@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import ErrorInfo, Ok
+from core.base.result import ErrorInfo
 from core.commands.workspace import Workspace
 from tests.gui_window import Desk, Target
 
@@ -60,9 +60,8 @@ class Stand:
             return
         workspace, before = self.shell.workspace, self.shell.state.of(self.view.name)
 
-        def put(result: Any) -> None:
-            assert isinstance(result, Ok), result
-            self.shell.put({self.view.name: result.value})
+        def put(value: Any) -> None:
+            self.shell.put({self.view.name: value})
             for call in calls:
                 self.look.jobs.post(call)
 
@@ -132,21 +131,6 @@ class Stand:
         self.gather()
         self.settle()
 
-    def answer(self, choice: str, mine: str, read: Callable[[], str], *, before: str, after: str) -> None:
-        """Take one way out of the question that an edit of a file changed outside (`before`) has become; `after` is
-        what `read()` says once the words are put there all the same."""
-        editor = self.view.session.editor
-        assert read() == before and editor.asking and editor.words == mine
-        self.click(editor.choices[choice].item)
-        assert (self.view.session.target is None) == (choice != "copy")
-        assert read() == (after if choice == "again" else before)
-        if choice == "theirs":
-            self.click(self.toast()[1])
-            assert editor.words == mine
-        elif choice == "copy":
-            assert self.desk.dpg.get_clipboard_text() == mine and editor.asking
-            self.press("Escape")
-
     def toast(self) -> tuple[str, int]:
         """What the toast says, and its button."""
         toast = self.shell._toast
@@ -158,7 +142,6 @@ class Stand:
         assert not self.desk.jobs.errors, self.desk.jobs.errors
         self.desk.ticks.clear()
         self.keyboard.dispose()
-        self.view.dispose()
         assert self.shell.dispose()
 
 

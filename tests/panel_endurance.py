@@ -232,14 +232,11 @@ def person(seat: Seat, day: Day) -> Iterator[None]:
 
 
 def save(seat: Seat, view: Any, day: Day) -> None:
-    """Ctrl+Enter; where the harvest has written to the file meanwhile, it is refused, and the same keys try again."""
+    """Ctrl+Enter; where the harvest has written to the file again and again meanwhile, the same keys try again."""
     while view.session.target is not None:
-        day.refused += view.session.editor.asking
-        asking = view.session.editor.asking
         seat.desk.press("ctrl+Return")
-        if asking:
-            seat.until(lambda: view.session.target is None or not seat.panel.shell.busy())
-        seat.until(lambda: view.session.target is None or view.session.editor.asking)
+        seat.until(lambda: view.session.target is None or not view.session.writing)
+        day.refused += view.session.target is not None
 
 
 def lines_of(workspace: Workspace) -> list[str]:

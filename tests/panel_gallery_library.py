@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from core.base.result import Ok, attempt
 from core.commands.library.ingest import library_ingest
-from core.commands.panel import library as commands
+from core.commands.library.use import library_record, library_retrieve
 from core.commands.workspace import Workspace
 from tests.panel_desk import Seat
 from tests.panel_gallery_lists import Shot, opened
@@ -41,14 +41,17 @@ def leave_library(workspace: Workspace) -> None:
             )
         (folder / f"{name}.md").write_text("\n".join(words), encoding="utf-8")
     assert isinstance(attempt(library_ingest, workspace, [str(folder)]), Ok)
-    outcomes = "wwwpwwmwlwpw"
+    outcomes = ("win", "win", "win", "partial", "win", "win", "miss", "win", "misleading", "win", "partial", "win")
     for turn, (task, question) in enumerate(ASKED * 4):
-        found = commands.search(workspace, question)
+        found = library_retrieve(workspace, question)
         for at, one in enumerate(found.retrieved.dossiers[:3]):
-            outcome = "l" if task == "factual_lookup" and (turn + at) % 3 else outcomes[(turn + at) % len(outcomes)]
-            commands.mark(workspace, outcome, one.chunk.id, found.retrieved.id, task, "it named the lock")
+            outcome = (
+                "misleading" if task == "factual_lookup" and (turn + at) % 3 else outcomes[(turn + at) % len(outcomes)]
+            )
+            library_record(workspace, chunk=[one.chunk.id], task=task, outcome=outcome, notes="it named the lock",
+                           retrieval=found.retrieved.id)  # fmt: skip
     for question in ("Are locks across processes fair?", "Does asyncio work on Windows?"):
-        commands.search(workspace, question)
+        library_retrieve(workspace, question)
 
 
 def library(seat: Seat, shot: Shot) -> None:

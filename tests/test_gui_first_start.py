@@ -42,11 +42,12 @@ def test_the_first_start_names_what_is_here_and_harvests_it_with_one_button(desk
     with seated(desk, workspace) as seat:
         page = seat.panel.first_start
         seat.until(lambda: page.report is not None)
-        assert [(row.name, row.total) for row in page.tools] == [("claude_code", 2), ("codex", 1), ("gemini_cli", 1)]
-        assert page.tools[0].warning.startswith("Claude Code deletes")
-        assert not page.tools[1].warning, "Codex deletes nothing"
+        found = [(row.name, row.conversations) for row in page.tools]
+        assert found == [("claude_code", 2), ("codex", 1), ("gemini_cli", 1)]
+        warned = [str(desk.dpg.get_value(line.warning)) for line in page.lines[:2]]
+        assert warned[0].startswith("Claude Code deletes") and not warned[1], "Codex deletes nothing"
         line = page.lines[0]
-        assert desk.dpg.get_value(line._number) == "2" and line.row.words.startswith("2 conversations  ·  338B")
+        assert desk.dpg.get_value(line._number) == "2" and (line.row.conversations, line.row.bytes) == (2, 338)
         assert page.models[0].at == page.chosen and page.models[0].words.startswith("Stays on this computer")
         assert "4 conversations" in page.begin.label
         page.lines[1].toggle._switch()  # not Codex

@@ -18,7 +18,7 @@ from core.commands.panel.overview import overview
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
 from gui.state import NOTHING, Selection
-from gui.views.inspector.rows import CHUNK, Page, given_row, load, turn_rows
+from gui.views.inspector.rows import CHUNK, Page, line_row, load, turn_rows
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read
@@ -72,7 +72,7 @@ def test_a_conversation_tells_what_became_of_it_and_what_it_gave(home: Home) -> 
 
 
 def test_code_of_what_a_conversation_gave_is_code() -> None:
-    row = given_row(0, Given("facts.md", 3, "", "run `make check`, **always**"))
+    row = line_row(("given", 0), Given("facts.md", 3, "", "run `make check`, **always**"))
     assert row.text == "run make check, always" and row.text[slice(*row.code[0])] == "make check"
 
 

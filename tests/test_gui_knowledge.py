@@ -75,11 +75,11 @@ def test_a_key_stays_when_lines_above_come_and_go(home: Workspace) -> None:
     """Else the editor would move to another bullet while somebody types."""
     write(home, "facts.md", "# Facts\n\n- same\n  but in detail\n- other\n- same\n")
     data = gather(home, None)
-    assert [key[2] for key in data.found if key[1] == "- same"] == [1, 2]
+    assert [key[2] for key in data.said if key[1] == "- same"] == [1, 2]
     assert data.key_of("facts.md", "- same", 6) == ("facts", "- same", 2)
     write(home, "facts.md", "# Facts\n\n- first\n- same\n  but in detail\n- other\n- same\n")
     moved = gather(home, data)
-    assert moved.found[("facts", "- same", 2)].bullet.line == 7 and moved.key_of("facts.md", "- none") is None
+    assert moved.said[("facts", "- same", 2)].found.bullet.line == 7 and moved.key_of("facts.md", "- none") is None
 
 
 def test_an_edited_bullet_is_found_again(home: Workspace) -> None:
@@ -157,30 +157,26 @@ def test_the_keyboard_alone_ticks_off_and_adds(stand: Stand, home: Workspace) ->
     assert "- drink tea [from: by-hand," in read(home, "tasks.md").split("## Done")[1]
 
 
-@pytest.mark.parametrize("choice", ["again", "theirs", "copy"])
-def test_a_file_changed_outside_refuses_the_edit_and_loses_nothing(stand: Stand, home: Workspace, choice: str) -> None:
+def test_an_edit_of_a_file_changed_outside_loses_nothing_of_either(stand: Stand, home: Workspace) -> None:
     stand.begin("boils at 100")
     stand.type_text(" deg")
     outside = FACTS + "- from outside\n"  # the bullet's own line is as it was: only the hash tells
     write(home, "facts.md", outside)
     stand.press("ctrl+Return")
+    assert read(home, "facts.md") == outside.replace("at 100 [", "at 100 deg [")
     assert "from outside" in stand.texts(), "the user sees what is there now"
-    stand.answer(choice, "The kettle boils at 100 deg", lambda: read(home, "facts.md"), before=outside,
-                 after=outside.replace("at 100 [", "at 100 deg ["))  # fmt: skip
 
 
 def test_a_file_that_changes_all_the_time_does_not_keep_a_person_from_saving(
     stand: Stand, home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A quick harvest writes between any two frames: "Try again" must look and write in one go, and only once."""
+    """A quick harvest writes between any two frames: a save must look and write in one go, and only once."""
     from gui.views import editing
 
     facts, looks, look = home.paths.knowledge / "facts.md", [0], editing.category_view
     stand.press("n")
     stand.type_text("kept")
     write(home, "facts.md", FACTS + "- line of a harvest\n")
-    stand.press("ctrl+Return")
-    assert stand.view.session.editor.asking
 
     def looked(workspace: Workspace, category: str) -> Any:
         found = look(workspace, category)
@@ -192,8 +188,8 @@ def test_a_file_that_changes_all_the_time_does_not_keep_a_person_from_saving(
 
     monkeypatch.setattr(editing, "category_view", looked)
     session = stand.view.session
-    session.choose("again")
-    session.choose("again")
+    session.save()
+    session.save()
     stand.settle()
     assert session.target is None and looks == [4]
     assert read(home, "facts.md").count("- kept") == 1 and read(home, "facts.md").count("line of a harvest") == 4
@@ -203,9 +199,9 @@ def test_a_bullet_that_was_itself_changed_is_shown_before_it_is_overwritten(stan
     stand.begin("boils at 100")
     stand.type_text(" deg")
     write(home, "facts.md", FACTS.replace("boils at 100", "boils at 99"))
-    stand.press("ctrl+Return", "ctrl+Return")  # the second one: try again
+    stand.press("ctrl+Return")
     editor = stand.view.session.editor
-    assert "boils at 99" in read(home, "facts.md") and not editor.asking
+    assert "boils at 99" in read(home, "facts.md")
     assert "Now it says: The kettle boils at 99" in stand.desk.dpg.get_value(editor.note)
     assert editor.words == "The kettle boils at 100 deg"
     stand.press("ctrl+Return")
@@ -216,7 +212,9 @@ def test_a_bullet_that_is_gone_can_be_written_anew(stand: Stand, home: Workspace
     stand.begin("boils at 100")
     stand.type_text(" deg")
     write(home, "facts.md", "# Facts\n\n- nothing of that kind is here now\n")
-    stand.press("ctrl+Return", "ctrl+Return", "ctrl+Return")
+    stand.press("ctrl+Return")
+    assert "boils at 100" not in read(home, "facts.md"), "that it is gone is said first"
+    stand.press("ctrl+Return")
     text = read(home, "facts.md")
     assert "- nothing of that kind is here now\n" in text and "- The kettle boils at 100 deg [from: by-hand" in text
 

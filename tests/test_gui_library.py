@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from core.commands.library.ingest import library_ingest
-from core.commands.library.use import library_record
-from core.commands.panel import library as commands
+from core.commands.library.use import library_record, library_retrieve
+from core.commands.panel.overview import documents
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import FlowRow, matching
 from gui.views.library import rows as plain
@@ -73,7 +73,7 @@ def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
 def filled(home: Workspace, files: Path) -> LibraryPage:
     """A page of a library that was asked once."""
     library_ingest(home, [str(files)])
-    answered = commands.search(home, QUESTION)
+    answered = library_retrieve(home, QUESTION)
     return LibraryPage(answered=answered, chosen=answered.retrieved.dossiers[0].chunk.id)
 
 
@@ -98,9 +98,9 @@ def test_a_dossier_says_what_it_is_why_it_was_found_and_how_it_served(home: Work
     marked = replace(page, said={first.chunk.id: "misleading"})
     assert everything(marked)[0].meta.startswith("you said: misleading") and "undo" in everything(marked)[0].can
     assert "Never yet" not in said(sheet(marked)) and row.meta.startswith("never used yet")
-    for key, outcome in (("w", "win"), ("l", "misleading")):
-        assert commands.mark(home, key, first.chunk.id, page.answered.retrieved.id).outcome == outcome  # type: ignore[union-attr]
-    again = replace(page, answered=commands.search(home, QUESTION), chosen=first.chunk.id)
+    for outcome in ("win", "misleading"):
+        library_record(home, chunk=[first.chunk.id], outcome=outcome, retrieval=page.answered.retrieved.id)  # type: ignore[union-attr]
+    again = replace(page, answered=library_retrieve(home, QUESTION), chosen=first.chunk.id)
     assert "1 win, 1 misleading" in said(sheet(again))
 
 
@@ -109,7 +109,7 @@ def test_documents_are_filtered_and_those_taken_out_come_last(home: Workspace, f
 
     filled(home, files)
     library_remove(home, str(files / "fuses.md"))
-    page = LibraryPage("documents", documents=commands.documents(home).documents)
+    page = LibraryPage("documents", documents=documents(home).documents)
     assert [row.text for row in everything(page)] == ["Kettles", "Fuses"]
     assert "archive" in everything(page)[0].can and "restore" in everything(page)[1].can
     assert [row.text for row in matching(everything(page), "kettles.md")] == ["Kettles"]
@@ -176,10 +176,10 @@ def test_two_files_come_in_are_asked_and_one_key_counts(stand: Stand, home: Work
     ask(stand, QUESTION.rstrip("?"))
     assert stand.view.data.dossier is not None and stand.view.list.selected == stand.view.data.chosen
     stand.press("w")
-    kept = commands.search(home, QUESTION).retrieved.dossiers[0]
+    kept = library_retrieve(home, QUESTION).retrieved.dossiers[0]
     assert [trace.outcome for trace in kept.traces] == ["win"]
     stand.press("w")
-    kept = commands.search(home, QUESTION, unlogged=True).retrieved.dossiers[0]
+    kept = library_retrieve(home, QUESTION, unlogged=True).retrieved.dossiers[0]
     assert sum(sum(numbers.values()) for numbers in kept.tally.values()) == 1, "the same key twice counts once"
     assert stand.errors == []
 
@@ -190,7 +190,7 @@ def test_an_outcome_is_replaced_by_another_and_taken_back(stand: Stand, home: Wo
     chunk = str(stand.view.data.chosen)
 
     def outcomes() -> list[str]:
-        found = commands.search(home, QUESTION, unlogged=True).retrieved.dossiers
+        found = library_retrieve(home, QUESTION, unlogged=True).retrieved.dossiers
         return [trace.outcome for one in found if one.chunk.id == chunk for trace in one.traces]
 
     stand.press("l")
@@ -263,7 +263,7 @@ def test_a_document_is_archived_and_brought_back(stand: Stand, home: Workspace, 
     stand.view.list.select(stand.row("Fuses").key)
     stand.press("Delete")
     assert stand.texts() == ["Kettles", "Fuses"] and stand.row("Fuses").meta.startswith("archived")
-    assert {one.document.title for one in commands.search(home, QUESTION).retrieved.dossiers} == {"Kettles"}
+    assert {one.document.title for one in library_retrieve(home, QUESTION).retrieved.dossiers} == {"Kettles"}
     stand.press("r")
     assert stand.row("Fuses").meta.startswith("note") and stand.errors == []
 
@@ -281,7 +281,7 @@ def test_what_a_new_text_leaves_behind_is_told_when_it_is_taken_in(
     stand: Stand, home: Workspace, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(home, files)
-    best = commands.search(home, QUESTION).retrieved.dossiers[0]
+    best = library_retrieve(home, QUESTION).retrieved.dossiers[0]
     library_record(home, chunk=[best.chunk.id], outcome="win")
     changed = Path(best.document.source)
     changed.write_text("# Nothing\n\nOf what stood here before, no word stands here any more at all.\n")

@@ -12,14 +12,14 @@ import pytest
 
 from core.base.paths import Paths
 from core.commands.harvest_options import HarvestRequest
-from core.commands.sources import SourceFound, SourcesReport
+from core.commands.sources import SourceFound
 from core.commands.workspace import Workspace
 from gui.views.sources import (
     SourcesColumn,
     expiry_words,
+    is_picked,
     named_paths,
-    row_of,
-    rows_of,
+    source_words,
     summary,
     switched,
 )
@@ -42,9 +42,6 @@ class Column(SourcesColumn):
     def press(self, _key: str, _typing: bool) -> bool:
         """It has no keys."""
         return False
-
-    def dispose(self) -> None:
-        """Nothing lives outside of it."""
 
 
 def leave(home: Path, number: int, days: float) -> Path:
@@ -80,14 +77,10 @@ def setting(home: Workspace) -> list[str]:
 
 def test_a_source_says_how_much_is_here_and_how_much_of_it_is_harvested() -> None:
     found = SourceFound("codex", "Codex", False, ["/srv/会議"], 12, 3 << 20, "2026-05-01T10:00:00Z", 7, 2, 3)
-    row = row_of(found, True, 1_777_633_200.0)  # an hour after the newest
-    assert (
-        row.words == ("12 conversations  ·  3.0MB  ·  the newest 1 h ago  ·  7 harvested  ·  2 grown since  ·  3 new")
-        and row.on
-        and row.found
-    )
+    words = source_words(found, 1_777_633_200.0)  # an hour after the newest
+    assert words == "12 conversations  ·  3.0MB  ·  the newest 1 h ago  ·  7 harvested  ·  2 grown since  ·  3 new"
     found.new, found.too_large = 1, 2
-    assert row_of(found, True, 0.0).words.endswith("1 new  ·  2 too large")
+    assert source_words(found, 0.0).endswith("1 new  ·  2 too large")
 
 
 def test_what_a_tool_will_delete_is_louder_the_more_would_be_lost() -> None:
@@ -102,16 +95,12 @@ def test_what_a_tool_will_delete_is_louder_the_more_would_be_lost() -> None:
     assert expiry_words(replace(found, expires_days=0)) == ("", "hint")
 
 
-def test_what_was_found_comes_first_and_the_settings_say_what_is_read() -> None:
-    report = SourcesReport([
-        SourceFound("home", "home", True), SourceFound("codex", "Codex", False),
-        SourceFound("goose", "Goose", False, ["/x"], 2, new=2),
-    ])  # fmt: skip
-    rows = rows_of(report, ("home", "claude-code", "codex"), 0.0)
-    assert [(row.name, row.found, row.on) for row in rows] == [
-        ("home", True, True), ("goose", True, False), ("codex", False, True)]  # fmt: skip
-    assert all(row.on for row in rows_of(report, ("all",), 0.0))
-    assert summary(rows, report) == "1 other tool left something here  ·  2 conversations in all"
+def test_what_was_found_is_counted_and_the_settings_say_what_is_read() -> None:
+    rows = [SourceFound("home", "home", True), SourceFound("codex", "Codex", False),
+            SourceFound("goose", "Goose", False, ["/x"], 2, new=2)]  # fmt: skip
+    assert [is_picked(("home", "claude-code", "codex"), row.name) for row in rows] == [True, True, False]
+    assert all(is_picked(("all",), row.name) for row in rows)
+    assert summary(rows) == "1 other tool left something here  ·  2 conversations in all"
 
 
 def test_switching_changes_one_word_of_the_setting_and_keeps_the_others() -> None:
@@ -178,10 +167,10 @@ def test_looking_again_sees_what_is_new_and_makes_no_item(stand: Stand, tmp_path
     before = stand.desk.items()
     leave(tmp_path, 7, 0)
     stand.click(stand.view.again.item)
-    assert stand.view.lines[1].row.total == 4
+    assert stand.view.lines[1].row.conversations == 4
     leave(tmp_path, 8, 0)
     stand.click(stand.view.again.item)
-    assert stand.view.lines[1].row.total == 5 and stand.desk.items() == before
+    assert stand.view.lines[1].row.conversations == 5 and stand.desk.items() == before
 
 
 def test_a_harvest_of_one_source_leaves_the_others_alone(desk: Desk, home: Workspace) -> None:
@@ -203,7 +192,7 @@ def test_a_harvest_of_one_source_leaves_the_others_alone(desk: Desk, home: Works
     assert run.now.report is not None and run.now.report.harvested == 3
     stand.view.look()
     stand.settle()
-    assert "3 harvested" in stand.view.lines[1].row.words
+    assert stand.view.lines[1].row.harvested == 3
     stand.close()
 
 

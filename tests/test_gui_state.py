@@ -16,6 +16,7 @@ from core.commands.context import DigestState
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history.ledger import LedgerRow
+from core.commands.history.runs import UndoReport
 from core.commands.panel.ledger_rows import rows_of
 from core.commands.panel.overview import overview
 from core.commands.panel.start import start_of
@@ -275,7 +276,7 @@ def test_the_first_digest_says_what_it_does_and_how_it_is_turned_off() -> None:
         ended_lines(later, report, 1_000, True),
         ended_lines(first, report, 1_000, False),
         ended_lines(first, report, 0, True),
-        ended_lines(replace(first, undone=True), report, 1_000, True),
+        ended_lines(replace(first, undone=UndoReport("")), report, 1_000, True),
     ):
         assert DIGEST_BEGINS not in [line.text for line in lines]
 
@@ -295,7 +296,7 @@ def test_what_two_conversations_say_is_one_best_bullet() -> None:
 
 
 def test_the_settings_that_are_shown_have_words_a_value_and_their_choices(home: Workspace) -> None:
-    rows = {row.key: row for row in setting_rows(config_show(home), "nowhere")}
+    rows = {row.key: row for row in setting_rows(config_show(home))}
     assert len(rows) == 7 and all(row.words and row.about for row in rows.values())
     assert rows["provider"].choices[0] == "offline" and rows["digest_max_bytes"].value == "4096"
     assert set_words("text", "true") == '"true"' and set_words("int", "4") == "4"
@@ -365,12 +366,12 @@ def test_commands_are_found_by_their_other_names(home: Workspace) -> None:
     actions = [Action("view.settings", "Go to Settings", "settings", lambda: None, "4"),
                Action("doctor", "Check the store, and repair it", "shield-check", lambda: None)]  # fmt: skip
     rows = action_entries(actions) + file_entries(found.overview.files) + run_entries(found.overview.runs)
-    assert search(rows, "file system check")[0].key == "doctor"
-    assert search(rows, "config")[0].key == "view.settings"
-    assert search(rows, "setitngs")[0].key == "view.settings"  # letters that changed places
-    assert search(rows, "undo harvest")[0].kind == "run"
+    assert search(rows, "file system check")[0].key == ("action", "doctor")
+    assert search(rows, "config")[0].key == ("action", "view.settings")
+    assert search(rows, "setitngs")[0].key == ("action", "view.settings")  # letters that changed places
+    assert search(rows, "undo harvest")[0].key[0] == "run"  # type: ignore[index]
     assert search(rows, "qqqqq") == []
-    assert [row.kind for row in search(rows, "", 3)] == ["action", "action", "file"]
+    assert [row.key[0] for row in search(rows, "", 3)] == ["action", "action", "file"]  # type: ignore[index]
 
 
 def test_only_what_can_change_the_view_wakes_it(tmp_path: Path) -> None:

@@ -180,21 +180,21 @@ def test_a_toast_goes_away_by_itself_and_its_button_acts(desk: Desk) -> None:
 
 def test_updates_make_no_items(desk: Desk) -> None:
     """Items that are made and deleted again leak kilobytes each: a panel that is left open would grow."""
-    from gui.toolkit.charts import Part, Progress, SegmentBar
+    from gui.toolkit.charts import Progress, SegmentBar
     from gui.toolkit.messages import EmptyState
     from gui.toolkit.styles import DARK, LIGHT
     from gui.toolkit.widgets import CopyText
 
     look = desk.look
-    segments = SegmentBar(look, desk.page, desk.page)
+    segments = SegmentBar(look, desk.page, height=12)
     progress, words = Progress(look, desk.page), CopyText(look, desk.page)
-    empty = EmptyState(look, desk.page, desk.page, icon="wheat", title="Nothing", words="yet")
+    empty = EmptyState(look, desk.page, icon="wheat", title="Nothing", words="yet")
     empty.show(True)  # its font is read with the first one that somebody sees
-    segments.set([Part("p", 1, "ramp:1")] * 8, 8)
+    segments.set([(1.0, "ramp:1")] * 8, 8)
     desk.frames(8)
     before = desk.items()
     for round_ in range(3):
-        parts = [Part(f"p{n}", n + round_, f"ramp:{n}") for n in range(round_ + 1, 9)]
+        parts = [(n + round_, f"ramp:{n}") for n in range(round_ + 1, 9)]
         segments.set(parts, 100)
         progress.set(0.3 * round_)
         words.set(f"text {round_}")

@@ -18,11 +18,10 @@ import pytest
 
 from core.base.config import Config
 from core.base.marks import NOTICE
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError
 from core.base.settings import checked_value, find_setting
 from core.commands.library.upkeep import BUDGET_SECONDS, keep_up
 from core.commands.moment.worked import UsageReader
-from core.commands.panel import library as view
 from core.commands.workspace import open_workspace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
@@ -218,19 +217,6 @@ def test_half_of_a_secret_is_in_no_warning(home: Path) -> None:
     here, secret = workspace(home), "ghp_" + "x9Kq" * 9
     told = tools.safe(here, {"warnings": ["y" * 980 + " " + secret], "keys": {secret: {"</system-reminder>": 1}}})
     assert secret[:12] not in str(told) and "<" not in str(told)
-
-
-def test_the_window_has_what_it_draws(home: Path) -> None:
-    here = workspace(home)
-    found = view.search(here, "why does my async callback deadlock").retrieved
-    chunk = found.dossiers[0].chunk.id
-    view.mark(here, "w", chunk, found.id)
-    instead = view.mark(here, "m", chunk, task="factual_lookup").id
-    again = view.mark(here, "l", chunk, task="factual_lookup", instead=instead)
-    assert again.outcome == "misleading"
-    assert isinstance(attempt(view.unmark, here, instead), KnowledgeError), "that one was replaced"
-    assert isinstance(attempt(view.mark, here, "?", chunk), KnowledgeError)
-    assert view.documents(here).found == 2
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------

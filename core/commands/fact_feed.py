@@ -408,19 +408,15 @@ def taught_by_hand(
     return found
 
 
-def is_too_long(text: str) -> bool:
-    """Whether a line does not fit into the fact index, even without its detail."""
-    return len(as_fact(text)) > FACT_CHARACTERS
-
-
 def lines_too_long(paths: Paths) -> list[str]:
-    """FILE:LINE of each line that would be a fact if it were shorter. A file that cannot be read has none: others tell
-    of that."""
+    """FILE:LINE of each line that does not fit into the fact index, even without its detail. A file that cannot be read
+    has none: others tell of that."""
     found: list[str] = []
     for name in OF_CATEGORY:
         with contextlib.suppress(OSError):
-            rows = [row for row in read_category(paths, name) if not row.struck and is_too_long(row.text)]
-            found += [f"{CATEGORY[name].file}:{row.line}" for row in rows]
+            rows = [row for row in read_category(paths, name) if not row.struck]
+            long = [row for row in rows if len(as_fact(row.text)) > FACT_CHARACTERS]
+            found += [f"{CATEGORY[name].file}:{row.line}" for row in long]
     return found
 
 

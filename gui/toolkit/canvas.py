@@ -53,21 +53,19 @@ class Canvas:
         self._from, self._to = 0.0, -1.0
         self._dirty = True
 
-    def build(self, parent: int, height: int = -1, pad: tuple[float, float] | None = None) -> int:
+    def build(self, parent: int, pad: tuple[float, float] | None = None) -> int:
         """Make all items; once. Returns the scrolled child window; with a frame around it where there is a `pad`, as
         its style has it in unscaled pixels."""
         look, frame, self._pad = self._look, pad is not None, pad or (0.0, 0.0)
         self.item = look.window(
-            int(dpg.add_child_window(parent=parent, border=frame, width=-1, height=height, no_scrollbar=not self._bar))
+            int(dpg.add_child_window(parent=parent, border=frame, width=-1, height=-1, no_scrollbar=not self._bar))
         )
         look.theme(self.item, "flow")
         self.scroller = Scroll(self.item)
         self._rest = int(dpg.add_spacer(parent=self.item, height=1, width=1))
         self._group = int(dpg.add_group(parent=self.item, pos=[0, 0]))
         self.drawn = int(dpg.add_drawlist(10, 10, parent=self._group))
-        boxes = int(dpg.add_draw_layer(parent=self.drawn))
-        words = int(dpg.add_draw_layer(parent=self.drawn))
-        self.pen = Pen(look, boxes, words)
+        self.pen = Pen(look, self.drawn)
         clicks = look.own(int(dpg.add_handler_registry()))  # child windows hear of no click, the mouse does
         dpg.add_mouse_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
         look.follow(self.item, self._fit)

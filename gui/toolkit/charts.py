@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
-from gui.toolkit.drawing import Layer
+from gui.toolkit.drawing import Pen
 from gui.toolkit.theme import Look
 
-
-@dataclass(frozen=True)
-class Part:
-    """One segment: what it stands for, how much, in which colour, and the amount in words."""
-
-    label: str
-    value: float
-    color: str
-    words: str = ""
+Part = tuple[float, str]
+"""One segment: how much, and in which colour."""
 
 
 class SegmentBar:
-    """How a whole is divided, as wide as `container`; what is not used stays empty."""
+    """How a whole is divided, as wide as `parent`; what is not used stays empty."""
 
-    def __init__(self, look: Look, parent: int, container: int, *, height: float = 12) -> None:
+    def __init__(self, look: Look, parent: int, *, height: float) -> None:
         self._look, self._height, self._width = look, height, 0.0
         self._parts: Sequence[Part] = ()
         self._total = 1.0
         self.item = int(dpg.add_drawlist(10, look.px(height), parent=parent))
-        self._layer = Layer(look, self.item)
-        look.follow(container, self._fit)
+        self._pen = Pen(look, self.item)
+        look.follow(parent, self._fit)
         look.on_change(self._restyle)
 
     def set(self, parts: Sequence[Part], total: float) -> None:
@@ -43,7 +35,7 @@ class SegmentBar:
         self._draw()
 
     def _restyle(self) -> None:
-        self._layer.pen.forget()
+        self._pen.forget()
         self._draw()
 
     def _draw(self) -> None:
@@ -51,14 +43,14 @@ class SegmentBar:
         if self._width <= 0:
             return
         dpg.configure_item(self.item, width=int(self._width), height=height)
-        self._layer.begin()
-        self._layer.rect(0, 0, self._width, height, "field", px(3))
-        for part in self._parts:
-            end = min(x + self._width * part.value / self._total, self._width)
+        self._pen.begin()
+        self._pen.box(0, 0, self._width, height, "field", px(3))
+        for value, color in self._parts:
+            end = min(x + self._width * value / self._total, self._width)
             if end - x >= 1:
-                self._layer.rect(x, 0, max(end - px(2) - x, 1), height, part.color, px(3))
+                self._pen.box(x, 0, max(end - px(2), x + 1), height, color, px(3))
             x = end
-        self._layer.end()
+        self._pen.end()
 
 
 class Progress:

@@ -126,12 +126,9 @@ class Dialog:
         self.confirm_button.set_label(self._label())
 
     def _label(self) -> str:
-        return f"{self._words}  {self.confirm_key}"
-
-    @property
-    def confirm_key(self) -> str:
-        """The key that does it, as it is written on the button."""
-        return f"Alt+{self._words[:1].upper()}" if self._kind == "danger" else "Enter"
+        """What stands on the button: what it does, and the key that does it."""
+        key = f"Alt+{self._words[:1].upper()}" if self._kind == "danger" else "Enter"
+        return f"{self._words}  {key}"
 
     def set_note(self, words: str) -> None:
         """A short line beside the buttons: price, time."""

@@ -52,11 +52,13 @@ class _Pool:
 
 
 class Pen:
-    """Draws boxes, lines and words by height of the whole; what is drawn later lies over what was drawn before it, and
-    words over all else. `shapes` and `words` are the layers that the items go into."""
+    """Draws boxes, lines and words in a drawing, by height of the whole; what is drawn later lies over what was drawn
+    before it, and words over all else of one pen."""
 
-    def __init__(self, look: Look, shapes: int, words: int) -> None:
-        self._look, self._words = look, words
+    def __init__(self, look: Look, drawing: int) -> None:
+        layer = int(dpg.add_draw_layer(parent=drawing))
+        shapes, self._words = int(dpg.add_draw_node(parent=layer)), int(dpg.add_draw_node(parent=layer))
+        self._look = look
         self._boxes = _Pool(lambda: int(dpg.draw_rectangle((0, 0), (1, 1), parent=shapes, show=False)))
         self._lines = _Pool(lambda: int(dpg.draw_line((0, 0), (1, 1), parent=shapes, show=False)))
         self._by_role: dict[str, _Pool] = {}
@@ -92,8 +94,18 @@ class Pen:
         if item is not None:
             dpg.configure_item(item, p1=(x0, y0), p2=(x1, y1), color=self._look.rgba(color), thickness=thick, show=True)
 
-    def words(self, x: float, y: float, words: str, role: str = "text", color: str = "text") -> None:
-        """A line of text, its upper left corner given."""
+    def words(self, x: float, y: float, words: str, role: str = "text", color: str = "text", *, room: float = 0,
+              right: bool = False, middle: bool = False) -> float:  # fmt: skip
+        """A line of text, its upper left corner given: cut to `room`; `right`: it ends at `x`; `middle`: it stands
+        around it. How wide it is, where one of these asks for that; then nothing is drawn before there is a font."""
+        long = 0.0
+        if room or right or middle:
+            wide = LETTERS.wide(self._look.font_id(role))
+            if wide is None:
+                return long
+            words = cut(words, room, wide) if room else words
+            long = wide(words)
+            x -= long if right else long / 2 if middle else 0
         if role not in self._by_role:
             self._by_role[role] = _Pool(
                 lambda: self._look.font(int(dpg.draw_text((0, 0), "", size=10, parent=self._words, show=False)), role)
@@ -103,6 +115,7 @@ class Pen:
         if item is not None:
             dpg.configure_item(item, pos=(x, y), text=words, size=self._sizes[role], color=self._look.rgba(color),
                                show=True)  # fmt: skip
+        return long
 
     def end(self) -> None:
         """Hide what this picture has not used."""
@@ -172,8 +185,8 @@ class Drawing:
         look.theme(self.holder, "clear")
         look.size(self.holder, height=height)
         self.item = int(dpg.add_drawlist(10, 10, parent=self.holder))
-        self.below = Layer(look, self.item)
-        self.over = Layer(look, self.item)
+        self.below = Pen(look, self.item)
+        self.over = Pen(look, self.item)
         look.follow(self.holder, self._fit)
         look.on_change(self._restyle)
 
@@ -206,11 +219,11 @@ class Drawing:
         place, px = self.mouse(), self._look.px
         if place is None:
             return
-        wide = self.over.words(-9999, 0, words, "text", "small") + px(20)
+        wide = self.over.words(-9999, 0, words, "small", right=True) + px(20)
         x = min(max(place[0] + px(14), 0), self.width - wide)
         y = place[1] + px(18) if place[1] + px(46) < self.tall else place[1] - px(38)
-        self.over.rect(x, y, wide, px(26), "pressed", px(6), edge="line")
-        self.over.words(x + px(10), y + px(5), words, "text", "small")
+        self.over.box(x, y, x + wide, y + px(26), "pressed", px(6), "line", 1.5 * self._look.scale)
+        self.over.words(x + px(10), y + px(5), words, "small")
 
     def _fit(self, width: float, height: float) -> None:
         self.width, self.tall = width, height
@@ -218,33 +231,6 @@ class Drawing:
         self.redraw()
 
     def _restyle(self) -> None:
-        self.below.pen.forget()
-        self.over.pen.forget()
+        self.below.forget()
+        self.over.forget()
         self.redraw()
-
-
-class Layer:
-    """One layer of a drawing: what a pen draws, by width and height, and words cut to the room that they have."""
-
-    def __init__(self, look: Look, parent: int) -> None:
-        self._look = look
-        layer = int(dpg.add_draw_layer(parent=parent))
-        self.pen = Pen(look, int(dpg.add_draw_node(parent=layer)), int(dpg.add_draw_node(parent=layer)))
-        self.begin, self.line, self.end = self.pen.begin, self.pen.line, self.pen.end
-
-    def rect(self, x: float, y: float, wide: float, tall: float, color: str, rounding: float = 0,
-             edge: str = "") -> None:  # fmt: skip
-        """A filled rectangle; `edge` is the colour of a line around it."""
-        self.pen.box(x, y, x + wide, y + tall, color, rounding, edge, self._look.scale * 1.5)
-
-    def words(self, x: float, y: float, words: str, color: str, role: str = "small", *, room: float = 0,
-              right: bool = False, middle: bool = False) -> float:  # fmt: skip
-        """Words at a place, cut to `room`; `right`: they end at `x`; `middle`: they stand around it. How wide they
-        are."""
-        wide = LETTERS.wide(self._look.font_id(role))
-        if wide is None:
-            return 0.0
-        said = cut(words, room, wide) if room else words
-        long = float(wide(said))
-        self.pen.words(x - long if right else x - long / 2 if middle else x, y, said, role, color)
-        return long

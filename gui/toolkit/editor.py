@@ -1,5 +1,4 @@
-"""An editor in the place of a row: a field with Save and Cancel, and the question that it asks when the file was
-changed meanwhile.
+"""An editor in the place of a row: a field with Save and Cancel, and the sentence that says why it was not saved.
 
 Its words are a `TextArea`: they wrap while they are written, and undo, words and selection work as in any editor.
 """
@@ -15,36 +14,25 @@ from gui.toolkit.layout import box, lowered
 from gui.toolkit.letters import END, LETTERS, wrapped
 from gui.toolkit.text_area import PADDING, ROW, TextArea
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, ButtonRow, text
+from gui.toolkit.widgets import Button, text
 
 LINE = 16
 ROOM = 10 + 8 + 28 + 10  # around the field: above, between, the row of buttons, below
 BELOW = 10  # below a sentence
 AROUND = 12 + 24 + 12 + 8  # beside a sentence: the frame, the sign
 BESIDE = 52  # beside the words of the field: frames, padding, the scroll bar
-THEIRS = 120  # characters of the other text that are shown
 
 
 LEAST, MOST = 2, 9
 """So many rows the field is high."""
 
 
-WAYS = (
-    ("again", "redo-2", "Save mine anyway", "Look the bullet up in the file as it is now, and put your words there",
-     "Ctrl+Enter"),
-    ("theirs", "eye", "Show theirs", "Leave the file as it is; your words can be brought back", "Esc"),
-    ("copy", "copy", "Copy mine", "Put your words on the clipboard", "Ctrl+Shift+C"),
-)  # fmt: skip
-"""The ways out where the file was changed meanwhile: name, icon, label, tooltip, key."""
-
-
 class Editor:
     """One editor, made once and opened over one thing after the other.
 
-    `on_save()` hears that it is to be saved, `on_cancel()` that nothing is to be done, `on_choice(which)` hears
-    `theirs`, `again` or `copy`. `on_height()` is called when it wants another height (`height`, unscaled pixels);
-    `room()` is the width that it has, in pixels of the screen; `pasted(words)` is what comes in of words that are
-    pasted.
+    `on_save()` hears that it is to be saved, `on_cancel()` that nothing is to be done. `on_height()` is called when it
+    wants another height (`height`, unscaled pixels); `room()` is the width that it has, in pixels of the screen;
+    `pasted(words)` is what comes in of words that are pasted.
     """
 
     def __init__(
@@ -53,14 +41,13 @@ class Editor:
         *,
         on_save: Callable[[], object],
         on_cancel: Callable[[], object],
-        on_choice: Callable[[str], object],
         on_height: Callable[[], object],
         room: Callable[[], float],
         pasted: Callable[[str], str] = str,
     ) -> None:
         self._look, self._room = look, room
-        self._on_save, self._on_cancel, self._on_choice, self._on_height = on_save, on_cancel, on_choice, on_height
-        self.open = self.asking = False
+        self._on_save, self._on_cancel, self._on_height = on_save, on_cancel, on_height
+        self.open = False
         self.before = ""
         self.typed = ""
         """What stood in it before the last frame: Esc makes a field forget what was typed."""
@@ -76,17 +63,10 @@ class Editor:
         self._question = int(dpg.add_group(horizontal=True, parent=inside, show=False))
         text(look, self._question, icon_of("triangle-alert"), "text", "edited")
         self.sentence = text(look, self._question, "", "text", "text", wrap=True)
-        self._ways = int(dpg.add_group(horizontal=True, parent=inside, show=False))
-        self.choices = {
-            name: Button(look, self._ways, label, lambda name=name: self._on_choice(name),  # type: ignore[misc]
-                         icon=icon, tip=tip, shortcut=shortcut)
-            for name, icon, label, tip, shortcut in WAYS
-        }  # fmt: skip
-        ButtonRow(look, inside, list(self.choices.values()))
-        self._row = int(dpg.add_group(horizontal=True, parent=inside))
-        self.save = Button(look, self._row, "Save", self._on_save, icon="check", kind="primary", shortcut="Ctrl+Enter")
-        self.cancel = Button(look, self._row, "Cancel", self._on_cancel, kind="ghost", shortcut="Esc")
-        self.note = text(look, lowered(look, self._row, 8), "", "small", "hint", fit=END)
+        row = int(dpg.add_group(horizontal=True, parent=inside))
+        self.save = Button(look, row, "Save", self._on_save, icon="check", kind="primary", shortcut="Ctrl+Enter")
+        self.cancel = Button(look, row, "Cancel", self._on_cancel, kind="ghost", shortcut="Esc")
+        self.note = text(look, lowered(look, row, 8), "", "small", "hint", fit=END)
         look.every_tick(self.tick)
 
     @property
@@ -110,24 +90,13 @@ class Editor:
             self.area.begin(mine)
         self.typed = self.words
         self._make_room()
-        self.settle()
+        self._say("")
         self._look.keys_to(self.area.field)
-
-    def ask(self, sentence: str) -> None:
-        """Say why it was refused, with the three ways out."""
-        self.asking = True
-        self._say(sentence)
 
     def refuse(self, sentence: str) -> None:
         """Say why it cannot be saved as it is, in as many lines as that takes; it can be mended and saved."""
-        self.asking = False
         dpg.set_value(self.note, "")
         self._say(sentence)
-
-    def settle(self) -> None:
-        """Take the sentence away."""
-        self.asking = False
-        self._say("")
 
     def tell(self, note: str) -> None:
         """Other words beside the buttons."""
@@ -135,7 +104,7 @@ class Editor:
 
     def close(self) -> None:
         """Nothing is edited any more."""
-        self.open = self.asking = False
+        self.open = False
 
     def leave(self) -> None:
         """Its words are being saved: the next keys are for what comes after it."""
@@ -148,25 +117,16 @@ class Editor:
         dpg.configure_item(self.area.field, enabled=True)
 
     def press(self, key: str) -> bool:
-        """Ctrl+Enter saves, Esc cancels; while it asks, they mean its choices; the rest is for the words. True when the
-        key was used."""
-        ends = () if self.asking or not self._look.typing() else ("Enter", "Keypad Enter")
+        """Ctrl+Enter saves, and so does Enter in the field; Esc cancels; the rest is for the words. True when it was
+        used."""
+        ends = ("Enter", "Keypad Enter") if self._look.typing() else ()
         if key in ("Ctrl+Enter", "Ctrl+Keypad Enter", *ends):
-            if self.asking:
-                self._on_choice("again")
-            else:
-                self._on_save()
-            return True
-        if key == "Esc":
-            if self.asking:
-                self._on_choice("theirs")
-            else:
-                self._on_cancel()
-            return True
-        if key == "Ctrl+Shift+C" and self.asking:
-            self._on_choice("copy")
-            return True
-        return self.area.press(key)
+            self._on_save()
+        elif key == "Esc":
+            self._on_cancel()
+        else:
+            return self.area.press(key)
+        return True
 
     def tick(self) -> bool:
         """Remember what stands in it (see `typed`), draw it and let it grow; true when there is something new."""
@@ -190,11 +150,4 @@ class Editor:
         lines = wrapped(sentence, room, wide).count("\n") + 1 if wide is not None else 1
         self._said = max(LINE, lines * LINE) + BELOW if sentence else 0
         dpg.configure_item(self._question, show=self._said > 0)
-        dpg.configure_item(self._ways, show=self.asking)
-        dpg.configure_item(self._row, show=not self.asking)
         self._on_height()
-
-
-def shortened(words: str) -> str:
-    """Words for a sentence about them."""
-    return words if len(words) <= THEIRS else words[: THEIRS - 1].rstrip() + "…"

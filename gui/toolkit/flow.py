@@ -2,7 +2,7 @@
 
 `Listing` is what all lists have in common; its rows are drawn by who derives from it: here `FlowList`, rows of wrapped
 texts of different heights, in table.py `BigTable`. `RowBar` holds the small buttons of one row, made once and shown at
-whichever row is meant, and `Cover` is what stands in the place of a row: an editor, say.
+whichever row is meant; what covers a row stands in its place: an editor, say.
 """
 
 from __future__ import annotations
@@ -62,6 +62,10 @@ class Listing(Generic[T]):
         """What names a row, also after the rows were read again."""
         return row
 
+    def _is_head(self, row: T) -> bool:
+        """Whether a row is the head of others, which the keys pass over."""
+        return False
+
     def _guesses(self) -> Sequence[int]:
         """Heights of all rows in pixels of the screen; guessed where `_exactly` knows better."""
         raise NotImplementedError
@@ -87,10 +91,10 @@ class Listing(Generic[T]):
 
     # --- the same for all ---
 
-    def build(self, parent: int, height: int = -1) -> int:
+    def build(self, parent: int) -> int:
         """Make all items; once. Returns the scrolled child window."""
         self._look.every_tick(self.tick)
-        self.holder = self.canvas.build(parent, height)
+        self.holder = self.canvas.build(parent)
         self._tip_words = hint(self._look, self.holder, "") if self._tip is not None else 0
         return self.holder
 
@@ -167,7 +171,12 @@ class Listing(Generic[T]):
         target = moved_to(key, now, len(self.rows), max(1, len(self.in_sight()) - 1))
         if target is None:
             return False
-        self._choose(target)
+        ways = [range(target, len(self.rows)), range(target, -1, -1)]
+        if key in ("Up", "End"):
+            ways.reverse()
+        target = next((at for way in ways for at in way if not self._is_head(self.rows[at])), None)
+        if target is not None:
+            self._choose(target)
         return True
 
     def place_of(self, key: Hashable) -> tuple[int, int]:
@@ -284,17 +293,15 @@ class FlowList(Listing[FlowRow]):
         self._aside, self._specs, self._on_action = aside, tuple(actions), on_action
         self._lines: dict[Hashable, tuple[Line, ...]] = {}
         self._places: tuple[tuple[int, ...], int] = ((), 0)
+        self._covered: Hashable | None = None
+        self._cover_height = 0
 
-    def build(self, parent: int, height: int = -1) -> int:
-        super().build(parent, height)
+    def build(self, parent: int) -> int:
+        super().build(parent)
         self.bar = RowBar(self._look, self.holder, self._specs, self._act)
-        self._cover = Cover(self._look, self.holder)
-        return self.holder
-
-    @property
-    def overlay(self) -> int:
+        self.overlay = over_rows(self._look, self.holder, "row-on")
         """The item that `cover` puts in the place of a row, to be filled once."""
-        return self._cover.item
+        return self.holder
 
     def leave(self, key: Hashable) -> None:
         """Choose the neighbour of a selected row that is about to go, so that the keys can go on from there."""
@@ -304,7 +311,7 @@ class FlowList(Listing[FlowRow]):
 
     def cover(self, key: Hashable, height: float) -> None:
         """Put the overlay (`self.overlay`: an editor, say) in the place of a row, `height` unscaled pixels high."""
-        self._cover.over(key, self._look.px(height))
+        self._covered, self._cover_height = key, self._look.px(height)
         self.guess()
         at = self.position(key)
         if at is not None:
@@ -312,8 +319,9 @@ class FlowList(Listing[FlowRow]):
 
     def uncover(self) -> None:
         """Take the overlay away."""
-        if self._cover.key is not None:
-            self._cover.over(None)
+        if self._covered is not None:
+            self._covered = None
+            dpg.configure_item(self.overlay, show=False)
             self.guess()
 
     def stand_at(self, tops: Sequence[int], total: int) -> None:
@@ -324,9 +332,9 @@ class FlowList(Listing[FlowRow]):
 
     def guess(self) -> None:
         super().guess()
-        covered = self.position(self._cover.key) if self.holder else None
+        covered = self.position(self._covered)
         if covered is not None:
-            self.heights.fix(covered, self._cover.height)
+            self.heights.fix(covered, self._cover_height)
         tops, total = self._places
         if len(tops) != len(self.rows) or not tops:
             self.heights.lead = 0
@@ -340,6 +348,9 @@ class FlowList(Listing[FlowRow]):
 
     def _key(self, row: FlowRow) -> Hashable:
         return row.key
+
+    def _is_head(self, row: FlowRow) -> bool:
+        return row.head
 
     def _guesses(self) -> Sequence[int]:
         return guessed(self._look, self.rows, self.width, self._aside)
@@ -373,7 +384,7 @@ class FlowList(Listing[FlowRow]):
 
     def _draw(self, pen: Pen, at: int, y: int, tall: int) -> None:
         row, lines = self.rows[at], self._laid(at)
-        if row.key == self._cover.key:
+        if row.key == self._covered:
             return
         if lines is None:
             self.canvas.renew()  # its fonts are not there yet
@@ -394,12 +405,16 @@ class FlowList(Listing[FlowRow]):
     def _place_parts(self) -> None:
         at, heights = self._barred(), self.heights
         row = self.rows[at] if at is not None and at < len(self.rows) else None
-        if row is None or at is None or row.key == self._cover.key:
+        if row is None or at is None or row.key == self._covered:
             self.bar.show(frozenset(), 0, 0)
         else:
             self.bar.show(row.can, self.width, self._foot(at))
-        covered = self.position(self._cover.key)
-        self._cover.put(heights.tops[covered] if covered is not None else None, self.width)
+        covered = self.position(self._covered)
+        if covered is not None:
+            dpg.configure_item(self.overlay, show=True, pos=[0, heights.tops[covered]], width=self.width,
+                               height=self._cover_height)  # fmt: skip
+        elif self._covered is not None:  # its row is not in the list
+            dpg.configure_item(self.overlay, show=False)
 
     def _stays(self) -> bool:
         return self.bar.is_used()
@@ -421,10 +436,7 @@ class RowBar:
     ) -> None:
         self._look = look
         self._shown: tuple[object, ...] = (None,)
-        self.item = look.window(
-            int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
-        )
-        look.theme(self.item, "clear")
+        self.item = over_rows(look, parent, "clear")
         line = look.theme(int(dpg.add_group(horizontal=True, parent=self.item)), "row-buttons")
         self.buttons = {
             one.name: Button(look, line, "", partial(on_click, one.name), icon=one.icon, kind="row-action",
@@ -455,26 +467,7 @@ class RowBar:
         return held or bool(dpg.is_item_hovered(self.item))
 
 
-class Cover:
-    """A child window over the row `key` (None: over no one), `height` pixels of the screen high."""
-
-    def __init__(self, look: Look, parent: int) -> None:
-        self.key: Hashable | None = None
-        self.height = 0
-        self.item = look.window(
-            int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
-        )
-        look.theme(self.item, "row-on")
-
-    def over(self, key: Hashable | None, height: int = 0) -> None:
-        """Cover another row, or none."""
-        self.key, self.height = key, height
-        if key is None:
-            dpg.configure_item(self.item, show=False)
-
-    def put(self, top: int | None, width: int) -> None:
-        """Its place among the rows; None while its row is not in the list."""
-        if top is not None:
-            dpg.configure_item(self.item, show=True, pos=[0, top], width=width, height=self.height)
-        elif self.key is not None:
-            dpg.configure_item(self.item, show=False)
+def over_rows(look: Look, parent: int, style: str) -> int:
+    """A child window that is put over the rows of a list, hidden."""
+    item = int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
+    return look.theme(look.window(item), style)

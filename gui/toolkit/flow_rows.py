@@ -41,6 +41,7 @@ class FlowRow:
     marks: tuple[tuple[int, int], ...] = ()
     code: tuple[tuple[int, int], ...] = ()
     strong: int = 0
+    head: bool = False  # it stands above others as their name: the keys pass over it
 
     def drawn(self) -> FlowRow:
         """The row as the fonts can show it: scripts without letters are named, and then nothing of it is marked."""

@@ -79,7 +79,6 @@ ICONS: dict[str, str] = {
     "scroll-text": "\ue45f",
     "search": "\ue151",
     "settings": "\ue154",
-    "shapes": "\ue4b3",
     "shield": "\ue158",
     "shield-check": "\ue1ff",
     "sparkles": "\ue412",

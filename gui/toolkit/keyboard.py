@@ -79,7 +79,7 @@ class Keyboard:
         if self._look.holding:
             self._look.hold(press.words)
         elif writer is not None and press.letters:
-            writer.type(press.words)
+            writer(press.words)
             return
         if name and (not press.repeated or name in (REPEATED_IN_TEXT if writer is not None else REPEATED)):
             self._look.words = press.words

@@ -46,6 +46,11 @@ def cut(words: str, room: float, wide: Wide) -> str:
     return words[:low].rstrip(" ·,;:–-") + ELLIPSIS if low > 1 else ""
 
 
+def shortened(words: str, letters: int = 120) -> str:
+    """Words cut to so many letters, for a sentence about them."""
+    return words if len(words) <= letters else words[: letters - 1].rstrip() + ELLIPSIS
+
+
 def cut_path(path: str, room: float, wide: Wide) -> str:
     """A path that loses its middle where it does not fit: the beginning and, above all, the name of the file stay."""
     if wide(path) <= room:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypedDict, Unpack
 
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from gui.toolkit.drawing import Layer
+from gui.toolkit.drawing import Pen
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.layout import lowered, spread
 from gui.toolkit.letters import LETTERS, cut, wrapped
@@ -38,13 +38,12 @@ def error_words(error: ErrorInfo) -> str:
 
 
 class EmptyState:
-    """What goes here, and the command that fills it; in the middle of `container`, until there is something."""
+    """What goes here, and the command that fills it; in the middle of `parent`, until there is something."""
 
     def __init__(
         self,
         look: Look,
         parent: int,
-        container: int,
         *,
         icon: str,
         title: str,
@@ -56,11 +55,11 @@ class EmptyState:
         self._look, self._icon, self._title, self._words, self._command = look, icon, title, words, command
         self.item = int(dpg.add_group(parent=parent, show=False))
         self._drawn = int(dpg.add_drawlist(10, 10, parent=self.item))
-        self._layer = Layer(look, self._drawn)
+        self._pen = Pen(look, self._drawn)
         self._button = Button(look, self.item, action, on_action) if action and on_action is not None else None
         self._room = (0.0, 0.0)
         self._stale = True
-        look.follow(container, self._fit)
+        look.follow(parent, self._fit)
         look.every_tick(self.tick)
         look.on_change(self._restyle)
 
@@ -76,7 +75,7 @@ class EmptyState:
         self._room, self._stale = (width, height), True
 
     def _restyle(self) -> None:
-        self._layer.pen.forget()
+        self._pen.forget()
         self._stale = True
 
     def tick(self) -> bool:
@@ -97,36 +96,17 @@ class EmptyState:
         tall = look.px(sum(high for *_, high in shown))
         y = max(0.0, (height - tall - look.px(40 if self._button else 0)) * 0.4)
         dpg.configure_item(self._drawn, width=max(1, int(width)), height=max(1, int(y + tall)))
-        self._layer.begin()
+        self._pen.begin()
         self._stale = False
         for words, role, color, high in shown:
-            long = self._layer.words(width / 2, y, words, color, role, room=room, middle=True)
+            long = self._pen.words(width / 2, y, words, role, color, room=room, middle=True)
             self._stale = self._stale or bool(words and not long)  # its font is not there yet
             y += look.px(high)
-        self._layer.end()
+        self._pen.end()
         if self._button is not None:
             indent = (width - wide(self._button.label)) / 2 - look.px(FRAME[0])
             dpg.configure_item(self._button.item, indent=max(1, int(indent)))
         return True
-
-
-class Teaching:
-    """Several empty states, of which one stands in the place of a list (`holder`) while that has no rows."""
-
-    def __init__(self, holder: int, states: Mapping[str, EmptyState]) -> None:
-        self._holder, self._states = holder, states
-        self._shown = ""
-
-    def show(self, name: str) -> None:
-        """Show one of them instead of the list; "" shows the list."""
-        if name == self._shown:
-            return
-        if self._shown:
-            self._states[self._shown].show(False)
-        if name:
-            self._states[name].show(True)
-        dpg.configure_item(self._holder, show=not name)
-        self._shown = name
 
 
 class Banner:

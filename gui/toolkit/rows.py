@@ -84,14 +84,14 @@ class Rows:
         for at, line in enumerate(self.lines):
             x, y, wide = self._box(at)
             if at == self._over and line.key is not None:
-                drawing.below.rect(x - px(4), y, wide + px(8), px(PITCH), "hover@45", px(4))
+                drawing.below.box(x - px(4), y, x + wide + px(4), y + px(PITCH), "hover@45", px(4))
             inside = x
             if line.icon:
-                drawing.below.words(x, y + px(5), icon_of(line.icon), line.color, "small")
+                drawing.below.words(x, y + px(5), icon_of(line.icon), "small", line.color)
                 inside += px(ICON)
-            long = drawing.below.words(x + wide, y + px(5), line.aside, line.aside_tone, "small", right=True)
+            long = drawing.below.words(x + wide, y + px(5), line.aside, "small", line.aside_tone, right=True)
             room = x + wide - inside - (long + px(8) if line.aside else 0)
-            drawing.below.words(inside, y + px(5), line.words, line.tone, "small", room=max(room, 1))
+            drawing.below.words(inside, y + px(5), line.words, "small", line.tone, room=max(room, 1))
             cuts.append(room)
         over = self._over
         if over is not None and over < len(self.lines):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
-from gui.toolkit.drawing import Layer, Pen
+from gui.toolkit.drawing import Pen
 from gui.toolkit.flow import Listing
 from gui.toolkit.layout import box
 from gui.toolkit.letters import LETTERS, cut
@@ -50,7 +50,8 @@ class Column:
 
 class BigTable(Listing[int]):
     """A table. `cell(row, column)` gives what stands in a row (an index of the caller's data) and a column (a number):
-    a text, or a text and a colour. `set_rows` says which rows are shown and in what order."""
+    a text, or a text and a colour; `head(row)` tells the heads of others. `set_rows` says which rows are shown and in
+    what order."""
 
     def __init__(
         self,
@@ -61,19 +62,19 @@ class BigTable(Listing[int]):
         on_select: Callable[[int], object] | None = None,
         on_open: Callable[[int], object] | None = None,
         tip: Callable[[int], str] | None = None,
+        head: Callable[[int], bool] = lambda _row: False,
     ) -> None:
         super().__init__(look, on_select=on_select, on_open=on_open, tip=tip)
-        self.columns, self._cell = tuple(columns), cell
+        self.columns, self._cell, self._head = tuple(columns), cell, head
         self._left_out: frozenset[str] = frozenset()
 
-    def build(self, parent: int, height: int = -1) -> int:
+    def build(self, parent: int) -> int:
         """Make all items; once. Returns the item around head and rows."""
         look = self._look
         self.item = box(look, parent, "clear")
-        dpg.configure_item(self.item, height=height)
         group = look.theme(int(dpg.add_group(parent=self.item)), "no-gap")
         self.head = int(dpg.add_drawlist(10, 10, parent=group))
-        self._titles = Layer(look, self.head)
+        self._titles = Pen(look, self.head)
         super().build(group)
         return self.item
 
@@ -101,6 +102,9 @@ class BigTable(Listing[int]):
             yield at, one, int(x) + px(PAD), int(wide)
             x += wide + 2 * px(PAD)
 
+    def _is_head(self, row: int) -> bool:
+        return self._head(row)
+
     def _guesses(self) -> Sequence[int]:
         return [self._look.px(PITCH)] * len(self.rows)
 
@@ -110,7 +114,7 @@ class BigTable(Listing[int]):
     def _sized(self, before: tuple[int, int]) -> None:
         dpg.configure_item(self.head, width=max(1, self.width), height=self._look.px(HEAD))
         if before[0] < 0:
-            self._titles.pen.forget()
+            self._titles.forget()
         super()._sized(before)
 
     def _paint(self, pen: Pen, top: float, bottom: float) -> None:
@@ -133,12 +137,10 @@ class BigTable(Listing[int]):
         pen.line(0, y + tall - 1, self.width, y + tall - 1, "line@70")
 
     def _draw_head(self) -> None:
-        px, layer = self._look.px, self._titles
-        layer.begin()
+        px, pen = self._look.px, self._titles
+        pen.begin()
         for _, column, x, room in self._columns:
-            layer.words(
-                x + room if column.right else x, px(5), column.title, "muted", "text", right=column.right,
-                room=0 if column.right else room,
-            )  # fmt: skip
-        layer.line(0, px(HEAD) - 1, self.width, px(HEAD) - 1, "line")
-        layer.end()
+            pen.words(x + room if column.right else x, px(5), column.title, "text", "muted", right=column.right,
+                      room=0 if column.right else room)  # fmt: skip
+        pen.line(0, px(HEAD) - 1, self.width, px(HEAD) - 1, "line")
+        pen.end()

@@ -63,7 +63,7 @@ class TextArea:
         self.field = int(dpg.add_input_text(parent=self.holder, multiline=True, width=1, height=1, pos=[0, 0]))
         look.theme(look.window(self.field), "unseen")  # one of many lines is a window, too
         look.inputs.append(self.field)
-        look.writers[self.field] = self
+        look.writers[self.field] = self.type
         return self.field
 
     # --- what stands in it ---

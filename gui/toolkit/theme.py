@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import dearpygui.dearpygui as dpg
 
@@ -45,13 +45,6 @@ class BuiltTheme:
             dpg.set_value(item, [value * scale for value in values])
 
 
-class Writer(Protocol):
-    """A text that is drawn by us (`text_area.py`) behind a field that has the keyboard for it."""
-
-    def type(self, words: str) -> None:
-        """Letters, as they come from the keyboard."""
-
-
 class Look:
     """Palette, scale, fonts and themes of one panel, and the items that follow them.
 
@@ -74,7 +67,8 @@ class Look:
         self._ticks: list[Callable[[], object]] = []
         self._owned: list[int] = []
         self.inputs: list[int] = []
-        self.writers: dict[int, Writer] = {}
+        self.writers: dict[int, Callable[[str], object]] = {}
+        """Fields that have the keyboard for a text that is drawn by us (`text_area.py`), and who takes its letters."""
         self.fitting = Fitting(self.font_id)
         self.gate = KeyGate()
         self.focus = Focus()
@@ -225,7 +219,7 @@ class Look:
         return any(dpg.is_item_active(item) for item in self.inputs if item != self.leaving)
 
     @property
-    def writer(self) -> Writer | None:
+    def writer(self) -> Callable[[str], object] | None:
         """The drawn text that has the keyboard."""
         active = (one for field, one in self.writers.items() if field != self.leaving and dpg.is_item_active(field))
         return next(active, None)
@@ -242,7 +236,7 @@ class Look:
 
     def _write(self, field: int, words: str) -> None:
         if field in self.writers:
-            self.writers[field].type(words)
+            self.writers[field](words)
         else:
             self.gate.replay(words)
 

@@ -117,11 +117,10 @@ class Toggle:
         label: str,
         on_change: Callable[[bool], object],
         *,
-        on: bool = False,
         tip: str = "",
     ) -> None:
         self._look, self._on_change = look, on_change
-        self.on, self.known = on, True
+        self.on, self.known = False, True
         row = int(dpg.add_group(horizontal=True, parent=parent))
         self.item = int(dpg.add_drawlist(self.WIDTH, CONTROL_HEIGHT, parent=row))
         self._track = int(dpg.draw_rectangle((0, 0), (1, 1), parent=self.item))
@@ -194,6 +193,12 @@ def text(
     if role != "text":
         look.font(item, role)
     return look.tint(item, color)
+
+
+def say(item: int, words: str) -> None:
+    """Other words in a text; it is hidden while there are none."""
+    dpg.set_value(item, words)
+    dpg.configure_item(item, show=bool(words))
 
 
 class CopyText:

@@ -218,15 +218,19 @@ class FrameLoop:
     def _changed(self) -> bool:
         """Whether a frame would show anything new, after a second without any event."""
         self._drawn_at = time.perf_counter()
+        worked, answers = self._work()
+        return bool(worked or self.jobs.waiting() or answers != [None])
+
+    def _work(self) -> tuple[int, list[float | None]]:
+        """Posted calls and `tick`: how many calls there were, and what `tick` answered; nothing where it failed."""
         worked = self.jobs.run()
-        wanted: list[float | None] = []
-        self.jobs.attempt(lambda: wanted.append(self._tick()))
-        return bool(worked or self.jobs.waiting() or wanted[:1] != [None])
+        answers: list[float | None] = []
+        self.jobs.attempt(lambda: answers.append(self._tick()))
+        return worked, answers
 
     def _unseen(self) -> None:
         """What a frame does without drawing: results are taken over, so that the window is right when it is shown."""
-        self.jobs.run()
-        self.jobs.attempt(self._tick)
+        self._work()
         self._drawn_at, self._awake_until, self._awake_frames = time.perf_counter(), 0.0, 0
         if self.jobs.waiting():
             self._asked.set()
@@ -234,9 +238,7 @@ class FrameLoop:
     def frame(self) -> None:
         """One frame: posted calls, `tick`, drawing, and the callbacks that came of it."""
         before = time.perf_counter()
-        worked = self.jobs.run()
-        wanted: list[float | None] = []
-        self.jobs.attempt(lambda: wanted.append(self._tick()))
+        worked, answers = self._work()
         self._draw()
         self._drawn()
         self.frames += 1
@@ -246,7 +248,7 @@ class FrameLoop:
         self._drawn_at = before
         if worked or (self._glfw is None and self._mouse_moved()):
             self._stay_awake()
-        if self.jobs.waiting() or (wanted and wanted[0] is not None):
+        if self.jobs.waiting() or (answers and answers[0] is not None):
             self._asked.set()
 
     def _dispatch(self, job: Any) -> None:

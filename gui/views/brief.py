@@ -15,7 +15,7 @@ from core.base.figures import count
 from core.commands.panel.start import Start
 from gui.shell import Shell
 from gui.state import State
-from gui.toolkit.charts import Part, SegmentBar
+from gui.toolkit.charts import SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.rows import Line
@@ -69,7 +69,7 @@ class Brief:
 
     def __init__(self, look: Look, shell: Shell, side: StartColumn) -> None:
         self._look, self._side = look, side
-        self.digest = DigestSwitch(look, shell, "Ctrl+Shift+D")
+        self.digest = DigestSwitch(look, shell)
         self.shown = False
         self._keys: list[Hashable] = []
         self._seen: object = None
@@ -86,7 +86,7 @@ class Brief:
         left, right = spread(look, inside)
         self.digest.build(left)
         self._words = text(look, right, "", "small", "muted")
-        self._bar = SegmentBar(look, inside, inside, height=4)
+        self._bar = SegmentBar(look, inside, height=4)
         dpg.configure_item(self.card, show=False)
 
     def build_foot(self, parent: int) -> None:
@@ -124,7 +124,7 @@ class Brief:
         dpg.configure_item(self.project, items=list(names))
         dpg.set_value(self.project, self._side.project_name)
         dpg.set_value(self._words, start_words(start))
-        parts = [Part(CATEGORIES[name].name, amount, CATEGORIES[name].color) for name, amount in start.sections]
+        parts = [(amount, CATEGORIES[name].color) for name, amount in start.sections]
         self._bar.set(parts if start.injected else (), start.most or 1)
         self._put(lines)
 

@@ -4,7 +4,7 @@ that can be taken back. The one search shows them for what begins with `>`."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -12,6 +12,7 @@ from core.commands.history.runs import Run
 from core.commands.panel.overview import FileState
 from core.commands.table import command as named_command
 from gui.shell import Action
+from gui.toolkit.flow_rows import FlowRow
 
 # name of a command -> the action of the panel that does the same
 IN_WINDOW = {
@@ -29,18 +30,13 @@ IN_WINDOW = {
 SCORE = 76
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One thing that can be chosen. `kind` is action, file or run; `key` says which one; `words` is looked
-    into; `aside` stands at the right."""
+class Entry(NamedTuple):
+    """One thing that can be chosen: what it is (action, file or run), its row, whose key says that and which one, and
+    the words that are looked into."""
 
     kind: str
-    key: str
-    title: str
-    icon: str
-    color: str
-    aside: str = ""
-    words: str = ""
+    row: FlowRow
+    words: str
 
 
 def action_entries(actions: Iterable[Action]) -> list[Entry]:
@@ -50,15 +46,16 @@ def action_entries(actions: Iterable[Action]) -> list[Entry]:
     for action in actions:
         command = commands.get(action.name)
         words = f"{action.words} {action.name} {command.name + ' ' + command.summary if command else ''}".lower()
-        rows.append(Entry("action", action.name, action.words, action.icon, "accent", action.shortcut, words))
+        row = FlowRow(("action", action.name), action.words, action.shortcut, action.icon)
+        rows.append(Entry("action", row, words))
     return rows
 
 
 def file_entries(files: Iterable[FileState]) -> list[Entry]:
     """The files of the store that are there."""
     aside = "open in the editor"
-    return [Entry("file", row.file, row.file, "file-text", "muted", aside, row.file.lower()) for row in files
-            if row.exists]  # fmt: skip
+    return [Entry("file", FlowRow(("file", row.file), row.file, aside, "file-text", "muted"), row.file.lower())
+            for row in files if row.exists]  # fmt: skip
 
 
 def run_entries(runs: Sequence[Run], most: int = 5) -> list[Entry]:
@@ -67,37 +64,24 @@ def run_entries(runs: Sequence[Run], most: int = 5) -> list[Entry]:
     for run in [one for one in runs if not one.undone][:most]:
         what = f"{run.harvested} conversations, {run.added} lines" if run.kind == "harvest" else "one edit"
         title = f"Undo the {run.kind} of {run.when[:16].replace('T', ' ')} ({what})"
-        rows.append(Entry("run", run.run, title, "undo-2", "edited", "", f"{title} {run.run}".lower()))
+        row = FlowRow(("run", run.run), title, "", "undo-2", "edited")
+        rows.append(Entry("run", row, f"{title} {run.run}".lower()))
     return rows
 
 
-def search(entries: Sequence[Entry], query: str, most: int = 12) -> list[Entry]:
-    """The best entries for some words, best first: those that hold every word, then those that nearly do. Without
-    words, the first ones."""
+def search(entries: Sequence[Entry], query: str, most: int = 12) -> list[FlowRow]:
+    """The rows of the best entries for some words, best first: those that hold every word, then those that nearly do.
+    Without words, the first ones."""
     wanted = query.lower().split()
     if not wanted:
-        return list(entries[:most])
-    exact = [row for row in entries if all(word in row.words for word in wanted)]
-    # A title that begins with the words comes first, actions before files, short before long.
-    order = {"action": 0, "file": 1, "run": 2}
+        return [one.row for one in entries[:most]]
+    exact = [one for one in entries if all(word in one.words for word in wanted)]
+    # A title that begins with the words comes first, actions before files and runs, short before long.
     phrase = " ".join(wanted)
-    exact.sort(key=lambda row: (not row.title.lower().startswith(phrase), order[row.kind], len(row.title)))
-    if len(exact) >= most:
-        return exact[:most]
-    return exact + near(entries, phrase, most - len(exact), {id(row) for row in exact})
-
-
-def near(entries: Sequence[Entry], phrase: str, most: int, without: set[int]) -> list[Entry]:
-    """Entries in which every word stands nearly, best first: a letter missing, two that changed places."""
-    words = phrase.split()
-    if min(map(len, words)) < 3:
-        return []  # two letters are near to everything
-
-    scored = []
-    for at, row in enumerate(entries):
-        if id(row) in without:
-            continue
-        score = min(fuzz.partial_ratio(word, row.words) for word in words)
-        if score >= SCORE:
-            scored.append((-score, at))
-    return [entries[at] for _, at in sorted(scored)[:most]]
+    exact.sort(key=lambda one: (not one.row.text.lower().startswith(phrase), one.kind, len(one.row.text)))
+    near = []
+    if min(map(len, wanted)) >= 3:  # two letters are near to everything
+        scores = [min(fuzz.partial_ratio(word, one.words) for word in wanted) for one in entries]
+        best = sorted(range(len(entries)), key=lambda at: -scores[at])
+        near = [entries[at] for at in best if scores[at] >= SCORE and entries[at] not in exact]
+    return [one.row for one in (*exact, *near)][:most]

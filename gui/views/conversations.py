@@ -19,7 +19,6 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import Ok, Result
 from core.commands.history.ledger import LedgerRow
 from core.commands.panel.ledger_rows import LedgerRows
 from core.commands.panel.overview import WAITING
@@ -106,7 +105,7 @@ def row_of(key: str, entry: Mapping[str, Any]) -> Row:
     items = items if isinstance(items, dict) else {}
     gave = {category: number for category, number in items.items() if isinstance(number, int)}
     return Row(
-        key, status_of(entry), known.title or plain_name(name) or key, gave,
+        key, str(entry.get("status") or "unknown"), known.title or plain_name(name) or key, gave,
         held if isinstance(held, int) else 0, place_of(entry), seconds_of(entry.get("at")), path,
         str(entry.get("error") or entry.get("last_error") or ""), known.tool, known.day, name,
     )  # fmt: skip
@@ -121,10 +120,6 @@ def counted(entry: Mapping[str, Any]) -> tuple[int, int]:
 def file_of(entry: Mapping[str, Any]) -> str:
     """A conversation's own name."""
     return str(entry.get("name") or "") or PurePath(str(entry.get("path") or "")).name
-
-
-def status_of(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("status") or "unknown")
 
 
 def place_of(entry: Mapping[str, Any]) -> str:
@@ -316,12 +311,12 @@ class ConversationsView(FilteredView):
         self._full = box(look, parent, "clear")
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._select, on_open=self._open,
-            tip=lambda at: tip(self.row(at)) if at >= 0 else "",
+            tip=lambda at: tip(self.row(at)) if at >= 0 else "", head=lambda at: at < 0,
         )  # fmt: skip
         self.table.build(self._full)
-        self._teach = EmptyState(look, parent, parent, icon="database", title=TEACH[0], words=TEACH[1])
+        self._teach = EmptyState(look, parent, icon="database", title=TEACH[0], words=TEACH[1])
         self._none = EmptyState(
-            look, self._full, self._full, icon="funnel", title="No conversation is of these weeks and statuses",
+            look, self._full, icon="funnel", title="No conversation is of these weeks and statuses",
             words="Esc shows all of them again.", action="Show all", on_action=self.clear,
         )  # fmt: skip
         self._taught = TEACH
@@ -386,11 +381,7 @@ class ConversationsView(FilteredView):
         return True
 
     def move(self, key: str) -> bool:
-        """From conversation to conversation; the head of a group is none."""
-        used = self.table.press(key)
-        if used and (at := self.table.selected) is not None and at < 0:
-            self.table.press("Up" if key in ("Up", "End") and self.table.position(at) else "Down")
-        return used
+        return self.table.press(key)
 
     # --- what is shown ---
 
@@ -435,15 +426,12 @@ class ConversationsView(FilteredView):
             counts = Counter(entries.statuses) if fresh else {}
             return *grouped(entries, wanted_rows(entries, wish)), chip_counts(counts)
 
-        def done(result: Result[Any]) -> None:
-            if not isinstance(result, Ok):
-                self._shell.error(result.error)
-            elif ticket == self._ticket:
-                order, groups, counts = result.value
-                self._show(entries, order, groups, counts, fresh)
+        def done(arranged: tuple[list[int], list[Group], Mapping[str, int]]) -> None:
+            if ticket == self._ticket:
+                self._show(entries, *arranged, fresh)
 
         if len(entries) <= AT_ONCE:
-            done(Ok(work()))
+            done(work())
         else:
             self._shell.submit("Arranging the conversations", lambda _job: work(), done, lane=GATHER)
 

@@ -40,8 +40,8 @@ def switch_words(found: DigestState, stands: DigestStands) -> tuple[bool, str, s
 class DigestSwitch:
     """The switch and the button beside it that opens the menu."""
 
-    def __init__(self, look: Look, shell: Shell, key: str) -> None:
-        self._look, self._shell, self._key_words = look, shell, key
+    def __init__(self, look: Look, shell: Shell) -> None:
+        self._look, self._shell = look, shell
         self._shown: DigestState | None = None
         self._stands: DigestStands | None = None
 
@@ -50,7 +50,7 @@ class DigestSwitch:
         look = self._look
         self.toggle = Toggle(look, parent, LOADING, self._switched)
         self.toggle.forget()
-        self._tip = hint(look, self.toggle.label, "", self._key_words)
+        self._tip = hint(look, self.toggle.label, "", "Ctrl+Shift+D")
         self.more = Button(look, parent, "", self.open_menu, icon="chevron-down", kind="ghost",
                            tip="Open the digest, write it again, or delete it")  # fmt: skip
         self._menu = Menu(look, most=3)

@@ -1,5 +1,8 @@
-"""A bullet being edited in the place of its row: from opening the editor to what a command answered, and what when both
-the user and somebody else went on with the file."""
+"""A bullet being edited in the place of its row: from opening the editor to what a command answered.
+
+Where somebody else went on with the file meanwhile, the words go onto the bullet as it stands there now; where that
+itself says something else by then, it is shown before anything is written.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,19 @@ from core.base.marks import BREAKS, without_invisible
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands import bullets
 from core.commands.bullets import change_all
-from core.commands.panel.bullets import CategoryView, category_view
-from core.commands.statements import Found, Said, said_with
+from core.commands.panel.bullets import category_view
+from core.commands.statements import Said, said_with
 from core.commands.workspace import Workspace
 from gui.shell import Shell
-from gui.toolkit.editor import Editor, shortened
+from gui.toolkit.editor import Editor
 from gui.toolkit.flow import FlowList
+from gui.toolkit.letters import shortened
 from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
 from gui.views import memories
 from gui.views.knowledge_rows import NAMES, BulletKey, found_again
 from gui.views.memories import MEMORIES
 
-CHANGED = "The file was changed outside while you were writing, so nothing was written."
 OTHER_WORDS = "other-words"
 """The code of an error of ours: what stands in the file now is another text, and must be shown first."""
 ATTEMPTS = 5
@@ -56,24 +59,26 @@ def insisting(act: Callable[[Workspace], Any]) -> Callable[[Workspace], Any]:
 
 @dataclass(frozen=True)
 class BulletTarget:
-    """What is being edited: the row in whose place the editor stands, the bullet (None: a new one) with the older ones
-    that say the same, what was seen."""
+    """What is being edited: the row in whose place the editor stands, and the statement (None: a new one)."""
 
     key: BulletKey
     category: str
-    seen: str
-    found: Found | None = None
-    others: tuple[Found, ...] = ()
+    one: Said | None = None
+
+    @property
+    def words(self) -> str:
+        """What it says, "" for a new one."""
+        return self.one.found.bullet.text if self.one is not None else ""
 
     @property
     def note(self) -> str:
         """What becomes of where it came from."""
-        return STAY.format(len(self.others) + 1) if self.others else STAYS
+        return STAY.format(len(self.one.refs)) if self.one is not None and self.one.others else STAYS
 
     @property
     def said(self) -> str:
         """What the toast says when it is saved."""
-        return "Changed the bullet" if self.found is not None else f"Added to {NAMES[self.category].name}"
+        return "Changed the bullet" if self.one is not None else f"Added to {NAMES[self.category].name}"
 
 
 class BulletSession:
@@ -98,7 +103,7 @@ class BulletSession:
         self.target: BulletTarget | None = None
         self.writing = False
         self.editor = Editor(
-            look, on_save=self._save, on_cancel=self.cancel, on_choice=self.choose, on_height=self.cover,
+            look, on_save=self.save, on_cancel=self.cancel, on_height=self.cover,
             room=lambda: rows.width, pasted=visible,
         )  # fmt: skip
 
@@ -108,17 +113,17 @@ class BulletSession:
 
     # --- opening and closing ---
 
-    def edit(self, key: BulletKey, found: Found, seen: str, others: tuple[Found, ...] = ()) -> None:
-        """Open the editor in the place of a row; `others` say the same, and are changed with it."""
-        target = BulletTarget(key, found.category, seen, found, others)
-        self.open(target, found.bullet.text, target.note)
+    def edit(self, key: BulletKey, one: Said) -> None:
+        """Open the editor in the place of a row; all lines of the statement are changed together."""
+        target = BulletTarget(key, one.found.category, one)
+        self.open(target, target.words, target.note)
 
-    def add(self, category: str, seen: str) -> None:
+    def add(self, category: str) -> None:
         """Open the editor over a new row at the top."""
         label, _, _, noun = NAMES[category]
         note = "Agents can recall it; words with # at its end are its tags" if category == MEMORIES else ""
         note = note or f"A new {noun}, written by hand, for {label}"
-        self.open(BulletTarget(ADDING, category, seen), "", note, "Add")
+        self.open(BulletTarget(ADDING, category), "", note, "Add")
 
     def open(self, target: BulletTarget, words: str, note: str, save: str = "Save", mine: str | None = None) -> None:
         """Open the editor over a target; `mine` are other words to begin with."""
@@ -147,8 +152,8 @@ class BulletSession:
         def bring_back() -> None:
             if self.target is None:
                 self._on_show(put_aside.category)
-                before = put_aside.found.bullet.text if put_aside.found is not None else ""
-                self.open(put_aside, before, put_aside.note, "Save" if before else "Add", mine=typed)
+                save = "Save" if put_aside.one is not None else "Add"
+                self.open(put_aside, put_aside.words, put_aside.note, save, mine=typed)
 
         self._shell.toast("Your words were put aside", icon="undo-2", color="accent", action="Bring back",
                           on_action=bring_back)  # fmt: skip
@@ -160,104 +165,66 @@ class BulletSession:
         self._list.uncover()
         self._on_arrange()
 
-    def choose(self, which: str) -> None:
-        """One of the three ways out of a question: `again`, `theirs` or `copy`."""
-        if which == "copy":
-            self._shell.copy(self.editor.words, "Your words are on the clipboard")
-        elif which == "theirs":
-            self.cancel()
-        elif self.target is not None and not self.writing:
-            self.again(self.target)
-
     # --- saving ---
 
-    def _save(self) -> None:
-        """Write the words into the bullet as it was seen, or as a new one."""
+    def save(self) -> None:
+        """Write the words onto the bullet as it stands in the file now, or as a new one; one command at a time: whoever
+        presses twice must not write twice."""
         target, words = self.target, self.editor.words
         if target is None or self.writing:
             return
-        if target.found is not None and words == target.found.bullet.text:
+        if target.one is not None and words == target.words:
             self.close()
             return
-        one = Said(target.found, target.others) if target.found is not None else None
-        self._write(
-            target, lambda workspace: written(workspace, target.category, one, words, target.seen), self.refused
-        )
-
-    def again(self, target: BulletTarget) -> None:
-        """Write the words onto the bullet as it stands in the file now."""
-        words = self.editor.words
-        looked: list[tuple[CategoryView, Found | None]] = []
+        looked: list[Said | None] = []
 
         def write(workspace: Workspace) -> Any:
+            if target.category == MEMORIES:
+                return memories.written(workspace, words)
             view = category_view(workspace, target.category)
-            found, same = found_again(view.rows, target.found) if target.found is not None else (None, True)
-            looked[:] = [(view, found)]
+            found, same = found_again(view.rows, target.one.found) if target.one is not None else (None, True)
+            one = said_with(view.rows, found) if found is not None else None
+            looked[:] = [one]
             if not same:
                 raise KnowledgeError(OTHER_WORDS, "other words stand there now")
-            one = said_with(view.rows, found) if found is not None else None
             return written(workspace, target.category, one, words, view.sha256)
 
-        def failed(error: ErrorInfo) -> None:
-            now = target
-            if looked:
-                view, found = looked[0]
-                others = said_with(view.rows, found).others if found is not None else ()
-                now = self.target = BulletTarget(target.key, target.category, view.sha256, found, others)
-            if error.code == OTHER_WORDS:
-                self._show_other(now, words)
-            else:
-                self.refused(error)
-
-        self._write(target, insisting(write), failed)
-
-    def _show_other(self, now: BulletTarget, words: str) -> None:
-        """The bullet itself is another one, or gone: shown before anything is written."""
-        if now.found is None:
-            self.open(now, "", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)
-        else:
-            note = f"Now it says: {shortened(now.found.bullet.text)}"
-            self.open(now, now.found.bullet.text, note, "Put mine there", mine=words)
-
-    def refused(self, error: ErrorInfo) -> None:
-        """What was not saved, and why; the editor is still open."""
-        if error.code == "changed-outside":
-            self.editor.ask(CHANGED)
-        else:
-            self.editor.refuse(error_words(error))
-
-    def _write(
-        self, target: BulletTarget, act: Callable[[Workspace], Any], failed: Callable[[ErrorInfo], object]
-    ) -> None:
-        """Run a command; one at a time: whoever presses twice must not write twice."""
-        self.writing = True
-        self.editor.tell("Saving…")
-        self.editor.leave()
-
-        def done(value: Any) -> None:
+        def answered() -> None:
             self.writing = False
             self.editor.take_back()
+
+        def done(value: Any) -> None:
+            answered()
             self._on_saved(value)
             if self.target is target:
                 self.close()
 
-        def not_done(error: ErrorInfo) -> None:
-            self.writing = False
-            self.editor.take_back()
+        def failed(error: ErrorInfo) -> None:
+            answered()
             if self.target is None:
                 self._shell.error(error)
+            elif error.code == OTHER_WORDS:
+                self._show_other(target, looked[0], words)
             else:
-                failed(error)
+                self.editor.refuse(error_words(error))
 
-        self._shell.write("The edit", act, done=done, failed=not_done, said=target.said)
+        self.writing = True
+        self.editor.tell("Saving…")
+        self.editor.leave()
+        self._shell.write("The edit", insisting(write), done=done, failed=failed, said=target.said)
+
+    def _show_other(self, target: BulletTarget, one: Said | None, words: str) -> None:
+        """The bullet itself is another one, or gone: shown before anything is written."""
+        now = BulletTarget(target.key, target.category, one)
+        if one is None:
+            self.open(now, "", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)
+        else:
+            note = f"Now it says: {shortened(now.words)}"
+            self.open(now, now.words, note, "Put mine there", mine=words)
 
 
 def written(workspace: Workspace, category: str, one: Said | None, words: str, seen: str) -> Any:
     """Put the words into all lines of that statement, or into a new bullet; on a worker."""
-    if category == MEMORIES:
-        return memories.written(workspace, words)
     if one is None:
         return bullets.add(workspace, category, words, seen=seen)
-    if one.others:
-        return change_all(workspace, "edit", one.refs, words, seen=seen)
-    return bullets.edit(workspace, category, one.found.ref, words, seen=seen)
+    return change_all(workspace, "edit", one.refs, words, seen=seen)

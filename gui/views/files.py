@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.panel.files import (
     NotesOverview,
     NoteView,
@@ -23,20 +23,20 @@ from core.commands.panel.files import (
     notes_overview,
     source_text,
 )
-from core.commands.statements import Found
+from core.commands.statements import Found, Said
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
-from gui.toolkit.editor import shortened
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import Columns, Pane, box, gap, lowered, spread
-from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.letters import shortened
+from gui.toolkit.messages import EmptyState
 from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, CopyText, text
+from gui.toolkit.widgets import Button, CopyText, say, text
 from gui.views.knowledge_rows import act_of, change, meta_of
 from gui.views.list_view import FilteredView
 from gui.views.looks import capital, joined, short_folder
@@ -227,7 +227,6 @@ class FilesView(FilteredView):
         self.notes: tuple[NoteView, ...] = ()
         self.branches: list[Branch] = []
         self._folded: set[str] = set()
-        self._moving = False  # whether a key moves through the tree
         self.loaded: Loaded | None = None
         self.chosen = ""  # the note file of the source that is shown
         self.in_notes = False  # whether the keys move through the notes instead of the files
@@ -238,6 +237,7 @@ class FilesView(FilteredView):
         self._selected: object = None
         self._ticket = 0
         self._watch = SourceWatch(lambda: look.jobs.post(self._changed))
+        shell.at_end.append(self._watch.stop)
 
     def build(self, parent: int) -> None:
         """Make list, text, notes and what teaches."""
@@ -247,7 +247,7 @@ class FilesView(FilteredView):
         self._listing = box(look, self._both, "clear", width=TREE)
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._pick, on_open=lambda _row: self.open_file(),
-            tip=lambda row: self.branches[row].path,
+            tip=lambda row: self.branches[row].path, head=lambda row: self.branches[row].at < 0,
         )  # fmt: skip
         self.table.build(self._listing)
         look.follow(self._full, self._fit)
@@ -273,10 +273,9 @@ class FilesView(FilteredView):
         self.list.build(notes)
         look.every_tick(self.tick)
         self._none = EmptyState(
-            look, parent, parent, icon="file-code", title="No notes on files yet",
+            look, parent, icon="file-code", title="No notes on files yet",
             words=TAUGHT, command="knowledge add files TEXT --file PATH",
         )  # fmt: skip
-        self._teaching = Teaching(self._full, {"none": self._none})
 
     def _fit(self, width: float, height: float) -> None:
         """The tree beside the text, or above it where there is no room."""
@@ -331,7 +330,8 @@ class FilesView(FilteredView):
             self._seen = data
             self.notes = data.notes
             self.arrange(keep=True)
-            self._teaching.show("" if data.notes else "none")
+            self._none.show(not data.notes)
+            dpg.configure_item(self._full, show=bool(data.notes))
             self._none.tell(nothing_words(state.snapshot.ledger.lost_notes if state.snapshot is not None else 0))
         if state.selected is not self._selected:
             self._selected = state.selected
@@ -387,25 +387,8 @@ class FilesView(FilteredView):
         return True
 
     def move(self, key: str) -> bool:
-        """A key for the notes, or for the files; the folders between them are passed over."""
-        if self.in_notes:
-            return self.list.press(key)
-        at = self.table.selected
-        self._moving = True
-        used = self.table.press(key)
-        back = key in ("Up", "Page up", "End")
-        while used and self.table.selected is not None and self.branches[self.table.selected].at < 0:
-            before = self.table.selected
-            self.table.press("Up" if back else "Down")
-            if self.table.selected == before:  # nothing but folders that way
-                self.table.select(at)
-                break
-        self._moving = False
-        return used
-
-    def dispose(self) -> None:
-        """Ends the thread that watches the file."""
-        self._watch.stop()
+        """A key for the notes, or for the files."""
+        return self.list.press(key) if self.in_notes else self.table.press(key)
 
     # --- which file ---
 
@@ -446,9 +429,8 @@ class FilesView(FilteredView):
     def _pick(self, place: int) -> None:
         row = self.branches[place]
         if row.at < 0:
-            if not self._moving:
-                self._folded ^= {row.path}
-                self.arrange(keep=True)
+            self._folded ^= {row.path}
+            self.arrange(keep=True)
             return
         self.choose(self.notes[row.at].note)
         if self._shell.state.selected.kind:  # the notes stand beside the text: the inspector gives its room back
@@ -473,15 +455,11 @@ class FilesView(FilteredView):
         self._ticket += 1
         ticket, core = self._ticket, self._shell.workspace
 
-        def finish(result: Result[Any]) -> None:
-            if ticket != self._ticket:
-                return
-            if isinstance(result, Ok):
-                self._put(result.value)
-            else:
-                self._shell.error(result.error)
+        def put(loaded: Loaded) -> None:
+            if ticket == self._ticket:
+                self._put(loaded)
 
-        self._shell.submit(f"The text of {os.path.basename(note.source)}", lambda _job: load(core, note), finish)
+        self._shell.submit(f"The text of {os.path.basename(note.source)}", lambda _job: load(core, note), put)
 
     def _put(self, loaded: Loaded) -> None:
         before, self.loaded = self.loaded, loaded
@@ -496,12 +474,10 @@ class FilesView(FilteredView):
         sentence, color = headline(note)
         if loaded.text is not None and loaded.text.cut:
             sentence = f"{sentence} Only the beginning of the file is shown.".strip()
-        dpg.set_value(self._head, sentence)
-        dpg.configure_item(self._head, show=bool(sentence))
+        say(self._head, sentence)
         self._look.tint(self._head, color)
         self.open.enable(note.exists)
-        dpg.set_value(self._no_text, capital(str(loaded.problem)) if loaded.problem is not None else "")
-        dpg.configure_item(self._no_text, show=loaded.problem is not None)
+        say(self._no_text, capital(str(loaded.problem)) if loaded.problem is not None else "")
         dpg.configure_item(self.source.item, show=loaded.problem is None)
         headings = note.source.endswith((".md", ".markdown"))
         self.source.set_lines(loaded.lines, loaded.marks, keep_place=same, headings=headings, spans=loaded.colors)
@@ -545,5 +521,5 @@ class FilesView(FilteredView):
         if name == "copy":
             self._shell.copy(found.bullet.text, "Copied the note")
             return
-        said, act = act_of(name, found, loaded.note.sha256)
+        said, act = act_of(name, Said(found), loaded.note.sha256)
         change(self._shell, said, act, f"{said}: {shortened(row.text)}")

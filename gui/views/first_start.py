@@ -6,7 +6,6 @@ chosen. The dry run that follows says what would be done; nothing is read or sen
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,10 +13,10 @@ from functools import partial
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, dollars, tokens
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
+from core.base.result import ErrorInfo
 from core.commands.daily.setup import OFFLINE, ModelChoice, SetupReport, apply_answers, default_model, survey
 from core.commands.demo import demo_home
-from core.commands.sources import HOME
+from core.commands.sources import HOME, SourceFound
 from core.commands.workspace import Workspace
 from core.knowledge.run_state import NEVER
 from gui.shell import READ, RUN, Shell
@@ -25,9 +24,9 @@ from gui.state import Snapshot, State
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, card, lowered, space, spread
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, text
+from gui.toolkit.widgets import Button, say, text
 from gui.views.looks import CATEGORIES, NOT_READ, capital, short_folder
-from gui.views.sources import SourceLine, SourceRow, row_of
+from gui.views.sources import SourceLine
 
 WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 1030
 """The page, its left part, and the width of the window from which on the parts stand side by side."""
@@ -83,9 +82,9 @@ def model_line(at: int, row: ModelChoice) -> ModelLine:
     return ModelLine(at, title, "ready" if row.ready else row.problem, row.ready, f"{goes} · {cost} · {much}")
 
 
-def waiting_words(rows: Sequence[SourceRow]) -> str:
+def waiting_words(rows: Sequence[SourceFound]) -> str:
     """The heading: how many conversations there are."""
-    number = sum(row.total for row in rows)
+    number = sum(row.conversations for row in rows)
     return f"{count(number, 'conversation')} on this computer, {NOT_READ}"
 
 
@@ -104,7 +103,7 @@ class FirstStart:
         self._look, self._shell = look, shell
         self.on_harvest: Callable[[tuple[str, ...]], object] = lambda _sources: None
         self.report: SetupReport | None = None
-        self.tools: tuple[SourceRow, ...] = ()
+        self.tools: tuple[SourceFound, ...] = ()
         self.models: tuple[ModelLine, ...] = ()
         self.chosen = -1
         self._looked = ""
@@ -207,16 +206,11 @@ class FirstStart:
         self._put((), ())
         dpg.set_value(self._title, LOOKING)
 
-        def finish(result: Result[SetupReport]) -> None:
-            if workspace.paths != self._shell.workspace.paths:
-                return
-            if isinstance(result, KnowledgeError):
-                self._shell.error(result.error)
-                self._put((), ())
-            else:
-                self.take(result.value)
+        def take(report: SetupReport) -> None:
+            if workspace.paths == self._shell.workspace.paths:
+                self.take(report)
 
-        self._shell.submit("The look at this computer", lambda _job: survey(workspace), finish, lane=READ)
+        self._shell.submit("The look at this computer", lambda _job: survey(workspace), take, lane=READ)
 
     def take(self, report: SetupReport) -> None:
         """Show what was found; the model that sends nothing is chosen, as `knowledge setup --yes` would."""
@@ -226,20 +220,18 @@ class FirstStart:
         order = [*order[: MAX_MODELS - 1], *(order[MAX_MODELS - 1 :] and [order[MAX_MODELS - 1]])]
         models = tuple(model_line(at, report.models[at]) for at in order)
         self.chosen = first
-        now = time.time()
-        self._put(tuple(row_of(row, True, now) for row in report.found if row.name != HOME), models)
+        self._put(tuple(row for row in report.found if row.name != HOME), models)
 
-    def _put(self, tools: tuple[SourceRow, ...], models: tuple[ModelLine, ...]) -> None:
+    def _put(self, tools: tuple[SourceFound, ...], models: tuple[ModelLine, ...]) -> None:
         self.tools, self.models = tools, models
         for at, line in enumerate(self.lines):
             line.show(tools[at] if at < len(tools) else None)
         rest = tools[MAX_TOOLS:]
         dpg.set_value(self._gives.aside, f"plain text in {short_folder(str(self._shell.workspace.paths.knowledge))}")
         folder = short_folder(str(self._shell.workspace.paths.conversations))
-        more = f"and {', '.join(f'{row.total} of {row.title}' for row in rest)}" if rest else ""
+        more = f"and {', '.join(f'{row.conversations} of {row.title}' for row in rest)}" if rest else ""
         more = more or ("" if tools else f"{NO_TOOLS}\n{folder}")
-        dpg.set_value(self._more, more)
-        dpg.configure_item(self._more, show=bool(more))
+        say(self._more, more)
         for number, (item, _, _, _) in enumerate(self._models):
             dpg.configure_item(item, show=number < len(models))
         self._say()
@@ -256,7 +248,7 @@ class FirstStart:
             self._look.tint(state, "harvested" if row.ready else "edited")
             dpg.set_value(words, row.words)
             self._look.theme(item, "card-on" if on else "card")
-        number = sum(row.total for row in wanted)
+        number = sum(row.conversations for row in wanted)
         for button in (self.begin, self.foot):
             button.set_label(f"Harvest {count(number, 'conversation')}…" if number else "Harvest…")
             button.enable(bool(number))
@@ -279,7 +271,7 @@ class FirstStart:
 
     # --- what can be done ---
 
-    def wanted(self) -> tuple[SourceRow, ...]:
+    def wanted(self) -> tuple[SourceFound, ...]:
         """The tools whose conversations are to be harvested."""
         ticked = [line.toggle.on for line in self.lines]
         return tuple(row for at, row in enumerate(self.tools) if at >= len(ticked) or ticked[at])
@@ -351,13 +343,14 @@ def open_demo(shell: Shell, ended: Callable[[], object] = lambda: None) -> None:
     """Show a new demo home in this window; on failure say why."""
     workspace = shell.workspace
 
-    def finish(result: Result[Workspace]) -> None:
+    def show(demo: Workspace) -> None:
         ended()
-        if isinstance(result, Ok):
-            shell.use_home(result.value)
-            home = result.value.paths.home
-            shell.toast(f"This is the demo, in {home}; your own home is untouched", icon="circle-play", color="accent")
-        else:
-            shell.error(result.error)
+        shell.use_home(demo)
+        words = f"This is the demo, in {demo.paths.home}; your own home is untouched"
+        shell.toast(words, icon="circle-play", color="accent")
 
-    shell.submit("The demo", lambda _job: demo_home(workspace), finish, lane=RUN)
+    def failed(error: ErrorInfo) -> None:
+        ended()
+        shell.error(error)
+
+    shell.submit("The demo", lambda _job: demo_home(workspace), show, failed=failed, lane=RUN)

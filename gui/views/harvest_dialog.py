@@ -14,6 +14,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
 from core.base.figures import count, dollars, size, tokens
+from core.commands.history.runs import UndoReport
 from core.commands.panel.bullets import local_day
 from core.commands.panel.titles import UNCALLED, Called
 from core.commands.quarantine import HELD
@@ -214,7 +215,7 @@ DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch
 def ended_lines(run: Run, report: HarvestReport, digest: int, enabled: bool) -> list[FlowRow]:
     """What came of a run, or what was left of it; with the first digest also what that does. `digest`: its bytes."""
     if run.undone:
-        return undone_lines(run.lines_out, run.restored, run.stayed)
+        return undone_lines(run.undone)
     begins = [told("eye", "accent", DIGEST_BEGINS)] if enabled and digest and not run.digest else []
     return [*result_lines(report), *begins, *warning_lines([*map(str, report.errors), *report.notes])]
 
@@ -228,9 +229,10 @@ def warning_lines(notes: Sequence[str]) -> list[FlowRow]:
 WARNINGS = 3
 
 
-def undone_lines(lines_out: int, restored: int, stayed: int) -> list[FlowRow]:
+def undone_lines(report: UndoReport) -> list[FlowRow]:
     """What a run that was taken back left, in sentences."""
-    lines = [told("undo-2", "accent", f"{count(lines_out, 'bullet')} of it left your files")]
+    restored, stayed = len(report.restored), len(report.stayed)
+    lines = [told("undo-2", "accent", f"{count(report.lines_out, 'bullet')} of it left your files")]
     if restored:
         lines.append(told("archive", "harvested", f"{count(restored, 'conversation')} came back from the trash"))
     if stayed:

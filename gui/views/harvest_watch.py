@@ -21,7 +21,7 @@ from gui.toolkit.flow_rows import FlowRow, told
 from gui.toolkit.layout import box
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
-from gui.views.looks import CATEGORIES, NOT_READ, category_parts, joined, left_words
+from gui.views.looks import CATEGORIES, NOT_READ, joined, left_words
 from gui.views.reader_rows import marked_down
 
 TALL, LOW, ABOVE, SHARE, BESIDE, BEST = 400, 160, 110, 0.54, 560, 20
@@ -79,7 +79,7 @@ def spending_words(watch: Watch, activity: Activity | None, run: Run, config: Co
 
 def kinds_words(counts: Mapping[str, int]) -> str:
     """`Facts 25 · Decisions 1`."""
-    return joined(*(f"{part.label} {part.words}" for part in category_parts(counts)))
+    return joined(*(f"{looks.name} {counts[name]:,}" for name, looks in CATEGORIES.items() if counts.get(name)))
 
 
 def best_rows(best: Sequence[Came], now: float) -> tuple[FlowRow, ...]:

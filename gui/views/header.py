@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import dearpygui.dearpygui as dpg
 
@@ -20,32 +20,25 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import CONTROL_HEIGHT, Button, hint, say_hint, text
 from gui.views.looks import short_folder
 
+if TYPE_CHECKING:
+    from gui.workbench import ViewRow
+
 HEADER_HEIGHT = 56
 SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 400, 150, 40
 SEARCH, LEAVE = "Search everything", "Leave the demo"
 AROUND, SIGN = 32, 28  # of a tab, beside its letters; of the sign on the button that stands for all
 
 
-class Tab(Protocol):
-    """A view as the header names it: `action` opens it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def label(self) -> str: ...
-    @property
-    def icon(self) -> str: ...
-    @property
-    def tip(self) -> str: ...
-    @property
-    def action(self) -> str: ...
-
-
 class Header:
     """The top line of the panel. `compact`, or too narrow for all tabs: a button with a menu stands for them."""
 
     def __init__(
-        self, look: Look, shell: Shell, rows: Sequence[Tab], shortcuts: tuple[Shortcut, ...] = (), compact: bool = False
+        self,
+        look: Look,
+        shell: Shell,
+        rows: Sequence[ViewRow],
+        shortcuts: tuple[Shortcut, ...] = (),
+        compact: bool = False,
     ) -> None:
         self._look, self._shell, self._shortcuts, self._compact = look, shell, shortcuts, compact
         self._rows = tuple(rows)

@@ -10,13 +10,13 @@ from typing import cast
 import dearpygui.dearpygui as dpg
 
 from core.commands.panel.evidence import say_how_it_served
-from core.commands.statements import Found
+from core.commands.statements import Said
 from gui.shell import Shell
 from gui.state import Selection, State
 from gui.toolkit.dialogs import Menu, MenuRow
-from gui.toolkit.editor import shortened
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import ChipRow
+from gui.toolkit.letters import shortened
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
 from gui.views import knowledge_rows, memories
@@ -31,7 +31,6 @@ from gui.views.knowledge_rows import (
     act_of,
     change,
     copied,
-    is_group,
     own_first,
     select_added,
 )
@@ -43,8 +42,6 @@ from gui.views.start import StartColumn
 KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
 OF_MEMORY = {"open": "O", "archive": "Delete", "restore": "R", "copy": "Ctrl+C"}
 """The keys of a memory."""
-WITHOUT_GROUPS = {"Up": "Up", "Down": "Down", "Home": "Down", "Page up": "Down", "Page down": "Down", "End": "Up"}
-"""A key that came to the head of a group goes on to a bullet with another."""
 ALL_BUT = "Current"
 """What the first chip is called while there are tasks that are done, which it leaves to a chip of their own."""
 SERVED = {"win": ("It helped", "thumbs-up"), "partial": ("It helped in part", "check"),
@@ -128,9 +125,8 @@ class KnowledgeView(ListView[Knowledge]):
             self.show(wanted.key)
             return
         begun = wanted.key.rstrip("…")
-        row = next(
-            (row for row in self.data.rows.get(ALL, ()) if row.text.startswith(begun) and not is_group(row)), None
-        )
+        rows = self.data.rows.get(ALL, ())
+        row = next((row for row in rows if row.text.startswith(begun) and not row.head), None)
         if row is None:
             self._shell.select("file", "digest.md")
         else:
@@ -154,14 +150,14 @@ class KnowledgeView(ListView[Knowledge]):
             dpg.configure_item(chip.item, show=bool(data.rows.get(name)) or name in (self.category, ALL))
         self.tell(data.memories.problems if self.category == MEMORIES else ())
 
-    def rows(self) -> tuple[Sequence[FlowRow], int]:
+    def rows(self) -> Sequence[FlowRow]:
         """All bullets by project, the chosen one first; or those of the category."""
         rows = self.data.rows.get(self.category, ())
         if self.category == ALL:
-            rows = tuple(own_first(rows, PurePath(self._shell.choice("project")).name))
-        return rows, len(rows)
+            return own_first(rows, PurePath(self._shell.choice("project")).name)
+        return rows
 
-    def teach(self, total: int) -> str:
+    def teach(self) -> str:
         return self.category
 
     def stands(self, key: Hashable, shown: Sequence[FlowRow]) -> int:
@@ -169,10 +165,10 @@ class KnowledgeView(ListView[Knowledge]):
         target = self.session.target
         if target is None or self.category not in (ALL, target.category):
             return -1
-        if target.found is None or self.category == ALL:
+        if target.one is None or self.category == ALL:
             return 0
-        lines = [found.bullet.line for row in shown if (found := self._found(row)) is not None]
-        return sum(line > target.found.bullet.line for line in lines)
+        lines = [one.found.bullet.line for row in shown if (one := self._said(row)) is not None]
+        return sum(line > target.one.found.bullet.line for line in lines)
 
     def show(self, category: str) -> None:
         """Show another category, or all, from the newest bullet."""
@@ -196,7 +192,7 @@ class KnowledgeView(ListView[Knowledge]):
             self.begin_add()
         elif key == "Ctrl+Shift+O":
             self.side.write_context()
-        elif key == "U" and self.list.current is not None and not is_group(self.list.current):
+        elif key == "U" and self.list.current is not None and not self.list.current.head:
             self._ask_served(self.list.current)
         elif key in SIDEWAYS:
             there = [name for name in self.tabs if dpg.is_item_shown(self.tabs[name].item)]
@@ -207,10 +203,10 @@ class KnowledgeView(ListView[Knowledge]):
 
     def _ask_served(self, row: FlowRow) -> None:
         """How a bullet served, in a menu beside it."""
-        found = self._found(row)
-        if found is None:
+        one = self._said(row)
+        if one is None:
             return
-        words = found.bullet.text
+        words = one.found.bullet.text
 
         def say(outcome: str) -> None:
             self._shell.write("How it served", lambda workspace: say_how_it_served(workspace, words, outcome),
@@ -219,19 +215,11 @@ class KnowledgeView(ListView[Knowledge]):
         self._menu.open([MenuRow(name, sign, partial(say, outcome)) for outcome, (name, sign) in SERVED.items()],
                         self.list.place_of(row.key))  # fmt: skip
 
-    def move(self, key: str) -> bool:
-        """The keys go from bullet to bullet; the head of a group is none."""
-        used = super().move(key)
-        row = self.list.current
-        if used and row is not None and is_group(row) and key in WITHOUT_GROUPS:
-            on = WITHOUT_GROUPS[key] if self.list.rows[0].key != row.key else "Down"
-            self.list.press(on)
-        return used
-
     def select(self, row: FlowRow) -> None:
         """Its evidence, over the list."""
-        found, memory = self._found(row), self.data.memories.find(row.key)
-        if found is not None:
+        one, memory = self._said(row), self.data.memories.find(row.key)
+        if one is not None:
+            found = one.found
             self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
         elif memory is not None:
             below = self._shell.workspace.paths.knowledge
@@ -258,12 +246,8 @@ class KnowledgeView(ListView[Knowledge]):
             self.list.select(key)
         return True
 
-    def _found(self, row: FlowRow) -> Found | None:
-        return self.data.found.get(cast(BulletKey, row.key))
-
-    def _sha(self, category: str) -> str:
-        view = self.data.view(category)
-        return view.sha256 if view is not None else ""
+    def _said(self, row: FlowRow) -> Said | None:
+        return self.data.said.get(cast(BulletKey, row.key))
 
     # --- single changes ---
 
@@ -276,7 +260,7 @@ class KnowledgeView(ListView[Knowledge]):
         return super().action_of(key, row)
 
     def act(self, name: str, row: FlowRow) -> None:
-        key, found, memory = cast(BulletKey, row.key), self._found(row), self.data.memories.find(row.key)
+        one, memory = self._said(row), self.data.memories.find(row.key)
         if memory is not None and name == "copy":
             self._shell.copy(memory.content, "Copied the memory")
         elif memory is not None and name == "open":
@@ -284,14 +268,15 @@ class KnowledgeView(ListView[Knowledge]):
         elif memory is not None:
             self.list.leave(row.key)
             memories.move(self._shell, self.data.memories, memory, name)
-        if found is None:
+        if one is None:
             return
         if name == "copy":
-            self._shell.copy(*copied(found))
+            self._shell.copy(*copied(one.found))
         elif name == "edit":
             self.begin_edit(row)
         else:
-            said, act = act_of(name, found, self._sha(found.category), self.data.others.get(key, ()))
+            view = self.data.view(one.found.category)
+            said, act = act_of(name, one, view.sha256 if view is not None else "")
             strike = name == "strike"
             if not strike:
                 self.list.leave(row.key)  # the row goes, so the selection moves on to its neighbour
@@ -302,19 +287,19 @@ class KnowledgeView(ListView[Knowledge]):
         """Enter, or a double click: edit the bullet; a memory in the editor that its file opens in."""
         if self.data.memories.find(row.key) is not None:
             self.act("open", row)
-        elif not is_group(row):
+        elif not row.head:
             self.begin_edit(row)
 
     def edit(self, row: FlowRow) -> None:
-        found, key = self._found(row), cast(BulletKey, row.key)
-        if found is None:
+        one = self._said(row)
+        if one is None:
             return
+        found = one.found
         if lettered(found.bullet.text) != found.bullet.text:  # nobody can edit what has no letters here
             self._shell.open_path(str(self._shell.workspace.paths.knowledge / found.file), found.bullet.line)
             return
-        self.session.edit(key, found, self._sha(found.category), self.data.others.get(key, ()))
+        self.session.edit(cast(BulletKey, row.key), one)
 
     def begin_add(self) -> None:
         if self.session.target is None:
-            category = "facts" if self.category == ALL else self.category
-            self.session.add(category, self._sha(category))
+            self.session.add("facts" if self.category == ALL else self.category)

@@ -12,7 +12,6 @@ from rapidfuzz import fuzz
 
 from core.base.figures import count
 from core.base.result import ErrorInfo
-from core.commands import bullets
 from core.commands.bullets import change_all
 from core.commands.panel.bullets import CategoryView, category_views
 from core.commands.panel.evidence import steps_in
@@ -66,19 +65,17 @@ BulletKey = tuple[str, str, int]  # category, the line as it stands there, which
 @dataclass(frozen=True)
 class Knowledge:
     """What the view shows: the categories as they were read, their rows newest first and those of all together by
-    project, and what is behind a row: the newest line of a statement (`found`), and the older lines that say the same
-    (`others`, where there are any)."""
+    project, and the statement behind each row."""
 
     views: tuple[CategoryView, ...] = ()
     rows: Mapping[str, tuple[FlowRow, ...]] = field(default_factory=dict)
-    found: Mapping[BulletKey, Found] = field(default_factory=dict)
-    others: Mapping[BulletKey, tuple[Found, ...]] = field(default_factory=dict)
+    said: Mapping[BulletKey, Said] = field(default_factory=dict)
     memories: MemoryBook = field(default_factory=MemoryBook)
 
     @property
     def number(self) -> int:
         """How many bullets all categories have together, without tasks that are done and what is held."""
-        return sum(not is_group(row) for row in self.rows.get(ALL, ()))
+        return sum(not row.head for row in self.rows.get(ALL, ()))
 
     def view(self, name: str) -> CategoryView | None:
         """One category, None before anything was read."""
@@ -87,9 +84,8 @@ class Knowledge:
     def key_of(self, file: str, raw: str, line: int = 0) -> BulletKey | None:
         """The key of the row that shows a bullet of a file with these words; of several equal ones the one on that
         line, or the first."""
-        keys = [(key, found) for key, found in self.found.items() if key[1] == raw]
-        keys += [(key, one) for key, older in self.others.items() for one in older if one.bullet.raw == raw]
-        fits = [(key, found.bullet.line) for key, found in keys if found.file == file]
+        fits = [(key, found.bullet.line) for key, one in self.said.items() for found in (one.found, *one.others)
+                if found.bullet.raw == raw and found.file == file]  # fmt: skip
         return next((key for key, at in fits if at == line), fits[0][0] if fits else None)
 
 
@@ -101,29 +97,26 @@ def gather(workspace: Workspace, before: Knowledge | None) -> Knowledge:
         return before
     known = {view.name: view for view in before.views} if before is not None else {}
     rows: dict[str, tuple[FlowRow, ...]] = {}
-    found: dict[BulletKey, Found] = {}
-    others: dict[BulletKey, tuple[Found, ...]] = {}
+    said: dict[BulletKey, Said] = {}
     for view in views:
         if before is not None and known.get(view.name) is view:
-            found.update({key: one for key, one in before.found.items() if key[0] == view.name})
-            others.update({key: older for key, older in before.others.items() if key[0] == view.name})
+            keyed = {key: one for key, one in before.said.items() if key[0] == view.name}
             rows[view.name] = before.rows[view.name]
-            continue
-        keyed = keyed_rows(view)
-        found.update({key: one.found for key, one in keyed.items()})
-        others.update({key: one.others for key, one in keyed.items() if one.others})
-        rows[view.name] = tuple(row_of(key, one.found, one.conversations) for key, one in reversed(keyed.items()))
-    return Knowledge(views, {**rows, ALL: by_project(rows, found), MEMORIES: memories.rows(book)}, found, others, book)
+        else:
+            keyed = keyed_rows(view)
+            rows[view.name] = tuple(row_of(key, one) for key, one in reversed(keyed.items()))
+        said.update(keyed)
+    return Knowledge(views, {**rows, ALL: by_project(rows, said), MEMORIES: memories.rows(book)}, said, book)
 
 
-def by_project(rows: Mapping[str, Sequence[FlowRow]], found: Mapping[BulletKey, Found]) -> tuple[FlowRow, ...]:
+def by_project(rows: Mapping[str, Sequence[FlowRow]], behind: Mapping[BulletKey, Said]) -> tuple[FlowRow, ...]:
     """The rows of all categories in groups, the newest first in each, and the group with the newest first; above each
     its name, how many it has, and how many tasks of it are done."""
     groups: dict[str, list[tuple[str, int, FlowRow]]] = {}
     done: dict[str, int] = {}
     for category in EMPTY:
         for at, row in enumerate(rows.get(category, ())):
-            came = found[row.key].bullet.provenance  # type: ignore[index]
+            came = behind[row.key].found.bullet.provenance  # type: ignore[index]
             project = project_of(came.source) if came is not None else ""
             if category == "tasks_done":
                 done[project] = done.get(project, 0) + 1
@@ -138,24 +131,19 @@ def by_project(rows: Mapping[str, Sequence[FlowRow]], found: Mapping[BulletKey, 
         ticked = f"{count(done[project], 'task')} done" if done.get(project) else ""
         number = count(len(members), "bullet")
         shown.append(FlowRow(("group", project, 0), project or NO_PROJECT, joined(number, ticked),
-                             "folder", "hint"))  # fmt: skip
+                             "folder", "hint", head=True))  # fmt: skip
         shown += [row for _, _, row in members]
     return tuple(shown)
 
 
 def own_first(rows: Sequence[FlowRow], project: str) -> Sequence[FlowRow]:
     """The same with the group of one project before the others."""
-    begins = [at for at, row in enumerate(rows) if is_group(row)]
+    begins = [at for at, row in enumerate(rows) if row.head]
     at = next((at for at in begins if rows[at].text == project), -1) if project else -1
     if at < 1:
         return rows
     end = next((one for one in begins if one > at), len(rows))
     return (*rows[at:end], *rows[:at], *rows[end:])
-
-
-def is_group(row: FlowRow) -> bool:
-    """Whether a row is the head of a group."""
-    return isinstance(row.key, tuple) and row.key[0] == "group"
 
 
 def coded(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
@@ -184,12 +172,13 @@ def keyed_rows(view: CategoryView) -> dict[BulletKey, Said]:
     return keyed
 
 
-def row_of(key: BulletKey, found: Found, conversations: int = 1) -> FlowRow:
+def row_of(key: BulletKey, one: Said) -> FlowRow:
     """One bullet as a row; several conversations may have said it."""
+    found = one.found
     _, icon, color, _ = CATEGORIES[found.category]
     bullet = found.bullet
     text, code = coded(bullet.text)
-    meta = meta_of(found, conversations)
+    meta = meta_of(found, one.conversations)
     if found.category == "quarantine":
         item = held_item(bullet, 0)
         code, text, meta = (), item.text + (f"\n“{item.quote}”" if item.quote else ""), held_words(item, meta)
@@ -254,27 +243,18 @@ def found_again(rows: Sequence[Found], old: Found) -> tuple[Found | None, bool]:
 Act = Callable[[Workspace], Any]
 
 
-def act_of(name: str, found: Found, seen: str, others: Sequence[Found] = ()) -> tuple[str, Act]:
+def act_of(name: str, one: Said, seen: str) -> tuple[str, Act]:
     """What is said afterwards, and the command: done, reopen, accept, strike or delete. It is done to all lines of a
-    statement: to `others`, which say the same, as to the one that stands for them."""
-    category, ref, struck = found.category, found.ref, found.bullet.struck
-    noun = CATEGORIES[category].noun
-    acts: dict[str, tuple[str, Act]] = {
-        "done": ("Done", lambda workspace: bullets.done(workspace, ref, seen=seen)),
-        "reopen": ("Opened again", lambda workspace: bullets.reopen(workspace, ref, seen=seen)),
-        "accept": ("Let in", lambda workspace: quarantine_accept(workspace, ref, seen=seen)),
-        "strike": (
-            "Took the line away" if struck else f"Struck the {noun} through",
-            lambda workspace: change_all(workspace, "unstrike" if struck else "strike", (ref,), seen=seen),
-        ),
-        "delete": (f"Deleted the {noun}", lambda workspace: bullets.remove(workspace, category, ref, seen=seen)),
-    }
-    if category == "quarantine" and name == "delete":
-        return "Dropped the held item", lambda workspace: quarantine_drop(workspace, ref, seen=seen)
-    if others and name != "accept":
-        refs, every = (ref, *(one.ref for one in others)), "unstrike" if struck and name == "strike" else name
-        return acts[name][0], lambda workspace: change_all(workspace, every, refs, seen=seen)
-    return acts[name]
+    statement."""
+    found, noun = one.found, CATEGORIES[one.found.category].noun
+    if name == "accept":
+        return "Let in", lambda workspace: quarantine_accept(workspace, found.ref, seen=seen)
+    if name == "delete" and found.category == "quarantine":
+        return "Dropped the held item", lambda workspace: quarantine_drop(workspace, found.ref, seen=seen)
+    act = "unstrike" if name == "strike" and found.bullet.struck else name
+    said = {"done": "Done", "reopen": "Opened again", "strike": f"Struck the {noun} through",
+            "unstrike": "Took the line away", "delete": f"Deleted the {noun}"}[act]  # fmt: skip
+    return said, lambda workspace: change_all(workspace, act, one.refs, seen=seen)
 
 
 def change(shell: Shell, name: str, act: Act, said: str, done: Callable[[Any], object] | None = None) -> None:

@@ -17,8 +17,9 @@ from gui.state import Selection, State
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
+from gui.toolkit.keys import moved_to
 from gui.toolkit.layout import box
-from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text, text_field
 
@@ -41,9 +42,7 @@ def beside(names: Sequence[T], now: T, by: int) -> T:
 
 def stepped(names: Sequence[str], now: str, key: str) -> str:
     """The name that a key for moving goes to, as far as there are any."""
-    at, last = names.index(now) if now in names else -1, len(names) - 1
-    to = {"Up": at - 1, "Down": at + 1, "Page up": at - PAGE, "Page down": at + PAGE, "Home": 0, "End": last}[key]
-    return names[min(max(to, 0), last)]
+    return names[moved_to(key, names.index(now) if now in names else None, len(names), PAGE) or 0]
 
 
 def the_same(now: tuple[object, ...], before: tuple[object, ...]) -> bool:
@@ -125,9 +124,6 @@ class FilteredView:
             return self._shell.run("search")
         return self.do(key) or self.move(key)
 
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent."""
-
 
 @dataclass(frozen=True)
 class Teach:
@@ -178,11 +174,11 @@ class ListView(FilteredView, Generic[T]):
     def take(self, data: T) -> None:
         """Other data were read: count, name chips."""
 
-    def rows(self) -> tuple[Sequence[FlowRow], int]:
-        """The rows that are wanted, and how many there are without the field."""
+    def rows(self) -> Sequence[FlowRow]:
+        """The rows that are wanted."""
         raise NotImplementedError
 
-    def teach(self, total: int) -> str:
+    def teach(self) -> str:
         """Which of `TEACH` stands there when there is no row."""
         raise NotImplementedError
 
@@ -234,12 +230,11 @@ class ListView(FilteredView, Generic[T]):
             self.session.build()
         self._states = {
             name: EmptyState(
-                look, area, area, icon=one.icon, title=one.title, words=one.words, command=one.command,
+                look, area, icon=one.icon, title=one.title, words=one.words, command=one.command,
                 action=one.action, on_action=getattr(self, one.act) if one.act else None,
             )
             for name, one in self.TEACH.items()
         }  # fmt: skip
-        self._teaching = Teaching(self.list.holder, self._states)
 
     def add_remark(self, parent: int) -> None:
         """Make a line for a sentence about what could not be shown; hidden until `remark`."""
@@ -268,8 +263,7 @@ class ListView(FilteredView, Generic[T]):
 
     def arrange(self, keep: bool) -> None:
         """Show the rows that are wanted. An open editor never loses its place."""
-        wanted, total = self.rows()
-        shown = list(wanted)
+        shown = list(self.rows())
         target = self.session.target if self.session is not None else None
         if target is not None:
             key = target.key
@@ -279,7 +273,10 @@ class ListView(FilteredView, Generic[T]):
         self.list.set_rows(shown, keep_place=keep)
         if self.session is not None:
             self.session.cover()
-        self._teaching.show("" if shown else self.teach(total))
+        taught = "" if shown else self.teach()
+        for name, state in self._states.items():
+            state.show(name == taught)
+        dpg.configure_item(self.list.holder, show=not taught)
 
     def _fit(self, _width: float, height: float) -> None:
         self._short = height < self._look.px(SHORT)

@@ -15,18 +15,19 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
-from core.base.result import KnowledgeError, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.panel.bullets import local_day
 from core.commands.review.decide import LATER, NO, YES, decide
 from core.commands.review.waiting import Waiting, waiting
 from core.commands.workspace import Workspace
 from gui.shell import COMPARE, Reading, Shell
 from gui.toolkit.drawing import Drawing
-from gui.toolkit.editor import shortened
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, gap, lowered, spread
+from gui.toolkit.letters import shortened
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
+from gui.views.list_view import the_same
 from gui.views.looks import capital, joined, short_name
 
 NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "doubles?", "vanished": "gone?",
@@ -140,22 +141,24 @@ class LookCard:
 
     def ask(self, *of: object) -> None:
         """Look for what waits, when the bullets or the ledger are others than the last time."""
-        if self._pending or of[-1] is None or (self._of and all(a is b for a, b in zip(of, self._of, strict=True))):
+        if self._pending or of[-1] is None or the_same(of, self._of):
             return
         self._pending, self._of = True, of
         workspace = self._shell.workspace
 
-        def done(result: Result[Any]) -> None:
+        def done(rows: Sequence[Waiting]) -> None:
             self._pending = False
             if self._shell.workspace.paths != workspace.paths:
                 self._of, self.waiting = (), []
-            elif isinstance(result, Ok):
-                self._take(result.value)
-            elif result.error.code != "cancelled":
-                self._shell.error(result.error)
+            else:
+                self._take(rows)
             self._shell.change()  # the bullets may have changed meanwhile: the view asks again
 
-        self._shell.submit("What wants a look", lambda _job: waiting(workspace), done, lane=COMPARE)
+        def failed(error: ErrorInfo) -> None:
+            self._pending = False
+            self._shell.error(error)
+
+        self._shell.submit("What wants a look", lambda _job: waiting(workspace), done, failed=failed, lane=COMPARE)
 
     def _take(self, rows: Sequence[Waiting]) -> None:
         """Others wait; what is looked at stays, where it is still there."""
@@ -280,4 +283,4 @@ class LookCard:
         px = self._look.px
         colors = [*self._marks[-MARKS:], "text", *["handle"] * (len(self.waiting) - 1)][: 2 * MARKS]
         for at, color in enumerate(colors):
-            drawing.below.rect(at * px(8), 0, px(6), px(6), color, px(1))
+            drawing.below.box(at * px(8), 0, at * px(8) + px(6), px(6), color, px(1))

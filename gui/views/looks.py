@@ -18,7 +18,6 @@ from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.ledger_rows import rows_of
 from core.commands.panel.overview import WAITING
 from core.commands.panel.titles import Called
-from gui.toolkit.charts import Part
 from gui.toolkit.flow_rows import SEPARATOR
 
 
@@ -95,15 +94,6 @@ def learn(names: Callable[[str], Called]) -> None:
 def category_of(file: str) -> str:
     """The category that the lines of a file of the store belong to."""
     return "files" if file.startswith("files/") else OF_FILE.get(file, "facts")
-
-
-def category_parts(counts: Mapping[str, int]) -> list[Part]:
-    """Lines by category as parts of a bar."""
-    return [
-        Part(looks.name, counts[name], looks.color, f"{counts[name]:,}")
-        for name, looks in CATEGORIES.items()
-        if counts.get(name)
-    ]
 
 
 def joined(*parts: str | None) -> str:

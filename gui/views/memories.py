@@ -23,8 +23,8 @@ from core.commands.memories import (
 from core.commands.panel.bullets import local_day
 from core.commands.workspace import Workspace
 from gui.shell import Shell
-from gui.toolkit.editor import shortened
 from gui.toolkit.flow_rows import FlowRow, RowAction
+from gui.toolkit.letters import shortened
 from gui.views.looks import MEMORY_CATEGORIES, Looks, joined, short_folder, tags_words
 
 MEMORIES = "memories"
@@ -84,7 +84,7 @@ def gather(workspace: Workspace, before: MemoryBook | None) -> MemoryBook:
 def rows(book: MemoryBook) -> tuple[FlowRow, ...]:
     """The memories, newest first; below their own head those in the archive."""
     saved, archived = (tuple(row_of(memory, old) for memory in book.of(old)) for old in (False, True))
-    head = FlowRow(("group", ARCHIVE, 0), "Archived", "no agent recalls these", "archive", "hint")
+    head = FlowRow(("group", ARCHIVE, 0), "Archived", "no agent recalls these", "archive", "hint", head=True)
     return (*saved, head, *archived) if archived else saved
 
 

@@ -10,12 +10,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import KnowledgeError, Ok, Result
+from core.base.result import ErrorInfo
 from core.commands.panel.bullets import local_day
 from core.commands.transcript import read as read_named
 from core.commands.transcript import read_entry
@@ -28,11 +27,11 @@ from gui.toolkit.jobs import Job
 from gui.toolkit.layout import box, gap, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
-from gui.toolkit.typeset import colours_of
-from gui.toolkit.widgets import Button, text, text_field
+from gui.toolkit.typeset import Style, colours_of
+from gui.toolkit.widgets import Button, say, text, text_field
 from gui.views.looks import CATEGORIES, short_folder
 from gui.views.reader_map import ReaderMap
-from gui.views.reader_rows import CALL, HEAD, Piece, Script, clock, one_line_of, places_of, script_of
+from gui.views.reader_rows import CALL, HEAD, Piece, Place, Script, clock, one_line_of, places_of, script_of
 from gui.views.reader_sheet import TOP_SHARE, Sheet
 
 STRIP_WIDE, STRIP, STRIP_THIN = 96, 64, 30
@@ -150,16 +149,15 @@ class ConversationReader:
         dpg.set_value(self._about, "")
         dpg.configure_item(self.item, show=True)
 
-        def done(result: Result[Any]) -> None:
-            if ticket != self._ticket or not self.is_open:
-                return
-            if isinstance(result, KnowledgeError):
+        def failed(error: ErrorInfo) -> None:
+            if ticket == self._ticket:
                 dpg.set_value(self._title, "This conversation cannot be shown")
-                dpg.set_value(self._says, str(result.error))
-                dpg.configure_item(self._says, show=True)
+                say(self._says, str(error))
+
+        def done(read: tuple[ReadableConversation, Script]) -> None:
+            if ticket != self._ticket:
                 return
-            talk, script = result.value
-            self._show_script(talk, script)
+            self._show_script(*read)
             if wanted.turn:
                 self.go_turn(wanted.turn)
             if wanted.words:
@@ -168,7 +166,8 @@ class ConversationReader:
 
         if self._job is not None:
             self._job.cancel()
-        self._job = self._shell.submit("The conversation", lambda _: read_script(workspace, wanted), done, lane=READ)
+        self._job = self._shell.submit("The conversation", lambda _: read_script(workspace, wanted), done,
+                                       failed=failed, lane=READ)  # fmt: skip
 
     def close(self) -> None:
         """Back to where it was opened."""
@@ -179,17 +178,13 @@ class ConversationReader:
             self._show_script(None, Script())
             self._on_close()
 
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent."""
-
     def _show_script(self, talk: ReadableConversation | None, script: Script) -> None:
         self.talk = talk
         self.sheet.set(script)
         self._turns = [at for at, piece in enumerate(script.pieces) if piece.kind == HEAD and piece.state == "user"]
         self._changed()
         self.canvas.go(0.0)
-        dpg.set_value(self._says, "")
-        dpg.configure_item(self._says, show=False)
+        say(self._says, "")
         self._tell()
         self._name_places()
 
@@ -241,9 +236,9 @@ class ConversationReader:
     def _colour(self, at: int, piece: Piece) -> None:
         ticket = self._ticket
 
-        def done(result: Result[Any]) -> None:
-            if ticket == self._ticket and isinstance(result, Ok):
-                self.sheet.colours[at] = result.value
+        def done(colours: tuple[Style, ...]) -> None:
+            if ticket == self._ticket:
+                self.sheet.colours[at] = colours
                 self.canvas.renew()
 
         self._shell.submit("Colours of code", lambda _job: colours_of(piece.text, piece.language), done, lane=READ)
@@ -276,15 +271,13 @@ class ConversationReader:
     def _say_item(self) -> None:
         """Where there is no room for notes, the item that is looked at stands above the words."""
         marks, at = self.script.marks, self.sheet.mark
-        here = not self.sheet.shape.notes and 0 <= at < len(marks)
         words = ""
-        if here:
+        if not self.sheet.shape.notes and 0 <= at < len(marks):
             item, looks = marks[at].item, CATEGORIES[marks[at].category]
             where = f"   {item.file.rpartition('/')[2]}:{item.line}" if item.line else ""
             shown = one_line_of(item.text).replace("`", "").replace("**", "")[:ITEM]
             words = f"{looks.noun.capitalize()}: {shown}{where}"
-        dpg.set_value(self._says, words)
-        dpg.configure_item(self._says, show=here)
+        say(self._says, words)
 
     def go_mark(self, by: int) -> None:
         """The next harvested item, or the one before."""
@@ -336,11 +329,11 @@ class ConversationReader:
         self.sought = words
         script, ticket = self.script, self._ticket
 
-        def done(result: Result[Any]) -> None:
-            if ticket != self._ticket or self.sought != words or isinstance(result, KnowledgeError):
+        def done(places: tuple[Place, ...]) -> None:
+            if ticket != self._ticket or self.sought != words:
                 return
             sheet = self.sheet
-            sheet.places = result.value
+            sheet.places = places
             here = self._top()[0]
             sheet.place = next((at for at, one in enumerate(sheet.places) if one.piece >= here), 0) - 1
             self._changed()
@@ -433,8 +426,9 @@ class ConversationReader:
         if not item.line:
             self._shell.toast("Its line is not there any more", icon="info", color="accent")
             return
-        found = getattr(self._shell.state.of("knowledge"), "found", {})
-        raws = (one.bullet.raw for one in found.values() if (one.file, one.bullet.line) == (item.file, item.line))
+        said = getattr(self._shell.state.of("knowledge"), "said", {})
+        found = (one.found for one in said.values())
+        raws = (one.bullet.raw for one in found if (one.file, one.bullet.line) == (item.file, item.line))
         self.close()
         self._shell.run("view.files" if item.file.startswith("files/") else "view.knowledge")
         self._shell.select("bullet", item.file, item.line, next(raws, ""))

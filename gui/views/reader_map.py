@@ -37,15 +37,12 @@ class ReaderMap:
         self._look, self._sheet, self._canvas, self._on_share = look, sheet, canvas, on_share
         self.width = self.tall = 0
         self._dirty, self._held = True, False
-        self._of: tuple[object, ...] = ()
-        self._bins: list[tuple[int, float, str]] = []
 
     def build(self, parent: int) -> None:
         """Make the drawing; once."""
         look, self._holder = self._look, parent
         self.item = int(dpg.add_drawlist(10, 10, parent=parent))
-        boxes = int(dpg.add_draw_layer(parent=self.item))
-        self._pen = Pen(look, boxes, int(dpg.add_draw_layer(parent=self.item)))
+        self._pen = Pen(look, self.item)
         look.follow(parent, self._fit)
         look.every_tick(self.tick)
         look.on_change(self._restyle)
@@ -60,7 +57,6 @@ class ReaderMap:
         self.renew()
 
     def _restyle(self) -> None:
-        self._of = ()
         self._pen.forget()
         self.renew()
 
@@ -96,16 +92,9 @@ class ReaderMap:
             drawn, step = self._drawn(), max(2, px(BIN))
             scale = drawn / total
             left, right = px(EDGE + 12), self.width - px(EDGE + 8)
-            of = (sheet.script, total, self.width, self.tall, step)
-            if len(self._of) != len(of) or any(
-                one is not other and one != other for one, other in zip(self._of, of, strict=True)
-            ):
-                self._of = of
-                places = ((y, look_of(pieces[heights.at((y + step / 2) / scale)])) for y in range(0, int(drawn), step))
-                wide = right - left
-                self._bins = [(y, left + max(2.0, wide * long), color) for y, (color, long) in places]
-            for y, end, color in self._bins:
-                pen.box(left, y, end, y + step - 1, color)
+            for y in range(0, int(drawn), step):
+                color, long = look_of(pieces[heights.at((y + step / 2) / scale)])
+                pen.box(left, y, left + max(2.0, (right - left) * long), y + step - 1, color)
             top, tall = self._canvas.scroll * scale, self._canvas.tall * scale
             pen.box(1, top, self.width - 2, min(top + max(tall, px(8)), self.tall - 1), "accent@14", px(4), "accent@60")
             for mark in sheet.script.marks:

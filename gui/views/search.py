@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import KnowledgeError, Result
-from core.commands.conversations import ConversationHit, build
+from core.base.result import ErrorInfo
+from core.commands.conversations import BuildReport, ConversationHit, build
 from gui.shell import INDEX, Shell
 from gui.state import State
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
@@ -24,7 +24,7 @@ from gui.toolkit.layout import ChipRow, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
-from gui.views.commands import Entry, action_entries, file_entries, run_entries, search
+from gui.views.commands import action_entries, file_entries, run_entries, search
 from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside, the_same
 from gui.views.looks import ENTRY_KINDS, capital
 from gui.views.search_rows import (
@@ -43,6 +43,7 @@ from gui.views.search_rows import (
 
 if TYPE_CHECKING:
     from core.commands.search import Hit
+    from core.commands.statements import Found
 
 SEARCHED = (" searched, and ", "does not tell that nothing was said")
 """In notes that tell only how much was searched; beside `Findings.searched` they say it twice."""
@@ -61,7 +62,7 @@ NARROWED = {"since": PERIODS, "role": ROLES}
 """What can be chosen beside the kind, and how each choice is called."""
 PARTS = ("knowledge", "files")
 HOMES = {"bullet": "knowledge", "note": "files", "memory": "knowledge"}
-COMMANDS, COMMAND = ">", "command"
+COMMANDS = ">"
 
 
 KEYS = {"Ctrl+C": "copy", "Ctrl+O": "open"}
@@ -125,7 +126,6 @@ class SearchView(ListView[Findings]):
         """What the chips and choices ask for beside the words."""
         self.pending = False
         self._hits: Mapping[Any, Hit | ConversationHit] = {}
-        self._commands: dict[str, Entry] = {}
         self._entered = False  # Enter was pressed before the answer came
         self._read: tuple[object, ...] = ()
         self._selecting = 0
@@ -191,12 +191,7 @@ class SearchView(ListView[Findings]):
             words = str(dpg.get_value(self.filter))
             if words != self.words:
                 self.typed(words)  # a quick hand: the field has not told yet
-            if self.commands:
-                row = self.list.current or next(iter(self.list.rows), None)
-                if row is not None:
-                    self.open(row)
-                return row is not None
-            if self.pending or self.wanted != self.data.wanted:
+            if not self.commands and (self.pending or self.wanted != self.data.wanted):
                 self._entered = True  # the rows are still those of other words
                 return True
             row = self.list.current or next(iter(self.list.rows), None)
@@ -229,7 +224,7 @@ class SearchView(ListView[Findings]):
         """Whether commands are looked for, not knowledge."""
         return self.words.lstrip().startswith(COMMANDS)
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[FlowRow]:
         """The commands that fit what is typed, the best first."""
         shell = self._shell
         rows = action_entries(one for one in shell.actions.values() if not one.name.startswith(HIDDEN))
@@ -281,21 +276,22 @@ class SearchView(ListView[Findings]):
         self.pending = True
         workspace, project = self._shell.workspace, self._shell.choice("project")
 
-        def done(result: Result[Findings]) -> None:
+        def done(found: Findings) -> None:
             self.pending = False
             if wanted != self.wanted:
                 self._ask(again=True)
                 return
             kept = again and wanted == self.data.wanted
-            self.data = (
-                Findings(wanted, notes=(str(result.error),)) if isinstance(result, KnowledgeError) else result.value
-            )
+            self.data = found
             self._show(keep=kept)
             if self._entered:
                 self._entered = False
                 self.press("Enter", True)
 
-        self._shell.submit("The search", lambda _job: find(workspace, wanted, project), done)
+        def failed(error: ErrorInfo) -> None:
+            done(Findings(wanted, notes=(str(error),)))
+
+        self._shell.submit("The search", lambda _job: find(workspace, wanted, project), done, failed=failed)
 
     def _build(self) -> None:
         """Read all conversations that are not searched yet, on a worker of its own; or stop that."""
@@ -304,14 +300,14 @@ class SearchView(ListView[Findings]):
             return
         workspace = self._shell.workspace
 
-        def done(result: Result[Any]) -> None:
+        def failed(error: ErrorInfo) -> None:
             self._building = None
             self._show_waiting()
-            if isinstance(result, KnowledgeError):
-                if result.error.code != "cancelled":
-                    self._shell.error(result.error)
-                return
-            report = result.value
+            self._shell.error(error)
+
+        def done(report: BuildReport) -> None:
+            self._building = None
+            self._show_waiting()
             self._shell.toast(f"{count(report.conversations, 'conversation')} can be searched")
             self._ask(again=True)
 
@@ -321,7 +317,7 @@ class SearchView(ListView[Findings]):
         self._building = self._shell.submit(
             "Reading the conversations",
             lambda job: build(workspace, progress=job.report, cancelled=lambda: job.cancelled),
-            done, progress=report, lane=INDEX,
+            done, failed=failed, progress=report, lane=INDEX,
         )  # fmt: skip
         self._show_waiting()
 
@@ -347,16 +343,11 @@ class SearchView(ListView[Findings]):
             self.list.selected = None
         self.arrange(keep)
 
-    def rows(self) -> tuple[Sequence[FlowRow], int]:
-        """What was found of all that could be; or the commands that fit."""
-        if self.commands:
-            self._commands = {f"{one.kind}:{one.key}": one for one in self._entries()}
-            return [FlowRow((COMMAND, key), one.title, one.aside, one.icon, one.color) for key, one
-                    in self._commands.items()], len(self._commands)  # fmt: skip
-        shown = [row_of(hit) for hit in self.data.hits]
-        return shown, self.data.entries or len(shown)
+    def rows(self) -> Sequence[FlowRow]:
+        """What was found; or the commands that fit."""
+        return self._entries() if self.commands else [row_of(hit) for hit in self.data.hits]
 
-    def teach(self, total: int) -> str:
+    def teach(self) -> str:
         if self.commands:
             return "nothing"
         if not self.data.wanted.asks:
@@ -395,8 +386,8 @@ class SearchView(ListView[Findings]):
 
     def open(self, row: FlowRow) -> None:
         """Do a command; open the view in which something stands, with it selected."""
-        if isinstance(row.key, tuple) and row.key[0] == COMMAND:
-            self._do(self._commands[row.key[1]])
+        if isinstance(row.key, tuple):
+            self._do(row.text, *row.key)
             return
         hit = self._hits.get(row.key)
         if hit is None:
@@ -410,19 +401,19 @@ class SearchView(ListView[Findings]):
             return
         self._look_at(row, lambda: self._shell.run(f"view.{view}"))
 
-    def _do(self, entry: Entry) -> None:
+    def _do(self, title: str, kind: str, key: str) -> None:
         shell = self._shell
         shell.run("search.leave")
-        if entry.kind == "action":
-            shell.run(entry.key)
-        elif entry.kind == "file":
-            found = shell.state.snapshot.overview.file(entry.key) if shell.state.snapshot is not None else None
+        if kind == "action":
+            shell.run(key)
+        elif kind == "file":
+            found = shell.state.snapshot.overview.file(key) if shell.state.snapshot is not None else None
             if found is not None:
                 shell.open_path(found.path)
         else:
             words = "Its lines leave the files and its conversations come back from the trash."
-            words = f"{entry.title[5:]}\n\n{words} What you changed since stays."
-            shell.ask("Undo this run?", words, "Undo it", lambda: shell.undo(entry.key), kind="danger")
+            words = f"{title[5:]}\n\n{words} What you changed since stays."
+            shell.ask("Undo this run?", words, "Undo it", lambda: shell.undo(key), kind="danger")
 
     def select(self, row: FlowRow) -> None:
         """Show what was found beside the list."""
@@ -448,10 +439,9 @@ class SearchView(ListView[Findings]):
                 then()
             return
 
-        def looked(result: Result[Any]) -> None:
+        def looked(found: Found | None) -> None:
             if mine != self._selecting:
                 return  # another one was chosen meanwhile
-            found = None if isinstance(result, KnowledgeError) else result.value
             if found is None:
                 shell.toast("It is not there any more", icon="info", color="accent", seconds=3.0)
                 self._ask(again=True)

@@ -76,13 +76,12 @@ class Wanted:
 @dataclass(frozen=True)
 class Findings:
     """The answer to what was `wanted`. `counts` says how many of each kind there are among the best; `notes` are
-    sentences about what could not be searched or asked; `entries` is how many there are in all. `waits`: there are
-    conversations that are not read yet. `searched` says what was looked through, and what is left."""
+    sentences about what could not be searched or asked. `waits`: there are conversations that are not read yet.
+    `searched` says what was looked through, and what is left."""
 
     wanted: Wanted = field(default_factory=Wanted)
     hits: tuple[Hit | ConversationHit, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
-    entries: int = 0
     notes: tuple[str, ...] = ()
     waits: str = ""
     searched: str = ""
@@ -110,11 +109,10 @@ def find(workspace: Workspace, wanted: Wanted, project: str = "") -> Findings:
     said = filter(None, (report.understood, *report.warnings))
     notes = tuple(one for one in said if not one.startswith(NOT_YET))
     waits = next((waiting_words(one) for one in report.warnings if one.startswith(NOT_YET)), "")
-    number = report.entries + report.conversations
     hits: dict[str, Hit | ConversationHit] = {}
     for hit in sorted(report.listed, key=lambda hit: not is_of(hit, project)):
         hits.setdefault(key_of(hit), hit)
-    return Findings(wanted, tuple(hits.values()), dict(counts), number, notes, waits, searched_words(report))
+    return Findings(wanted, tuple(hits.values()), dict(counts), notes, waits, searched_words(report))
 
 
 def is_of(hit: Hit | ConversationHit, project: str) -> bool:

@@ -24,7 +24,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, card, lowered, spread
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, Toggle, text, text_field
+from gui.toolkit.widgets import Button, Toggle, say, text, text_field
 from gui.views.list_view import MOVES, stepped
 from gui.views.looks import short_folder
 
@@ -51,8 +51,7 @@ _CHOICE = re.compile(r'"([^"]*)"')
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One setting: its key, the sentence and what it means, its kind, its choices, and the value as it is typed; `own`
-    when somebody has set it."""
+    """One setting: its key, the sentence and what it means, its kind, its choices, and the value as it is typed."""
 
     key: str
     words: str
@@ -60,18 +59,17 @@ class SettingRow:
     kind: str
     choices: tuple[str, ...]
     value: str
-    own: bool = False
 
 
-def setting_rows(settings: Settings, shipped: str) -> list[SettingRow]:
-    """The settings that are shown, in their order. `shipped` is the file with the values of a new store."""
+def setting_rows(settings: Settings) -> list[SettingRow]:
+    """The settings that are shown, in their order."""
     known = {row.key: row for row in SETTINGS}
-    values = {row.key: row for row in settings.settings}
+    values = {row.key: row.value for row in settings.settings}
     rows = []
     for key, (words, about) in NAMED.items():
-        kind, value = known[key].kind, values[key]
+        kind = known[key].kind
         choices = tuple(_CHOICE.findall(known[key].accepted)) if kind == "text" else ()
-        rows.append(SettingRow(key, words, about, kind, choices, typed(value.value, kind), value.origin != shipped))
+        rows.append(SettingRow(key, words, about, kind, choices, typed(values[key], kind)))
     return rows
 
 
@@ -85,12 +83,6 @@ def typed(value: Any, kind: str) -> str:
 def set_words(kind: str, words: str) -> str:
     """What was typed, as `config_set` reads it: a text in quotes, so that none is taken for something else."""
     return json.dumps(words, ensure_ascii=False) if kind == "text" else words
-
-
-def next_choice(row: SettingRow, step: int) -> str:
-    """The choice `step` places after the present one; the last one stays the last."""
-    at = row.choices.index(row.value) + step if row.value in row.choices else 0
-    return row.choices[min(max(at, 0), len(row.choices) - 1)]
 
 
 class Editor:
@@ -132,8 +124,7 @@ class Editor:
 
     def refuse(self, error: ErrorInfo | None) -> None:
         """A sentence below that says why a value was not taken; None takes it away."""
-        dpg.set_value(self._problem, f"{icon('circle-alert')}  {error}" if error is not None else "")
-        dpg.configure_item(self._problem, show=error is not None)
+        say(self._problem, f"{icon('circle-alert')}  {error}" if error is not None else "")
 
     def mark(self, on: bool) -> None:
         """Whether it is the one that the keys are for."""
@@ -202,10 +193,8 @@ class SettingsView:
         settings = state.snapshot.settings if state.snapshot is not None else None
         if settings is None or settings is self._seen:
             return
-        from core.base.config import SHIPPED_FILE
-
         self._seen = settings
-        self.rows = setting_rows(settings, str(SHIPPED_FILE))
+        self.rows = setting_rows(settings)
         if not self.editors:
             look = self._look
             holder = look.theme(int(dpg.add_group(parent=self._card)), "no-gap")
@@ -240,9 +229,6 @@ class SettingsView:
         for one in self.editors.values():
             one.show(one.row)
 
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent."""
-
     def _choose(self, key: str) -> None:
         for name in {self.chosen, key} - {""}:
             self.editors[name].mark(name == key)
@@ -259,7 +245,7 @@ class SettingsView:
             return key == "Space"
         if editor.row.choices:
             if key in ("Left", "Right"):
-                editor.choose(next_choice(editor.row, 1 if key == "Right" else -1))
+                editor.choose(stepped(editor.row.choices, editor.row.value, "Down" if key == "Right" else "Up"))
             return key in ("Left", "Right")
         if key == "Enter":
             self._look.keys_to(editor.item)

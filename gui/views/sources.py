@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from itertools import zip_longest
 
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, size
-from core.base.result import ErrorInfo, KnowledgeError, Result
+from core.base.result import ErrorInfo
 from core.commands.panel.bullets import local_day
 from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name, sources
 from core.commands.workspace import utc_now
@@ -25,60 +24,37 @@ from gui.state import State
 from gui.toolkit.layout import card, lowered, spread
 from gui.toolkit.letters import PATH
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, Toggle, hint, say_hint, text
+from gui.toolkit.widgets import Button, Toggle, hint, say, say_hint, text
 from gui.views.looks import ago, joined, seconds_of, short_folder
 
 KEY = "sources"
 
 
-@dataclass(frozen=True)
-class SourceRow:
-    """One tool. `on`: a harvest reads it. `total` conversations, `words` tell of them; `warning` says what its tool
-    will delete, in `color`. `found`: it left something here (the home folder always counts as found)."""
-
-    name: str
-    title: str
-    on: bool
-    found: bool
-    words: str = ""
-    total: int = 0
-    warning: str = ""
-    color: str = "hint"
-    folders: tuple[str, ...] = ()
-
-    @property
-    def place(self) -> str:
-        """Where its conversations lie, as a user writes it."""
-        return "   ".join(short_folder(row) for row in self.folders)
+def is_here(found: SourceFound) -> bool:
+    """Whether a tool left something here; the home folder always counts as found."""
+    return bool(found.conversations) or found.name == HOME
 
 
-def rows_of(report: SourcesReport, picked: Sequence[str], now: float) -> tuple[SourceRow, ...]:
-    """What was found first, in the order of the report. `picked` are the sources of the settings, `now` in seconds."""
-    names = {known_name(name) for name in picked}
-    rows = [row_of(found, found.name in names or ALL in names, now) for found in report.rows]
-    return tuple(sorted(rows, key=lambda row: not row.found))
+def title_of(found: SourceFound) -> str:
+    """What a source is called."""
+    return "This home" if found.name == HOME else found.title
 
 
-def row_of(found: SourceFound, on: bool, now: float) -> SourceRow:
-    """One source as a row."""
-    title = "This home" if found.name == HOME else found.title
-    row = SourceRow(found.name, title, on, bool(found.conversations) or found.name == HOME)
+def source_words(found: SourceFound, now: float) -> str:
+    """How many conversations of a source there are, and how far they are harvested; `now` in seconds since 1970."""
     if not found.conversations:
-        return replace(row, words="nothing waits here", folders=tuple(found.places)) if row.found else row
+        return "nothing waits here" if is_here(found) else ""
     newest = f"the newest {ago(seconds_of(found.newest), now)}" if found.newest else ""
     parts = ((found.harvested, "harvested"), (found.grown, "grown since"), (found.new, "new"),
              (found.too_large, "too large"))  # fmt: skip
-    words = joined(count(found.conversations, "conversation"), size(found.bytes), newest,
-                   *(f"{number:,} {what}" for number, what in parts if number))  # fmt: skip
-    warning, color = expiry_words(found)
-    return replace(row, words=words, total=found.conversations, warning=warning, color=color,
-                   folders=tuple(found.places))  # fmt: skip
+    return joined(count(found.conversations, "conversation"), size(found.bytes), newest,
+                  *(f"{number:,} {what}" for number, what in parts if number))  # fmt: skip
 
 
 def expiry_words(found: SourceFound) -> tuple[str, str]:
     """What the tool itself deletes, in a sentence, and its colour: a warning when it is soon, louder when something
     would be lost. Two empty words for a tool that keeps everything."""
-    if not found.expires_days:
+    if not found.expires_days or not found.conversations:
         return "", "hint"
     if not found.expiring:
         first = f"; the first on {local_day(found.next_expiry[:10])}" if found.next_expiry else ""
@@ -91,10 +67,10 @@ def expiry_words(found: SourceFound) -> tuple[str, str]:
     return f"{soon}, {words}", "failed"
 
 
-def summary(rows: Sequence[SourceRow], report: SourcesReport) -> str:
+def summary(rows: Sequence[SourceFound]) -> str:
     """The line above the rows."""
-    tools = sum(row.found for row in rows if row.name != HOME)
-    total = sum(row.conversations for row in report.rows)
+    tools = sum(bool(row.conversations) for row in rows if row.name != HOME)
+    total = sum(row.conversations for row in rows)
     if not tools:
         return f"No other tool left anything here  ·  {count(total, 'conversation')} in all"
     return f"{count(tools, 'other tool')} left something here  ·  {total:,} conversations in all"
@@ -105,11 +81,15 @@ def named_paths(picked: Sequence[str]) -> list[str]:
     return [name for name in picked if known_name(name) not in (*NAMES, ALL)]
 
 
+def is_picked(picked: Sequence[str], name: str) -> bool:
+    """Whether a harvest reads a source, by the setting."""
+    return not {name, ALL}.isdisjoint(map(known_name, picked))
+
+
 def switched(picked: Sequence[str], name: str, on: bool) -> list[str]:
     """The setting with one source switched on or off; every other word of it stays as it was written."""
-    named = {known_name(one) for one in picked}
     if on:
-        return [*picked] if named & {name, ALL} else [*picked, name]
+        return [*picked] if is_picked(picked, name) else [*picked, name]
     spread = [part for one in picked for part in (NAMES if known_name(one) == ALL else (one,))]
     return [one for one in dict.fromkeys(spread) if known_name(one) != name]
 
@@ -125,7 +105,7 @@ class SourceLine:
         on_switch: Callable[[str, bool], object],
         on_harvest: Callable[[str], object] | None = None,
     ) -> None:
-        self._look, self.row = look, SourceRow("", "", False, False)
+        self._look, self.row = look, SourceFound("", "", False)
         self.item = look.theme(int(dpg.add_group(parent=parent, show=False)), "row-lines")
         left, right = spread(look, self.item)
         self.toggle = Toggle(look, left, "", lambda on: on_switch(self.row.name, on), tip="Whether a harvest reads it")
@@ -137,24 +117,24 @@ class SourceLine:
         self._tip = hint(look, self._place, "")
         self.warning = text(look, self.item, "", "small", "edited", wrap=True)
 
-    def show(self, row: SourceRow | None) -> None:
-        """Fill it; None hides it."""
+    def show(self, row: SourceFound | None, on: bool = True) -> None:
+        """Fill it; None hides it. `on`: a harvest reads it."""
         dpg.configure_item(self.item, show=row is not None)
         if row is None:
             return
         self.row = row
-        self.toggle.set_label(row.title)
-        if self.toggle.on != row.on:
-            self.toggle.set_on(row.on)
-        dpg.set_value(self._number, f"{row.total:,}" if row.total else "")
-        place = row.place if row.on or not row.found else "switched off: no harvest reads it"
-        dpg.set_value(self._place, place)
-        dpg.configure_item(self._place, show=bool(place))
-        say_hint(self._tip, "\n".join((*row.folders, row.words)))
-        dpg.set_value(self.warning, row.warning)
-        self._look.tint(self.warning, row.color)
-        dpg.configure_item(self.warning, show=bool(row.warning))
-        self.harvest.show(row.total > 0 and self._alone is not None)
+        self.toggle.set_label(title_of(row))
+        if self.toggle.on != on:
+            self.toggle.set_on(on)
+        dpg.set_value(self._number, f"{row.conversations:,}" if row.conversations else "")
+        folders = row.places if is_here(row) else []
+        off = is_here(row) and not on
+        say(self._place, "switched off: no harvest reads it" if off else "   ".join(map(short_folder, folders)))
+        say_hint(self._tip, "\n".join((*folders, source_words(row, time.time()))))
+        warning, color = expiry_words(row)
+        say(self.warning, warning)
+        self._look.tint(self.warning, color)
+        self.harvest.show(row.conversations > 0 and self._alone is not None)
 
     def _harvest(self) -> None:
         if self._alone is not None:
@@ -171,7 +151,6 @@ class SourcesColumn:
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
         self.report: SourcesReport | None = None
-        self.rows: tuple[SourceRow, ...] = ()
         self.picked: tuple[str, ...] = ()
         self._config: object = None
         self._ledger: object = None
@@ -217,38 +196,35 @@ class SourcesColumn:
             dpg.set_value(self._summary, "Looks at the disk once the harvest has ended…" if waits else
                           "Looking at the disk…")  # fmt: skip
 
-        def done(result: Result[Any]) -> None:
+        def ended(report: SourcesReport | None) -> None:
             self._looking, self._ledger = False, ledger
             self.again.enable(True)
-            if self._shell.workspace.paths != workspace.paths:
-                self.report = None
-                self._shell.change()
-            elif isinstance(result, KnowledgeError):
-                dpg.set_value(self._summary, "")
-                self._shell.error(result.error, "Try again", self.look)
-            else:
-                self.report = result.value
-                self._show()
-                self._shell.change()
+            self.report = report if self._shell.workspace.paths == workspace.paths else None
+            self._show()
+            self._shell.change()
 
-        self._shell.submit("Looking for conversations", lambda _job: sources(workspace, now=utc_now()), done, lane=RUN)
+        def failed(error: ErrorInfo) -> None:
+            ended(self.report)
+            if self._shell.workspace.paths == workspace.paths:
+                dpg.set_value(self._summary, "")
+                self._shell.error(error, "Try again", self.look)
+
+        self._shell.submit("Looking for conversations", lambda _job: sources(workspace, now=utc_now()), ended,
+                           failed=failed, lane=RUN)  # fmt: skip
 
     def _show(self) -> None:
         report = self.report
         if report is None:
             return
-        self.rows = rows_of(report, self.picked, time.time())
-        shown = [row for row in self.rows if row.found or row.on]
-        for number, place in enumerate(self.lines):
-            place.show(shown[number] if number < len(shown) else None)
-        dpg.set_value(self._summary, summary(self.rows, report))
+        on = {row.name: is_picked(self.picked, row.name) for row in report.rows}
+        shown = [row for row in sorted(report.rows, key=is_here, reverse=True) if is_here(row) or on[row.name]]
+        for place, row in zip_longest(self.lines, shown):
+            place.show(row, row is not None and on[row.name])
+        dpg.set_value(self._summary, summary(report.rows))
         paths = named_paths(self.picked)
-        dpg.set_value(self._paths, "Every harvest also reads " + ", ".join(paths) if paths else "")
-        dpg.configure_item(self._paths, show=bool(paths))
+        say(self._paths, "Every harvest also reads " + ", ".join(paths) if paths else "")
         told = (error for error in report.errors if not error.code.startswith("ledger"))  # the banner tells of that
-        notes = [*map(str, told), *report.notes]
-        dpg.set_value(self._notes, "\n".join(notes[:8]))
-        dpg.configure_item(self._notes, show=bool(notes))
+        say(self._notes, "\n".join([*map(str, told), *report.notes][:8]))
 
     # --- what the user does ---
 
@@ -261,7 +237,8 @@ class SourcesColumn:
         history."""
         if self._shell.defers(partial(self.switch, name, on)):  # what is picked is known once it has been read back
             return
-        title = next((row.title for row in self.rows if row.name == name), name)
+        rows = self.report.rows if self.report is not None else []
+        title = next((title_of(row) for row in rows if row.name == name), name)
         picked, before = (json.dumps(one, ensure_ascii=False) for one in (switched(self.picked, name, on), self.picked))
 
         def said(value: str) -> str:

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from pathlib import PurePath
-from typing import Any
 
 import dearpygui.dearpygui as dpg
 
 import core.knowledge.run_state as run_state
 from core.base.figures import count, size
-from core.base.result import KnowledgeError, Result
+from core.base.result import ErrorInfo
 from core.commands.context import GLOBAL, begin_context
 from core.commands.panel.overview import FileState, Overview
 from core.commands.panel.start import Start, start_of
 from gui.shell import Shell
 from gui.state import Selection, Snapshot, State
-from gui.toolkit.charts import Part, SegmentBar
+from gui.toolkit.charts import SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import card, space, spread
 from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, hint, say_hint, text
+from gui.toolkit.widgets import Button, hint, say, say_hint, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of
 
@@ -117,8 +116,8 @@ def digest_words(found: Overview) -> tuple[str, str, str]:
     stands, state = found.status.stands.digest, found.status.digest
     sign, color = DIGEST_LOOKS[stands.state]
     words = capital(stands.words)
-    if stands.state in (run_state.DELETED, run_state.MISSING) and found.sections:
-        words += f". It would hold {sum(amount for _, amount in found.sections):,} B"
+    if stands.state in (run_state.DELETED, run_state.MISSING) and found.would:
+        words += f". It would hold {found.would:,} B"
     if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
         return "circle-alert", "edited", f"Nothing is put into prompts: {state.why.removeprefix('not injected: ')}"
     if stands.state == run_state.WRITTEN and found.dropped:
@@ -129,14 +128,14 @@ def digest_words(found: Overview) -> tuple[str, str, str]:
 class StartColumn:
     """The left column of Knowledge. `pick` is the project whose start is shown; it is remembered."""
 
-    def __init__(self, look: Look, shell: Shell, project: str = "") -> None:
+    def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
-        self.start = Start(shell.choice("project", project))
+        self.start = Start(shell.choice("project"))
         self._seen: tuple[object, ...] = ()
         self._projects: dict[str, str] = {}
         self._ticket = 0
         self._most = SHOWN
-        self.digest = DigestSwitch(look, shell, "Ctrl+Shift+D")
+        self.digest = DigestSwitch(look, shell)
 
     def build(self, parent: int) -> None:
         """Make the card of the next conversation, and the two lists below it."""
@@ -155,7 +154,7 @@ class StartColumn:
         self.digest.build(left)
         self._bytes = text(look, right, "", "strong")
         self._of = text(look, right, "", "small", "hint")
-        self._bar = SegmentBar(look, self._card, self._card, height=WIDE_BAR)
+        self._bar = SegmentBar(look, self._card, height=WIDE_BAR)
         self.lines = Rows(look, self._card, self.picked)
         self._total = text(look, self._card, "", "small", "hint")
         self._why = text(look, self._card, "", "small", "muted", wrap=True)
@@ -207,23 +206,23 @@ class StartColumn:
         def work(_job: object) -> Start:
             return start_of(workspace, project)
 
-        def done(result: Result[Any]) -> None:
+        def done(start: Start) -> None:
             if ticket != self._ticket:
                 return
-            if isinstance(result, KnowledgeError):
-                self.start = Start(project, problem=str(result.error))
-            else:
-                self.start = result.value
-                self._projects = {NO_PROJECT: ""}
-                number = snapshot.ledger.by_project
-                most = sorted(number, key=lambda folder: number[folder], reverse=True)
-                for folder in filter(None, dict.fromkeys([*most, project])):
-                    name = PurePath(folder).name
-                    self._projects[name if name not in self._projects else folder] = folder
-                dpg.configure_item(self.project, items=list(self._projects))
+            self.start = start
+            self._projects = {NO_PROJECT: ""}
+            number = snapshot.ledger.by_project
+            most = sorted(number, key=lambda folder: number[folder], reverse=True)
+            for folder in filter(None, dict.fromkeys([*most, project])):
+                name = PurePath(folder).name
+                self._projects[name if name not in self._projects else folder] = folder
+            dpg.configure_item(self.project, items=list(self._projects))
             self._show()
 
-        self._shell.submit("What a conversation starts with", work, done)
+        def failed(error: ErrorInfo) -> None:
+            done(Start(project, problem=str(error)))
+
+        self._shell.submit("What a conversation starts with", work, done, failed=failed)
 
     def choose(self, folder: str) -> None:
         """Show what a conversation in another project starts with."""
@@ -254,8 +253,7 @@ class StartColumn:
         self._shell.change()
         room = WORDS if self._most == SHOWN else FEW_WORDS
         words = start.words if len(start.words) <= room else f"{start.words[:room].rstrip()}…"
-        dpg.set_value(self._words, words)
-        dpg.configure_item(self._words, show=bool(words))
+        say(self._words, words)
         own = f"context.md: {start.words_bytes:,} bytes"
         self.write.set_label(own if start.file else "Write a few words of your own")
         on = start.injected
@@ -263,7 +261,7 @@ class StartColumn:
         dpg.set_value(self._bytes, (f"{start.bytes:,}" if on else "0") if known else "")
         dpg.set_value(self._of, f"of {start.most:,} bytes" if known else "")
         self._look.tint(self._bytes, "text" if on else "hint")
-        parts = [Part(CATEGORIES[name].name, amount, CATEGORIES[name].color) for name, amount in start.sections]
+        parts = [(amount, CATEGORIES[name].color) for name, amount in start.sections]
         self._bar.set(parts if on else (), start.most or 1)
         shown = [Line(words, CATEGORIES[name].icon, CATEGORIES[name].color, "muted" if on else "hint",
                       key=("line", words), tip=words) for name, words in start.lines[: self._most]]  # fmt: skip
@@ -274,14 +272,11 @@ class StartColumn:
                               key=("file", "digest.md")))  # fmt: skip
         self.lines.set(shown)
         together = known and on and start.words_bytes > 0
-        dpg.set_value(self._total, f"{start.words_bytes + start.bytes:,} bytes with context.md" if together else "")
-        dpg.configure_item(self._total, show=together)
+        say(self._total, f"{start.words_bytes + start.bytes:,} bytes with context.md" if together else "")
         sign, color, sentence = digest_words(snapshot.overview)
         quiet = on and color == "harvested"
-        say = capital(start.problem) or ("" if quiet else f"{icon(sign)}  {sentence}")
-        dpg.set_value(self._why, say)
+        say(self._why, capital(start.problem) or ("" if quiet else f"{icon(sign)}  {sentence}"))
         self._look.tint(self._why, "failed" if start.problem else color)
-        dpg.configure_item(self._why, show=bool(say))
         say_hint(self._why_tip, start.why)
 
     def write_context(self) -> None:

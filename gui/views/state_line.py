@@ -27,13 +27,12 @@ STATE_HEIGHT, LINKS, NARROW = 46, 4, 760
 
 
 class HarvestButton(NamedTuple):
-    """The button that harvests: what stands on it, what its tooltip says, its words among the commands, whether it is
-    filled (something waits, and nobody is at it), and the action that it does."""
+    """The button that harvests: what stands on it, what its tooltip says, whether it is filled (something waits, and
+    nobody is at it), and the action that it does."""
 
     label: str
     icon: str
     tip: str
-    words: str
     waits: bool = False
     action: str = "harvest"
 
@@ -41,7 +40,7 @@ class HarvestButton(NamedTuple):
 LOOK = "Look what a harvest would do and what it would cost; nothing changes before you say so"
 DAMAGED = "ledger-corrupt"
 """The code of what the check of the store puts right, and a harvest stumbles over."""
-HARVEST = HarvestButton("Harvest…", "wheat", LOOK, "Harvest: look first, then apply")
+HARVEST = HarvestButton("Harvest…", "wheat", LOOK)
 
 
 def waiting_of(state: State) -> int:
@@ -53,12 +52,12 @@ def waiting_of(state: State) -> int:
 def harvest_button(state: State) -> HarvestButton:
     """What the button says: while a harvest runs here it shows that, and while another program is at work, which."""
     if state.activity is not None:
-        words = "Show the harvest that is running"
-        return HarvestButton("Harvesting…", "loader", f"{words}: what is read, what came of it, what it costs", words)
+        tip = "Show the harvest that is running: what is read, what came of it, what it costs"
+        return HarvestButton("Harvesting…", "loader", tip)
     run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
     if run is not None and run.state == run_state.ELSEWHERE:
         tip = f"{capital(run.words)}; a harvest can begin when it has ended"
-        return HarvestButton("At work…", "loader", tip, "Harvest: another program is at work, see which one")
+        return HarvestButton("At work…", "loader", tip)
     if state.snapshot is not None and any(one.code == DAMAGED for one in state.snapshot.problems):
         words = "Repair the ledger: look first, then mend it from the plans that prove it"
         return HARVEST._replace(label="Repair…", icon="shield-check", tip=words, waits=True, action="doctor")
@@ -236,5 +235,4 @@ class StateLine:
             self._harvest = wanted
             self.harvest.set_label(wanted.label, wanted.icon)
             say_hint(self._harvest_tip, wanted.tip)
-            self._shell.reword("harvest", wanted.words)
         self.harvest.set_kind("primary" if wanted.waits and not self.first else "secondary")

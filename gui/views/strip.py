@@ -110,14 +110,16 @@ class Strip:
                 color = ("field@60", "accent@30", "accent@60", "accent")[level]
                 if outside:
                     color = "field@60" if not level else f"accent@{10 * level}"
-                drawing.below.rect(week * wide, px(DAY) * day, max(wide - px(2), 1), px(DAY - 1), color, px(1))
+                left, top = week * wide, px(DAY) * day
+                drawing.below.box(left, top, left + max(wide - px(2), 1), top + px(DAY - 1), color, px(1))
             if monday.month != month and monday.day <= 7:
                 month = monday.month
-                drawing.below.words(week * wide, px(MONTHS + 4), f"{monday:%b}", "hint", "small")
+                drawing.below.words(week * wide, px(MONTHS + 4), f"{monday:%b}", "small", "hint")
         if chosen is not None:
             left = chosen[0] * wide - px(2)
             right = (chosen[1] + 1) * wide
-            drawing.below.rect(left, -px(1), right - left, px(MONTHS), "accent@10", px(4), edge="accent@60")
+            drawing.below.box(left, -px(1), right, px(MONTHS - 1), "accent@10", px(4), "accent@60",
+                              1.5 * self._look.scale)  # fmt: skip
         if self._over is not None:
             first, last = self._monday(self._over), self._monday(self._over) + timedelta(days=6)
             days = (first + timedelta(days=day) for day in range(7))

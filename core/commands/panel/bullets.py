@@ -35,16 +35,11 @@ STEPS = 50
 class CategoryView:
     """One category as it stands on disk: `rows` in the order of the file, oldest first.
 
-    `name` is one of `VIEWS`, `file` its file below the knowledge folder, `path` where that is. `sha256` (hex) is that
-    of the bytes that `rows` were read from, also when the file is not there yet (then that of no bytes). `problem` says
-    why the file could not be read.
+    `name` is one of `VIEWS`. `sha256` (hex) is that of the bytes that `rows` were read from, also when the file is not
+    there yet (then that of no bytes). `problem` says why the file could not be read.
     """
 
     name: str
-    file: str
-    path: str
-    exists: bool
-    bytes: int
     sha256: str
     rows: tuple[Found, ...] = ()
     problem: ErrorInfo | None = None
@@ -89,19 +84,18 @@ def _view(workspace: Workspace, name: str, before: CategoryView | None = None) -
     path = workspace.paths.knowledge / file
     try:
         data = files.read_or_empty(path)
-        exists = bool(data) or files.exists(path)
     except OSError as error:
         problem = ErrorInfo("unreadable", f"{file} cannot be read: {error.strerror or error}", str(path))
-        view = CategoryView(name, file, str(path), True, 0, "", problem=problem)
+        view = CategoryView(name, "", problem=problem)
         return before if before == view else view
     sha = hashlib.sha256(data).hexdigest()
     confirmed = _confirmed(workspace)
     again = sum(one.count for one in confirmed.get(file, {}).values())
-    if before is not None and (before.sha256, before.exists, before.again) == (sha, exists, again):
+    if before is not None and (before.sha256, before.again) == (sha, again):
         return before
     bullets = confirmed_bullets(confirmed, file, bullets_in(_text(data), name))
     rows = tuple(Found(name, file, bullet) for bullet in bullets)
-    return CategoryView(name, file, str(path), exists, len(data), sha, rows, again=again)
+    return CategoryView(name, sha, rows, again=again)
 
 
 def _confirmed(workspace: Workspace) -> Confirmations:

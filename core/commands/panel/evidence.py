@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +60,6 @@ class Passage:
     time: str = ""
 
 
-_TUPLES = ("steps", "passage", "problem", "again")
-
-
 @dataclass(frozen=True)
 class Evidence:
     """What is known of one line. `line` counts from 1, `text` are its words.
@@ -91,15 +88,8 @@ class Evidence:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge evidence --json`."""
-        row = {key: value or None for key, value in vars(self).items() if key not in _TUPLES}
-        place = vars(self.passage) if self.passage is not None else None
-        return {
-            **row,
-            "steps": list(self.steps),
-            "passage": place,
-            "problem": self.problem or None,
-            "again": list(self.again),
-        }
+        row = {key: value or None for key, value in asdict(self).items()}
+        return {**row, "steps": list(self.steps), "again": list(self.again)}
 
 
 def evidence(workspace: Workspace, match: str, *, steps: bool = False) -> Evidence | tuple[str, ...]:

@@ -4,6 +4,7 @@ lines a note speaks of (`line 42`, `lines 4-6`, `L12`, a name like `foo()`, a qu
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import re
@@ -38,8 +39,6 @@ class NoteView:
     recorded: str
     exists: bool
     note: str
-    path: str
-    bytes: int
     sha256: str
     rows: tuple[Found, ...]
     inode: int = 0
@@ -61,11 +60,9 @@ class NotesOverview:
 
 @dataclass(frozen=True)
 class SourceText:
-    """A source file's text for display. `bytes` is its whole size; `cut` says that only the beginning is in `text`."""
+    """A source file's text for display; `cut` says that only the beginning is in `text`."""
 
-    path: str
     text: str
-    bytes: int
     cut: bool
     mark: tuple[int, int, int] = (0, 0, 0)
 
@@ -98,7 +95,7 @@ def notes_overview(workspace: Workspace, before: NotesOverview | None = None) ->
             rows = tuple(Found("files", note, bullet) for bullet in parse_bullets(text))
         recorded = str(record["path"]) if record is not None else ""
         source, inode, searched = _place(path.name, record, old) if record is not None else ("", 0, 0.0)
-        view = NoteView(source, recorded, inode > 0, note, str(path), len(data), sha, rows, inode, searched)
+        view = NoteView(source, recorded, inode > 0, note, sha, rows, inode, searched)
         found.append(old if old is not None and old == view else view)
     found.sort(key=lambda row: (row.source.casefold(), row.note))
     result = NotesOverview(tuple(found), tuple(errors))
@@ -140,7 +137,7 @@ def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> S
         raise KnowledgeError(
             "not-text", "this file holds no text, so it is not shown", asked, "open it in its own program"
         )
-    return SourceText(asked, text, found.size, found.size > len(data), (found.ino, found.size, found.mtime_ns))
+    return SourceText(text, found.size > len(data), (found.ino, found.size, found.mtime_ns))
 
 
 def source_mark(path: str) -> tuple[int, int, int]:
@@ -154,20 +151,12 @@ def source_mark(path: str) -> tuple[int, int, int]:
 
 def decoded(data: bytes, cut: bool = False) -> str | None:
     """Text of any usual encoding, for the eye; None when it is none. A character or line torn by `cut` is left out."""
-    for mark, name in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
-        if data.startswith(mark):
-            text = data[len(mark) :].decode(name, "replace")
-            break
-    else:
-        if b"\0" in data[:8192]:
-            return None
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            torn = cut and error.start >= len(data) - 4
-            text = data[: error.start].decode("utf-8") if torn else data.decode("utf-8", "replace")
-    if cut and "\n" in text:
-        text = text[: text.rindex("\n") + 1]
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if not wide and b"\0" in data[:8192]:
+        return None
+    text = data.decode("utf-16" if wide else "utf-8-sig", "replace")
+    if cut:
+        text = text[: text.rindex("\n") + 1] if "\n" in text else text.rstrip("\ufffd")
     return text.replace("\0", "\ufffd")
 
 

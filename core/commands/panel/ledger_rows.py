@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from typing import Any, overload
+from typing import Any
 
 from core.base.markdown import sanitise_name
 from core.base.ready import state_of
@@ -29,7 +29,7 @@ Walk = Callable[[], Iterable[tuple[int, str, Entry]]]
 """Goes through the entries: where each is, its key and itself."""
 
 
-class LedgerRows(Sequence[LedgerRow]):
+class LedgerRows:
     """Conversations, newest first, and columns parallel to them.
 
     `tools`, `projects` (folders) and `days` (ISO dates) are "" where nobody knows; `written` counts the items that a
@@ -95,15 +95,7 @@ class LedgerRows(Sequence[LedgerRow]):
     def __len__(self) -> int:
         return len(self._columns[0])
 
-    @overload
-    def __getitem__(self, place: int) -> LedgerRow: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[LedgerRow]: ...
-
-    def __getitem__(self, place: int | slice) -> LedgerRow | list[LedgerRow]:
-        if isinstance(place, slice):
-            return [self[at] for at in range(*place.indices(len(self)))]
+    def __getitem__(self, place: int) -> LedgerRow:
         at = range(len(self))[place] - len(self._first)
         return self._first[at + len(self._first)] if at < 0 else self._at(self._begins[at])
 

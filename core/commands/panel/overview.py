@@ -1,4 +1,4 @@
-"""The store at a glance, for a window: the status with the digest by section, every file, and the runs."""
+"""The store at a glance, for a window: the status, every file, the runs; and the documents of its library."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.paths import Paths
@@ -17,12 +18,15 @@ from core.commands.panel.titles import titles_of
 from core.commands.sources import ends
 from core.commands.status import Status, status
 from core.commands.workspace import Workspace, utc_now
-from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note_files, read_text
+from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
 from core.knowledge.changes import Change, read_changes
-from core.knowledge.digest import section_sizes
 from core.knowledge.journal import read_journal
 from core.knowledge.run_state import changed_lines, harvested_lines, owed_lines
 from core.sources.artifact import Artifact
+
+if TYPE_CHECKING:
+    from core.commands.library.documents import Shelf
+    from core.library.use.dossier import Dossier as Dossier
 
 WAITING = "waiting"
 """The status of a conversation that the next harvest reads; no ledger has it."""
@@ -56,14 +60,14 @@ class FileState:
 
 @dataclass(frozen=True)
 class Overview:
-    """The store at a glance, for a window. `sections` are the bytes of digest.md by title, in its order, or what they
-    would be while there is none; `dropped` is how many bullets do not fit. `runs` are newest first. `waiting` are the
+    """The store at a glance, for a window. A digest made now `would` have so many bytes, and `dropped` is how many
+    bullets do not fit into it. `runs` are newest first. `waiting` are the
     conversations that the next harvest reads, as rows of a ledger without a key, newest first; `ends` is when a tool
     deletes a conversation, in seconds since 1970 by its path."""
 
     status: Status
     files: tuple[FileState, ...]
-    sections: tuple[tuple[str, int], ...]
+    would: int
     dropped: int
     runs: tuple[Run, ...]
     waiting: tuple[LedgerRow, ...] = ()
@@ -86,13 +90,10 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
         raise KnowledgeError(
             "unreadable", f"the knowledge cannot be read: {error.strerror}", error.filename or paths.knowledge
         ) from error
-    shown, digest = state.digest, state.made
-    sizes = section_sizes(shown.text) if shown.exists else digest.bytes if digest else {}
-    sections = tuple((CATEGORY[name].digest_title, size) for name, size in sizes.items())
-    dropped = digest.dropped if digest else 0
-    return Overview(
-        state, rows, sections, dropped, tuple(listed), waiting_rows(workspace, state.awaited), ends(workspace)
-    )
+    digest = state.made
+    would, dropped = (sum(digest.bytes.values()), digest.dropped) if digest else (0, 0)
+    waiting = waiting_rows(workspace, state.awaited)
+    return Overview(state, rows, would, dropped, tuple(listed), waiting, ends(workspace))
 
 
 def waiting_rows(workspace: Workspace, awaited: Sequence[Artifact]) -> tuple[LedgerRow, ...]:
@@ -105,6 +106,29 @@ def waiting_rows(workspace: Workspace, awaited: Sequence[Artifact]) -> tuple[Led
                  "date": known.day, "project_root": known.project}  # fmt: skip
         rows.append(LedgerRow("", entry))
     return tuple(rows)
+
+
+DOCUMENTS = 5_000
+"""This many documents of the library are listed at the most."""
+
+
+def documents(workspace: Workspace) -> Shelf:
+    """Documents of every status, the latest first. Raises KnowledgeError where the packages of the library are not
+    installed, also where there is no library yet: who opens the view is told before anything is tried."""
+    from core.commands.library.documents import library_list
+    from core.library.database import missing
+
+    lacking = missing()
+    if lacking is not None:
+        raise lacking
+    return library_list(workspace, status="all", limit=DOCUMENTS)
+
+
+def dossier_text(dossier: Dossier) -> str:
+    """A dossier of the library as text, for a user or a model."""
+    from core.library.use.dossier import as_text
+
+    return as_text(dossier)
 
 
 def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...]:

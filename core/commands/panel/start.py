@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import KnowledgeError, attempt
-from core.commands.context import GLOBAL, PROJECT, ContextFile, context, digest_show
+from core.commands.context import PROJECT, ContextFile, context, digest_show
 from core.commands.workspace import Workspace
 from core.knowledge.categories import CATEGORY
 from core.knowledge.digest import section_sizes
@@ -16,7 +16,7 @@ from core.knowledge.digest import section_sizes
 @dataclass(frozen=True)
 class Start:
     """What a conversation in `project` (a folder, "" for none) starts with: the `words` of the context files (of which
-    `file`, in `scope`, is the one to write in; they are `words_bytes`), the lines of the digest as it gets it, each
+    `file` is the one to write in; they are `words_bytes`), the lines of the digest as it gets it, each
     behind its category, its bytes of `most`, and those of each section by category. `problem` is why nothing is known
     of it."""
 
@@ -24,7 +24,6 @@ class Start:
     words: str = ""
     words_bytes: int = 0
     file: str = ""
-    scope: str = GLOBAL
     lines: tuple[tuple[str, str], ...] = ()
     bytes: int = 0
     most: int = 0
@@ -44,21 +43,21 @@ def start_of(workspace: Workspace, project: str) -> Start:
         return Start(project, problem=str(asked.error))
     digest = asked.value
     files = found.value.prefix.context.files
-    words, file, scope = words_of(files)
+    words, file = words_of(files)
     own = sum(one.bytes for one in files if one.exists)
     return Start(
-        project, words, own, file, scope, tuple(digest_lines(digest.text)), digest.bytes, digest.max_bytes,
+        project, words, own, file, tuple(digest_lines(digest.text)), digest.bytes, digest.max_bytes,
         tuple(section_sizes(digest.text).items()), digest.injected, digest.why,
     )  # fmt: skip
 
 
-def words_of(found: Sequence[ContextFile]) -> tuple[str, str, str]:
-    """The person's own words, the file that they are in (that of the project where it has one) and its scope."""
+def words_of(found: Sequence[ContextFile]) -> tuple[str, str]:
+    """The person's own words, and the file that they are in: that of the project where it has one."""
     there = [one for one in found if one.exists]
     chosen = next((one for one in there if one.scope == PROJECT), there[0] if there else None)
     words = " ".join(part.lstrip("# ") for one in there for part in one.body.split("\n") if part.strip())
     words = " ".join(words.split())
-    return words, str(chosen.path) if chosen is not None else "", chosen.scope if chosen is not None else GLOBAL
+    return words, str(chosen.path) if chosen is not None else ""
 
 
 def digest_lines(digest: str) -> list[tuple[str, str]]:

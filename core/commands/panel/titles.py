@@ -71,18 +71,46 @@ def called(entry: Mapping[str, Any]) -> Called:
 
 def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, Called]:
     """What conversations that lie on the disk are called, by their paths; read for a while, the others by name."""
-    cache, found, until = _TitleCache(workspace), dict[str, Called](), time.monotonic() + SECONDS
+    file = cache_folder(workspace.paths.home, workspace.environment) / "titles.json"
+    rows, found, until = _remembered(file), dict[str, Called](), time.monotonic() + SECONDS
+    before = len(rows)
     for item in artifacts:
         key = f"{item.path}:{item.size}:{item.mtime_ns}"
-        known = cache.rows.get(key)
+        known = rows.get(key)
         wanted = known is None and item.kind == "conversation" and item.size <= READ_BYTES
         if wanted and time.monotonic() < until:
-            known = cache.read_file(key, item.path)
+            known = rows[key] = _read(workspace, item.path)
         tool = item.source if item.is_foreign else known.tool if known is not None else ""
         day = known.day if known is not None and known.day else _day(item.mtime_ns)
         found[item.path] = Called(known.title if known else "", tool, day, known.project if known else "")
-    cache.keep()
+    if len(rows) > before:  # whether it can be kept does not matter
+        newest = {key: list(asdict(row).values()) for key, row in list(rows.items())[-KEPT:]}
+        text = json.dumps({"cleared": newest}, ensure_ascii=False)
+        files.write_cache(file, text.encode("utf-8", "replace"))
     return found
+
+
+def _remembered(file: Path) -> dict[str, Called]:
+    """Titles that were read before."""
+    try:
+        cached = json.loads(files.read_or_empty(file) or b"{}")
+        # A file without `cleared` is of a time when a title could keep a part of a secret.
+        return {str(key): Called(*map(str, row)) for key, row in cached.get("cleared", {}).items()}
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _read(workspace: Workspace, path: str) -> Called:
+    """The title that stands in a file, and what else it tells."""
+    try:
+        data = files.read_file(path, READ_BYTES).data
+    except (OSError, ValueError):
+        return UNCALLED
+    read = read_conversation(Path(path).name, data)
+    title = read.title
+    if workspace.config.redact:
+        title = clear_title(title, (turn.text for turn in read.turns))
+    return Called(title_of(title), read.format, (read.ended or read.started)[:10], read.folder)
 
 
 def _day(mtime_ns: int) -> str:
@@ -90,44 +118,3 @@ def _day(mtime_ns: int) -> str:
         return datetime.fromtimestamp(mtime_ns / 1e9, UTC).date().isoformat() if mtime_ns > 0 else ""
     except (ValueError, OverflowError, OSError):
         return ""
-
-
-class _TitleCache:
-    """Titles that were read before, in one file of the cache folder."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
-        self._file = cache_folder(workspace.paths.home, workspace.environment) / "titles.json"
-        self._new = False
-        self.rows: dict[str, Called] = {}
-        try:
-            cached = json.loads(files.read_or_empty(self._file) or b"{}")
-            # A file without `cleared` is of a time when a title could keep a part of a secret.
-            self.rows = {str(key): Called(*map(str, row)) for key, row in cached.get("cleared", {}).items()}
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-            self.rows = {}
-
-    def read_file(self, key: str, path: str) -> Called:
-        """The title that stands in a file; remembered, also when there is none."""
-        try:
-            data = files.read_file(path, READ_BYTES).data
-        except (OSError, ValueError):
-            return self._learn(key, UNCALLED)
-        read = read_conversation(Path(path).name, data)
-        title = read.title
-        if self.workspace.config.redact:
-            title = clear_title(title, (turn.text for turn in read.turns))
-        return self._learn(key, Called(title_of(title), read.format, (read.ended or read.started)[:10], read.folder))
-
-    def _learn(self, key: str, row: Called) -> Called:
-        self._new = True
-        self.rows[key] = row
-        return row
-
-    def keep(self) -> None:
-        """Write what was learned: whether it can be done does not matter."""
-        if self._new:
-            newest = dict(list(self.rows.items())[-KEPT:])
-            rows = {key: list(asdict(row).values()) for key, row in newest.items()}
-            text = json.dumps({"cleared": rows}, ensure_ascii=False)
-            files.write_cache(self._file, text.encode("utf-8", "replace"))

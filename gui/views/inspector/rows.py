@@ -116,7 +116,8 @@ def rows_of(page: Page) -> list[FlowRow]:
         if len(page.parts) > 1 or part.name != TEXT:
             keys = {row.key[:2] if isinstance(row.key, tuple) else row.key for row in part.rows}
             number = f"  {len(keys):,}" if part.counted and part.rows else ""
-            rows.append(FlowRow(("part", part.name), part.name + number, text_color="muted", strong=len(part.name)))
+            rows.append(FlowRow(("part", part.name), part.name + number, text_color="muted", strong=len(part.name),
+                                head=True))  # fmt: skip
         rows += part.rows or (FlowRow(("none", part.name), part.empty, text_color="hint"),)
     return rows
 
@@ -196,7 +197,7 @@ def conversation_page(view: ConversationView) -> Page:
         "restore": view.where == IN_TRASH,
         "harvest": view.where == IN_PLACE and not harvested,
     }
-    given = tuple(given_row(at, row) for at, row in enumerate(view.given))
+    given = tuple(line_row(("given", at), row) for at, row in enumerate(view.given))
     parts = (Part("Bullets", given, "Nothing was kept from it." if harvested else "It was not harvested."),)
     return Page(
         picture, color, str(view.entry.get("title") or "") or short_name(view.name), short_folder(view.path), "",
@@ -236,26 +237,24 @@ def items_words(entry: dict[str, Any], lines: int) -> str:
     return ", ".join(part for part in parts if part) if any(parts[1:]) else ""
 
 
-def given_row(at: int, given: Given) -> FlowRow:
-    """One bullet that a conversation gave."""
-    where, looks = place_words(given.file, given.line), CATEGORIES[category_of(given.file)]
-    if given.file.startswith("files/"):
-        where = f"a note, line {given.line}" if given.line else "its note is gone, or has other words"
-    color, tone = (looks.color, "text") if given.line else ("hint", "hint")
-    row = marked_down(("given", at), given.text)
-    return replace(row, meta=where, icon=looks.icon, color=color, text_color=tone, can=COPY)
-
-
-def place_words(file: str, line: int) -> str:
-    """Where a line stands, if it does."""
-    return f"{file}:{line}" if line else f"not in {file} any more, or in other words"
+def line_row(key: tuple[str, int], line: Given | HarvestedItem) -> FlowRow:
+    """One line that a conversation taught, and where it stands now."""
+    looks, file, number = CATEGORIES[category_of(line.file)], line.file, line.line
+    if file.startswith("files/"):
+        where = f"a note, line {number}" if number else "its note is gone, or has other words"
+    else:
+        where = f"{file}:{number}" if number else f"not in {file} any more, or in other words"
+    turn = f"turn {line.turn:,}" if isinstance(line, HarvestedItem) and line.turn else ""
+    color, tone = (looks.color, "text") if number else ("hint", "hint")
+    row = marked_down(key, line.text)
+    return replace(row, meta=joined(where, turn), icon=looks.icon, color=color, text_color=tone, can=COPY)
 
 
 def talk_page(talk: ReadableConversation, at: int) -> Page:
     """A conversation that was found: the turns around the best one, and what it gave."""
     shown = [replace(turn, text=_beginning(turn, at)) for turn in talk.turns]
     turns = tuple(row for turn in shown for row in turn_rows(turn.number - 1, turn, turn.number == at))
-    items = tuple(item_row(number, item) for number, item in enumerate(talk.items))
+    items = tuple(line_row(("item", number), item) for number, item in enumerate(talk.items))
     facts = (
         joined(talk.tool, short_folder(talk.folder), talk.branch),
         joined(local_day(talk.started or talk.day), count(talk.count, "turn")),
@@ -277,13 +276,6 @@ def _beginning(turn: ReadableTurn, at: int) -> str:
     """What is shown of a turn beside the best one."""
     most = 4000 if turn.number == at else 200 if turn.role in ("tool", "system") else 600
     return turn.text if len(turn.text) <= most else f"{turn.text[:most].rstrip()} …"
-
-
-def item_row(at: int, item: HarvestedItem) -> FlowRow:
-    """One line that a conversation taught."""
-    looks = CATEGORIES[category_of(item.file)]
-    meta = joined(place_words(item.file, item.line), f"turn {item.turn:,}" if item.turn else "")
-    return replace(marked_down(("item", at), item.text), meta=meta, icon=looks.icon, color=looks.color, can=COPY)
 
 
 def turn_rows(at: int, turn: Turn | ReadableTurn, here: bool = False) -> list[FlowRow]:
@@ -318,8 +310,8 @@ def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") 
                     view.raw[2:])  # fmt: skip
     found = view.found
     _, picture, color, noun = CATEGORIES[found.category]
-    several = Said(found, view.others).conversations
-    row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category != "files" else None
+    one = Said(found, view.others)
+    row = row_of((found.category, found.bullet.raw, 1), one) if found.category != "files" else None
     body = row.text if row is not None else without_emphasis(found.bullet.text)
     facts = [row.meta if row is not None else meta_of(found), f"{view.file}:{found.bullet.line}"]
     facts += [f"{capital(used)} (U says how it served)"] if used else []

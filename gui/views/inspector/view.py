@@ -5,26 +5,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from core.base.result import Ok, Result
+from core.base.result import ErrorInfo
 from core.commands.history.trash import trash_restore
 from core.commands.panel.bullets import BulletView
 from core.commands.panel.conversations import ConversationView
+from core.commands.statements import Said
 from core.conversations.readable import ReadableConversation
 from gui.shell import Shell
 from gui.state import NOTHING, Selection, State
-from gui.toolkit.editor import shortened
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.jobs import Job
 from gui.toolkit.layout import box, spread
+from gui.toolkit.letters import shortened
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
-from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say_hint, text
+from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say, say_hint, text
 from gui.views.inspector.rows import BUTTONS, Page, leads_to, load, rows_of
 from gui.views.knowledge_rows import act_of, change, select_added
 from gui.views.list_view import the_same
@@ -112,14 +114,7 @@ class Inspector:
         if able:
             self.act(able)
             return True
-        plain = key.removeprefix("Alt+")
-        used, row = self.list.press(plain), self.list.current
-        if used and row is not None and isinstance(row.key, tuple) and row.key[0] == "part":  # a name is nothing to see
-            self.list.press("Up" if plain in ("Up", "Page up") else "Down")
-        return used
-
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent."""
+        return self.list.press(key.removeprefix("Alt+"))
 
     # --- what is shown ---
 
@@ -129,22 +124,17 @@ class Inspector:
         overview = state.snapshot.overview if state.snapshot is not None else None
         file = overview.file(selected.key) if overview is not None and selected.kind == "file" else None
 
-        def finish(result: Result[Any]) -> None:
-            if ticket != self._ticket:
-                return
-            page = result.value if isinstance(result, Ok) else Page(
-                "circle-alert", "failed", "This cannot be shown", selected.key, warning=str(result.error)
-            )  # fmt: skip
-            same = self._shown == selected
-            self._shown = selected
-            self._show(page, same)
+        def finish(page: Page) -> None:
+            if ticket == self._ticket:
+                same, self._shown = self._shown == selected, selected
+                self._show(page, same)
 
-        def work(_job: object) -> Page:
-            return load(core, selected, file)
+        def failed(error: ErrorInfo) -> None:
+            finish(Page("circle-alert", "failed", "This cannot be shown", selected.key, warning=str(error)))
 
         if self._job is not None:
             self._job.cancel()  # whoever walks through a list waits for the last row alone
-        self._job = self._shell.submit("What is selected", work, finish)
+        self._job = self._shell.submit("What is selected", lambda _: load(core, selected, file), finish, failed=failed)
 
     def _show(self, page: Page | None, same: bool = False) -> None:
         if page == self.page and page is not None:
@@ -161,9 +151,9 @@ class Inspector:
         say_hint(self._title_tip, page.title)
         self._path.set(page.path)
         dpg.configure_item(self._path.item, show=bool(page.path))
-        self._say(self._body, page.body)
-        for number, item in enumerate(self._facts):
-            self._say(item, page.facts[number] if number < len(page.facts) else "")
+        say(self._body, lettered(page.body))
+        for item, words in zip_longest(self._facts, page.facts[:FACTS], fillvalue=""):
+            say(int(item), lettered(str(words)))
         dpg.set_value(self._warning_text, page.warning)
         dpg.configure_item(self._warning, show=bool(page.warning))
         for name, button in self.buttons.items():
@@ -177,11 +167,6 @@ class Inspector:
         self.list.set_rows(rows_of(page), keep_place=same)
         if page.at is not None and not same:
             self.list.select(page.at)
-
-    @staticmethod
-    def _say(item: int, words: str) -> None:
-        dpg.set_value(item, lettered(words))
-        dpg.configure_item(item, show=bool(words))
 
     def _go(self, to: Selection) -> None:
         self._shell.select(to.kind, to.key, to.line, to.raw)
@@ -248,6 +233,6 @@ class Inspector:
     def _change(self, name: str, view: BulletView) -> None:
         found = view.found
         if found is not None:
-            said, act = act_of(name, found, view.sha256, view.others)
+            said, act = act_of(name, Said(found, view.others), view.sha256)
             follow = partial(select_added, self._shell, line=found.bullet.line) if name == "strike" else None
             change(self._shell, said, act, f"{said}: {shortened(found.bullet.text)}", follow)

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from core.base.figures import count
 from core.commands.panel.bullets import local_day
-from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES
 from gui.toolkit.flow_rows import FlowRow
+from gui.toolkit.letters import shortened
 from gui.toolkit.typeset import visible
 from gui.views.looks import Looks, joined, short_folder
 from gui.views.reader_rows import CODE, blocks, marked_down
 
 if TYPE_CHECKING:
-    from core.commands.panel.library import Answered, Dossier
+    from core.commands.library.use import Answered
+    from core.commands.panel.overview import Dossier
 
 OUTCOME_LOOKS: Mapping[str, Looks] = {
     "win": Looks("Win", "thumbs-up", "harvested", "wins"),
@@ -24,7 +25,8 @@ OUTCOME_LOOKS: Mapping[str, Looks] = {
     "miss": Looks("Miss", "minus", "hint", "misses"),
     "misleading": Looks("Misleading", "triangle-alert", "failed", "misleading"),
 }
-KEY_OF = {outcome: key.upper() for key, outcome in OUTCOME_KEYS.items()}
+KEY_OF = {"win": "W", "partial": "P", "miss": "M", "misleading": "L"}
+"""The key with which a user says how the selected passage served."""
 TYPES: Mapping[str, str] = {
     "article": "file-text", "paper": "scroll-text", "note": "bookmark", "code": "file-code",
     "conversation": "messages-square", "reference": "book-open",
@@ -36,7 +38,7 @@ _HEADINGS = re.compile(r"\A(?:\s*#{1,6} .*(?:\n|\Z))+")
 _FENCES = re.compile(r"^[ ]*(?:`{3,}|~{3,}).*$", re.MULTILINE)
 _WITHIN = re.compile(r"(?<!\n)\n(?![ ]*(?:[-*+•]|\d{1,3}[.)])[ ]|#{1,6}[ ]|[ ]*\||\s*\n)")
 """A line break within a paragraph."""
-SERVES = frozenset({*OUTCOMES, "copy"})
+SERVES = frozenset({*KEY_OF, "copy"})
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def answer_row(one: Dossier, said: str) -> FlowRow:
 
 def quoted(content: str) -> str:
     """How a passage begins, without its headings and the fences around its code; further down "#" begins a comment."""
-    return short(plain(_FENCES.sub("", _HEADINGS.sub("", content))) or plain(content), QUOTE)
+    return shortened(plain(_FENCES.sub("", _HEADINGS.sub("", content))) or plain(content), QUOTE)
 
 
 def document_rows(state: LibraryPage) -> list[FlowRow]:
@@ -105,7 +107,7 @@ def document_rows(state: LibraryPage) -> list[FlowRow]:
                       local_day(str(one["ingested_at"])), short_folder(str(one["path"])))  # fmt: skip
         sign = TYPES.get(str(one["content_type"]), "file") if active else "archive"
         color, tone = ("accent", "text") if active else ("hint", "hint")
-        title = short(plain(str(one["title"] or one["path"])), TITLE)
+        title = shortened(plain(str(one["title"] or one["path"])), TITLE)
         made.append(FlowRow(one["id"], title, meta, sign, color, tone, frozenset({*can, "open", "copy"})))
     return made
 
@@ -121,7 +123,7 @@ def sheet(state: LibraryPage) -> list[FlowRow]:
     document = state.document
     if document is None:
         return []
-    title = short(plain(str(document["title"])), TITLE)
+    title = shortened(plain(str(document["title"])), TITLE)
     return [
         FlowRow("title", title, short_folder(str(document["path"])), strong=len(title)),
         FlowRow("summary", plain(str(document["summary"] or "")) or "Without a summary.", text_color="muted"),
@@ -179,11 +181,6 @@ def plain(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
-def short(text: str, letters: int) -> str:
-    """Text cut to so many letters."""
-    return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…"
-
-
 def named(task: str) -> str:
     """A kind of task as it is said."""
     return task.replace("_", " ").replace("howto", "how-to")
@@ -193,7 +190,7 @@ def place_of(one: Dossier) -> str:
     """Document and heading, without saying a thing twice."""
     title, heading = plain(one.document.title or one.document.source), plain(one.chunk.heading)
     begins = heading == title or heading.startswith(f"{title} > ")
-    return short(heading if begins else " > ".join(part for part in (title, heading) if part), TITLE)
+    return shortened(heading if begins else " > ".join(part for part in (title, heading) if part), TITLE)
 
 
 def why_words(why: Mapping[str, float]) -> str:

@@ -1,7 +1,7 @@
 """The view of the library: its documents; ask them, and say how the answers served.
 
-Everything is asked of `core/commands/panel/library.py` on a worker; nothing of the library's packages is loaded before
-the view is opened. What the rows say is in `rows.py`.
+Everything is asked on a worker; nothing of the library's packages is loaded before the view is opened. What the rows
+say is in `rows.py`.
 """
 
 from __future__ import annotations
@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
 from core.base.installed import install_command
-from core.base.result import KnowledgeError, Result
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.library.documents import library_remove, library_restore
 from core.commands.library.ingest import library_ingest
-from core.commands.panel import library as commands
+from core.commands.library.use import library_record, library_retrieve
+from core.commands.panel.overview import documents, dossier_text
 from core.commands.workspace import Workspace
 from gui.shell import INGEST, LIBRARY, Shell
 from gui.state import State
@@ -130,7 +132,7 @@ class LibraryView(ListView[LibraryPage]):
 
     def opened(self) -> None:
         """Look which documents there are."""
-        self._call("The documents", commands.documents, lambda found: self.put(documents=found.documents))
+        self._call("The documents", documents, lambda found: self.put(documents=found.documents))
 
     def put(self, **parts: Any) -> None:
         """Exchange parts of the page, and show it."""
@@ -154,41 +156,39 @@ class LibraryView(ListView[LibraryPage]):
         workspace, home = self._shell.workspace, self._shell.state.home
         self._waits += 1
 
-        def answered(result: Result[Any]) -> None:
+        def after(call: Callable[[Any], object], answer: Any) -> None:
             self._waits -= 1
             if home == self._shell.state.home:
-                if isinstance(result, KnowledgeError):
-                    self._failed(result)
-                else:
-                    done(result.value)
+                call(answer)
             self._show(keep=True)
 
-        self._shell.submit(name, lambda _job: ask(workspace), answered, lane=LIBRARY)
+        self._shell.submit(name, lambda _job: ask(workspace), partial(after, done), failed=partial(after, self._failed),
+                           lane=LIBRARY)  # fmt: skip
 
-    def _failed(self, result: KnowledgeError) -> None:
+    def _failed(self, error: ErrorInfo) -> None:
         """Missing packages are told in the place of the rows; that there is no library yet is no error here."""
-        if result.error.code == MISSING:
+        if error.code == MISSING:
             self.missing = True
-        elif result.error.code != "no-library":
-            self._shell.error(result.error)
+        elif error.code != "no-library":
+            self._shell.error(error)
 
-    def rows(self) -> tuple[Sequence[FlowRow], int]:
+    def rows(self) -> Sequence[FlowRow]:
         made = [] if self.missing else everything(self.data)
-        return made if self.asked else matching(made, self.data.words), len(made)  # a question filters nothing
+        return made if self.asked else matching(made, self.data.words)  # a question filters nothing
 
     @property
     def asked(self) -> bool:
         """Whether answers stand in the list."""
         return self.data.answered is not None
 
-    def teach(self, total: int) -> str:
+    def teach(self) -> str:
         if self.missing:
             return "missing"
         if self._waits:
             return "waiting"
         if self.asked:
             return "nothing"
-        return "asks" if total else "documents"
+        return "asks" if self.data.documents else "documents"
 
     # --- keys and choosing ---
 
@@ -251,7 +251,7 @@ class LibraryView(ListView[LibraryPage]):
         elif document is not None:
             self._shell.copy(str(document["path"]))
         else:
-            self._shell.copy(commands.dossier_text(self.data.dossier) if self.data.dossier is not None else row.text)
+            self._shell.copy(dossier_text(self.data.dossier) if self.data.dossier is not None else row.text)
 
     # --- find and say ---
 
@@ -276,7 +276,7 @@ class LibraryView(ListView[LibraryPage]):
             told = f"{count(len(dossiers), 'passage')} for {named(found.retrieved.task_type)}"
             self.tell(found.warnings or (told,), calm=not found.warnings)
 
-        self._call("The question", lambda workspace: commands.search(workspace, query, session=session), done)
+        self._call("The question", lambda workspace: library_retrieve(workspace, query, session=session), done)
 
     def mark(self, outcome: str, chunk: str) -> None:
         """Record how a passage served. The same outcome twice counts once, and another one replaces it."""
@@ -289,15 +289,17 @@ class LibraryView(ListView[LibraryPage]):
 
         def record(workspace: Workspace) -> Any:
             try:
-                return commands.mark(
-                    workspace, outcome, chunk, retrieved.id, retrieved.task_type, "", session, instead=instead
-                )
+                done = library_record(workspace, session, [chunk], retrieved.task_type, outcome, retrieval=retrieved.id,
+                                      context="the panel")  # fmt: skip
+                if instead:
+                    library_record(workspace, undo=instead)
             except KnowledgeError:
                 self._look.jobs.post(lambda: self.put(said=before))
                 raise
+            return done
 
-        def done(trace: Any) -> None:
-            recorded[chunk] = trace.id
+        def done(made: Any) -> None:
+            recorded[chunk] = made.traces[0].id
             looks = OUTCOME_LOOKS[outcome]
             self._shell.toast(f"Recorded: {outcome}", icon=looks.icon, color=looks.color, seconds=2.5)
 
@@ -313,7 +315,7 @@ class LibraryView(ListView[LibraryPage]):
             self.put(said={one: outcome for one, outcome in self.data.said.items() if one != chunk})
             self._shell.toast("Taken back: it counts no more", icon="undo-2", seconds=2.5)
 
-        self._call("The outcome", lambda workspace: commands.unmark(workspace, trace), done)
+        self._call("The outcome", lambda workspace: library_record(workspace, undo=trace), done)
 
     # --- documents ---
 
@@ -333,16 +335,18 @@ class LibraryView(ListView[LibraryPage]):
             self._look.keys_to(self.path)
             return
 
-        def done(result: Result[Any]) -> None:
+        def ended() -> None:
             self.job = None
             dpg.configure_item(self._going, show=False)
             dpg.set_value(self.progress, "")
-            if isinstance(result, KnowledgeError):
-                if result.error.code != "cancelled":
-                    self._failed(result)
-                self._show(keep=True)
-                return
-            report = result.value
+
+        def failed(error: ErrorInfo) -> None:
+            ended()
+            self._failed(error)
+            self._show(keep=True)
+
+        def done(report: Any) -> None:
+            ended()
             skipped = sum(report.skipped.values())
             parts = [f"{number:,} {what}" for what, number in report.counts.items() if number] or ["nothing new"]
             parts += [f"{report.unchanged:,} unchanged"] if report.unchanged else []
@@ -365,7 +369,7 @@ class LibraryView(ListView[LibraryPage]):
         self.job = self._shell.submit(
             "Taking documents in",
             lambda job: library_ingest(workspace, [path], progress=job.report, cancelled=lambda: job.cancelled),
-            done, progress=report, lane=INGEST,
+            done, failed=failed, progress=report, lane=INGEST,
         )  # fmt: skip
 
     def _set_status(self, act: str, which: str) -> None:
