@@ -243,6 +243,20 @@ def test_what_two_projects_said_does_not_bring_the_others_name_along(tmp_path: P
     assert "conversations)" not in text
 
 
+def test_a_no_in_review_reaches_the_next_context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the user has settled would go on being told as doubtful, from a context that is kept ready."""
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", 0)
+    later = {"path": "/x/later", "status": "harvested", "at": "2026-01-03", "items": {}, "deleted": False}
+    world = two_clients(tmp_path, **{"c" * 64: {**later, "project": str(tmp_path / "b")}})
+    ports = {8080: "talk-b", 9090: "later"}
+    lines = [line(f"The service must listen on port {port}", name) for port, name in ports.items()]
+    world.knowledge("decisions.md", "# Decisions\n\n" + "".join(lines))
+    workspace, folder = opened(world, "project", tmp_path), str(tmp_path / "b")
+    assert prefix(workspace, folder).count("(perhaps outdated)") == 1
+    decide(workspace, waiting(workspace, ("outdated",)), NO)
+    assert "port 8080" in prefix(workspace, folder) and "perhaps" not in prefix(workspace, folder)
+
+
 def opened(world: World, scope: str, cwd: Path) -> Workspace:
     config = world.folder / "config.toml"
     config.write_text(f'[ai_settings.knowledge]\ndigest_scope = "{scope}"\n')
