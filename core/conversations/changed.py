@@ -14,10 +14,12 @@ _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
 _REPLACED = re.compile(
     r"^old_?str(?:ing)?: (.*?)\nnew_?str(?:ing)?: (.*?)(?=\n\w+: |\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE
 )
-_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
-_PART = re.compile(r"\s*(?:&&|\|\||[;|\n])\s*")
-_TAKES_BACK = re.compile(r"git (?:checkout(?! -b)|restore(?! --staged)) ")
-_REMOVES = re.compile(r"(?:sudo )?(?:git )?rm ")
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'[^']*(?:'|\Z)", re.DOTALL)
+_PART = re.compile(r"&&|\|\||[;|\n]")
+MAX_COMMAND = 8000
+"""So many characters of a command line are looked at."""
+_TAKES_BACK = re.compile(r"git (?:checkout (?!-b )(?=.*(?:-- |[./]))|restore (?!--staged))")
+_REMOVES = re.compile(r"(?:sudo )?(?:git )?rm (?!.*--cached)")
 _MOVES = re.compile(r"(?:git )?mv (?:-\w+ )*(?P<old>\S+) (?P<new>\S+)$")
 _WRITES = re.compile(r"git add (?:-- )?(?P<added>.+)|.*?(?<![\d&>])>{1,2} ?(?P<into>[\w./-]+\.\w+)(?: |$)")
 _ELSEWHERE = ("/dev/", "/tmp/", "/var/tmp/")
@@ -50,8 +52,9 @@ def changed_files(turns: Sequence[Turn]) -> dict[str, Changed]:
             if isinstance(event, Edit) and event.path and not (event.refused or event.failed):
                 _edited(rows, at, turn, event)
             elif isinstance(event, Command) and not (event.refused or event.failed):
-                for part in _PART.split(_QUOTED.sub("''", event.words.split("<<")[0])):
-                    _ran(rows, at, part)
+                words = event.words.split("<<")[0][:MAX_COMMAND]
+                for part in _PART.split(_QUOTED.sub("''", words)):
+                    _ran(rows, at, part.strip())
     return rows
 
 
@@ -64,7 +67,8 @@ def _edited(rows: dict[str, Changed], at: int, turn: Turn, event: Edit) -> None:
             row.stand.remove(swap[::-1])
         else:
             row.stand.append(swap or ("", ""))
-        how = DELETED if path in deleted else event.how or ("changed" if row.how == NO_CHANGE else row.how)
+        was_gone = row.how.startswith((NO_CHANGE, DELETED, MOVED))
+        how = DELETED if path in deleted else event.how or ("changed" if was_gone else row.how)
         row.how = how if row.stand else NO_CHANGE
 
 
@@ -84,9 +88,10 @@ def _ran(rows: dict[str, Changed], at: int, line: str) -> None:
 
 
 def _named(rows: dict[str, Changed], word: str) -> Iterator[str]:
-    """The files of `rows` that a word of a command line names, from whichever folder."""
+    """The file of `rows` that a word of a command line names, from whichever folder; none where it may be one of two."""
     word = _plain(word).removeprefix("./").rstrip("/")
-    yield from (name for name in rows if word and (name == word or name.endswith(f"/{word}")))
+    found = [name for name in rows if word and name.endswith(f"/{word}")]
+    yield from [word] if word in rows else found if len(found) == 1 else []
 
 
 def _plain(path: str) -> str:
@@ -103,7 +108,8 @@ def _swap(text: str) -> tuple[str, str] | None:
     for end in (0, -1):
         while old and new and old[end] == new[end]:
             del old[end], new[end]
-    return "\n".join(old), "\n".join(new)
+    swap = "\n".join(old), "\n".join(new)
+    return swap if any(swap) else None  # only blank lines: that is no swap which another could take back
 
 
 def branch_at_end(turns: Sequence[Turn]) -> str:

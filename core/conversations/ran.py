@@ -98,8 +98,10 @@ def read_end(turns: Sequence[Turn]) -> End:
     pushed = bool(pulls) or any(at >= last and isinstance(row, Push) and row.succeeded for at, row in events)
     behind = [row for at, row in events if at >= last and isinstance(row, Command) and not row.failed]
     looked = [row for row in behind if pushed and "gh pr view" in row.words]  # at the request that the push went to
-    pulls += [url for row in looked for url in OPENED.findall(row.output)]
-    merged = any("gh pr merge" in row.words or '"state":"MERGED"' in row.output for row in behind)
+    pulls += [url for row in looked for url in _ITS_URL.findall(row.output)]
+    number = pulls[-1].rsplit("/", 1)[-1] if pulls else ""
+    merges = [one[1] for row in behind for one in _MERGES.finditer(row.words)]
+    merged = any(not one or one == number for one in merges) or any('"state":"MERGED"' in row.output for row in looked)
     said = next((turn for turn in reversed(turns) if _speaks(turn)), None)
     words = " ".join(said.text.split()) if said is not None else ""
     by_user = said is not None and said.role == "user"
@@ -120,6 +122,9 @@ def read_end(turns: Sequence[Turn]) -> End:
 MAX_FILES = 4
 LONGEST_SAID, LEAST_SAID, LONGEST_SHOWN, LONGEST_NOTICE, LAST_TURNS = 160, 12, 80, 400, 3
 INTERRUPTED = "[Request interrupted"
+_ITS_URL = re.compile(rf'(?:^url:\s*|"url": ?")({OPENED.pattern})', re.MULTILINE)
+_MERGES = re.compile(r"(?:^|[;&|\n]) *gh pr merge\b(?![^;&|\n]{0,300}--auto)(?:[^;&|\n\d]{0,100}(\d+))?")
+"""A pull request that is merged, by its number where that is named."""
 _SWEEPS = re.compile(
     r"\bgit (?:-\S+ ){0,4}(?:reset (?:\S+ ){0,4}--hard|(?:checkout|restore) (?:-- )?\.(?:\s|$)|"
     r"(?:rebase|merge|cherry-pick) --continue|commit\b.{0,200}--amend)"

@@ -286,7 +286,7 @@ def _files(session: Session) -> Iterator[str]:
     rows = sorted(
         changed_files(session.conversation.turns).items(), key=lambda one: (one[1].how == NO_CHANGE, -one[1].count)
     )
-    if not rows and session.events and not any(isinstance(row, OtherCall) for _, row in session.events):
+    if not rows and session.events and not any(isinstance(row, OtherCall | Edit) for _, row in session.events):
         yield "- no edit is recorded"
     for path, row in rows[:MAX_FILES]:
         times = f", {row.count} edits" if row.count > 1 else ""
