@@ -457,12 +457,15 @@ def test_a_newer_history_of_cursor_tells_its_commands_and_edits_once() -> None:
     text += block("shell", "run_terminal_command_v2", " • Run command: npm test", ran)
     text += '<tool-use data-tool-type="shell" data-tool-name="run_terminal_command_v2"><details>\n'
     text += "<summary>Tool use: **run_terminal_command_v2**</summary>\n\n</details></tool-use>\n\n"
-    text += block("write", "edit_file_v2", r" • Edit file: f:\rates\rates.py")
+    text += block("write", "edit_file_v2", r" • Edit file: f:\rates\rates.py", "Status: **completed**\n")
+    text += block("write", "edit_file_v2", r" • Edit file: f:\rates\late.py", "Status: **loading**\n")
     conversation = read_conversation("x.md", text.encode())
     events = [event for turn in conversation.turns for event in turn.events]
-    assert [type(event) for event in events] == [Command, Edit]
+    assert [type(event) for event in events] == [Command, Edit, Edit]
     assert [event.words for event in events if isinstance(event, Command)] == ["npm test"]
-    assert [event.path for event in events if isinstance(event, Edit)] == [r"f:\rates\rates.py"]
+    edits = [event for event in events if isinstance(event, Edit)]
+    assert [event.path for event in edits] == [r"f:\rates\rates.py", r"f:\rates\late.py"]
+    assert [event.failed for event in edits] == [None, True], "what was still being written changed no file"
 
 
 def test_an_older_history_tells_what_was_run_between_two_rules() -> None:

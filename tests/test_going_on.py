@@ -324,7 +324,10 @@ def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(
 def test_a_hand_off_tells_the_end_and_not_the_beginning(shop: Path) -> None:
     """The branch, what a shell wrote, moved and removed, a pull request that waits, a check in words: who goes on would
     look for what is gone, and in the wrong place."""
-    address, closing = "https://example.org/shop/till/pull/7", "Done, 6 passed. The scale is blocked by the vendor."
+    address, closing = (
+        "https://example.org/shop/till/pull/7",
+        "Done, 6 passed. The scale is blocked by the vendor. We wait until the scale test passes.",
+    )
     begun = turn("user", "Tidy the drawers of the till and send it in, please", 0, "s9", shop)
     rows = [
         begun | {"gitBranch": "old"},
@@ -351,6 +354,7 @@ def test_a_hand_off_tells_the_end_and_not_the_beginning(shop: Path) -> None:
     assert "`till.md` was changed and not committed" in still_open and "`b.py`" not in out
     assert f"{address} is not known to be merged" in still_open and "The scale is blocked" in still_open
     assert "“Done, 6 passed.”" in out and "no check" not in out
+    assert "until the scale test" not in out.partition("## Verify")[2].partition("## ")[0], "a wish is no result"
     assert "; files were written since): “The drawer jams because" in out, "a finding is its speaker's, of its time"
     kept("s9", [*rows, *ran("gh pr merge 7", "", False, 17, "s9", shop)])
     assert address not in call("handoff", "s9")[1].partition("## Open")[2].partition("##")[0]

@@ -394,6 +394,12 @@ def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
 
 
 @runs_programs
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell's background")
+def test_the_answer_of_a_wrapper_that_ended_before_its_program_is_read() -> None:
+    """It was taken for an empty answer."""
+    assert run(["/bin/sh", "-c", "(sleep 0.2; echo late) & exit 0"]).text == "late\n"
+
+
 def test_a_child_left_behind_does_not_hold_the_answer(tmp_path: Path) -> None:
     """Some agents leave a server running that keeps the output open; their answer is complete all the same."""
     note = tmp_path / "pid"

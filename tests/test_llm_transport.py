@@ -351,7 +351,7 @@ def test_a_compressed_bomb_is_cut_at_the_limit() -> None:
 def test_a_compressed_answer_is_read(coding: str) -> None:
     """Some servers compress without being asked."""
     plain = b" " * 100_000 + b'{"message": {"content": "small"}}'
-    packed = gzip.compress(plain) if coding == "gzip" else zlib.compress(plain)
+    packed = gzip.compress(plain[:50_000]) + gzip.compress(plain[50_000:]) if coding == "gzip" else zlib.compress(plain)
     with model_server(reply(packed, headers={"Content-Encoding": coding})) as server:
         assert ask(server).text == "small"
     assert server.requests[0].headers["accept-encoding"] == "identity"

@@ -225,6 +225,17 @@ def test_what_is_not_there_is_called_weak_and_is_short(shop: Path) -> None:
     assert "weak" not in answered("find", query="how are the release notes of the shop generated")
 
 
+def test_who_asks_in_other_words_is_shown_which_sessions_there_are(shop: Path) -> None:
+    """ "Never said" ended the search, though one look at the names of the sessions would have told where to read."""
+    kept_talk(shop, "adding-a-receipt-printer", ["Add the receipt printer", "Done: it prints at 80 mm."])
+    kept_talk(shop, "0f3a77c2", ["Which clips does the gallery refuse?", "Those without sound."])
+    found = answered("find", query="what width has the gadget that draws slips for patrons")
+    named = found.rpartition("sessions here: ")[2]
+    assert " adding-a-receipt-printer" in named and "Which clips does the gallery refuse?: 0f3a77c2" in named
+    assert "Add the" not in named and len(named) < 700
+    assert "sessions here" not in answered("find", query="how are the release notes of the shop generated")
+
+
 def test_a_long_question_is_not_weak_for_the_words_that_no_answer_repeats(shop: Path) -> None:
     """A mark that stands on right answers makes an agent search on; that the zebra importer was said is enough."""
     kept_talk(shop, "s8", ["Why does the zebra importer stall?", "The zebra importer stalls on a quagga header."])

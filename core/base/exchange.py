@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from requests.adapters import HTTPAdapter
 
 CHUNK_BYTES = 16 * 1024
+_GZIP = b"\x1f\x8b"
 SLICE_SECONDS = 0.05  # how often a waiting caller looks whether the user has cancelled
 Join = Callable[[str], None]
 """Judges a connection by the number at its other end. Raises OSError where nothing may be sent to it."""
@@ -193,7 +194,9 @@ def _sent(
         )
     except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema, UnicodeError):
         return TransportError("address")
-    except requests.exceptions.InvalidHeader:
+    except requests.exceptions.InvalidHeader as problem:
+        if problem.args and isinstance(problem.args[0], urllib3.exceptions.HTTPError):
+            return TransportError("connection", "the answer has a header that makes no sense")
         return TransportError("address", "a header cannot be sent; look for stray characters in the key")
     except (requests.RequestException, urllib3.exceptions.HTTPError, HTTPException, OSError) as problem:
         # A time-out of the socket is our own deadline: it was set to what was left.
@@ -271,16 +274,20 @@ def _read(response: Response, max_bytes: int) -> Reply | TransportError:
         return TransportError("connection", "the answer was cut off")
     if not packed:
         return Reply(response.status_code, headers, bytes(body))
-    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: tells gzip and zlib apart by their first bytes
-    try:
-        unpacked = unpacker.decompress(body, max_bytes + 1)
-    except zlib.error:
-        return TransportError("connection", "the compressed answer is damaged")
-    if len(unpacked) > max_bytes:
-        return TransportError("too-large")
-    if not unpacker.eof:
-        return TransportError("connection", "the compressed answer is damaged")
-    return Reply(response.status_code, headers, unpacked)
+    unpacked = bytearray()
+    rest = bytes(body)
+    while rest and (not unpacked or rest.startswith(_GZIP)):  # one member may follow another; what else does is padding
+        unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: tells gzip and zlib apart by their first bytes
+        try:
+            unpacked += unpacker.decompress(rest, max_bytes + 1 - len(unpacked))
+        except zlib.error:
+            return TransportError("connection", "the compressed answer is damaged")
+        if len(unpacked) > max_bytes:
+            return TransportError("too-large")
+        if not unpacker.eof:
+            return TransportError("connection", "the compressed answer is damaged")
+        rest = unpacker.unused_data
+    return Reply(response.status_code, headers, bytes(unpacked))
 
 
 def _is_size(text: str) -> bool:

@@ -95,8 +95,8 @@ def fill_near(connection: Connection) -> None:
     """Give pgvector, where the server has it, its copy of every vector that it has not got."""
     if not has_near(connection):
         return
-    missing = connection.execute(text("SELECT chunk_id, model, vector FROM embedding WHERE near IS NULL")).all()
+    missing = text("SELECT chunk_id, model, vector FROM embedding WHERE near IS NULL LIMIT 1000")
     change = text("UPDATE embedding SET near = CAST(:near AS vector) WHERE chunk_id = :chunk_id AND model = :model")
-    rows = [(row.chunk_id, row.model, struct.unpack(f"<{len(row.vector) // 4}f", row.vector)) for row in missing]
-    if rows:
+    while some := connection.execute(missing).all():  # not all of a large library at once
+        rows = [(row.chunk_id, row.model, struct.unpack(f"<{len(row.vector) // 4}f", row.vector)) for row in some]
         connection.execute(change, [{"chunk_id": of, "model": by, "near": str(list(near))} for of, by, near in rows])

@@ -153,7 +153,7 @@ def _page(address: str, at: str, data: bytes, headers: Mapping[str, str]) -> Pag
     name = last if not suffix or (suffix == ".txt" and "." in last) or last.endswith(suffix) else last + suffix
     said, written = headers.get("last-modified"), None
     if said:
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, OverflowError):
             written = parsedate_to_datetime(said).astimezone(UTC)
     return Page(shown(address), data, name, written)
 

@@ -39,7 +39,7 @@ NESTED = (
 """By these an agent knows that it runs inside a session, and refuses to start or joins it. A harvest that a hook began
 inherits them; what an agent is asked by us is no part of that session."""
 COMPLAINT_BYTES, MOST_COMPLAINTS = 16 << 10, 64 << 20  # so much is told in the error sentence; with more it is ended
-FAREWELL_SECONDS = 0.5  # between the polite signal and the final one
+FAREWELL_SECONDS = 0.5  # for what a program leaves running, before the polite signal and before the final one
 
 
 class Finished(NamedTuple):
@@ -170,15 +170,30 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
         process.wait()
         return
+    # What an ended program began may still be writing the answer.
+    is_empty = process.poll() is not None and _empties(process)
     for polite in (True, False):
+        if is_empty:
+            break
         try:
             os.killpg(process.pid, signal.SIGTERM if polite else signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             break  # nobody is left in the group (macOS says "not permitted" when only zombies are)
-        if polite:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(FAREWELL_SECONDS)
+        is_empty = polite and _empties(process)
     process.wait()
+
+
+def _empties(process: subprocess.Popen[bytes]) -> bool:
+    """Wait for FAREWELL_SECONDS at most until nobody is left in the process group; whether that came."""
+    until = time.monotonic() + FAREWELL_SECONDS
+    while time.monotonic() < until:
+        process.poll()  # a program that ended stays in its group until somebody asks
+        try:
+            os.killpg(process.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return True
+        time.sleep(SLICE_SECONDS)
+    return False
 
 
 def _failed(name: str, status: int, complaints: bytes) -> KnowledgeError:

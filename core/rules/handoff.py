@@ -64,10 +64,12 @@ _TO_DO = re.compile(
 )
 _BLOCKS = re.compile(r"\b(?:blocked|blocker|waiting (?:for|on)|cannot (?:proceed|continue)|by hand)\b", re.IGNORECASE)
 _CHECKED = re.compile(
-    r"\b(?:[1-9]\d* (?:tests? )?pass(?:ed|ing)?|verified|confirmed|tested|builds? clean|"
-    r"(?:tests?|checks?|lint|build)\b.{0,20}\b(?:pass(?:es|ed)?|clean|green))\b",
+    r"(?:\b[1-9]\d* (?:tests? )?pass(?:ed|ing)?|(?:\A\W*|\bI (?:have |also )?|\bI['’]ve )(?:verified|confirmed|tested)|"
+    r"\bbuilds? clean|\b(?:tests?|checks?|lint|build)\b.{0,20}\b(?:pass(?:es|ed)?|clean|green))\b",
     re.IGNORECASE,
 )
+_WISHED = re.compile(r"\b(?:until|once|if|when|after|should|must|will|ensure|make sure|to)\b", re.IGNORECASE)
+"""What stands before a result that is none yet."""
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _API_ERROR = "API Error"
@@ -416,7 +418,7 @@ def _verify(session: Session) -> Iterator[str]:
         f"- the assistant said (turn {row.number + 1}): “{_line(text.lstrip('-* '))}”"
         for row in session.closings[-3 if not runs else -1 :]
         for text in ENDS.split(row.turn.text)
-        if _CHECKED.search(text) and len(text) <= LATER_REQUEST
+        if (seen := _CHECKED.search(text)) and len(text) <= LATER_REQUEST and not _WISHED.search(text[: seen.start()])
     ]
     yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
     if not runs and not said and session.events:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
@@ -67,6 +68,8 @@ ROOM, LEAST_ROOM = 2000, 140
 conversation was the right one in 151; with 420 characters of it half of what was asked for was told, with 1,600 nine
 tenths. A weak answer has as much: with 900 it told 48 of 72 points of forty questions, with this 51, and no answer is
 longer than one that is sure."""
+SESSIONS_NAMED, TITLE = 6, 60
+"""So many other sessions of the project a weak answer names, so many characters of their titles."""
 LINE = 300
 """So many characters a hit of another kind has."""
 SHARPNESS = 1.2
@@ -155,6 +158,8 @@ def find(
         shown = [replace(_as_it_stands(row, own.folder) if row.own else row, weak=not sure) for row in shown]
         strange = [] if not tells or (shown and sure) else look.strange(own if own.folder else wide)
         usual = look.usual(own.folder) if own.folder and tells else []
+        told_of = {row.session for row in shown}
+        others = look.sessions(own, told_of) if own.folder and tells and not (shown and sure) else []
         missing = look.missing_phrases()
         may_tell = wide.narrow and (scope is None or workspace.config.mcp_all_conversations)
         alike = called_alike(database, own.folder) if database is not None and own.folder and may_tell else []
@@ -175,6 +180,8 @@ def find(
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
     if any(_in_another_script(text, row) for row in shown):
         notes.append("sessions here are in another language: ask in that too")
+    if others:
+        notes.append(f"sessions here: {', '.join(others)}")
     if usual:
         notes.append(f"usual here: {', '.join(usual)}")
     if unreadable and not firm:
@@ -329,6 +336,21 @@ class _Look:
             return stored.totals(self._database)[0]
         sql = f"SELECT folder, count(*) FROM conversations WHERE {stored.READ} GROUP BY folder"
         return sum(number for folder, number in self._database.execute(sql) if scope.tells_conversation(folder))
+
+    def sessions(self, scope: Scope, told: Collection[str]) -> list[str]:
+        """The newest conversations of a scope but those that are told: day and name, with the title where the name says
+        nothing of it. Who asked in other words than were said sees there which one to read."""
+        if self._database is None:
+            return []
+        sql = f"SELECT name, title, ended, folder FROM conversations WHERE {stored.READ} ORDER BY ended DESC, path"
+        own = (row for row in self._database.execute(sql) if row[0] not in told and scope.tells_conversation(row[3]))
+        found = []
+        for name, title, ended, _folder in islice(own, SESSIONS_NAMED):
+            called = self._called(name)
+            says_so = any(word in called.casefold() for word in words_of(title) if len(word) > 3)
+            about = "" if says_so or not title else f" {title[:TITLE].rstrip(' …')}:"
+            found.append(f"{ended[:10]}{about} {called}")
+        return found
 
     def strange(self, scope: Scope) -> list[str]:
         """The most telling words of the question that stand in no conversation of a scope: told where the answer is

@@ -202,6 +202,10 @@ def _events(lines: Sequence[Line], blocks: Mapping[int, tuple[int, str]]) -> Ite
             yield _block_event(lines, number, done, "run_terminal_cmd")
 
 
+_UNDONE = re.compile(r"Status: \*\*(?:loading|error|cancelled)\*\*")
+"""A call that had not ended when the conversation was written, or that failed: its file stands as it was."""
+
+
 def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Call:
     """The call in a block: its arguments stand listed behind `**Input:**`, or as the tool shows them on its screen;
     what came back in the fence that is the last."""
@@ -240,6 +244,8 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
     if len(fences) > 1:
         back = lines[first + at] if begun else lines[first + fences[0]]
         event = settled(event, "\n".join(result), back.start, None, None, refused=False)
+    if isinstance(event, Edit) and any(_UNDONE.match(row) for row in rows):
+        event = replace(event, failed=True)
     return replace(event, answered=True, failed=False) if answer >= 0 else event
 
 
