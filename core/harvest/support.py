@@ -68,7 +68,6 @@ _DENSE = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 _INNER = re.compile(r"\w[./:@_=\\~#]\w|\d[a-z]|[a-z]\d|^--?\w|^[~.]?/\w")
-_REPOSITORY = re.compile(r"=\w[\w-]*/[\w-]+")
 _HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,64}")
 """The name of a commit says nothing by itself."""
 _ADDRESS = re.compile(
@@ -123,8 +122,8 @@ _PRINTED = re.compile(
 )
 # Where a template has a place for what the user asks, and where they say what to do, the fence there is theirs.
 _SHOWN = re.compile(
-    r"^(?:## User Input|[^\n:]{0,80}\b(?:do|run|execute|use):)[ \t]*\n{1,2}(?P<slot>`{3,})[^\n]*\n.*?^(?P=slot)[ \t]*$"
-    r"|^[ \t]*(?P<fence>`{3,}|~{3,}|\"{3})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)"
+    r"^(?:## User Input|[^\n:]{0,80}\b(?:do|run|execute|use):)[ \t]*\n{1,2}(?P<slot>`{3,}+)[^\n]*\n.*?^(?P=slot)[ \t]*$"
+    r"|^[ \t]*(?P<fence>`{3,}+|~{3,}+|\"{3})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)"
     r"|^>[^\n]*$|^[ \t]*[\"“„«「『][^\n]{20,}[\"”“»」』][.,]?[ \t]*$",
     re.DOTALL | re.MULTILINE,
 )
@@ -317,8 +316,8 @@ class Voices:
             return False
         if category != "playbooks":
             return any(self._is_foreign(piece, own, whole=False, deed=deed) for piece in pieces if is_order(piece))
-        # What a playbook is called is no step, unless a command or a path stands in it; a repository is neither.
-        called = (one for one in features(pieces[0]) if one.startswith("=") and not _REPOSITORY.fullmatch(one))
+        # What a playbook is called is no step, unless a command or a path stands in it; `owner/repo` may be a path.
+        called = (one for one in features(pieces[0]) if one.startswith("="))
         named = text.startswith("**") and not any(called)
         return any(self._is_foreign(piece, own, whole=False, deed=True) for piece in pieces[named:])
 

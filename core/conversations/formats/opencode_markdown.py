@@ -2,9 +2,10 @@
 
 A heading, `**Session ID:** ses_…`, then messages between `---` lines: `## User`, `## Assistant (Build · model · 9.1s)`.
 A call stands as `**Tool: name**` with its `**Input:**` and its `**Output:**` or `**Error:**`, each in a fence; what the
-model thought behind `_Thinking:_`. Nothing marks the end of an output but its fence, so the last fence of its part ends
-it. Where one is missing, or left open by what is said, an output may have shown the marks: who speaks from there on is
-in doubt.
+model thought behind `_Thinking:_`. Nothing marks the end of an output but its fence, and an output is written as it is.
+So the first fence behind its opener ends it, and only where that is the last one up to the next call: where an output
+holds a mark or another fence, or one stands in what is said behind it, who speaks from there on is in doubt, and so is
+what ran. An output that copies a whole call, with each of its fences, cannot be told from a real one.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read one export. Its times are written as the machine of the user writes them, and are left out."""
     lines = split_lines(data)
-    marks = [at for at in range(2, len(lines)) if lines[at - 2].text == "---" and _SPEAKS.match(lines[at].text)]
-    reading, doubted = Reading(), len(data)
+    inside, unsure = _fenced(lines)
+    marks = [at for at in _marks(lines) if lines[at].start not in inside]
+    reading, doubted = Reading(), lines[unsure].start if unsure < len(lines) else len(data)
     for at, after in pairwise([*marks, len(lines)]):
         spoke = _SPEAKS.match(lines[at].text)
         rows = lines[at + 1 : after]
@@ -48,7 +50,7 @@ def read(name: str, data: bytes) -> Conversation:
             whole = code_fences(rows).open == len(rows)
         else:
             reading.model = (spoke[2] or "").split(" · ")[1] if (spoke[2] or "").count(" · ") else reading.model
-            whole = _read_answer(rows, reading)
+            whole = _read_answer(rows, reading, inside)
         doubted = doubted if whole else min(doubted, lines[at].start)
     head = data[:1000].decode("utf-8", "replace").replace("\r\n", "\n")
     session = _SESSION.search(head)
@@ -56,23 +58,61 @@ def read(name: str, data: bytes) -> Conversation:
         name, "opencode", id=session[1] if session else "", title=lines[0].text.lstrip("# ") if lines else ""
     )
     turns = (
-        replace(turn, doubtful=True) if turn.start >= doubted and turn.role != "tool" else turn for turn in found.turns
+        turn
+        if turn.start < doubted or (turn.role == "tool" and not turn.is_call)
+        else replace(turn, doubtful=True, events=() if turn.is_call else turn.events)  # nothing tells that it ran
+        for turn in found.turns
     )
     return replace(found, turns=tuple(turns))
 
 
-def _read_answer(rows: list[Line], reading: Reading) -> bool:
-    """One message of the assistant; False where a fence in it is missing."""
-    calls = [at for at, row in enumerate(rows) if _TOOL.match(row.text)]
+def _marks(lines: list[Line]) -> list[int]:
+    return [at for at in range(2, len(lines)) if lines[at - 2].text == "---" and _SPEAKS.match(lines[at].text)]
+
+
+def _fenced(lines: list[Line]) -> tuple[frozenset[int], int]:
+    """Where the lines begin that stand in the fence of an input or an output, and the line of the first output whose
+    end is not certain (else the number of lines)."""
+    inside, at, output, unsure = set[int](), 0, -1, len(lines)
+    marks = set(_marks(lines))
+    while at < len(lines):
+        text = lines[at].text
+        fence = lines[at + 1].text if at + 1 < len(lines) else ""
+        if text not in (_GIVEN, *_BACK) or not fence.startswith("```"):
+            if output >= 0 and text.lstrip(" \t>").startswith(("```", "~~~")):
+                unsure = min(unsure, output)
+            at += 1
+            continue
+        output = at if text in _BACK else output
+        first = at = at + 2
+        while at < len(lines) and lines[at].text != "```":
+            shown = lines[at].text
+            if output >= 0 and (at in marks or _TOOL.match(shown) or shown.lstrip(" \t>").startswith(("```", "~~~"))):
+                unsure = min(unsure, output)
+            at += 1
+        if at == len(lines):
+            unsure = min(unsure, output if output >= 0 else first - 2)
+        inside.update(line.start for line in lines[first : at + 1])
+        at += 1
+    return frozenset(inside), unsure
+
+
+def _read_answer(rows: list[Line], reading: Reading, inside: frozenset[int]) -> bool:
+    """One message of the assistant; False where a fence in it is missing. Lines that are `inside` a fence of a call are
+    no marks."""
+    calls = [at for at, row in enumerate(rows) if row.start not in inside and _TOOL.match(row.text)]
     said = rows[: calls[0]] if calls else rows
     whole = _say(said, reading, acts=bool(calls))
     for at, after in pairwise([*calls, len(rows)]):
         part = rows[at:after]
-        fences = [number for number, row in enumerate(part) if row.text.startswith("```")]
-        ended = fences[-1] + 1 if len(fences) > 1 and part[fences[-1]].text == "```" else len(part)
-        whole = whole and (not fences or ended == fences[-1] + 1)
+        back = next((at for at, row in enumerate(part) if row.text in _BACK and row.start not in inside), len(part))
+        first = next((at for at in range(back + 2, len(part)) if part[at].text == "```"), -1)
+        given_end = next((at for at in range(4, back) if part[at].text == "```"), -1)
+        closed = first if back < len(part) else given_end
+        ended = closed + 1 if closed >= 0 else len(part)
+        whole = whole and closed >= 0
         reading.place = ("", part[0].start, part[ended - 1].end)
-        back = next((number for number in range(ended) if part[number].text in _BACK), ended)
+        back = min(back, ended)
         name = _TOOL.match(part[0].text)
         given = [row for row in part[1:back] if row.text and row.text != _GIVEN and not row.text.startswith("```")]
         reading.call(name[1] if name else "", parse_object(_text(given)) or _text(given), id=str(part[0].start))
