@@ -88,7 +88,7 @@ def _ran(rows: dict[str, Changed], at: int, line: str) -> None:
 
 
 def _named(rows: dict[str, Changed], word: str) -> Iterator[str]:
-    """The file of `rows` that a word of a command line names, from whichever folder; none where it may be one of two."""
+    """The file of `rows` that a word of a command line names, from whichever folder; none where two may be meant."""
     word = _plain(word).removeprefix("./").rstrip("/")
     found = [name for name in rows if word and name.endswith(f"/{word}")]
     yield from [word] if word in rows else found if len(found) == 1 else []

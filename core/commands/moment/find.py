@@ -29,7 +29,7 @@ from core.commands.conversations import (
     project_places,
 )
 from core.commands.entry_sources import library_file
-from core.commands.moment.found import FindReport, FoundRow, find_text, in_one_order
+from core.commands.moment.found import FindReport, FoundRow, as_a_whole, find_text, in_one_order, short
 from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope, find_project, scope_of
 from core.commands.row import NAMED, Argument, listed, option, repeated, single, whole_number
 from core.commands.search import remarks, search
@@ -172,7 +172,7 @@ def find(
     if not shown and (source or role or tag):
         notes += look.nothing
     elif own.folder or wide.everything or firm:
-        notes += _as_a_whole(entries, spoken, brought.waiting, where, shown=bool(shown), firm=firm)
+        notes += as_a_whole(entries, spoken, brought.waiting, where, shown=bool(shown), firm=firm)
         if strange and spoken:
             searched = os.path.basename(own.folder) if own.folder else "any conversation"
             notes.append(f"nobody said {', '.join(strange)} in {searched}")
@@ -216,20 +216,6 @@ def _scope(workspace: Workspace, project: str) -> Scope:
         raise found
     known = scope_of(workspace, all_projects=True, allowed=True).projects  # nothing was harvested there
     return Scope(workspace, known, Here(folder, frozenset((folder,))), folder, narrow=True)
-
-
-def _as_a_whole(entries: int, spoken: int, waiting: int, where: str, *, shown: bool, firm: bool) -> list[str]:
-    """What is to be said of an answer: that it is weak, that there was nothing to search yet, or that it was never
-    said."""
-    of = f" of {where}" if where else ""
-    left = f"{count(waiting, 'conversation')} {'are' if waiting != 1 else 'is'} not read yet"
-    if firm:
-        return [left] if waiting else []
-    if not (entries or spoken):
-        return [f"not indexed yet: nothing{of} was searched{f', and {left}' if waiting else ''}"]
-    looked = f"{'what is known and ' if entries else ''}{count(spoken, 'conversation')}{of} were searched"
-    said = f"weak: {looked}, and nothing says just this" if shown else f"never said: {looked}"
-    return [f"{said}, but {left}" if waiting else said]
 
 
 class _Look:
@@ -405,7 +391,7 @@ class _Look:
         if self._query is not None and hit.near < NEAR_SURE:
             share = share_of(self._query, self._stems, text)
         return FoundRow(
-            entry.kind, _name_of(entry.kind, entry.key), text, entry.date, _short(folder), name, 0,
+            entry.kind, _name_of(entry.kind, entry.key), text, entry.date, short(folder), name, 0,
             self._served(*named), held.state_end if held is not None else "", hit.score,
             share < LEAST_SHARE, is_own,
             held.branch if held is not None else "", (), self._called(name),
@@ -417,7 +403,7 @@ class _Look:
         held = self._held(hit.name)
         places = tuple(dict.fromkeys(max(0, place - 1) for place in (hit.turn, *hit.places)))
         row = FoundRow(
-            "conversation", f"{hit.name}:{hit.turn}", " ".join(hit.text.split()), hit.day, _short(hit.project),
+            "conversation", f"{hit.name}:{hit.turn}", " ".join(hit.text.split()), hit.day, short(hit.project),
             hit.name, hit.turn, Served(), held.state_end if held is not None else "", score,
             _is_weak(hit.why), is_own, hit.branch, (), self._called(hit.name), places, 0.0, hit.score,
         )  # fmt: skip
@@ -546,11 +532,6 @@ def _group(row: FoundRow) -> tuple[bool, bool]:
 
 def _is_weak(why: Sequence[str]) -> bool:
     return any(reason.startswith(WEAK) for reason in why)
-
-
-def _short(folder: str) -> str:
-    """A project as people call it, whatever system its path is of."""
-    return re.split(r"[\\/]", folder.rstrip("\\/"))[-1]
 
 
 def _name_of(kind: str, key: str) -> str:

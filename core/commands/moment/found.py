@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.commands.text import one_line
+from core.commands.text import count, one_line
 from core.experience import record
 from core.experience.record import Served
 
@@ -104,6 +104,25 @@ _CATEGORY = {
     "playbooks": "playbook",
     "tasks": "task",
 }
+
+
+def short(folder: str) -> str:
+    """A project as people call it, whatever system its path is of."""
+    return re.split(r"[\\/]", folder.rstrip("\\/"))[-1]
+
+
+def as_a_whole(entries: int, spoken: int, waiting: int, where: str, *, shown: bool, firm: bool) -> list[str]:
+    """What is to be said of an answer: that it is weak, that there was nothing to search yet, or that it was never
+    said."""
+    of = f" of {where}" if where else ""
+    left = f"{count(waiting, 'conversation')} {'are' if waiting != 1 else 'is'} not read yet"
+    if firm:
+        return [left] if waiting else []
+    if not (entries or spoken):
+        return [f"not indexed yet: nothing{of} was searched{f', and {left}' if waiting else ''}"]
+    looked = f"{'what is known and ' if entries else ''}{count(spoken, 'conversation')}{of} were searched"
+    said = f"weak: {looked}, and nothing says just this" if shown else f"never said: {looked}"
+    return [f"{said}, but {left}" if waiting else said]
 
 
 LEAST_TEXT = 90
