@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from core.conversations.changed import changed_files
 from core.conversations.conversation import Conversation
 from core.conversations.events import (
     Call,
@@ -482,3 +486,48 @@ def test_an_older_history_tells_what_was_run_between_two_rules() -> None:
         ("make run", "", False),
     ], "what an answer only shows was not run"
     assert [turn.role for turn in conversation.turns] == ["user", "assistant", "tool", "assistant", "assistant"]
+
+
+LEFT = ("a/index.ts", "b/index.ts")
+
+
+@pytest.mark.parametrize(
+    ("command", "left"),
+    [
+        ("rm index.ts", LEFT),
+        ("rm a/index.ts", ("b/index.ts",)),
+        ("git checkout index.ts", LEFT),
+        ("git checkout -- b/index.ts", ("a/index.ts",)),
+        ("git checkout -b a/index.ts", LEFT),
+        ("git rm --cached a/index.ts", LEFT),
+        ("git mv a/index.ts c.ts", ("b/index.ts",)),
+    ],
+)
+def test_a_command_takes_away_the_file_that_it_names_and_no_other(command: str, left: tuple[str, ...]) -> None:
+    """A hand-off called a file deleted that was waiting to be committed."""
+    written = [use(str(at), "Write", {"file_path": path, "content": "x"}) for at, path in enumerate(LEFT)]
+    given = [gave(str(at), "done") for at in range(len(LEFT))]
+    read = claude(said("user", "go"), *written, *given, use("c", "Bash", {"command": command}), gave("c", ""))
+    rows = changed_files(read.turns)
+    assert tuple(path for path in LEFT if rows[path].how == "") == left
+
+
+def test_a_blank_line_that_is_added_takes_nothing_back() -> None:
+    blank = {"file_path": "a.py", "old_string": "one\ntwo", "new_string": "one\n\ntwo"}
+    rows = [use("a", "Write", {"file_path": "a.py", "content": "one\ntwo"}), gave("a", "done")]
+    read = claude(said("user", "go"), *rows, use("b", "Edit", blank), gave("b", "done"))
+    assert changed_files(read.turns)["a.py"].how == "changed"
+
+
+@pytest.mark.parametrize("piece", ['\\"', " "], ids=["quotes", "blanks"])
+def test_ten_times_the_command_line_takes_no_hundred_times_as_long(piece: str) -> None:
+    """One line of 80 KB held every search up for seconds, one of 1 MB for an hour."""
+
+    def seconds(number: int) -> float:
+        words = f'echo "{piece * number}x'
+        read = claude(said("user", "go"), use("a", "Bash", {"command": words}), gave("a", ""))
+        began = time.process_time()
+        changed_files(read.turns)
+        return time.process_time() - began
+
+    assert seconds(40_000) < 30 * max(seconds(4_000), 0.001)
