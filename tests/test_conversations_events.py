@@ -30,6 +30,7 @@ from core.conversations.events import (
     commit_messages,
     with_text,
 )
+from core.conversations.ran import read_end
 from core.conversations.read import read_conversation
 from core.conversations.render import transcript
 from core.harvest.distil import redacted_conversation
@@ -519,7 +520,7 @@ def test_a_blank_line_that_is_added_takes_nothing_back() -> None:
     assert changed_files(read.turns)["a.py"].how == "changed"
 
 
-@pytest.mark.parametrize("piece", ['\\"', " "], ids=["quotes", "blanks"])
+@pytest.mark.parametrize("piece", ['\\"', " ", "\\\\"], ids=["quotes", "blanks", "backslashes"])
 def test_ten_times_the_command_line_takes_no_hundred_times_as_long(piece: str) -> None:
     """One line of 80 KB held every search up for seconds, one of 1 MB for an hour."""
 
@@ -531,3 +532,33 @@ def test_ten_times_the_command_line_takes_no_hundred_times_as_long(piece: str) -
         return time.process_time() - began
 
     assert seconds(40_000) < 30 * max(seconds(4_000), 0.001)
+
+
+PULL = "https://github.com/o/r/pull/"
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "pull"),
+    [
+        ("gh pr view 3 --json url", f'{{"url":"{PULL}3"}}', "7"),
+        ("gh pr view 3 --json state", '{"state":"MERGED"}', "7"),
+        ("gh pr view 7", f"title:\tx\nurl:\t{PULL}7\n--\nsee\nurl: {PULL}3", "7"),
+        ('grep "gh pr view" notes', f"url: {PULL}3", "7"),
+        ('echo "then; gh pr merge 7"', "then; gh pr merge 7", "7"),
+        ("cat <<E > x.md\ngh pr merge 7\nE", "", "7"),
+        ("gh pr merge 3 --squash", "", "7"),
+        ("gh pr merge 7 --auto --squash", "", "7"),
+        ("gh pr merge 7 --squash", "", ""),
+        ("cd app && gh pr merge --squash", "", ""),
+        ("gh pr merge https://github.com/o2/r/pull/7", "", ""),
+        ("gh pr view --json state,url", f'{{"state":"MERGED","url":"{PULL}7"}}', ""),
+    ],
+)
+def test_only_what_is_said_of_a_pull_request_itself_ends_it(command: str, output: str, pull: str) -> None:
+    """A hand-off named the request that somebody mentioned, and called one merged that waited."""
+    rows = [
+        *(use("a", "Bash", {"command": "git push"}), gave("a", "To x\n   1a2b3c4..5d6e7f8  f -> f")),
+        *(use("b", "Bash", {"command": "gh pr create --fill"}), gave("b", f"{PULL}7")),
+        *(use("c", "Bash", {"command": command}), gave("c", output)),
+    ]
+    assert read_end(claude(said("user", "go"), *rows).turns).pull == (pull and PULL + pull)

@@ -14,7 +14,7 @@ _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
 _REPLACED = re.compile(
     r"^old_?str(?:ing)?: (.*?)\nnew_?str(?:ing)?: (.*?)(?=\n\w+: |\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE
 )
-_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'[^']*(?:'|\Z)", re.DOTALL)
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\(?:.|\Z))*(?:\"|\Z)|'[^']*(?:'|\Z)", re.DOTALL)
 _PART = re.compile(r"&&|\|\||[;|\n]")
 MAX_COMMAND = 8000
 """So many characters of a command line are looked at."""
@@ -52,10 +52,14 @@ def changed_files(turns: Sequence[Turn]) -> dict[str, Changed]:
             if isinstance(event, Edit) and event.path and not (event.refused or event.failed):
                 _edited(rows, at, turn, event)
             elif isinstance(event, Command) and not (event.refused or event.failed):
-                words = event.words.split("<<")[0][:MAX_COMMAND]
-                for part in _PART.split(_QUOTED.sub("''", words)):
-                    _ran(rows, at, part.strip())
+                for part in command_parts(event.words):
+                    _ran(rows, at, part)
     return rows
+
+
+def command_parts(words: str) -> list[str]:
+    """The commands of a line, without what stands in quotes or is given to one of them as a text."""
+    return [part.strip() for part in _PART.split(_QUOTED.sub("''", words.split("<<")[0][:MAX_COMMAND]))]
 
 
 def _edited(rows: dict[str, Changed], at: int, turn: Turn, event: Edit) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.base.command_line import command_key, error_key, error_line, is_invocation
-from core.conversations.changed import DELETED, MOVED, NO_CHANGE, changed_files
+from core.conversations.changed import DELETED, MOVED, NO_CHANGE, changed_files, command_parts
 from core.conversations.conversation import Turn
 from core.conversations.events import OPENED, Call, Command, Commit, Edit, Event, PullRequest, Push
 
@@ -97,11 +97,7 @@ def read_end(turns: Sequence[Turn]) -> End:
     pulls = [row.url for at, row in events if at >= last and isinstance(row, PullRequest) and row.url]
     pushed = bool(pulls) or any(at >= last and isinstance(row, Push) and row.succeeded for at, row in events)
     behind = [row for at, row in events if at >= last and isinstance(row, Command) and not row.failed]
-    looked = [row for row in behind if pushed and "gh pr view" in row.words]  # at the request that the push went to
-    pulls += [url for row in looked for url in _ITS_URL.findall(row.output)]
-    number = pulls[-1].rsplit("/", 1)[-1] if pulls else ""
-    merges = [one[1] for row in behind for one in _MERGES.finditer(row.words)]
-    merged = any(not one or one == number for one in merges) or any('"state":"MERGED"' in row.output for row in looked)
+    pull, merged = _pull(pulls[-1] if pulls else "", behind if pushed else [])
     said = next((turn for turn in reversed(turns) if _speaks(turn)), None)
     words = " ".join(said.text.split()) if said is not None else ""
     by_user = said is not None and said.role == "user"
@@ -112,7 +108,7 @@ def read_end(turns: Sequence[Turn]) -> End:
         files=tuple(dict.fromkeys(reversed(files)))[::-1],
         commit=(f"commit {commit.hash[:8]}" if commit.hash else f"the commit “{commit.subject}”") if commit else "",
         pushed=pushed if commit else None,
-        pull=pulls[-1] if pulls and not merged else "",
+        pull="" if merged else pull,
         broken=stopped_by(turns) or _breaks_off(turns, events, "" if by_user else words),
         waits=_beginning(words) if waits else "",
         asks=bool(said) and not by_user and question,
@@ -123,8 +119,10 @@ MAX_FILES = 4
 LONGEST_SAID, LEAST_SAID, LONGEST_SHOWN, LONGEST_NOTICE, LAST_TURNS = 160, 12, 80, 400, 3
 INTERRUPTED = "[Request interrupted"
 _ITS_URL = re.compile(rf'(?:^url:\s*|"url": ?")({OPENED.pattern})', re.MULTILINE)
-_MERGES = re.compile(r"(?:^|[;&|\n]) *gh pr merge\b(?![^;&|\n]{0,300}--auto)(?:[^;&|\n\d]{0,100}(\d+))?")
-"""A pull request that is merged, by its number where that is named."""
+_ON_PULL = re.compile(r"gh pr (?P<verb>view|merge)(?P<given>(?: .*)?)$")
+_NUMBER = re.compile(r"(?: #?| https://\S{1,300}/pull/)(\d+)(?= |$)")
+_OTHERS_WORDS = re.compile(r"^--\s*$", re.MULTILINE)
+"""Behind it `gh pr view` shows what anyone wrote."""
 _SWEEPS = re.compile(
     r"\bgit (?:-\S+ ){0,4}(?:reset (?:\S+ ){0,4}--hard|(?:checkout|restore) (?:-- )?\.(?:\s|$)|"
     r"(?:rebase|merge|cherry-pick) --continue|commit\b.{0,200}--amend)"
@@ -136,6 +134,24 @@ _LIMIT = re.compile(
     r"\bout of (?:credits|tokens|extra usage)\b|\bcredit balance is too low\b|\bprompt is too long\b",
     re.IGNORECASE,
 )
+
+
+def _pull(url: str, commands: Sequence[Command]) -> tuple[str, bool]:
+    """The pull request that was pushed to, as far as these commands tell more of it than `url`, and whether it is
+    merged. One that they name by another number is another."""
+    merged = False
+    for row in commands:
+        for told in filter(None, map(_ON_PULL.match, command_parts(row.words))):
+            named = _NUMBER.search(told["given"])
+            if url and named and named[1] != url.rsplit("/", 1)[-1]:
+                continue
+            if told["verb"] == "merge":
+                merged = merged or "--auto" not in told["given"].split()
+            else:
+                shown = _OTHERS_WORDS.split(row.output, maxsplit=1)[0]
+                url = [url, *_ITS_URL.findall(shown)][-1]
+                merged = merged or '"state":"MERGED"' in shown
+    return url, merged
 
 
 def _beginning(words: str) -> str:
