@@ -234,6 +234,7 @@ def test_who_asks_in_other_words_is_shown_which_sessions_there_are(shop: Path) -
     assert " adding-a-receipt-printer" in named and "Which clips does the gallery refuse?: 0f3a77c2" in named
     assert "Add the" not in named and len(named) < 700
     assert "sessions here" not in answered("find", query="how are the release notes of the shop generated")
+    assert "sessions here" not in answered("find", query="gadget that draws slips", kind="fact"), "of lines was asked"
 
 
 def test_a_long_question_is_not_weak_for_the_words_that_no_answer_repeats(shop: Path) -> None:

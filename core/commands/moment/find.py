@@ -158,8 +158,8 @@ def find(
         shown = [replace(_as_it_stands(row, own.folder) if row.own else row, weak=not sure) for row in shown]
         strange = [] if not tells or (shown and sure) else look.strange(own if own.folder else wide)
         usual = look.usual(own.folder) if own.folder and tells else []
-        told_of = {row.session for row in shown}
-        others = look.sessions(own, told_of) if own.folder and tells and not (shown and sure) else []
+        names = own.folder and tells and not (shown and sure) and not (kind or since or before or tag or source or role)
+        others = look.sessions(own, {row.session for row in shown}) if names else []
         missing = look.missing_phrases()
         may_tell = wide.narrow and (scope is None or workspace.config.mcp_all_conversations)
         alike = called_alike(database, own.folder) if database is not None and own.folder and may_tell else []
