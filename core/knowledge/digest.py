@@ -268,8 +268,8 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
 
 
 NEVER = "9999-12-31"
-COMPARED_AT_MOST = 1000
-"""Of a category, the newest: comparing ten thousand takes a third of a second, and a session waits for it."""
+COMPARED_AT_MOST = 500
+"""Of a category, the newest: comparing a thousand takes as long as a session may wait for its context (0.1 s)."""
 _DOUBTS = {"finishes": "perhaps done", "answers": "perhaps answered"}
 
 
