@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -67,6 +68,9 @@ class Watch:
             )
             for step in steps
         }
+        # Counted as they come: of ten thousand conversations each piece of news would look at all.
+        self._states = Counter(talk.state for talk in self.talks.values())
+        self._done, self._all = 0, sum(talk.bytes or 1 for talk in self.talks.values())
         self.begun, self.sent, self.received, self.again = begun, 0, 0, 0
         self.counts: dict[str, int] = {}
         self.best: list[Came] = []
@@ -84,7 +88,7 @@ class Watch:
             return
         if news.kind != THROUGH:
             if talk.state == WAITING or news.calls > talk.calls:
-                self.talks[talk.path] = replace(talk, state=READING, calls=news.calls, order=self._news)
+                self._put(talk, replace(talk, state=READING, calls=news.calls, order=self._news))
             return
         self._forget(talk)
         fresh = [line for line in news.lines if not line.again]
@@ -94,8 +98,8 @@ class Watch:
         if fresh:
             self._lines[talk.path] = fresh
         state = BROKEN if news.outcome == "failed" else LEFT if news.outcome in NOT_READ else READ
-        talk = replace(talk, state=state, order=self._news)
-        self.talks[talk.path] = talk
+        before, talk = talk, replace(talk, state=state, order=self._news)
+        self._put(before, talk)
         said = {came.line.text for came in self.best}  # at once, by two conversations that were read side by side
         self.best += [Came(line, talk, now) for line in fresh[:BEST_OF_ONE] if line.text not in said]
         self.best = sorted(self.best, key=lambda came: (-came.line.score, -came.at))[:BEST]
@@ -107,9 +111,16 @@ class Watch:
             self.counts[line.category] -= 1
             self.best = [came for came in self.best if came.talk.path != talk.path]
 
+    def _put(self, before: Talk, talk: Talk) -> None:
+        self.talks[talk.path] = talk
+        self._states[before.state] -= 1
+        self._states[talk.state] += 1
+        if before.state in (WAITING, READING) and talk.state not in (WAITING, READING):
+            self._done += talk.bytes or 1
+
     def count(self, state: str) -> int:
         """How many conversations are in a state."""
-        return sum(talk.state == state for talk in self.talks.values())
+        return self._states[state]
 
     @property
     def through(self) -> int:
@@ -117,14 +128,9 @@ class Watch:
         return len(self.talks) - self.count(WAITING) - self.count(READING)
 
     def _estimate(self, now: float) -> None:
-        done = rest = 0
-        for talk in self.talks.values():
-            if talk.state in (WAITING, READING):
-                rest += talk.bytes or 1
-            else:
-                done += talk.bytes or 1
+        rest = self._all - self._done
         if self.through >= 2:
-            left = (now - self.begun) * rest / done
+            left = (now - self.begun) * rest / self._done
             self.left = min(left, self.left) if self.left and rest else left  # it never counts up
 
 
