@@ -113,6 +113,23 @@ def test_what_seems_outdated_says_so_and_gives_its_room_to_what_is_sure(tmp_path
     assert kept is not None and "perhaps" not in kept.text, "the user said that both hold"
 
 
+@pytest.mark.parametrize("day", ["2026-02-02", "2026-05-05"])
+def test_what_another_project_says_too_is_as_doubtful_as_in_review(tmp_path: Path, day: str) -> None:
+    """A context called outdated what `review` had never offered, or what had been answered with no."""
+    world = World(tmp_path)
+    ports = "The service must listen on port 8080", "The service must listen on port 9090"
+    rows = line(ports[0], "mine") + line(ports[1], "below").replace("01-02", "03-02")
+    world.knowledge("decisions.md", "# Decisions\n\n" + rows + f"- {ports[0]} [from: theirs, {day}]\n")
+    workspace = workspace_of(world)
+    offered = [row.text for row in waiting(workspace, ("outdated",))]
+    found = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
+    assert found is not None
+    assert [text for text in ports if f"{text} (perhaps outdated)" in found.text] == offered
+    decide(workspace, waiting(workspace, ("outdated",)), NO)
+    found = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
+    assert found is not None and "perhaps" not in found.text
+
+
 def test_another_projects_questions_take_no_room_from_ones_own_facts(tmp_path: Path) -> None:
     """One client's questions are not the other's business."""
     world = World(tmp_path)

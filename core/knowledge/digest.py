@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -63,7 +63,7 @@ def render_digest(
     note, which counts towards `max_bytes`. Statements of a lower `rank` get their room first and stand first in their
     section; among equals each section gets an equal share before any gets more, and in each what saves most. Of
     `names`, those of all conversations, a line tells the shortest beginning or end that is its own. What is in doubt
-    (`doubts`: text -> why, in two words) gives its room to the others of its rank, and says so where it stands.
+    (`doubts`: key -> why, in two words) gives its room to the others of its rank, and says so where it stands.
     """
     doubts = doubts or {}
     rows = [
@@ -71,7 +71,7 @@ def render_digest(
         for category in SECTIONS
         for at, statement in enumerate(newest_first(statements(bullets.get(category, ()))))
         if not statement.bullet.struck
-        for doubt in (doubts.get(statement.bullet.text, ""),)
+        for doubt in (doubts.get(statement.bullet.key, ""),)
         for worth in ((0, 0) if doubt else _worth(category, statement),)
     ]
     if not rows:
@@ -252,19 +252,17 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
     farthest = OWN if only else NONE
     # Line by line: what was said elsewhere too must not bring the other conversation's name along.
     removed, again = read_hidden(paths), read_confirmed(paths) or {}
+    whole = {name: read_category(paths, name, removed, again) for name in SECTIONS}
     found = {
-        name: [
-            told
-            for row in read_category(paths, name, removed, again)
-            if (told := as_told(row, projects, here, farthest)) is not None
-        ]
-        for name in SECTIONS
+        name: [told for row in rows if (told := as_told(row, projects, here, farthest)) is not None]
+        for name, rows in whole.items()
     }
 
     def rank(statement: Statement) -> int:
         return nearness((statement.bullet, *statement.others), projects, here)
 
-    return render_digest(found, max_bytes, served_first(paths, rank), projects, _doubts(paths, found))
+    keys = {row.key for rows in found.values() for row in rows}
+    return render_digest(found, max_bytes, served_first(paths, rank), projects, _doubts(paths, whole, keys))
 
 
 NEVER = "9999-12-31"
@@ -273,9 +271,10 @@ COMPARED_AT_MOST = 500
 _DOUBTS = {"finishes": "perhaps done", "answers": "perhaps answered"}
 
 
-def _doubts(paths: Paths, found: Mapping[str, Sequence[Bullet]]) -> dict[str, str]:
-    """Text -> why it may not hold any more, of what `knowledge review` offers as outdated or finished and the user has
-    not answered with no: put off is still in doubt. A ledger that cannot be read knows of none."""
+def _doubts(paths: Paths, whole: Mapping[str, Sequence[Bullet]], told: Collection[str]) -> dict[str, str]:
+    """Key of a statement -> why it may not hold any more, of what `knowledge review` offers as outdated or finished and
+    the user has not answered with no: put off is still in doubt. Compared is what review compares, the lines as they
+    stand in the files, of the statements that are `told` here. A ledger that cannot be read knows of none."""
     from core.knowledge.alike import offers_in, placed, superseding  # a user's digest asks for none
     from core.knowledge.answers import silenced
     from core.knowledge.ledger import seen_ledger
@@ -283,14 +282,17 @@ def _doubts(paths: Paths, found: Mapping[str, Sequence[Bullet]]) -> dict[str, st
     def rows_of(name: str, bullets: Sequence[Bullet]) -> list[Placed]:
         return placed(name, CATEGORY[name].file, bullets)
 
-    recent = [rows_of(name, found[name])[-COMPARED_AT_MOST:] for name in ("decisions", "facts")]
-    pairs = superseding([row for rows in recent for row in rows])
+    pairs = superseding([
+        row
+        for name in ("decisions", "facts")
+        for row in rows_of(name, [row for row in whole[name] if row.key in told])[-COMPARED_AT_MOST:]
+    ])  # fmt: skip
     if b'"offers"' in files.read_or_empty(paths.ledger):
         with suppress(KnowledgeError):
             every = [rows_of(name, read_category(paths, name)) for name in (*SECTIONS, "tasks_done")]
             pairs += offers_in(seen_ledger(paths), [row for rows in every for row in rows])
     kept = silenced(paths, NEVER)
-    return {pair.old.bullet.text: _DOUBTS.get(pair.kind, "perhaps outdated") for pair in pairs if pair.key not in kept}
+    return {pair.old.bullet.key: _DOUBTS.get(pair.kind, "perhaps outdated") for pair in pairs if pair.key not in kept}
 
 
 def current_digest(paths: Paths, max_bytes: int, *, secrets: bool = True) -> Digest | None:
