@@ -167,6 +167,26 @@ def test_an_edit_of_a_file_changed_outside_loses_nothing_of_either(stand: Stand,
     assert "from outside" in stand.texts(), "the user sees what is there now"
 
 
+def test_what_a_bullet_says_by_now_stands_in_the_list_too(stand: Stand, home: Workspace) -> None:
+    """Whoever looked at the other words and put theirs aside still saw the old ones."""
+    stand.begin("boils at 100")
+    stand.type_text(" deg")
+    write(home, "facts.md", FACTS.replace("boils at 100", "boils at 99"))
+    stand.press("ctrl+Return", "Escape")
+    assert [row for row in stand.texts() if "boils at 99" in row] and "boils at 99" in read(home, "facts.md")
+
+
+def test_the_first_row_comes_into_sight_with_the_head_above_it(stand: Stand, home: Workspace) -> None:
+    """The name of the first group could only be had back with the wheel."""
+    write(home, "facts.md", "# Facts\n\n" + "".join(f"- fact number {number} of them\n" for number in range(120)))
+    stand.shell.refresh()
+    stand.settle()
+    stand.press("End")
+    assert stand.view.list.canvas.scroll > 0
+    stand.press("Home")
+    assert stand.view.list.canvas.scroll == 0
+
+
 def test_a_file_that_changes_all_the_time_does_not_keep_a_person_from_saving(
     stand: Stand, home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from core.base.paths import Paths
+from core.base.result import KnowledgeError
 from core.commands.harvest_options import HarvestRequest
-from core.commands.sources import SourceFound
+from core.commands.sources import SourceFound, SourcesReport
 from core.commands.workspace import Workspace
 from gui.views.sources import (
     SourcesColumn,
     expiry_words,
+    is_here,
     is_picked,
     named_paths,
     source_words,
@@ -211,3 +213,32 @@ def test_apply_is_of_the_home_that_the_dry_run_looked_at(desk: Desk, home: Works
     assert run.now.report is not None and run.now.report.harvested == 3
     assert home.paths.ledger.exists() and not (tmp_path / "another").exists()
     stand.close()
+
+
+def test_a_look_that_fails_is_told_once_and_not_begun_again(
+    desk: Desk, home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where conversations lie behind a folder that is none, the panel looked four thousand times in three seconds."""
+    looks = []
+
+    def broken(*_: object, **__: object) -> SourcesReport:
+        looks.append(1)
+        raise KnowledgeError("unreadable", "the disk is gone")
+
+    monkeypatch.setattr("gui.views.sources.sources", broken)
+    stand = Stand(desk, home, Column)
+    try:
+        for _ in range(5):
+            stand.desk.frames(5)
+            stand.settle()
+        assert len(looks) == len(stand.errors) == 1
+        monkeypatch.undo()
+        stand.click(stand.view.again.item)
+        assert stand.view.report is not None
+    finally:
+        stand.close()
+
+
+def test_what_is_here_stands_before_what_is_only_chosen(stand: Stand) -> None:
+    shown = [line.row for line in stand.view.lines if line.row.name]
+    assert len(shown) > 1 and shown == sorted(shown, key=is_here, reverse=True)

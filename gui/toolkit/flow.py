@@ -176,6 +176,10 @@ class Listing(Generic[T]):
             ways.reverse()
         target = next((at for way in ways for at in way if not self._is_head(self.rows[at])), None)
         if target is not None:
+            at = target
+            while at > 0 and self._is_head(self.rows[at - 1]):
+                at -= 1
+            self.bring(at)  # the head of its group comes into sight with it
             self._choose(target)
         return True
 

@@ -186,7 +186,8 @@ class BulletSession:
             one = said_with(view.rows, found) if found is not None else None
             looked[:] = [one]
             if not same:
-                raise KnowledgeError(OTHER_WORDS, "other words stand there now")
+                hint = "open it again and decide"
+                raise KnowledgeError(OTHER_WORDS, "the bullet says something else by now", hint=hint)
             return written(workspace, target.category, one, words, view.sha256)
 
         def answered() -> None:
@@ -215,6 +216,7 @@ class BulletSession:
 
     def _show_other(self, target: BulletTarget, one: Said | None, words: str) -> None:
         """The bullet itself is another one, or gone: shown before anything is written."""
+        self._shell.refresh()  # not every folder tells that a file of it has changed
         now = BulletTarget(target.key, target.category, one)
         if one is None:
             self.open(now, "", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)

@@ -459,7 +459,12 @@ class FilesView(FilteredView):
             if ticket == self._ticket:
                 self._put(loaded)
 
-        self._shell.submit(f"The text of {os.path.basename(note.source)}", lambda _job: load(core, note), put)
+        def failed(error: ErrorInfo) -> None:
+            if ticket == self._ticket:
+                self._shell.error(error)
+
+        what = f"The text of {os.path.basename(note.source)}"
+        self._shell.submit(what, lambda _job: load(core, note), put, failed=failed)
 
     def _put(self, loaded: Loaded) -> None:
         before, self.loaded = self.loaded, loaded

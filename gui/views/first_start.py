@@ -206,11 +206,18 @@ class FirstStart:
         self._put((), ())
         dpg.set_value(self._title, LOOKING)
 
+        def is_shown() -> bool:
+            return workspace.paths == self._shell.workspace.paths
+
         def take(report: SetupReport) -> None:
-            if workspace.paths == self._shell.workspace.paths:
+            if is_shown():
                 self.take(report)
 
-        self._shell.submit("The look at this computer", lambda _job: survey(workspace), take, lane=READ)
+        def failed(error: ErrorInfo) -> None:
+            if is_shown():
+                self._shell.error(error)
+
+        self._shell.submit("The look at this computer", lambda _job: survey(workspace), take, failed=failed, lane=READ)
 
     def take(self, report: SetupReport) -> None:
         """Show what was found; the model that sends nothing is chosen, as `knowledge setup --yes` would."""

@@ -15,7 +15,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import KnowledgeError
 from core.commands.panel.bullets import local_day
 from core.commands.review.decide import LATER, NO, YES, decide
 from core.commands.review.waiting import Waiting, waiting
@@ -146,19 +146,22 @@ class LookCard:
         self._pending, self._of = True, of
         workspace = self._shell.workspace
 
-        def done(rows: Sequence[Waiting]) -> None:
+        def ended(take: Callable[[], object]) -> None:
             self._pending = False
-            if self._shell.workspace.paths != workspace.paths:
-                self._of, self.waiting = (), []
+            if self._shell.workspace.paths == workspace.paths:
+                take()
             else:
-                self._take(rows)
+                self._of, self.waiting = (), []
+                self._show()
             self._shell.change()  # the bullets may have changed meanwhile: the view asks again
 
-        def failed(error: ErrorInfo) -> None:
-            self._pending = False
-            self._shell.error(error)
-
-        self._shell.submit("What wants a look", lambda _job: waiting(workspace), done, failed=failed, lane=COMPARE)
+        self._shell.submit(
+            "What wants a look",
+            lambda _job: waiting(workspace),
+            lambda rows: ended(lambda: self._take(rows)),
+            failed=lambda error: ended(lambda: self._shell.error(error)),
+            lane=COMPARE,
+        )
 
     def _take(self, rows: Sequence[Waiting]) -> None:
         """Others wait; what is looked at stays, where it is still there."""

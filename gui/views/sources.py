@@ -196,20 +196,27 @@ class SourcesColumn:
             dpg.set_value(self._summary, "Looks at the disk once the harvest has ended…" if waits else
                           "Looking at the disk…")  # fmt: skip
 
-        def ended(report: SourcesReport | None) -> None:
+        def ended(report: SourcesReport | None) -> bool:
+            """Whether it was of the home that is shown still."""
             self._looking, self._ledger = False, ledger
             self.again.enable(True)
-            self.report = report if self._shell.workspace.paths == workspace.paths else None
-            self._show()
+            is_of_this = self._shell.workspace.paths == workspace.paths
+            self.report = report if is_of_this else None
+            return is_of_this
+
+        def done(report: SourcesReport) -> None:
+            if ended(report):
+                self._show()
             self._shell.change()
 
         def failed(error: ErrorInfo) -> None:
-            ended(self.report)
-            if self._shell.workspace.paths == workspace.paths:
+            if ended(self.report):  # no change, which would look again at once
                 dpg.set_value(self._summary, "")
                 self._shell.error(error, "Try again", self.look)
+            else:
+                self._shell.change()
 
-        self._shell.submit("Looking for conversations", lambda _job: sources(workspace, now=utc_now()), ended,
+        self._shell.submit("Looking for conversations", lambda _job: sources(workspace, now=utc_now()), done,
                            failed=failed, lane=RUN)  # fmt: skip
 
     def _show(self) -> None:
