@@ -167,6 +167,27 @@ def test_an_edit_of_a_file_changed_outside_loses_nothing_of_either(stand: Stand,
     assert "from outside" in stand.texts(), "the user sees what is there now"
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+def test_words_begun_in_one_home_are_written_into_no_other(
+    stand: Stand, home: Workspace, tmp_path: Path, is_new: bool
+) -> None:
+    """What was typed in the demo stood in the user's own facts after it was left."""
+    (tmp_path / "second").mkdir()
+    second = make_home(tmp_path / "second")
+    write(second, "facts.md", FACTS)
+    if is_new:
+        stand.press("n")
+    else:
+        stand.begin("boils at 100")
+    stand.type_text(" typed in the first")
+    stand.shell.workspace = second
+    stand.press("ctrl+Return")
+    assert read(second, "facts.md") == read(home, "facts.md") == FACTS
+    stand.shell.workspace = home
+    stand.press("ctrl+Return")
+    assert "typed in the first" in read(home, "facts.md")
+
+
 def test_what_a_bullet_says_by_now_stands_in_the_list_too(stand: Stand, home: Workspace) -> None:
     """Whoever looked at the other words and put theirs aside still saw the old ones."""
     stand.begin("boils at 100")

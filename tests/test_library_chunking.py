@@ -320,7 +320,7 @@ def test_concepts_are_what_a_person_would_call_so() -> None:
         "def test_relay_hub():\n    if asyncio: raise TypeError(sys, RelayHub)  # noqa: E501\n"
     )
     found = {name: concepts_of(name, words) for name, words in (("relay.md", notes), ("relay.py", code))}
-    assert found["relay.md"] == {"relay", "MQTT", "Relay_Hub", "Relay hub"}
+    assert found["relay.md"] == {"relay", "MQTT", "Relay_Hub"}
     assert found["relay.py"] == {"RelayHub", "asyncio"}
 
 

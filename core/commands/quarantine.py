@@ -68,10 +68,10 @@ def quarantine_drop(workspace: Workspace, ref: BulletRef, *, seen: str | None = 
 
 def _standing(paths: Paths, ref: BulletRef, seen: str | None) -> HeldItem:
     """The item that stands there, in the file as the user saw it."""
-    read = read_editable(paths, QUARANTINE)
-    bullets = parse_bullets(read.data.decode("utf-8").removeprefix("\ufeff"))
+    read = read_editable(paths, QUARANTINE) if files.exists(paths.quarantine) else None
+    bullets = parse_bullets(read.data.decode("utf-8").removeprefix("\ufeff")) if read is not None else []
     same = [bullet for bullet in bullets if (bullet.line, bullet.raw) == (ref.line, ref.raw)]
-    if not same or (seen is not None and seen.lower() != read.sha256):
+    if read is None or not same or (seen is not None and seen.lower() != read.sha256):
         message = "the quarantine has changed since you saw it"
         raise KnowledgeError("changed-outside", message, paths.quarantine, LOOK_AGAIN)
     return held_item(same[0])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from markdown_it import MarkdownIt
 
@@ -22,8 +22,8 @@ FULL = 320
 """Tokens at which a chunk of prose is full: the next paragraph begins another."""
 MAX_TOKENS = 640
 """A paragraph with more tokens is parted between its sentences, a class between its methods."""
-TITLE = 24
-"""What stands above the first heading with fewer is a title, and read together with what follows."""
+LEAST = 24
+"""A section with fewer is read together with its neighbour below the same heading."""
 WHOLE_NOTE = 480
 """A note with no more than these stays whole."""
 MAX_CODE_TOKENS = 1200
@@ -63,7 +63,7 @@ def pieces_of(document: Extracted) -> list[Piece]:
         if whole and len({row.heading for row in blocks}) <= 2:
             found = [Piece(0, len(text), blocks[0].heading if blocks else "", _kind_of(blocks, text))]
         else:
-            found = list(_packed(text, _parted(text, blocks, MAX_TOKENS), FULL))
+            found = _together(text, _packed(text, _parted(text, blocks, MAX_TOKENS), FULL))
     return [tight for row in found if (tight := _tight(text, row)) is not None]
 
 
@@ -224,10 +224,8 @@ def _packed(text: str, blocks: Iterable[Piece], full: int) -> Iterator[Piece]:
             size = token_count(text[held[0].begins : block.ends])
             opens = block.kind == "heading"
             other = block.heading != held[-1].heading
-            title = len(held) == 1 and not held[0].heading and token_count(text[held[0].begins : held[0].ends]) < TITLE
-            above = title or all(row.kind == "heading" for row in held)
-            leads = above or (block.kind == "code" and size <= MAX_TOKENS)
-            if (opens and not above) or (not leads and (other or size > full)):
+            leads = held[-1].kind == "heading" or (block.kind == "code" and size <= MAX_TOKENS)
+            if (opens and not all(row.kind == "heading" for row in held)) or (not leads and (other or size > full)):
                 yield _one(text, held)
                 held = []
         held.append(block)
@@ -245,6 +243,30 @@ def _kind_of(blocks: Sequence[Piece], text: str) -> str:
         if row.kind != "heading":
             sizes[row.kind] = sizes.get(row.kind, 0) + len(text[row.begins : row.ends].strip())
     return max(sizes, key=lambda kind: sizes[kind]) if sizes else "prose"
+
+
+def _together(text: str, pieces: Iterable[Piece]) -> list[Piece]:
+    """A section of a line or two is no chunk: it joins the one before it where both stand below one heading."""
+    found: list[Piece] = []
+    for piece in pieces:
+        last = found[-1] if found else None
+        size = token_count(text[piece.begins : piece.ends])
+        if last is not None and min(size, token_count(text[last.begins : last.ends])) < LEAST:
+            top = last.heading.split(" > ")[0] == piece.heading.split(" > ")[0] or not last.heading
+            if top and token_count(text[last.begins : piece.ends]) <= FULL:
+                kind = last.kind if size < token_count(text[last.begins : last.ends]) else piece.kind
+                found[-1] = Piece(last.begins, piece.ends, _common(last.heading, piece.heading), kind)
+                continue
+        found.append(piece)
+    return found
+
+
+def _common(one: str, other: str) -> str:
+    """The part of two headings that holds for both; the second where the first is none."""
+    if not one:
+        return other
+    pairs = zip(one.split(" > "), other.split(" > "), strict=False)
+    return " > ".join(left for left, _right in takewhile(lambda pair: pair[0] == pair[1], pairs)) or one
 
 
 # --- conversations ----------------------------------------------------------------------------------------------------

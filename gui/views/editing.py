@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from core.base.marks import BREAKS, without_invisible
@@ -25,8 +26,10 @@ from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
 from gui.views import memories
 from gui.views.knowledge_rows import NAMES, BulletKey, found_again
+from gui.views.looks import short_folder
 from gui.views.memories import MEMORIES
 
+ELSEWHERE = "These words were begun in another home, {}. Open that one again to save them, or copy them."
 OTHER_WORDS = "other-words"
 """The code of an error of ours: what stands in the file now is another text, and must be shown first."""
 ATTEMPTS = 5
@@ -59,8 +62,10 @@ def insisting(act: Callable[[Workspace], Any]) -> Callable[[Workspace], Any]:
 
 @dataclass(frozen=True)
 class BulletTarget:
-    """What is being edited: the row in whose place the editor stands, and the statement (None: a new one)."""
+    """What is being edited, in which home: the row in whose place the editor stands, and the statement (None: a new
+    one)."""
 
+    home: Path
     key: BulletKey
     category: str
     one: Said | None = None
@@ -107,6 +112,10 @@ class BulletSession:
             room=lambda: rows.width, pasted=visible,
         )  # fmt: skip
 
+    @property
+    def _home(self) -> Path:
+        return self._shell.workspace.paths.home
+
     def build(self) -> None:
         """Make the editor inside the overlay of the list, which stands already."""
         self.editor.build(self._list.overlay)
@@ -115,7 +124,7 @@ class BulletSession:
 
     def edit(self, key: BulletKey, one: Said) -> None:
         """Open the editor in the place of a row; all lines of the statement are changed together."""
-        target = BulletTarget(key, one.found.category, one)
+        target = BulletTarget(self._home, key, one.found.category, one)
         self.open(target, target.words, target.note)
 
     def add(self, category: str) -> None:
@@ -123,7 +132,7 @@ class BulletSession:
         label, _, _, noun = NAMES[category]
         note = "Agents can recall it; words with # at its end are its tags" if category == MEMORIES else ""
         note = note or f"A new {noun}, written by hand, for {label}"
-        self.open(BulletTarget(ADDING, category), "", note, "Add")
+        self.open(BulletTarget(self._home, ADDING, category), "", note, "Add")
 
     def open(self, target: BulletTarget, words: str, note: str, save: str = "Save", mine: str | None = None) -> None:
         """Open the editor over a target; `mine` are other words to begin with."""
@@ -176,6 +185,9 @@ class BulletSession:
         if target.one is not None and words == target.words:
             self.close()
             return
+        if target.home != self._home:
+            self.editor.refuse(ELSEWHERE.format(short_folder(str(target.home))))
+            return
         looked: list[Said | None] = []
 
         def write(workspace: Workspace) -> Any:
@@ -217,7 +229,7 @@ class BulletSession:
     def _show_other(self, target: BulletTarget, one: Said | None, words: str) -> None:
         """The bullet itself is another one, or gone: shown before anything is written."""
         self._shell.refresh()  # not every folder tells that a file of it has changed
-        now = BulletTarget(target.key, target.category, one)
+        now = BulletTarget(target.home, target.key, target.category, one)
         if one is None:
             self.open(now, "", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)
         else:

@@ -130,7 +130,7 @@ def searched_words(report: FindReport) -> str:
     left = f"; {count(report.waiting, 'conversation')} {'is' if report.waiting == 1 else 'are'} left"
     entries = [count(report.entries, "entry").replace("entrys", "entries")]
     spoken = [f"{count(report.conversations, 'conversation')} with {count(report.turns, 'turn')}"]
-    what = (entries if report.entries or not report.conversations else []) + (spoken if report.conversations else [])
+    what = (entries if report.entries or not report.turns else []) + (spoken if report.turns else [])
     return f"Searched: {' and '.join(what)}{left if report.waiting else ''}"
 
 
