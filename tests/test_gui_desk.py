@@ -14,7 +14,7 @@ from core.commands.bullets import add
 from core.commands.panel.start import digest_lines, start_of
 from core.commands.workspace import Workspace
 from core.knowledge.same import mark_of_text
-from gui.state import State
+from gui.state import Selection, State
 from gui.toolkit.rows import Line, Rows
 from gui.views.knowledge import KnowledgeView
 from gui.views.strip import WEEKS, Strip, shades
@@ -109,6 +109,11 @@ def test_the_start_is_what_a_conversation_gets_to_the_byte(desk: Desk, at_home: 
         desk.click_at(*side.lines.place_of(words))
         seat.settle()
         assert seat.state.selected.kind == "bullet", "a line of the digest selects its bullet"
+        for added in (" (in 3 conversations)", " (perhaps outdated) (in 2 conversations)"):
+            seat.panel.shell.select("file", "digest.md")
+            seat.panel.shell.put({"wanted": Selection("words", words[1] + added)})
+            seat.settle()
+            assert seat.state.selected.kind == "bullet", "also one to which the digest has added something"
         desk.click_at(*side.ledger.place_of(("status", "harvested")))
         seat.settle()
         view: Any = seat.panel.workbench.views["conversations"]

@@ -120,11 +120,13 @@ def test_what_another_project_says_too_is_as_doubtful_as_in_review(tmp_path: Pat
     ports = "The service must listen on port 8080", "The service must listen on port 9090"
     rows = line(ports[0], "mine") + line(ports[1], "below").replace("01-02", "03-02")
     world.knowledge("decisions.md", "# Decisions\n\n" + rows + f"- {ports[0]} [from: theirs, {day}]\n")
+    world.knowledge("questions.md", "# Questions\n\n" + line(ports[0], "mine"))  # the same words, of another category
     workspace = workspace_of(world)
     offered = [row.text for row in waiting(workspace, ("outdated",))]
     found = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
     assert found is not None
     assert [text for text in ports if f"{text} (perhaps outdated)" in found.text] == offered
+    assert found.text.count("perhaps") == len(offered)
     decide(workspace, waiting(workspace, ("outdated",)), NO)
     found = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
     assert found is not None and "perhaps" not in found.text

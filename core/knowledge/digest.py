@@ -53,7 +53,7 @@ def render_digest(
     max_bytes: int,
     rank: Callable[[Statement], int] = lambda _: 0,
     names: Iterable[str] = (),
-    doubts: Mapping[str, str] | None = None,
+    doubts: Mapping[tuple[str, str], str] | None = None,
 ) -> Digest | None:
     """Render the sections; None when there is no bullet at all. Pure.
 
@@ -63,7 +63,7 @@ def render_digest(
     note, which counts towards `max_bytes`. Statements of a lower `rank` get their room first and stand first in their
     section; among equals each section gets an equal share before any gets more, and in each what saves most. Of
     `names`, those of all conversations, a line tells the shortest beginning or end that is its own. What is in doubt
-    (`doubts`: key -> why, in two words) gives its room to the others of its rank, and says so where it stands.
+    (`doubts`: category and key -> why, in two words) gives its room to the others of its rank, and says so.
     """
     doubts = doubts or {}
     rows = [
@@ -71,7 +71,7 @@ def render_digest(
         for category in SECTIONS
         for at, statement in enumerate(newest_first(statements(bullets.get(category, ()))))
         if not statement.bullet.struck
-        for doubt in (doubts.get(statement.bullet.key, ""),)
+        for doubt in (doubts.get((category, statement.bullet.key), ""),)
         for worth in ((0, 0) if doubt else _worth(category, statement),)
     ]
     if not rows:
@@ -271,10 +271,11 @@ COMPARED_AT_MOST = 500
 _DOUBTS = {"finishes": "perhaps done", "answers": "perhaps answered"}
 
 
-def _doubts(paths: Paths, whole: Mapping[str, Sequence[Bullet]], told: Collection[str]) -> dict[str, str]:
-    """Key of a statement -> why it may not hold any more, of what `knowledge review` offers as outdated or finished and
-    the user has not answered with no: put off is still in doubt. Compared is what review compares, the lines as they
-    stand in the files, of the statements that are `told` here. A ledger that cannot be read knows of none."""
+def _doubts(paths: Paths, whole: Mapping[str, Sequence[Bullet]], told: Collection[str]) -> dict[tuple[str, str], str]:
+    """Category and key of a statement -> why it may not hold any more, of what `knowledge review` offers as outdated or
+    finished and the user has not answered with no: put off is still in doubt. Compared is what review compares, the
+    lines as they stand in the files (`whole`), of the statements that are `told` here. A ledger that cannot be read
+    knows of none."""
     from core.knowledge.alike import offers_in, placed, superseding  # a user's digest asks for none
     from core.knowledge.answers import silenced
     from core.knowledge.ledger import seen_ledger
@@ -289,10 +290,14 @@ def _doubts(paths: Paths, whole: Mapping[str, Sequence[Bullet]], told: Collectio
     ])  # fmt: skip
     if b'"offers"' in files.read_or_empty(paths.ledger):
         with suppress(KnowledgeError):
-            every = [rows_of(name, read_category(paths, name)) for name in (*SECTIONS, "tasks_done")]
-            pairs += offers_in(seen_ledger(paths), [row for rows in every for row in rows])
+            every = {**whole, "tasks_done": read_category(paths, "tasks_done")}
+            pairs += offers_in(seen_ledger(paths), [row for name, rows in every.items() for row in rows_of(name, rows)])
     kept = silenced(paths, NEVER)
-    return {pair.old.bullet.key: _DOUBTS.get(pair.kind, "perhaps outdated") for pair in pairs if pair.key not in kept}
+    return {
+        (pair.old.category, pair.old.bullet.key): _DOUBTS.get(pair.kind, "perhaps outdated")
+        for pair in pairs
+        if pair.key not in kept
+    }
 
 
 def current_digest(paths: Paths, max_bytes: int, *, secrets: bool = True) -> Digest | None:

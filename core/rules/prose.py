@@ -25,7 +25,7 @@ _DIFF = ("diff --git", "@@ ", "+++ ", "--- a/", "<<<<<<<", ">>>>>>>", "=======",
 _SENTENCE_END = re.compile(r"[。！？](?![」』”）])|[.!?][\"')\]*_`]{0,4}\s+(?=[\"'(\[*_`]{0,4}[A-Z0-9À-ÖØ-ÞА-ЯΑ-Ω/]|`)")
 _ABBREVIATION = re.compile(r"(?:\be\.g|\bi\.e|\betc|\bvs|\bcf|\bapprox|\bno|\bDr|\bMr|\bMs|^\d{1,3})\.$")
 _LINK = re.compile(r"!?\[([^\]\[\n]{1,200})\]\([^()\s]{1,400}\)")
-_BOLD = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?!\w)")
+_BOLD = re.compile(r"`[^`\n]*`|(\*{1,3}|(?<![\w/\\.-])_{1,3})(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w/\\])")
 _CODE_LINE = re.compile(
     r"[{};]\s*$|^\s*(?:def|class|import|from|return|const|let|var|public|private|func|fn|if|for|while|#include)\b"
     r".*[({:;=]|^\s*[\w.\[\]\"']+\s*(?:=|\+=|:=)\s*\S|^\s*at\s+\S+\(|^\s*File \"|^Traceback|=>|\);|</\w+>|^\s*[$%#]\s"
@@ -117,8 +117,9 @@ _NAME = re.compile(r"[/\\._0-9`@=:$]")
 
 
 def _plain(found: re.Match[str]) -> str:
-    """What emphasis stands around; Python's own names (`__init__`) are none."""
-    return found[0] if found[1] == "__" and re.fullmatch(r"[a-z_]+", found[2]) else found[2]
+    """What emphasis stands around; code and Python's own names (`__init__`) are none."""
+    is_name = found[1] is None or (found[1] == "__" and re.fullmatch(r"[a-z_]+", found[2]))
+    return found[0] if is_name else found[2]
 
 
 def clean(text: str) -> str:

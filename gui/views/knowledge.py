@@ -10,6 +10,7 @@ from typing import cast
 import dearpygui.dearpygui as dpg
 
 from core.commands.panel.evidence import say_how_it_served
+from core.commands.panel.start import bullet_words
 from core.commands.statements import Said
 from gui.shell import Shell
 from gui.state import Selection, State
@@ -124,7 +125,7 @@ class KnowledgeView(ListView[Knowledge]):
         if wanted.kind == "category":
             self.show(wanted.key)
             return
-        begun = wanted.key.rstrip("…")
+        begun = bullet_words(wanted.key).rstrip("…")
         rows = self.data.rows.get(ALL, ())
         row = next((row for row in rows if row.text.startswith(begun) and not row.head), None)
         if row is None:

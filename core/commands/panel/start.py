@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,6 +61,9 @@ def words_of(found: Sequence[ContextFile]) -> tuple[str, str]:
     return words, str(chosen.path) if chosen is not None else ""
 
 
+_ADDED = re.compile(r"(?: \((?:perhaps \w+|in \d+ conversations)\))+\Z")
+
+
 def digest_lines(digest: str) -> list[tuple[str, str]]:
     """The lines of a digest with the category of each, by the heading above it."""
     titles = {row.digest_title: row.name for row in CATEGORY.values()}
@@ -71,3 +75,8 @@ def digest_lines(digest: str) -> list[tuple[str, str]]:
             words = split_provenance(line[2:].removeprefix("[ ] "))[0]
             lines.append((category, without_emphasis(words)))
     return lines
+
+
+def bullet_words(line: str) -> str:
+    """What a bullet says of which this is the line of a digest, without what the digest adds."""
+    return _ADDED.sub("", line)
