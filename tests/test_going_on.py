@@ -428,6 +428,10 @@ def of_tool(name: str, given: Mapping[str, object], back: str, at: int, shop: Pa
     return [turn("assistant", [call_of], at, "s9", shop), turn("user", [result], at + 1, "s9", shop)]
 
 
+def said(text: str, at: int, shop: Path) -> list[Any]:
+    return [turn("assistant", [{"type": "text", "text": text}], at, "s9", shop)]
+
+
 STEPS = [("Count the drawers", "completed"), ("Mend the scale", "in_progress"), ("Write the notes", "pending")]
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit"
 
@@ -443,6 +447,15 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
         "plan": of_tool("ExitPlanMode", plan, "User has approved your plan.", 1, shop),
         "refused": of_tool("Bash", {"command": "make wipe"}, REFUSED, 1, shop, failed=True),
         "asked": [turn("user", "ja", 1, "s9", shop)],
+        "said": [
+            *edited(shop / "b.py", "a", "b", 1, "s9", shop),
+            *said("The tray is too wide. Let me cut it.", 3, shop),
+        ],
+        "numbers": [
+            *of_tool("TaskCreate", {"subject": "Cut the tray"}, "Task #1 created successfully: Cut the tray", 1, shop),
+            *of_tool("TaskCreate", {"subject": "Oil it"}, "Task #2 created successfully: Oil it", 3, shop),
+            *of_tool("TaskUpdate", {"taskId": "1", "status": "completed"}, "Updated task #1 status", 5, shop),
+        ],
     }[kind]
 
 
@@ -456,6 +469,8 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
         ("plan", "- the plan of turn 2 was approved, and nothing was written or run behind it"),
         ("refused", "- the user refused `make wipe` (turn 2)"),
         ("asked", "- the last request was not answered: “ja”"),
+        ("said", "ends as the assistant announces “Let me cut it.”"),
+        ("numbers", "list of steps (1 of 2 are): “Oil it”\n"),
     ],
 )
 def test_a_hand_off_says_how_a_session_broke_off_and_what_it_left(shop: Path, kind: str, told: str) -> None:
@@ -469,8 +484,7 @@ def test_a_hand_off_says_how_a_session_broke_off_and_what_it_left(shop: Path, ki
         "check": ran("make test", "", False, 5, "s9", shop),
     }
     again = done.get(kind, edited(shop / "tray.py", "a", "b", 5, "s9", shop))
-    words = turn("assistant", [{"type": "text", "text": "The scale weighs the coins."}], 9, "s9", shop)
-    kept("s9", [*rows, *again, words])
+    kept("s9", [*rows, *again, *said("The scale weighs the coins.", 9, shop)])
     out = call("handoff", "s9")[1]
     assert (told in out) is (kind in ("steps", "refused")), out
     assert "- the session ends with the words of the assistant (turn " in out

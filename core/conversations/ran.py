@@ -115,6 +115,13 @@ def read_end(turns: Sequence[Turn]) -> End:
     )
 
 
+_ANNOUNCES = re.compile(
+    r"(?:(?:now|next|first|then|alright|okay|ok|good|great)[,.!]? )*(?:let me(?! know)|let['’]s|"
+    r"I(?:['’]ll| will)(?! (?:be|wait|stop|leave|keep|not|need|stand)\b)|"
+    r"(?:(?!if\b)[^,.]{3,120}, )?I['’]m (?:now |also )?(?!waiting|leaving|keeping|stopping)\w+ing\b)",
+    re.IGNORECASE,
+)
+"""How a sentence begins that tells what is done next."""
 _HANDS_IN = ("submit", "finish", "task_complete", "complete_task", "attempt_completion")
 MAX_FILES = 4
 LONGEST_SAID, LEAST_SAID, LONGEST_SHOWN, LONGEST_NOTICE, LAST_TURNS = 160, 12, 80, 400, 3
@@ -198,14 +205,14 @@ def _breaks_off(turns: Sequence[Turn], events: Sequence[tuple[int, Event]], last
         return f"breaks off while `{row.names[-1]}` is written"
     if isinstance(row, Command):
         return f"breaks off in `{row.words.split(chr(10))[0][:LONGEST_SHOWN]}`"
+    announced = re.split(r"(?<=[.!?])\s+", last_words)[-1].rstrip(":： ")
     if (
-        last_words.endswith((":", "："))
+        (last_words.endswith((":", "：")) or (events and _ANNOUNCES.match(announced)))
         and row is None
         and turns
         and turns[-1].role == "assistant"
         and not turns[-1].events
     ):
-        announced = re.split(r"(?<=[.!?])\s+", last_words)[-1].rstrip(":： ")
         return f"ends as the assistant announces “{announced[-LONGEST_SAID:]}”"
     failed = events[-1][1] if events and events[-1][0] >= len(turns) - 1 else None
     if isinstance(failed, Command) and failed.failed and not failed.refused and "\n" not in failed.words:

@@ -258,7 +258,8 @@ def breaks_off(session: Session) -> str:
     if last is None or last[0] < asked:
         return ""
     at, row = last
-    what = f"the edit of `{row.path}`" if isinstance(row, Edit) else f"`{' '.join(call_words(row).split())[:80]}`"
+    path = getattr(row, "path", "").removeprefix(f"{session.conversation.folder}/")
+    what = f"the edit of `{path}`" if isinstance(row, Edit) else f"`{' '.join(call_words(row).split())[:80]}`"
     return f"breaks off at work: behind {what} (turn {at + 1}) the assistant said nothing more"
 
 

@@ -44,7 +44,7 @@ NEWEST = 6
 """Of so many requests it is told what they came to; of those before only what they were."""
 LEAST_FOUND, SHORT_OPEN, SHORT_REQUEST = 50, 25, 40
 """A shorter one is told with the question that it answers."""
-MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 5, 6, 5, 6
+MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 3, 6, 5, 6
 MAX_FAILED, LEAST_POINTS, LEAST_WORDS = 6, 4, 3
 MAX_LATER, MIN_AGAIN, ALIKE = 14, 12, 0.8
 HEADINGS = ("Goal", "State", "Open", "Verify", "Files", "How it went", "Decided", "Tried", "Found")
@@ -59,6 +59,8 @@ _APPROVES = re.compile(
     re.IGNORECASE,
 )
 _NARRATES = re.compile(r"\b(?:I|[Ww]e)['’](?:m|re|ll)\b|^\W*(?:[Ll]et|[Nn]ow)\b")
+_LEANS = re.compile(r"\W*(?:\d+\.|(?:so|this|that|it|these|those|makes|we|you)\b)", re.IGNORECASE)
+"""How a sentence begins that says nothing without the one before it."""
 _CHATTER = re.compile(
     r"^(?:(?:yes|no|sure|great|good|perfect|done|okay|thank you[^.!\n]*|you(?:['’]re| are) (?:absolutely )?right|"
     r"i apologize[^.!\n]*|sorry[^.!\n]*|"
@@ -334,11 +336,23 @@ def _state(session: Session) -> Iterator[str]:
     end = read_end(session.conversation.turns)
     if end.commit and end.pushed:
         yield f"- {end.commit} was pushed"
-    if session.closings:
-        said = _quoted(session.closings[-1].turn.text, CLOSING)
+    number, text = _last_words(session)
+    if number >= 0:
+        said = _quoted(text, CLOSING)
         told = "the session ends with the words" if ends_with_words(session) else "last words"
-        yield f"- {told} of the assistant (turn {session.closings[-1].number + 1}){':' if said else ', edits alone'}"
+        yield f"- {told} of the assistant (turn {number + 1}){':' if said else ', edits alone'}"
         yield from said
+
+
+def _last_words(session: Session) -> tuple[int, str]:
+    """What the assistant said last, with its turn (-1 for none): of a turn that calls tools only what is no code, for
+    the calls stand as its words."""
+    for at, turn in reversed(list(enumerate(session.conversation.turns))):
+        called = any(isinstance(row, Call) for row in turn.events)
+        text = FENCED.sub("\n", turn.text).strip() if called else turn.text
+        if turn.role == "assistant" and not turn.agent and text:
+            return at, text
+    return -1, ""
 
 
 def _files(session: Session) -> Iterator[str]:
@@ -477,12 +491,15 @@ def _failed(session: Session) -> Iterator[str]:
 
 
 def _found(session: Session) -> Iterator[str]:
-    """What the assistant found out on its way: sentences that tell a cause, of the messages that close no exchange."""
+    """What the assistant found out on its way: sentences that tell a cause and stand alone, of the messages that close no
+    exchange."""
     closing = {row.number for row in session.closings}
     for at, turn in reversed(list(enumerate(session.conversation.turns))):
         if turn.role == "assistant" and not turn.agent and at not in closing:
             for text in rows_of(turn.text):
                 if cue_of(text) < STRONG or _NARRATES.search(text) or text.endswith((":", "?")) or not is_prose(text):
+                    continue
+                if _LEANS.match(text):
                     continue
                 if LEAST_FOUND <= len(text) <= LATER_REQUEST:
                     since = "; files were written since" if at < session.last_change else ""
