@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -310,8 +312,8 @@ def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(
         ],
     )
     out = call("handoff", "s6")[1]
-    assert "> /mend\n" in out and "- then asked (turn 2): 31\n  - the assistant answered: “Shall I push it?”\n" in out
-    assert "): yes do (asked: “Shall I push it?”)" in out
+    assert "> /mend\n" in out and out.count("Shall I push it?") == 2, "the last words are told once"
+    assert "- then asked (turn 2): 31\n" in out and "): yes do (asked: “Shall I push it?”)" in out
     assert "`a.py` (changed and taken back)" in out and "`b.py` (deleted)" in out and "`c.py`" in out
     assert "- `make test` (turn 9: failed: 2 failed, 3 passed; files were written since)" in out
     assert "- `make lint` (turn " in out and ": passed)" in out
@@ -417,3 +419,97 @@ def test_a_hand_off_of_a_long_session_can_be_read(shop: Path) -> None:
     assert "There are 312 rows." in went[-1] and "requests between are left out" in parts["How it went"]
     assert "left out …]" not in parts["How it went"] and "apologize" not in out
     assert "- no edit is recorded" in parts["Files"] and "export.py" not in parts["Files"]
+
+
+def of_tool(name: str, given: Mapping[str, object], back: str, at: int, shop: Path, failed: bool = False) -> list[Any]:
+    """A call of any tool of Claude Code in session s9, and what came back."""
+    call_of = {"type": "tool_use", "id": f"c{at}", "name": name, "input": given}
+    result = {"type": "tool_result", "tool_use_id": f"c{at}", "content": back, "is_error": failed}
+    return [turn("assistant", [call_of], at, "s9", shop), turn("user", [result], at + 1, "s9", shop)]
+
+
+def said(text: str, at: int, shop: Path) -> list[Any]:
+    return [turn("assistant", [{"type": "text", "text": text}], at, "s9", shop)]
+
+
+STEPS = [("Count the drawers", "completed"), ("Mend the scale", "in_progress"), ("Write the notes", "pending")]
+REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit"
+
+
+def broken_off(kind: str, shop: Path) -> list[Any]:
+    todos = {"todos": [{"content": text, "status": state} for text, state in STEPS]}
+    plan = {"plan": "# Mend the scale\n\nFirst the tray."}
+    return {
+        "work": ran("make scale", "weighing", False, 1, "s9", shop),
+        "steps": of_tool("TodoWrite", todos, "Todos have been modified", 1, shop),
+        "edit": of_tool("Edit", {"file_path": f"{shop}/scale.py"}, "String to replace not found", 1, shop, failed=True),
+        "check": ran("make test", "2 failed, 3 passed", True, 1, "s9", shop),
+        "plan": of_tool("ExitPlanMode", plan, "User has approved your plan.", 1, shop),
+        "refused": of_tool("Bash", {"command": "make wipe"}, REFUSED, 1, shop, failed=True),
+        "asked": [turn("user", "ja", 1, "s9", shop)],
+        "said": [
+            *edited(shop / "b.py", "a", "b", 1, "s9", shop),
+            *said("The tray is too wide. Let me cut it.", 3, shop),
+        ],
+        "numbers": [
+            *of_tool("TaskCreate", {"subject": "Cut the tray"}, "Task #1 created successfully: Cut the tray", 1, shop),
+            *of_tool("TaskCreate", {"subject": "Oil it"}, "Task #2 created successfully: Oil it", 3, shop),
+            *of_tool("TaskUpdate", {"taskId": "1", "status": "completed"}, "Updated task #1 status", 5, shop),
+        ],
+    }[kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("work", "breaks off at work: behind `make scale` (turn 2) the assistant said nothing more"),
+        ("steps", "list of steps (1 of 3 are): “Mend the scale” (in_progress); “Write the notes”\n"),
+        ("edit", "scale.py` failed (turn 2) and was not made later: String to replace not found"),
+        ("check", "- `make test` failed when it ran last (turn 2)"),
+        ("plan", "- the plan of turn 2 was approved, and nothing was written or run behind it"),
+        ("refused", "- the user refused `make wipe` (turn 2)"),
+        ("asked", "- the last request was not answered: “ja”"),
+        ("said", "ends as the assistant announces “Let me cut it.”"),
+        ("numbers", "list of steps (1 of 2 are): “Oil it”\n"),
+    ],
+)
+def test_a_hand_off_says_how_a_session_broke_off_and_what_it_left(shop: Path, kind: str, told: str) -> None:
+    """Who goes on took it for done, for the assistant's last words say nothing of what came behind them."""
+    begun = turn("user", "Mend the scale of the shop so that it weighs the coins", 0, "s9", shop)
+    rows = [begun, *broken_off(kind, shop)]
+    kept("s9", rows)
+    assert told in (out := call("handoff", "s9")[1]), out
+    done = {
+        "edit": edited(shop / "scale.py", "a", "b", 5, "s9", shop),
+        "check": ran("make test", "", False, 5, "s9", shop),
+    }
+    again = done.get(kind, edited(shop / "tray.py", "a", "b", 5, "s9", shop))
+    kept("s9", [*rows, *again, *said("The scale weighs the coins.", 9, shop)])
+    out = call("handoff", "s9")[1]
+    assert (told in out) is (kind in ("steps", "refused")), out
+    assert "- the session ends with the words of the assistant (turn " in out
+
+
+def test_a_hand_off_of_a_history_is_about_its_newest_session(tmp_path: Path) -> None:
+    """aider writes all sessions into one file; what the user refused it, and the whole message of a commit, are its own
+    words and nobody's answer."""
+    history = tmp_path / "copies" / ".aider.chat.history.md"
+    history.parent.mkdir()
+    history.write_text(
+        "\n# aider chat started at 2025-07-15 11:38:37\n\n#### paint the old door  \n\nIt is red.\n\n> Tokens: 1k  \n\n"
+        "# aider chat started at 2025-07-16 09:00:00\n\n#### weigh the coins of the till  \n\nThe till weighs them.\n\n"
+        "till.py\n```python\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```\n\n"
+        "> Tokens: 1k sent  \n> tray.py  \n> Create new file? (Y)es/(N)o [Yes]: n  \n"
+        "> # 1 SEARCH/REPLACE block failed to match!\n\n"
+        "## SearchReplaceNoExactMatch: This SEARCH block failed to exactly match lines in pot.py\nx\n\nAgain.  \n"
+        "> Applied edit to till.py  \n> Commit 1a2b3c4 feat: weigh the coins\n\n- because the bank counts again  \n"
+        "> make wipe   \nmake all  \n> Run shell commands? (Y)es/(N)o/(D)on't ask again [Yes]: n  \n\n"
+        "#### Add file to the chat? (Y)es/(N)o [Yes]: n  \n\n#### /exit  \n"
+    )
+    out = call("--home", str(tmp_path / "home"), "handoff", str(history))[1]
+    parts = {part.partition("\n")[0]: part for part in out.split("\n## ")}
+    assert "(the newest of 2 in this file; nothing is told of the others)" in out and "- Day: 2025-07-16\n" in out
+    assert "> weigh the coins" in parts["Goal"] and "door" not in out and "a = 2" not in out
+    assert parts["State"].endswith("ends with the words of the assistant (turn 5):\n> The till weighs them.\n"), out
+    assert "an edit of `pot.py` failed" in parts["Open"] and "tray.py" not in parts["Files"]
+    assert "refused an edit of `tray.py`" in parts["Tried"] and "refused `make wipe make all`" in parts["Tried"]

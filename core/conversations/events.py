@@ -274,7 +274,8 @@ def _how(name: str, given: Any, row: Mapping[str, Any]) -> str:
 
 
 def todo_items(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The steps and states in the arguments of a list of steps, whatever the tool calls their members."""
+    """The steps and states in the arguments of a list of steps, whatever the tool calls their members; a step that is
+    named by its number alone is `#NUMBER`."""
     held = next((row[key] for key in ("todos", "plan", "todoList", "items", "tasks") if key in row), None)
     content = row.get("content")
     held = content if held is None and isinstance(content, str) and "- [" in content else held
@@ -284,7 +285,9 @@ def todo_items(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         return tuple((text.strip(), states.get(mark.lower(), mark)) for mark, text in found)
     if not isinstance(held, list):
         subject = _first(row, ("subject", "content", "title"))
-        return ((subject, _first(row, ("status",)) or "pending"),) if subject else ()
+        status, number = _first(row, ("status",)), row.get("taskId")
+        moved = ((f"#{number}", status),) if isinstance(number, str) and status else ()
+        return ((subject, status or "pending"),) if subject else moved
     rows = [entry for entry in held if isinstance(entry, Mapping)]
     texts = [
         (

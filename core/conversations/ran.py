@@ -10,7 +10,7 @@ from typing import NamedTuple
 from core.base.command_line import command_key, error_key, error_line, is_invocation
 from core.conversations.changed import DELETED, MOVED, NO_CHANGE, changed_files, command_parts
 from core.conversations.conversation import Turn
-from core.conversations.events import OPENED, Call, Command, Commit, Edit, Event, PullRequest, Push
+from core.conversations.events import OPENED, Call, Command, Commit, Edit, Event, PullRequest, Push, call_words
 
 WORDS, ERROR = 300, 200
 
@@ -115,6 +115,14 @@ def read_end(turns: Sequence[Turn]) -> End:
     )
 
 
+_ANNOUNCES = re.compile(
+    r"(?:(?:now|next|first|then|alright|okay|ok|good|great)[,.!]? )*(?:let me(?! know)|let['’]s|"
+    r"I(?:['’]ll| will)(?! (?:be|wait|stop|leave|keep|not|need|stand)\b)|"
+    r"(?:(?!if\b)[^,.]{3,120}, )?I['’]m (?:now |also )?(?!waiting|leaving|keeping|stopping)\w+ing\b)",
+    re.IGNORECASE,
+)
+"""How a sentence begins that tells what is done next."""
+_HANDS_IN = ("submit", "finish", "task_complete", "complete_task", "attempt_completion")
 MAX_FILES = 4
 LONGEST_SAID, LEAST_SAID, LONGEST_SHOWN, LONGEST_NOTICE, LAST_TURNS = 160, 12, 80, 400, 3
 INTERRUPTED = "[Request interrupted"
@@ -177,10 +185,15 @@ def stopped_by(turns: Sequence[Turn]) -> str:
     return "interrupted by the user" if interrupted else ""
 
 
+def hands_in(row: Call) -> bool:
+    """Whether a call says that the work is done, and so ends a session by itself."""
+    return row.tool.lower() in _HANDS_IN or call_words(row).split()[:1] == ["submit"]
+
+
 def unanswered(turns: Sequence[Turn], events: Sequence[tuple[int, Event]]) -> tuple[int, Call] | None:
     """The last call where it has no result and nothing was said behind it, in a file that tells how such calls end."""
     calls = [(at, row) for at, row in events if isinstance(row, Call)]
-    if not calls or calls[-1][1].answered or calls[-1][0] < len(turns) - 2:
+    if not calls or calls[-1][1].answered or calls[-1][0] < len(turns) - 2 or hands_in(calls[-1][1]):
         return None
     return calls[-1] if any(isinstance(row, type(calls[-1][1])) and row.answered for _, row in calls) else None
 
@@ -192,14 +205,14 @@ def _breaks_off(turns: Sequence[Turn], events: Sequence[tuple[int, Event]], last
         return f"breaks off while `{row.names[-1]}` is written"
     if isinstance(row, Command):
         return f"breaks off in `{row.words.split(chr(10))[0][:LONGEST_SHOWN]}`"
+    announced = re.split(r"(?<=[.!?])\s+", last_words)[-1].rstrip(":： ")
     if (
-        last_words.endswith((":", "："))
+        (last_words.endswith((":", "：")) or (events and _ANNOUNCES.match(announced)))
         and row is None
         and turns
         and turns[-1].role == "assistant"
         and not turns[-1].events
     ):
-        announced = re.split(r"(?<=[.!?])\s+", last_words)[-1].rstrip(":： ")
         return f"ends as the assistant announces “{announced[-LONGEST_SAID:]}”"
     failed = events[-1][1] if events and events[-1][0] >= len(turns) - 1 else None
     if isinstance(failed, Command) and failed.failed and not failed.refused and "\n" not in failed.words:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Commit, Plan, Push, Todos
-from core.conversations.ran import read_end, stopped_by, unanswered
+from core.conversations.events import Call, Command, Commit, Edit, Plan, Push, Todos, call_words
+from core.conversations.ran import hands_in, read_end, stopped_by, unanswered
 from core.rules import words
 from core.rules.failures import ASIDE
 from core.rules.prose import Sentence, by_person, clean, sentences
@@ -204,3 +204,78 @@ def find_plan_left(session: Session) -> Iterator[Found]:
     if heading and not words.GENERIC_TITLE.fullmatch(heading[1]):
         why = words.first_sentence(words.section(plans[-1][1].text, words.CONTEXT)[1])
         yield _open(f"Planned and not carried out: {clean(heading[1])}", plans[-1][0], detail=why, score=65)
+
+
+# --- for who goes on ---
+
+_ONE_BY_ONE = ("taskcreate", "taskupdate")
+"""Tools that make and move one step of a list at a time; any other writes the whole list."""
+
+
+def steps_not_done(session: Session) -> str:
+    """The open steps of the assistant's last list, in a line with how many were done; "" where there is none, or where
+    words of the assistant end the session and only the last step, or every one, is not ticked off: that is forgotten
+    more often than it is left."""
+    steps: dict[str, str] = {}
+    turn = -1
+    for at, row in session.events:
+        if isinstance(row, Todos) and row.items:
+            steps = {**(steps if row.tool.lower() in _ONE_BY_ONE else {}), **dict(row.items)}
+            turn = at
+    left = {text: state for text, state in steps.items() if state.lower() not in (*_DONE_STATES, "deleted")}
+    ended = ends_with_words(session) and session.closings[-1].number > turn
+    if not left or (ended and (len(left) == len(steps) or list(left) == list(steps)[-1:])):
+        return ""
+    shown = "; ".join(f"“{clean(text)}”{f' ({state})' if 'progress' in state else ''}" for text, state in left.items())
+    return f"not ticked off on the assistant's list of steps ({len(steps) - len(left)} of {len(steps)} are): {shown}"
+
+
+def ends_with_words(session: Session) -> bool:
+    """Whether the assistant's words are the last that happened: nobody spoke and nothing ran behind them."""
+    turns, closing = session.conversation.turns, session.closings[-1] if session.closings else None
+    if closing is None or stopped_by(turns) or _last_call(session) is not None:
+        return False
+    return not any(by_person(turn) and not _TO_TOOL.match(turn.text.strip()) for turn in turns[closing.number :])
+
+
+def _last_call(session: Session) -> tuple[int, Call] | None:
+    """The last call with its turn, None where words of the assistant stand behind it. What aider writes below an answer
+    is what became of that answer."""
+    calls = [(at, row) for at, row in session.events if isinstance(row, Call) and not isinstance(row, Todos | Plan)]
+    said = session.closings[-1].number if session.closings else -1
+    if not calls or session.conversation.format == "aider" or hands_in(calls[-1][1]):
+        return None
+    at, row = calls[-1]
+    # A result without a word makes no turn: what is said behind it stands in the turn of the call.
+    joined = at == said and row.answered and session.conversation.turns[at].end > row.result >= 0
+    return None if at < said or joined else (at, row)
+
+
+def breaks_off(session: Session) -> str:
+    """The work behind which a session ends without a word of the assistant; "" for any other end."""
+    asked = max((at for at, turn in enumerate(session.conversation.turns) if by_person(turn)), default=-1)
+    last = _last_call(session)
+    if last is None or last[0] < asked:
+        return ""
+    at, row = last
+    path = getattr(row, "path", "").removeprefix(f"{session.conversation.folder}/")
+    what = f"the edit of `{path}`" if isinstance(row, Edit) else f"`{' '.join(call_words(row).split())[:80]}`"
+    return f"breaks off at work: behind {what} (turn {at + 1}) the assistant said nothing more"
+
+
+def edits_not_made(session: Session) -> Iterator[tuple[int, str, str]]:
+    """The last edit of a file (its turn, the path, the first line of what came back) that failed, and that no later one
+    and no command line made up for."""
+    newest = {path: (at, row) for at, row in session.events if isinstance(row, Edit) for path in row.path.split(", ")}
+    for path, (at, row) in newest.items():
+        name = re.split(r"[\\/]", path)[-1]
+        later = any(one > at and name in command.words for one, command in session.commands)
+        if path and row.failed and not row.refused and not later:
+            yield at, path, row.output.strip().split("\n")[0]
+
+
+def plan_not_begun(session: Session) -> int:
+    """The turn of a plan that the user approved and behind which nothing was written or run; -1 for none."""
+    at = max((at for at, row in session.events if isinstance(row, Plan) and row.approved), default=-1)
+    later = any(one > at for one, row in session.events if isinstance(row, Edit | Command))
+    return -1 if later else at

@@ -9,36 +9,48 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 
 from core.base.command_line import command_key
 from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files
-from core.conversations.events import Command, Commit, Edit, OtherCall, Plan
+from core.conversations.conversation import Conversation
+from core.conversations.events import Call, Command, Commit, Edit, FileRead, OtherCall, Plan, call_words
 from core.conversations.ran import read_end
 from core.conversations.turns import cut
 from core.rules import words
 from core.rules.answers import find_answers
-from core.rules.end import find_plan_left, find_steps_left, find_unfinished
+from core.rules.end import (
+    breaks_off,
+    edits_not_made,
+    ends_with_words,
+    find_plan_left,
+    find_unfinished,
+    plan_not_begun,
+    steps_not_done,
+)
 from core.rules.failures import ASIDE, failure, find_failures
 from core.rules.left import find_left
 from core.rules.prose import by_person
 from core.rules.sentence import ENDS, FENCED, STRONG, Found, cue_of, is_prose, rows_of
-from core.rules.session import Closing, Session
+from core.rules.session import Closing, Session, read_session
 
 MAX_BYTES = 6000
-FIRST_REQUEST, CLOSING = 2400, 1800
-"""So many characters of what was asked first, and of the last words of the assistant."""
+FIRST_REQUEST, CLOSING, GIVEN_TASK = 2400, 1800, 900
+"""So many characters of what was asked first, and of the last words of the assistant; of a task that an assistant gave,
+much of which is the same each time."""
 LATER_REQUEST, LEAST_EXCHANGE, MOST_EXCHANGE, SHORTEST = 240, 200, 1000, 90
 NEWEST = 6
 """Of so many requests it is told what they came to; of those before only what they were."""
 LEAST_FOUND, SHORT_OPEN, SHORT_REQUEST = 50, 25, 40
 """A shorter one is told with the question that it answers."""
-MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 5, 6, 5, 6
-MAX_FAILED, LEAST_POINTS = 6, 4
+MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 3, 6, 5, 6
+MAX_FAILED, LEAST_POINTS, LEAST_WORDS = 6, 4, 3
 MAX_LATER, MIN_AGAIN, ALIKE = 14, 12, 0.8
 HEADINGS = ("Goal", "State", "Open", "Verify", "Files", "How it went", "Decided", "Tried", "Found")
 _SAYS_NOTHING = re.compile(
-    r"\W*(?:ok(?:ay)?|yes|thanks?|continue|proceed|go on|next|hi|hello|request interrupted by user( for tool use)?)\W*",
+    r"\W*(?:ok(?:ay)?|yes|thanks?|continue|proceed|go on|next|hi|hello|q|quit|exit|"
+    r"(?:are )?you (?:good |still )?there|request interrupted by user( for tool use)?)\W*",
     re.IGNORECASE,
 )
 _APPROVES = re.compile(
@@ -47,6 +59,8 @@ _APPROVES = re.compile(
     re.IGNORECASE,
 )
 _NARRATES = re.compile(r"\b(?:I|[Ww]e)['’](?:m|re|ll)\b|^\W*(?:[Ll]et|[Nn]ow)\b")
+_LEANS = re.compile(r"\W*(?:\d+\.|(?:so|this|that|it|these|those|makes|we|you)\b)", re.IGNORECASE)
+"""How a sentence begins that says nothing without the one before it."""
 _CHATTER = re.compile(
     r"^(?:(?:yes|no|sure|great|good|perfect|done|okay|thank you[^.!\n]*|you(?:['’]re| are) (?:absolutely )?right|"
     r"i apologize[^.!\n]*|sorry[^.!\n]*|"
@@ -74,6 +88,12 @@ _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _API_ERROR = "API Error"
 _SHELL = re.compile(r"```(?:bash|sh|shell|console|zsh)[ \t]*\n(.{1,400}?)\n\s*```", re.DOTALL)
+_BLOCKS_OF_EDITS = re.compile(
+    r"^(?:[^\s`<>]*[./][^\s`<>]*[ \t]*\n)?`{3,}[^\n]*\n(?:[^\n`]*\n)?"
+    r"<{5,9} (?:SEARCH|ORIGINAL)\n.*?^>{5,9} (?:REPLACE|UPDATED)\n`{3,}$",
+    re.DOTALL | re.MULTILINE,
+)
+"""What `Files` and the files themselves tell."""
 _TABLE = re.compile(r"^[ \t]*\|.*\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
@@ -87,20 +107,25 @@ _CHECK = re.compile(
     r"\b(?:tests?|pytest|vitest|jest|rspec|ctest|tox|lint|ruff|eslint|clippy|vet|golangci-lint|mypy|pyright|tsc|"
     r"type-?check|fmt|prettier|build|compile|check|verify|validate)\b"
 )
-_OTHER = re.compile(r"(?:git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:-get)?|open|code|which|ssh)\b")
+_OTHER = re.compile(r"(?:submit|git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:-get)?|open|code|which|ssh)\b")
 _TEST_FAILED = re.compile(r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?)\b.*", re.MULTILINE)
 
 
 def handoff(session: Session, about: Mapping[str, str]) -> str:
     """The text, at most `MAX_BYTES` long: `about` names the session (name -> value). A line is told by an event, or is
     a quote. What does not fit is left out of the longest section, from its end."""
+    talk, sessions = _newest(session.conversation)
+    if sessions > 1:
+        session = read_session(talk)
+        note = f" (the newest of {sessions} in this file; nothing is told of the others)"
+        about = {**about, "Session": about.get("Session", "") + note}
     left, decided = _open(session), _said(find_answers(session), MAX_DECIDED)
     asked = requests(session)
     found = [line for line in _found(session) if not asked or line.partition("“")[2][:38] not in asked[0][1]]
     tried = _said(find_failures(session), MAX_FAILED)
     tried += [line for line in _failed(session) if not any(line.split("` (turn")[0] in row for row in tried)]
     tried = [*tried[:MAX_FAILED], *_refused(session)]
-    about = {**about, "Folder": _folder(session, about.get("Folder", ""))}
+    about = {**about, "Day": _days(talk) or about.get("Day", ""), "Folder": _folder(session, about.get("Folder", ""))}
     ended_on = branch_at_end(session.conversation.turns)
     began_on = session.conversation.branch
     about["Branch"] = ended_on or (f"{began_on} (at the beginning)" if began_on else "")
@@ -139,22 +164,50 @@ def _prose(text: str) -> str:
         command = _SHELL.fullmatch(found[0])
         return f" `{'; '.join(command[1].split(chr(10)))}`" if command else "\n"
 
-    return _TABLE.sub("", FENCED.sub(shown, text))
+    return _TABLE.sub("", FENCED.sub(shown, _BLOCKS_OF_EDITS.sub("\n", text)))
 
 
 def _quoted(text: str, most: int) -> list[str]:
-    """The beginning and the end of somebody's words, as a quotation; of long ones without the code."""
+    """The beginning and the end of somebody's words, as a quotation; without the text of edits, and of long ones
+    without the code."""
+    text = _BLOCKS_OF_EDITS.sub("\n", text)
     text = text if len(text) <= most else FENCED.sub("\n", text)
     short = text.strip() if len(text.strip()) <= most else cut(text.strip(), most * 2 // 3, most // 3)
     return [f"> {line}".rstrip() for line in short.splitlines() if line.strip()]
+
+
+def _newest(talk: Conversation) -> tuple[Conversation, int]:
+    """Of a history in which one session stands below the other, each with the time of its begin, the newest that was
+    answered and what follows it: the turns before are emptied, so that all keep their numbers. And how many they are.
+    """
+    if talk.format != "aider":
+        return talk, 1
+    begun = list(dict.fromkeys(turn.time for turn in talk.turns if turn.time))
+    asked = {turn.time for turn in talk.turns if by_person(turn) and _asks(turn.text.strip(), "")}
+    answered = asked & {turn.time for turn in talk.turns if turn.role == "assistant"}
+    newest = max(answered or asked, default="")
+    turns = tuple(
+        turn if turn.time >= newest else replace(turn, role="system", text="", events=(), time="")
+        for turn in talk.turns
+    )
+    return replace(talk, turns=turns, title=""), len(begun)
+
+
+def _days(talk: Conversation) -> str:
+    """The day of a session, or its first and last, "" where no turn tells one."""
+    days = [turn.time[:10] for turn in talk.turns if turn.time]
+    first, last = min(days, default=""), max(days, default="")
+    return first if first == last else f"{first} to {last}"
 
 
 def _folder(session: Session, known: str) -> str:
     """Where the work was: the folder that the file tells, else the one of all files written, where `known`, in which
     a copy of the conversation may lie, holds none of them."""
     written = [path for path in changed_files(session.conversation.turns) if path[0] == "/" or path[1:2] == ":"]
-    if session.conversation.folder or not written or any(path.startswith(f"{known}/") for path in written):
+    if session.conversation.folder or any(path.startswith(f"{known}/") for path in written):
         return known
+    if not written:
+        return f"{known} (where the file lies; the session itself names none)" if known else ""
     with suppress(ValueError):  # on several drives
         return posixpath.commonpath([posixpath.dirname(path) for path in written])
     return ""
@@ -202,11 +255,16 @@ def _chosen(text: str, offered: str) -> str:
 
 def _asks(text: str, question: str) -> bool:
     """Whether the user's words ask for something, or answer a question."""
-    return not _TO_TOOL.fullmatch(text) and bool(question or not _SAYS_NOTHING.fullmatch(text))
+    return not (_TO_TOOL.fullmatch(text) or text[:1] == "!") and bool(question or not _SAYS_NOTHING.fullmatch(text))
 
 
 def _goal(session: Session) -> Iterator[str]:
     asked = requests(session)
+    first = session.conversation.turns[0] if session.conversation.turns else None
+    if not asked and first is not None and first.role == "system" and session.closings:
+        yield f"- a task that another assistant gave{f', “{title}”' if (title := session.conversation.title) else ''}:"
+        yield from _quoted(first.text, GIVEN_TASK)
+        return
     if not asked:
         yield from [f"- {_line(session.conversation.title)}"] * bool(session.conversation.title)
         return
@@ -224,9 +282,11 @@ def _exchanges(session: Session, most: int) -> Iterator[str]:
     asked = requests(session)
     rows = []
     for (at, text), (end, _) in pairwise([*asked, (len(session.conversation.turns), "")]):
-        closing = next((row for row in reversed(session.closings) if at < row.number < end and _ends(row)), None)
+        closing = next((row for row in reversed(session.closings[:-1]) if at < row.number < end and _ends(row)), None)
         says = closing is not None and FENCED.sub("", closing.turn.text).strip()
         came = _CHATTER.sub("", _outline(closing.turn.text)) if closing is not None and says else ""
+        few = came.isascii() and len(came.split()) < LEAST_WORDS
+        came = "" if few or (len(came) < LATER_REQUEST and _NARRATES.search(came)) else came
         rows.append((at, text, came))
     first, later = rows[:1], rows[1:-1]
     yield from (f"- the assistant answered: “{_cut(came, most)}”" for _, _, came in first if came)
@@ -270,15 +330,29 @@ def _state(session: Session) -> Iterator[str]:
     for row in made[-MAX_COMMITS:]:
         told = "committed" if row.succeeded else "a commit was tried, its result is not recorded"
         yield f"- {told}: {_line(row.subject)}{f' ({row.hash[:8]})' if row.hash else ''}"
-    if not (session.closings or session.events):
+    if all(turn.role == "user" for turn in session.conversation.turns):
         yield "- only what the user typed is recorded, maybe of several sessions; no answers, nothing that was done"
         return
     end = read_end(session.conversation.turns)
     if end.commit and end.pushed:
         yield f"- {end.commit} was pushed"
-    if session.closings:
-        yield f"- last words of the assistant (turn {session.closings[-1].number + 1}):"
-        yield from _quoted(session.closings[-1].turn.text, CLOSING)
+    number, text = _last_words(session)
+    if number >= 0:
+        said = _quoted(text, CLOSING)
+        told = "the session ends with the words" if ends_with_words(session) else "last words"
+        yield f"- {told} of the assistant (turn {number + 1}){':' if said else ', edits alone'}"
+        yield from said
+
+
+def _last_words(session: Session) -> tuple[int, str]:
+    """What the assistant said last, with its turn (-1 for none): of a turn that calls tools only what is no code, for
+    the calls stand as its words."""
+    for at, turn in reversed(list(enumerate(session.conversation.turns))):
+        called = any(isinstance(row, Call) for row in turn.events)
+        text = FENCED.sub("\n", turn.text).strip() if called else turn.text
+        if turn.role == "assistant" and not turn.agent and text:
+            return at, text
+    return -1, ""
 
 
 def _files(session: Session) -> Iterator[str]:
@@ -302,15 +376,20 @@ def _said(found: Iterable[Found], most: int) -> list[str]:
 
 
 def _open(session: Session) -> list[str]:
-    rules = (find_unfinished, find_steps_left, find_plan_left, find_left)
+    rules = (find_unfinished, find_plan_left, find_left)
     end = read_end(session.conversation.turns)
-    found = (one for rule in rules for one in rule(session))
-    rows = _said((one for one in found if not one.fields.get("statement", "").startswith("Commit `")), MAX_OPEN)
+    found = [one for rule in rules for one in rule(session)]
+    rows = _ended(session)
+    rows += _said((one for one in found if not one.fields.get("statement", "").startswith("Commit `")), MAX_OPEN)
     if end.asks and session.closings:
         question = ENDS.split(session.closings[-1].turn.text.strip())[-1]
         rows.append(f"- the assistant asked, and nobody answered: “{_cut(_line(question), LATER_REQUEST)}”")
-    rows += [f"- the last request was not answered: “{end.waits}”"] * bool(end.waits)
-    rows += [f"- the session did not end by itself: {end.broken}"] * bool(end.broken)
+    rows += [f"- {steps}" for steps in [steps_not_done(session)] if steps]
+    rows += [
+        f"- an edit of `{path}` failed (turn {at + 1}) and was not made later: {_cut(why, SHORTEST)}"
+        for at, path, why in edits_not_made(session)
+    ]
+    rows += [f"- `{line}` failed when it ran last (turn {at + 1})" for at, line in _failing(session)]
     rows += [f"- {_line(item)}" for row in session.closings[-1:] for item in _UNTICKED.findall(row.turn.text)][
         :MAX_OPEN
     ]
@@ -324,7 +403,37 @@ def _open(session: Session) -> list[str]:
         rows.append(f"- {end.commit} is not known to be pushed")
     if not rows and session.events:
         rows.append("- no event leaves anything open; what the last words of the assistant leave, stands there")
-    return rows
+    return [row for at, row in enumerate(rows) if not any(_bare(row) in _bare(other) for other in rows[:at])]
+
+
+def _bare(row: str) -> str:
+    """A line without who said it."""
+    return row.removeprefix("- ").partition(": ")[2].rstrip(".") if row.startswith("- said in turn ") else row
+
+
+def _ended(session: Session) -> list[str]:
+    """How the session ended, where it did not end with the words of the assistant."""
+    asked, end = requests(session), read_end(session.conversation.turns)
+    said = max((row.number for row in session.closings), default=-1)
+    if end.broken:
+        rows = [f"- the session did not end by itself: {end.broken}"]
+    elif asked and asked[-1][0] > max(said, *(at for at, row in session.events if isinstance(row, Call)), -1):
+        words = _cut(_line(asked[-1][1].partition(" (asked: “")[0]), LATER_REQUEST)
+        return [f"- the last request was not answered: “{words}”"] * (not _APPROVES.fullmatch(words))
+    else:
+        rows = [f"- the session {why}"] if (why := breaks_off(session)) else []
+    at = plan_not_begun(session)
+    return rows + [f"- the plan of turn {at + 1} was approved, and nothing was written or run behind it"] * (at >= 0)
+
+
+def _failing(session: Session) -> list[tuple[int, str]]:
+    """The checks that found something when they ran last, with their turns, but for those that went well in another
+    line; runs that failed themselves are told in `Tried`."""
+    runs = [run for run in _last_runs(session) if _is_run(run[1], _CHECK)]
+    good = [line for _, line, row in runs if row.answered and not _error(row)]
+    bad = [(at, line) for at, line, row in runs if _error(row) and _TEST_FAILED.search(row.output)]
+    bad = [(at, line) for at, line in bad if not any(line in more for more in good)]
+    return bad[-MAX_OPEN // 2 :]
 
 
 def _to_do(session: Session) -> list[str]:
@@ -333,17 +442,25 @@ def _to_do(session: Session) -> list[str]:
     for row in session.closings[-3:]:
         leaves = _BLOCKS if row is session.closings[-1] else _TO_DO
         for text in ENDS.split(_prose(row.turn.text)):
-            if leaves.search(text) and SHORT_OPEN <= len(text) <= LATER_REQUEST and not text.endswith((":", "?")):
+            if not leaves.search(text) or _NARRATES.search(text) or text.endswith((":", "?")):
+                continue
+            if SHORT_OPEN <= len(text) <= LATER_REQUEST:
                 rows.append(f"- said in turn {row.number + 1}: {_line(text.lstrip('-* '))}")
     return rows[-MAX_OPEN // 2 :]
 
 
 def _refused(session: Session) -> Iterator[str]:
-    """What the user did not let the assistant do."""
+    """What the user did not let the assistant do, and not later either; of several files in a turn one line."""
+    rows: dict[tuple[int, str], list[str]] = {}
+    made = {row.path: at for at, row in session.edits}
     for at, row in session.events:
-        if isinstance(row, Edit | Command) and row.refused:
-            what = f"an edit of `{row.path}`" if isinstance(row, Edit) else f"`{_cut(_line(row.words), SHORTEST)}`"
-            yield f"- the user refused {what} (turn {at + 1})"
+        if not isinstance(row, Call) or not row.refused or (isinstance(row, Edit) and made.get(row.path, -1) > at):
+            continue
+        kind = "an edit of " if isinstance(row, Edit) else "to show " if isinstance(row, FileRead) else ""
+        what = getattr(row, "path", "") or _cut(_line(call_words(row)), SHORTEST) or row.tool
+        rows.setdefault((at, kind), []).append(f"`{what}`")
+    for (at, kind), what in list(rows.items())[-MAX_FAILED:]:
+        yield f"- the user refused {kind}{', '.join(dict.fromkeys(what))} (turn {at + 1})"
 
 
 def _last_runs(session: Session) -> list[tuple[int, str, Command]]:
@@ -374,12 +491,15 @@ def _failed(session: Session) -> Iterator[str]:
 
 
 def _found(session: Session) -> Iterator[str]:
-    """What the assistant found out on its way: sentences that tell a cause, of the messages that close no exchange."""
+    """What the assistant found out on its way: sentences that tell a cause and stand alone, of the messages that close no
+    exchange."""
     closing = {row.number for row in session.closings}
     for at, turn in reversed(list(enumerate(session.conversation.turns))):
         if turn.role == "assistant" and not turn.agent and at not in closing:
             for text in rows_of(turn.text):
                 if cue_of(text) < STRONG or _NARRATES.search(text) or text.endswith((":", "?")) or not is_prose(text):
+                    continue
+                if _LEANS.match(text):
                     continue
                 if LEAST_FOUND <= len(text) <= LATER_REQUEST:
                     since = "; files were written since" if at < session.last_change else ""

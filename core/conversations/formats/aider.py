@@ -5,7 +5,8 @@ end; a session begins with `# aider chat started at`. Fences end nothing here (w
 answer's own `#### ` heading is told from a prompt by the missing blanks. Sessions of older versions (0.50) have no
 blanks behind the last line of a prompt: there a prompt stands below a line of the tool, which ends every answer with
 what it cost. Edits, commits and commands are told by the tool's own lines; what a command printed stands in the file
-only where older versions ran one for the user. The only times in it are those of the banners: a turn has that of its
+only where older versions ran one for the user. Of a message of several lines only the first has the sign of the tool,
+and the last ends in two blanks. The only times in it are those of the banners: a turn has that of its
 session's begin.
 """
 
@@ -18,7 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.events import Command, Commit, Edit, Event, shortened
+from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, shortened
 from core.conversations.lines import (
     Label,
     Labelled,
@@ -41,6 +42,14 @@ _RUNNING = re.compile(r"> Running (.+?)\s*$")
 _RUN = re.compile(r"####\s(?:/run\s+|/test\s+|!)(.+?)\s*$")
 _MODEL = re.compile(r"> (?:Main m|M)odel: (\S+) with ")
 _FOLDER = re.compile(r"> Cur working dir: (/.+?|[A-Za-z]:\\.+?)\s*$")
+_GOES_ON = re.compile(r"> (?:Commit [0-9a-f]{7,40} |# \d+ SEARCH/REPLACE )(?!.*  $)")
+"""The first line of a message that goes on below."""
+_NOT_FOUND = re.compile(r"## SearchReplaceNoExactMatch: This SEARCH block failed to exactly match lines in (.+?)\s*$")
+_ASKED = re.compile(r"(?:>|####) (?P<what>.+?)\? \(Y\)es/\(N\)o.*\]: (?P<answer>\w+)\s*$")
+_ASKS_TO_RUN = "Run shell command"
+_ASKS_TO_WRITE = ("Create new file", "Allow edits to file", "Allow creation of new file")
+_ASKS_TO_SHOW = "Add file to the chat"
+_NOTICES = ("Tokens: ", "Commit ", "Applied ", "Added ")
 _ABOUT_OUTPUT = re.compile(r"> (?:Add(?:ed)? .*(?:output|lines?) |Add the output )")
 
 
@@ -62,7 +71,9 @@ def read(name: str, data: bytes) -> Conversation:
     ]
     starts = [time for _, time in begun]
     prompts = _prompts(lines, [number for number, _ in begun])
-    turns = with_events(fold_turns(lines, _labels(lines, prompts, strict=bool(starts))), _events(lines, prompts))
+    below = _below_a_message(lines, prompts)
+    labels = _labels(lines, prompts, below, strict=bool(starts))
+    turns = with_events(fold_turns(lines, labels), _events(lines, prompts, below))
     turns = doubt_in_fences(turns, lines)
     places = [lines[number].start for number, _ in begun]
     turns = tuple(
@@ -109,16 +120,70 @@ def _below_the_tool(lines: Sequence[Line], number: int, first: int) -> bool:
     return lines[number].text.startswith(">") or bool(_BANNER.match(lines[number].text))
 
 
-def _events(lines: Sequence[Line], prompts: set[int]) -> Iterator[Event]:
+def _below_a_message(lines: Sequence[Line], prompts: set[int]) -> set[int]:
+    """The numbers of the lines that go on with a message of the tool: of a commit, of blocks that did not fit, or of
+    the command that a question below them is about."""
+    found: set[int] = set()
+    for number, line in enumerate(lines):
+        rows: list[int] = []
+        if _GOES_ON.match(line.text):
+            rows = list(range(number + 1, _last_of(lines, number, prompts) + 1))
+        elif line.text.startswith(f"> {_ASKS_TO_RUN}"):
+            first = number - 1
+            while first > 0 and lines[first].text.strip() and lines[first].text[:1] not in (">", "#"):
+                first -= 1
+            rows = list(range(first + 1, number)) if lines[first].text.startswith("> ") else []
+        found.update(rows)
+    return found
+
+
+def _last_of(lines: Sequence[Line], number: int, prompts: set[int]) -> int:
+    """The line that ends the message which begins in this one; the same where none does."""
+    for at in range(number + 1, len(lines)):
+        text = lines[at].text
+        if at in prompts or text.startswith("> ") or _BANNER.match(text):
+            break
+        if text.endswith("  ") and text.strip():
+            return at
+    return number
+
+
+def _refused(lines: Sequence[Line], number: int, below: set[int]) -> Call | None:
+    """What the user did not let aider do: the line is its question with their answer, below what it is about."""
+    asked = _ASKED.match(lines[number].text)
+    if asked is None or asked["answer"][:1].lower() not in ("n", "s", "d"):
+        return None
+    first = number - 1
+    while first > 0 and (first in below or not lines[first].text.strip()):
+        first -= 1
+    rows = [lines[first].text[2:], *(lines[at].text for at in range(first + 1, number))]
+    about = "\n".join(row.strip() for row in rows if row.strip())
+    place: dict[str, Any] = {"answered": True, "failed": True, "refused": True}
+    place |= {"start": lines[number].start, "end": lines[number].end}
+    if not about or lines[first].text[:2] != "> " or "(Y)es/(N)o" in about or about.startswith(_NOTICES):
+        return None
+    if asked["what"].startswith(_ASKS_TO_RUN):
+        return Command(tool="run", words=about, **place)
+    if asked["what"].startswith(_ASKS_TO_WRITE):
+        return Edit(tool="edit", path=about, **place)
+    return FileRead(tool="add", path=about, **place) if asked["what"].startswith(_ASKS_TO_SHOW) else None
+
+
+def _events(lines: Sequence[Line], prompts: set[int], below: set[int]) -> Iterator[Event]:
     for number, line in enumerate(lines):
         text = line.text
+        place: dict[str, Any] = {"start": line.start, "end": line.end}
+        if number in below and (missed := _NOT_FOUND.match(text)):
+            output = "a block to replace was not found in the file"
+            yield Edit(tool="edit", path=missed[1], answered=True, failed=True, output=output, **place)
         if text[:1] not in (">", "#"):
             continue
         if number in prompts and (typed := _RUN.match(text)):
             yield _run(typed[1], lines, number)
+        if "(Y)es/(N)o" in text and (refused := _refused(lines, number, below)):
+            yield refused
         if not text.startswith(_EVENTS):
             continue
-        place: dict[str, Any] = {"start": line.start, "end": line.end}
         if edited := _EDITED.match(line.text):
             yield Edit(tool="edit", path=edited[1], answered=True, failed=False, **place)
         elif committed := _COMMITTED.match(line.text):
@@ -143,7 +208,7 @@ def _run(words: str, lines: Sequence[Line], number: int) -> Command:
     return replace(event, answered=True, output=shortened("\n".join(rows)), result=lines[first].start)
 
 
-def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[Labelled]:
+def _labels(lines: Sequence[Line], prompts: set[int], below: set[int], strict: bool) -> Iterator[Labelled]:
     before = ""
     # Words before the first banner or prompt are a page around the transcript, not the assistant.
     spoken = False
@@ -160,6 +225,9 @@ def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[
         elif prompt:
             yield Label("user", text[5:].rstrip(), opens=before != "prompt")
             spoken, kind = True, "prompt"
+        elif number in below:
+            yield "tool", text.rstrip()
+            kind = "tool"
         elif text[:1] == ">" and (text[1:2] == " " or text.rstrip() == ">"):
             yield "tool", text[2:].rstrip()
             kind = "tool"

@@ -282,9 +282,8 @@ def _numbered(event: Todos, text: str, tasks: dict[str, str]) -> Todos:
     if made:
         tasks[made[1]] = made[2].strip()
     moved = _MOVED.match(text)
-    if moved and not event.items and moved[1] in tasks:
-        state = event.output.rsplit(" ", 1)[-1] if event.tool == "TaskUpdate" else ""
-        return replace(event, items=((tasks[moved[1]], state),))
+    if moved and moved[1] in tasks and [text for text, _ in event.items] == [f"#{moved[1]}"]:
+        return replace(event, items=((tasks[moved[1]], event.items[0][1]),))
     return event
 
 
