@@ -46,7 +46,7 @@ TOOLS = {
 SHOWN: dict[type[Event], tuple[int, int]] = {
     Command: (200, 350),
     FileRead: (300, 0),
-    Search: (160, 80),
+    Search: (120, 40),
     Edit: (120, 120),
     Delegation: (6000, 4000),
     Question: (3000, 1000),
@@ -56,13 +56,15 @@ SHOWN: dict[type[Event], tuple[int, int]] = {
 """Of what a call gave back: characters from its beginning and from its end."""
 CODE = (60, 0)
 """Of a file of code or data that a command printed."""
+DATA = (200, 0)
+"""Of data that it printed for a program."""
 FAILED = (500, 800)
 """Of a command that failed."""
 TELLING = 300
 """Of what lies between them so many characters of lines that tell of an error or a limit."""
 WEB = (1500, 500)
 """Of what a search of the web gave back, without its addresses."""
-GIVEN, GIVEN_EDIT = (800, 300), (200, 100)
+GIVEN, GIVEN_EDIT = (800, 300), (160, 60)
 """Of what a tool was called with; of an edit, which lies in the repository."""
 FENCED, FENCED_COMMAND = (200, 100), (800, 300)
 """Of a block of code in what the assistant said; of a block in a turn that ran commands, which are its blocks."""
@@ -72,14 +74,20 @@ READS = re.compile(rf"(?:cd\s+\S+\s*&&\s*)?{_READER}[^;&>|]*(?:\|\s*{_READER}[^;
 PRINTED = (700, 100)
 """Of a file that such a command printed."""
 _LOOKS = re.compile(
-    r"(?:cd\s+\S+\s*&&\s*)?(?:(?:ls|find|fd|tree|rg|grep|wc|which|pwd)\b|"
-    r"git\s+(?:-C\s+\S+\s+)?(?:diff|show|log|status|branch|ls-files|blame|grep)\b)[^;&]*\Z"
+    r"(?:ls|find|fd|tree|rg|grep|wc|which|pwd|du|df|ps|stat|file|nl)\b|(?:docker|podman)\s+(?:ps|images)\b|"
+    r"git\s+(?:-C\s+\S+\s+)?(?:diff|show|log|status|branch|ls-files|blame|grep|tag|remote|rev-parse|rev-list)\b|"
+    r"(?:gh|glab)\s+\w+\s+(?:list|diff)\b|(?:npm|pnpm|yarn|bun)\s+(?:view|ls|list|info)\b"
 )
-"""A command line that looks for something, as a tool's search does."""
+"""A command that looks for something, as a tool's search does."""
+_BESIDE = re.compile(r"(?:cd|echo|printf|true|:)\b|\Z")
+_JOINT = re.compile(r"(?:&&|\|\||;|\n)\s*")
+_STREAMS = re.compile(r"\d?>\s*(?:&\d|/dev/null)")
+_DATA = re.compile(r"\s*[{\[]\s*[\"{\[]")
+"""Data that a command printed for a program."""
 FAILED_EDIT = (160, 10)
 """Of an edit that did not find its place: below its first words it repeats what it looked for."""
-REMINDED = (120, 40)
-_RUN = (FAILED, SHOWN[Command], SHOWN[OtherCall])
+REMINDED = (80, 0)
+_RUN = (FAILED, DATA, SHOWN[Command], SHOWN[OtherCall])
 WORDS = 60
 """Of a command in the label of its result; it stands whole above it."""
 LEAST_SAID = 200
@@ -145,7 +153,8 @@ class _Shown:
     """What the turns of one conversation need to know of each other: the calls by the byte of their `results`; whether
     results are told at all; the last list of steps; the squeezed words `handed` to sub-agents and by them; the results
     that have a turn of their own (`told`); what was `called` in the turn above; what was `said`, and the lines that
-    were shown."""
+    were shown: those of tools (`once`) and, apart, those of the assistant (`spoken`), for what the assistant says of an
+    output may be quoted where the output may not."""
 
     results: dict[int, list[Call]]
     paired: bool
@@ -155,6 +164,7 @@ class _Shown:
     called: list[Call] = field(default_factory=list)
     said: set[str] = field(default_factory=set)
     once: Once = field(default_factory=Once)
+    spoken: Once = field(default_factory=Once)
 
 
 def with_results(conversation: Conversation) -> tuple[range, ...]:
@@ -210,6 +220,8 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
             label = f"assistant calls {calls[0].tool}"
             both = len(calls) == 1 and calls[0].result > turn.start and calls[0].result not in shown.told
             words = _REPLACED.sub("", words.removeprefix(f"{calls[0].tool}\n"))
+            if both and isinstance(calls[0], FileRead) and _is_code(calls[0]):
+                words = calls[0].path
             # In some transcripts a call and what it gave back stand in one block.
             words = _output(
                 words,
@@ -228,8 +240,12 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
         words = _REMINDER.sub("", words)
         telling = TELLING if isinstance(event, Command | OtherCall) and _lengths(event) in _RUN else 0
         words = _output(without_addresses(words) if _is_web(event) else words, _lengths(event), shown, telling)
+        if not (event.failed or event.refused or _squeezed(words)):
+            return ""
     elif turn.role == "tool":
         words = _output(words, SHOWN[Command], shown)
+        if not _squeezed(words):
+            return ""
     elif turn.role == "assistant":
         said = _squeezed(words)
         if turn.agent and said in shown.handed:
@@ -237,7 +253,10 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
         if len(said) >= LEAST_SAID and said in shown.said:
             words = LEFT_OUT
         shown.said.add(said)
-        words = short_fences(short_commands(words), *FENCED_COMMAND) if turn.commands else short_fences(words, *FENCED)
+        if turn.commands:
+            words = short_fences(short_commands(words), *FENCED_COMMAND)  # whole: results are told by their command
+        else:
+            words = shown.spoken.said(short_fences(words, *FENCED))
     elif turn.agent and _squeezed(words) in shown.handed:
         return ""
     if turn.agent:
@@ -274,15 +293,23 @@ def _prints(event: Call) -> bool:
     return isinstance(event, Command) and not event.failed and READS.match(event.words.strip()) is not None
 
 
+def _looks(words: str) -> bool:
+    """Whether a command line looks for something or prints files, and does nothing else."""
+    steps = [step for step in _JOINT.split(_STREAMS.sub("", words).strip()) if not _BESIDE.match(step)]
+    return bool(steps) and all(_LOOKS.match(step) or READS.match(step.strip()) for step in steps)
+
+
 def _lengths(event: Call) -> tuple[int, int]:
     """So much of what a call gave back is shown. What failed is shown as the command it was."""
     if isinstance(event, Command):
         if event.failed:
             return FAILED
-        if _LOOKS.match(event.words.strip()):
-            return SHOWN[Search]
         if _prints(event):
             return CODE if _CODE.search(event.words) else PRINTED
+        if _DATA.match(event.output):
+            return DATA
+        if _looks(event.words):
+            return SHOWN[Search]
     if isinstance(event, Edit) and event.failed:
         return FAILED_EDIT
     if _is_code(event):

@@ -14,6 +14,8 @@ from core.conversations.readable import without_codes
 LEFT_OUT = "[…]"
 LEAST_LINE = 12
 """A shorter line is left out only behind one that is: alone it says nothing of where it came from."""
+LEAST_SAID_LINE = 40
+"""A line that somebody says again is left out from so many characters on: a shorter one may be a new answer."""
 
 _CLOCK = re.compile(
     r"^(?:[^\t\n]{0,80}\t){0,2}\ufeff?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]? ", re.M
@@ -21,9 +23,13 @@ _CLOCK = re.compile(
 _NUMBERED = re.compile(r"^ {0,8}\d{1,6}(?:→|\t|: |\| )", re.MULTILINE)
 _BLANKS = re.compile(r"[ \t]+$|(?<=^ )[ \t]+|\n(?=\n\n)", re.MULTILINE)
 _OF_ITSELF = re.compile(
-    r"\n*^exit code: 0\s*\Z|^Tokens: .+ sent, .+ received\..*\n?|^Add file to the chat\?.*\n?", re.MULTILINE
+    r"\n*^exit code: 0\s*\Z|^Tokens: .+ sent, .+ received\..*\n?|^Add file to the chat\?.*\n?|"
+    r"^<tool-use [^\n]*\n?|^<summary>Tool use: \*\*\w+\*\*</summary>\n?|^</details></tool-use>\n?|"
+    r"^\(\w+ completed with no output\)\n?|^Shell cwd was reset to .*\n?|^<shellId: \d+ completed with exit code 0>\n?|"
+    r"^```\w*$\n?",
+    re.MULTILINE,
 )
-"""What a tool says of itself."""
+"""What a tool says of itself, and the marks around what it printed."""
 _CUT = re.compile(r"\[… \d+ characters left out …\]")
 _CHANGING = re.compile(r"\d+(?:\.\d+)? ?(?:m?s|seconds)\b|\d\d?:\d\d:\d\d(?:[.,]\d+)?|0x[0-9a-f]+")
 _TELLS = re.compile(
@@ -68,6 +74,18 @@ class Once:
                 kept.append(line)
             elif not kept or kept[-1] != LEFT_OUT:
                 kept.append(LEFT_OUT)
+        return "\n".join(kept)
+
+    def said(self, text: str) -> str:
+        """What somebody said, without long lines that were said before, to the letter; a question is asked again."""
+        kept = list[str]()
+        for line in text.split("\n"):
+            said = line.strip()
+            if len(said) < LEAST_SAID_LINE or said.endswith("?") or said not in self._lines:
+                kept.append(line)
+            elif not kept or kept[-1] != LEFT_OUT:
+                kept.append(LEFT_OUT)
+            self._lines.add(said)
         return "\n".join(kept)
 
     def note(self, text: str) -> str:

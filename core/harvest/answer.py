@@ -16,7 +16,7 @@ from core.base.secrets.redact import redact
 from core.harvest.answer_object import find_object, refused
 from core.harvest.known import NOTHING, Known, Shown
 from core.harvest.orders import guides
-from core.harvest.playbook import read_steps
+from core.harvest.playbook import read_steps, without_repository
 from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, is_elsewhere, place_of, review_of, turns_of
 from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
@@ -498,7 +498,8 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
         return item
     # What a model calls the user's would guide in every project.
     followed = item.category in GOVERNED or item.scope == "person" or guides(item.text)
-    if voices is not None and voices.only_tools(item.category, item.text, item.quote, turns_of(item.quote, source)):
+    item, by_tool = _told(item, source, voices) if voices is not None else (item, False)
+    if by_tool:
         if followed or is_copied(item.text, source) or is_elsewhere(item.path, source):
             return replace(item, held="from-tool-output")
         item = replace(item, by_tool=True)
@@ -516,3 +517,17 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
     if where == "tool" and followed and (voices is None or item.category == "playbooks"):
         return replace(item, held="from-tool-output")
     return replace(item, by_tool=True) if where == "tool" else item
+
+
+def _told(item: Item, source: Source, voices: Voices) -> tuple[Item, bool]:
+    """The item, and whether only a tool told it. `owner/repository` in the name of a playbook looks like a path that a
+    step needs, and often nobody but a tool says it: where it is the project's own, and all that stands in the way, the
+    name does without."""
+    turns, conversation = turns_of(item.quote, source), source.conversation
+    by_tool = voices.only_tools(item.category, item.text, item.quote, turns)
+    if by_tool and item.category == "playbooks" and conversation is not None:
+        places = re.split(r"[\\/:]", f"{conversation.folder}/{conversation.repository.removesuffix('.git')}".casefold())
+        short = without_repository(item.text, places)
+        if short != item.text and not voices.only_tools(item.category, short, item.quote, turns):
+            return replace(item, text=short), False
+    return item, by_tool
