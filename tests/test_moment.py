@@ -75,6 +75,26 @@ def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> No
     assert cause not in answered("read", name="s3:4"), "without a query its beginning and end"
 
 
+def test_a_long_closing_message_does_not_take_the_room_of_what_was_agreed_before(shop: Path) -> None:
+    """It names every word of the question in each of its lines; the numbers stand in short turns before it."""
+    closing = [
+        f"- **Part {n}** of the parcel API has its request limits: {' '.join(f'word{n * 9 + at}x' for at in range(9))}"
+        for n in range(40)
+    ]
+    said = [
+        "How many calls may one customer make?",
+        "We settled on 60 a minute for deleting, and 120 a minute for editing.",
+        "For how long may a customer take it back?",
+        "The undo of a deletion is open for 10 seconds.",
+        "Write the contract of the parcel API with its request limits.",
+        "\n".join(["## Contract of the parcel API", *closing]),
+    ]
+    kept_talk(shop, "s5", said)
+    found = answered("find", query="which request limits and which undo did we settle for the parcel API?")
+    assert "120 a minute for editing" in found and "10 seconds" in found
+    assert "**" not in found and "##" not in found, "marks of markdown are room that tells nothing"
+
+
 def test_a_turn_that_is_named_or_asked_for_by_role_is_not_cut_hard(shop: Path) -> None:
     """A patch or a stack trace in the middle of an output is what an agent reads a session for."""
     output = "\n".join(f"line {number} of the report" for number in range(120))

@@ -52,12 +52,15 @@ OF_USER, OF_TOOL, ASKS, ANNOUNCES, SHORT = 0.3, -0.2, -0.1, -0.4, -0.15
 sentence that is short."""
 BESIDE = 0.15
 """So much speaks for a sentence right behind one that was chosen, half of it for the one before."""
+TOLD = 0.0003
+"""Each character that a turn has told speaks so much against more of it: a long message would fill the room alone."""
 ALIKE = 0.75
 """A sentence with so many of its words in one that was chosen says it again."""
 LEAST = 0.3
 """A sentence with a lower score fills no room."""
 _ENDS = re.compile(r"(?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+")
 _HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+\*\*:?|[A-Z][\w /-]{2,40}:)\Z")
+_BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
 _CAUSE = re.compile(
     r"\b(?:because|since|so that|due to|caused?|root cause|reason|turned out|instead|rather than|fix(?:ed)?|decided|"
     r"the (?:problem|issue|trick)|which (?:means|is why)|must|never|always|otherwise|therefore|weil|sondern|parce que|"
@@ -211,19 +214,26 @@ def chosen(
 def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> list[_Sentence]:
     """Sentences by what each adds to those before it, until the room is full; in their order."""
     left = {(row.position, row.at): row for row in rows}
+    kinds = {row.terms for row in rows}
     picked: dict[tuple[int, int], _Sentence] = {}
+    of_turn = Counter[int]()
     seen: frozenset[int] = frozenset()
     said: list[frozenset[str]] = []
     while left:
-        place, best = max(left.items(), key=lambda item: _score(shares, item[1], seen, picked))
-        del left[place]
-        score = _score(shares, best, seen, picked)
-        if picked and score < LEAST:
+        fresh = {terms: _mass(shares, terms - seen) + AGAIN * _mass(shares, terms & seen) for terms in kinds}
+        scores = {
+            place: fresh[row.terms] + row.base + _beside(row, picked) - TOLD * of_turn[row.position]
+            for place, row in left.items()
+        }
+        place = max(scores, key=lambda at: scores[at])
+        best = left.pop(place)
+        if picked and scores[place] < LEAST:
             break
         words = frozenset(words_of(best.text))
         if (picked and len(best.text) + 3 > room) or any(len(words & had) > ALIKE * len(words) for had in said):
             continue
         picked[place] = best
+        of_turn[best.position] += len(best.text)
         seen |= best.terms
         said.append(words)
         room -= len(best.text) + 3
@@ -232,29 +242,27 @@ def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> li
     return [picked[place] for place in sorted(picked)]
 
 
-def _score(
-    shares: Sequence[float], row: _Sentence, seen: frozenset[int], picked: Mapping[tuple[int, int], _Sentence]
-) -> float:
-    fresh = _mass(shares, row.terms - seen) + AGAIN * _mass(shares, row.terms & seen)
+def _beside(row: _Sentence, picked: Mapping[tuple[int, int], _Sentence]) -> float:
+    """What speaks for a sentence next to one that was chosen."""
     before, behind = (picked.get((row.position, row.at + step)) for step in (-1, 1))
     beside = BESIDE * (before is not None) + BESIDE / 2 * (behind is not None)
-    if before is not None and before.text.endswith((":", ":**")):
+    if before is not None and before.text.endswith(":"):
         beside += 0.15  # what it announces
-    return fresh + row.base + beside
+    return beside
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences and lines of a turn; a heading with the first one below it, a long one in parts that end behind a
-    word."""
+    """The sentences and lines of a turn, without the marks of bold and of headings; a heading with the first one below
+    it, a long one in parts that end behind a word."""
     made, heading = [], ""
     for part in _ENDS.split(text):
         words = " ".join(part.split())
         if not words:
             continue
         if _HEADING.match(words):
-            heading = f"{heading} {words}".lstrip()
+            heading = f"{heading} {words.strip('#*: ')}:".lstrip()
             continue
-        words, heading = f"{heading} {words}".lstrip(), ""
+        words, heading = _BOLD.sub(r"\1", f"{heading} {words}".lstrip()), ""
         while len(words) > LONG_SENTENCE:
             end = max(words.rfind(" ", 0, LONG_SENTENCE), LONG_SENTENCE // 2)
             made.append(words[:end])
