@@ -27,7 +27,8 @@ from core.base import files, locks
 from core.base.paths import Paths
 from core.base.project import project_root
 from core.conversations.days import day_of
-from core.conversations.ran import Ran, ran_in, read_end
+from core.conversations.events import Call
+from core.conversations.ran import Course, Ran, follow, ran_in, read_course, written
 from core.conversations.searched import searched, title_of
 from core.search import conversations as index
 from core.search import store
@@ -57,11 +58,14 @@ BATCH_SECONDS, BATCH_BYTES = 3.0, 64 << 20
 MAX_BYTES = 1 << 30
 """A larger file is not searched, and a note says so: to read one takes twice its size of memory."""
 EDGE_BYTES = 4096
-APPENDED = {"claude_code": (b'"queue-operation"', b'"queued_command"', b'"summary"', b"-title"), "codex": ()}
+APPENDED = {
+    "claude_code": (b'"queue-operation"', b'"queued_command"', b'"summary"', b"-title"),
+    "codex": (b'"thread_rolled_back"',),
+}
 """Formats whose files only grow at their end, one record a line, and in which a turn is in its own records; a file
 in whose new part one of these words stands is read again all the same."""
-_Read: TypeAlias = "tuple[index.Held, list[index.Piece], list[Ran]]"
-"""A conversation, its turns and its commands, cleared of secrets."""
+_Read: TypeAlias = "tuple[index.Held, list[index.Piece], list[Ran], str]"
+"""A conversation, its turns and its commands, cleared of secrets, and what the next look goes on from (`_Course`)."""
 _state = "{0.size} {0.mtime_ns} {0.ctime_ns} {0.ino}".format
 RATE, SHARE = 5e6, 0.4
 """About so many bytes of files are read in a second, and so many bytes of index are made of each."""
@@ -359,9 +363,9 @@ class _Look:
         row = index.Held(number, item.path, state, item.name, item.source, bytes=item.size, trash=item.kind == "trash")
         try:
             grown = _read_on(item, old, row, self._database)
-            made, pieces, commands = grown or _read_whole(item, row, stores)
+            made, pieces, commands, course = grown or _read_whole(item, row, stores)
             first = index.HEADING if grown is None else made.cut_turn if not pieces else pieces[1].position
-            index.put(self._database, made, pieces, first, commands)
+            index.put(self._database, made, pieces, first, commands, course)
         except (OSError, ValueError, RecursionError) as error:
             why = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
             index.put(self._database, row._replace(problem=f"it cannot be read: {why}"), ())
@@ -385,21 +389,18 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> _Read:
         raise ValueError(problem.message)
     pieces = _pieces(found.turns, 0, found, secrets, item)
     made = _described(row, found, found.turns, len(found.turns), secrets, item)
-    if item.kind != "session" and found.format in APPENDED:
-        cut, turn = _cut(found.turns, 0)
-        made = made._replace(cut=cut, cut_turn=turn, edge=_edge(data[max(0, cut - EDGE_BYTES) : cut]) if cut else "")
-    return _with_heading(
-        made._replace(state_end=_left(found, secrets)),
-        pieces,
-        secrets,
-        ran_in(found.turns, 0, secrets.clear),
-    )
+    cut, turn = _cut(found.turns, 0) if item.kind != "session" and found.format in APPENDED else (0, 0)
+    if cut:
+        made = made._replace(cut=cut, cut_turn=turn, edge=_edge(data[max(0, cut - EDGE_BYTES) : cut]))
+    end, course = _followed(_Course(), found.turns, turn, secrets)
+    ran = ran_in(found.turns, 0, secrets.clear)
+    return _with_heading(made._replace(state_end=end), pieces, secrets, ran, course if cut else "")
 
 
 def _read_on(item: Artifact, old: index.Held | None, row: index.Held, database: Database) -> _Read | None:
     """What is new in a transcript that has grown; None for one that must be read from its beginning: it is of another
-    format, what stood before its last turns is not the same, or secrets were found in it (what is new may say them
-    again)."""
+    format, what stood before its last turns is not the same, secrets were found in it (what is new may say them
+    again), or what is new answers a call that stands before it."""
     if old is None or not old.cut or old.secrets or item.size < old.bytes or item.kind != "conversation":
         return None
     from core.base.secrets.repeats import Secrets
@@ -410,25 +411,63 @@ def _read_on(item: Artifact, old: index.Held | None, row: index.Held, database: 
     edge, data = data[: old.cut - first], data[old.cut - first :]
     if _edge(edge) != old.edge or any(word in data for word in APPENDED[old.tool]):
         return None
+    left = index.course_of(database, old.id)
+    course = _Course.read(left) if left else _Course()
+    if not left or any(id.encode() in data for id in course.waiting):
+        return None
     reader = next(one for one in READERS if one.name == old.tool)
     found = reader.read(item.name, data)
     if not found.turns or found.turns[0].start != 0:
         return None
+    cut, turn = _cut(found.turns, old.cut_turn)
     secrets = Secrets()
+    end, after = _followed(course, found.turns, turn - old.cut_turn, secrets)
     pieces = _pieces(found.turns, old.cut_turn, found, secrets, item)
     if secrets.count:
         return None
     known = index.texts(database, old.id, old.cut_turn, old.cut_turn)
     if not known or not pieces or pieces[0][:2] != known[0][:2] or pieces[0].text != known[0].text:
         return None
-    cut, turn = _cut(found.turns, old.cut_turn)
     edge_bytes = (edge + data)[: len(edge) + cut][-EDGE_BYTES:]
     total = old.cut_turn + len(found.turns)
     made = old._replace(
         state=row.state, bytes=item.size, turns=total, ended=_ended(found, found.turns, item),
-        cut=old.cut + cut, cut_turn=turn, edge=_edge(edge_bytes), state_end=_left(found, secrets) or old.state_end,
+        cut=old.cut + cut, cut_turn=turn, edge=_edge(edge_bytes), state_end=end,
     )  # fmt: skip
-    return _with_heading(made, pieces, secrets, ran_in(found.turns, old.cut_turn, secrets.clear))
+    behind = index.runs_before(database, old.id, old.cut_turn)
+    return _with_heading(made, pieces, secrets, ran_in(found.turns, old.cut_turn, secrets.clear, behind), after)
+
+
+@dataclass
+class _Course:
+    """What the turns before the cut come to: how the session stood there (`ran.Course`), and the ids of calls that
+    had no answer yet."""
+
+    stood: Course = field(default_factory=Course)
+    waiting: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, text: str) -> _Course:
+        row = json.loads(text)
+        return cls(read_course(row["stood"]), row["waiting"])
+
+    @property
+    def written(self) -> str:
+        return json.dumps({"stood": written(self.stood), "waiting": self.waiting})
+
+
+def _followed(course: _Course, turns: Sequence[Turn], number: int, secrets: Secrets) -> tuple[str, str]:
+    """How a session stands behind these turns, without secrets, and the course up to the first `number` of them, ""
+    where it holds what must be hidden."""
+    from core.base.secrets.repeats import Secrets
+
+    before = turns[:number]
+    calls = [one for turn in before for one in turn.events if isinstance(one, Call) and one.id and not one.answered]
+    kept = _Course(follow(course.stood, before), [*course.waiting, *(one.id for one in calls)])
+    told = Secrets()
+    told.clear("\n".join([*kept.stood.files, *kept.stood.texts]))
+    text = "" if told.count else kept.written
+    return secrets.clear(follow(kept.stood, turns[number:]).end.text), text
 
 
 def _bytes_from(path: str, start: int) -> bytes:
@@ -445,14 +484,19 @@ def _bytes_from(path: str, start: int) -> bytes:
 
 def _cut(turns: Sequence[Turn], first: int) -> tuple[int, int]:
     """Where reading may begin again, and the number of the turn there: the last one that a user or a tool spoke, which
-    no record before or behind it is a part of. (0, first) where there is none."""
+    no record before or behind it is a part of, and before which no call waits for its answer, unless the user has
+    spoken since. (0, first) where there is none."""
     ends = 0
     at = (0, first)
+    waits = False
     for number, turn in enumerate(turns):
-        if turn.role in ("user", "tool") and not turn.is_call and turn.start >= ends > 0 and turn.text.strip():
+        waits = waits and (turn.role != "user" or bool(turn.agent))
+        spoken = turn.role in ("user", "tool") and not turn.is_call and bool(turn.text.strip())
+        if spoken and not waits and turn.start >= ends > 0:
             following = turns[number + 1].start if number + 1 < len(turns) else turn.end
             if following >= turn.end:
                 at = (turn.start, first + number)
+        waits = waits or any(isinstance(one, Call) and one.id and not one.answered for one in turn.events)
         ends = max(ends, turn.end)
     return at
 
@@ -489,27 +533,24 @@ def _described(
     )  # fmt: skip
 
 
-def _left(found: Conversation, secrets: Secrets) -> str:
-    """How a session was left, without secrets."""
-    return secrets.clear(read_end(found.turns).text)
-
-
 def _ended(found: Conversation, turns: Sequence[Turn], item: Artifact) -> str:
     return found.ended or next((turn.time for turn in reversed(turns) if turn.time), "") or _day_of(found, item)
 
 
-def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets, ran: list[Ran]) -> _Read:
-    """The heading before the turns; what was a secret in one text is hidden in all, in commands too."""
+def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets, ran: list[Ran], course: str) -> _Read:
+    """The heading before the turns; what was a secret in one text is hidden in all, in commands too, and then the
+    course is not kept."""
     row = row._replace(
         title=secrets.hide(row.title), folder=secrets.hide(row.folder), project=secrets.hide(row.project),
-        branch=secrets.hide(row.branch), secrets=max(row.secrets, secrets.count),
+        branch=secrets.hide(row.branch), state_end=secrets.hide(row.state_end),
+        secrets=max(row.secrets, secrets.count),
     )  # fmt: skip
     words = f"{row.title}\n{os.path.basename(row.project)} {row.branch}".strip()
     heading = index.Piece(index.HEADING, "title", _day(row.ended), words)
     if secrets.count:
         pieces = [piece._replace(text=secrets.hide(piece.text)) for piece in pieces]
         ran = [one._replace(words=secrets.hide(one.words), key=secrets.hide(one.key)) for one in ran]
-    return row, [heading, *pieces], ran
+    return row, [heading, *pieces], ran, "" if row.secrets else course
 
 
 def place_of(folder: str) -> str:

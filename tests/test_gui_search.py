@@ -12,6 +12,8 @@ import pytest
 
 from core.commands.memories import save
 from core.commands.workspace import Workspace
+from gui.state import Activity
+from gui.toolkit.flow_rows import FlowRow
 from gui.views.search_rows import (
     Findings,
     Wanted,
@@ -284,6 +286,24 @@ def test_a_result_opens_its_view(desk: Desk, at_home: Path) -> None:
         seat.settle()
         knowledge = seat.panel.workbench.views["knowledge"]
         assert "Green tea" in knowledge.list.current.text
+
+
+def test_behind_the_sign_harvest_says_that_one_is_running(desk: Desk, at_home: Path) -> None:
+    """It offered to look what a harvest would do, while one ran."""
+    with seated(desk, workspace_at(at_home), choices={"view": "search"}) as seat:
+        view: Any = seat.panel.workbench.views["search"]
+
+        def first() -> FlowRow:
+            view.typed(">harvest")
+            return view.list.rows[0]
+
+        assert first().text == "Harvest: look first, then apply"
+        seat.panel.shell.change(activity=Activity("Harvesting"))
+        row = first()
+        assert row.text == "Harvest: one is running" and row.meta.startswith("Show the harvest that is running")
+        assert row.key == ("action", "harvest")
+        seat.panel.shell.change(activity=None)
+        assert first().text == "Harvest: look first, then apply"
 
 
 def test_the_window_says_what_was_searched_and_what_is_left_as_the_command_line_does(

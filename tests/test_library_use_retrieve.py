@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -14,7 +16,7 @@ from sqlalchemy import select
 from core.base.entry import Entry, SearchSource
 from core.base.result import KnowledgeError, attempt, refuse
 from core.experience.kinds import infer_task_type
-from core.library import schema
+from core.library import rows, schema
 from core.library.database import Library
 from core.library.told import Told
 from core.library.use import usage
@@ -279,6 +281,28 @@ def test_a_history_is_shown_whole_then_in_parts_then_as_its_profile(shelf: Shelf
     minimal = shelf.ask(QUESTION).dossiers[0]
     assert minimal.level == "minimal" and minimal.traces == ()
     assert "33 wins" in as_text(minimal) and "Good for debugging" in as_text(minimal)
+
+
+def test_a_passage_that_served_often_is_not_slower_to_ask_for(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What serves well has hundreds of uses; a question read every one of them, twice, to count them."""
+    made = []
+
+    class Counted(rows.UsageTrace):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            made.append(self)
+
+    chance = random.Random(5)
+    for _ in range(60):
+        shelf.used("reddit", "docs", task=chance.choice(["debugging", "factual_lookup"]), notes="it matched")
+    shelf.used("docs", outcome="misleading", notes="the newest")
+    monkeypatch.setattr(rows, "UsageTrace", Counted)
+    found = {one.chunk.id: one for one in shelf.ask(QUESTION, task_type="debugging").dossiers}
+    assert len(made) <= 8, "some of the newest of each"
+    docs = found[shelf.chunks["docs"]]
+    assert sum(sum(row.values()) for row in docs.tally.values()) == 61
+    assert [trace.notes for trace in docs.traces] == ["the newest", "it matched", "it matched"]
+    assert {trace.task_type for trace in docs.traces} == {"debugging"}
 
 
 def test_a_dossier_as_json_has_the_keys_that_others_read(shelf: Shelf) -> None:

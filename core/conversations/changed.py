@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -40,21 +41,26 @@ class Changed:
     how: str = ""
     count: int = 0
     last: int = -1
-    stand: list[tuple[str, str]] = field(default_factory=list)
-    """The replacements that were not taken back."""
+    stand: list[str] = field(default_factory=list)
+    """The replacements that were not taken back, as hashes of what they took out and put in; "" for another edit."""
 
 
 def changed_files(turns: Sequence[Turn]) -> dict[str, Changed]:
     """The files that were written or brought to git (paths with `/`), in the order of their first change."""
     rows: dict[str, Changed] = {}
     for at, turn in enumerate(turns):
-        for event in turn.events:
-            if isinstance(event, Edit) and event.path and not (event.refused or event.failed):
-                _edited(rows, at, turn, event)
-            elif isinstance(event, Command) and not (event.refused or event.failed):
-                for part in command_parts(event.words):
-                    _ran(rows, at, part)
+        change_files(rows, at, turn)
     return rows
+
+
+def change_files(rows: dict[str, Changed], at: int, turn: Turn) -> None:
+    """What the turn `at` did to files, put into `rows`."""
+    for event in turn.events:
+        if isinstance(event, Edit) and event.path and not (event.refused or event.failed):
+            _edited(rows, at, turn, event)
+        elif isinstance(event, Command) and not (event.refused or event.failed):
+            for part in command_parts(event.words):
+                _ran(rows, at, part)
 
 
 def command_parts(words: str) -> list[str]:
@@ -67,10 +73,11 @@ def _edited(rows: dict[str, Changed], at: int, turn: Turn, event: Edit) -> None:
     for path in event.path.split(", "):
         row = rows.setdefault(_plain(path), Changed())
         row.count, row.last = row.count + 1, at
-        if swap is not None and swap[::-1] in row.stand:
-            row.stand.remove(swap[::-1])
+        old, new = map(_hash, swap) if swap is not None else ("", "")
+        if swap is not None and f"{new} {old}" in row.stand:
+            row.stand.remove(f"{new} {old}")
         else:
-            row.stand.append(swap or ("", ""))
+            row.stand.append(f"{old} {new}".strip())
         was_gone = row.how.startswith((NO_CHANGE, DELETED, MOVED))
         how = DELETED if path in deleted else event.how or ("changed" if was_gone else row.how)
         row.how = how if row.stand else NO_CHANGE
@@ -88,7 +95,7 @@ def _ran(rows: dict[str, Changed], at: int, line: str) -> None:
     elif written := _WRITES.match(line):
         for word in (written["added"] or written["into"]).split():
             if re.search(r"\w\.\w+$", word) and not word.startswith(_ELSEWHERE) and not list(_named(rows, word)):
-                rows[word] = Changed(count=1, last=at, stand=[("", "")])
+                rows[word] = Changed(count=1, last=at, stand=[""])
 
 
 def _named(rows: dict[str, Changed], word: str) -> Iterator[str]:
@@ -114,6 +121,10 @@ def _swap(text: str) -> tuple[str, str] | None:
             del old[end], new[end]
     swap = "\n".join(old), "\n".join(new)
     return swap if any(swap) else None  # only blank lines: that is no swap which another could take back
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def branch_at_end(turns: Sequence[Turn]) -> str:

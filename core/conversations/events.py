@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 OUTPUT_HEAD, OUTPUT_TAIL = 800, 1200
@@ -28,9 +28,11 @@ class Event:
 @dataclass(frozen=True, kw_only=True)
 class Call(Event):
     """A tool was called. `answered` says that its result stands in the file, at the byte `result`; `failed` is what
-    the record itself says about it; `output` is what came back, its middle left out where it is long."""
+    the record itself says about it; `output` is what came back, its middle left out where it is long. `id` is what a
+    result names the call by."""
 
     tool: str = ""
+    id: str = field(default="", compare=False, repr=False)
     answered: bool = False
     failed: bool | None = None
     refused: bool = False
@@ -441,13 +443,13 @@ def commit_messages(words: str) -> list[str]:
 def with_text(event: Event, change: Callable[[str], str]) -> Event:
     """The event with `change` applied to every text in it that somebody wrote."""
     new: dict[str, Any] = {}
-    for field in fields(event):
-        value = getattr(event, field.name)
-        if field.name in ("time", "tool", "hash"):
+    for one in fields(event):
+        value = getattr(event, one.name)
+        if one.name in ("time", "tool", "hash", "id"):
             continue
         if isinstance(value, str) and value:
-            new[field.name] = change(value)
+            new[one.name] = change(value)
         elif isinstance(value, tuple) and value:
-            new[field.name] = tuple(tuple(change(part) if part else part for part in row) for row in value)
+            new[one.name] = tuple(tuple(change(part) if part else part for part in row) for row in value)
     changed = {name: value for name, value in new.items() if value != getattr(event, name)}
     return replace(event, **changed) if changed else event

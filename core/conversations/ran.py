@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 from core.base.command_line import command_key, error_key, error_line, is_invocation
-from core.conversations.changed import DELETED, MOVED, NO_CHANGE, changed_files, command_parts
+from core.conversations.changed import DELETED, MOVED, NO_CHANGE, Changed, change_files, command_parts
 from core.conversations.conversation import Turn
 from core.conversations.events import OPENED, Call, Command, Commit, Edit, Event, PullRequest, Push, call_words
 
@@ -28,14 +28,14 @@ class Ran(NamedTuple):
     wrong: int = 0
 
 
-def ran_in(turns: Sequence[Turn], first: int, clear: Callable[[str], str]) -> list[Ran]:
-    """The commands of these turns, in their order; of edits in a row one. `clear` takes secrets out of a text before
-    it is shortened."""
+def ran_in(turns: Sequence[Turn], first: int, clear: Callable[[str], str], behind: bool = False) -> list[Ran]:
+    """The commands of these turns, in their order; of edits in a row one, `behind` a command. `clear` takes secrets out
+    of a text before it is shortened."""
     rows: list[Ran] = []
     for number, turn in enumerate(turns, start=first):
         for event in turn.events:
             if isinstance(event, Edit):
-                if rows and rows[-1].key:
+                if rows[-1].key if rows else behind:
                     rows.append(Ran(number, "", clear(event.path)[:WORDS], -1))
             elif isinstance(event, Command) and not event.refused and command_key(event.words):
                 words, output = clear(event.words), ""
@@ -84,35 +84,146 @@ class End:
 
 def read_end(turns: Sequence[Turn]) -> End:
     """The state in which a session was left, as its events and last words tell it."""
-    turns = [turn for turn in turns if not turn.agent] or list(turns)
-    events = [(at, event) for at, turn in enumerate(turns) for event in turn.events]
-    made = [(at, row) for at, row in events if isinstance(row, Commit) and row.succeeded]
-    last, commit = made[-1] if made else (-1, None)
-    swept = [at for at, row in events if isinstance(row, Command) and not row.failed and _SWEEPS.search(row.words)]
-    tried = [at for at, row in events if isinstance(row, Commit) and row.succeeded is None]  # maybe it went through
-    clean = max([last, *swept, *tried])
-    rows = sorted(changed_files(turns).items(), key=lambda one: one[1].last)
-    left = [path for path, row in rows if row.last > clean and not row.how.startswith((DELETED, NO_CHANGE, MOVED))]
-    files = [re.split(r"[\\/]", path)[-1] for path in left]
-    pulls = [row.url for at, row in events if at >= last and isinstance(row, PullRequest) and row.url]
-    pushed = bool(pulls) or any(at >= last and isinstance(row, Push) and row.succeeded for at, row in events)
-    behind = [row for at, row in events if at >= last and isinstance(row, Command) and not row.failed]
-    pull, merged = _pull(pulls[-1] if pulls else "", behind if pushed else [])
-    said = next((turn for turn in reversed(turns) if _speaks(turn)), None)
-    words = " ".join(said.text.split()) if said is not None else ""
-    by_user = said is not None and said.role == "user"
-    question = words.rstrip(" *_)`").endswith(("?", "？"))
-    # A chat often ends with what somebody notes; only where tools are at work is that a request.
-    waits = by_user and len(words) >= LEAST_SAID and turns[-1] is said and (question or bool(events))
-    return End(
-        files=tuple(dict.fromkeys(reversed(files)))[::-1],
-        commit=(f"commit {commit.hash[:8]}" if commit.hash else f"the commit “{commit.subject}”") if commit else "",
-        pushed=pushed if commit else None,
-        pull="" if merged else pull,
-        broken=stopped_by(turns) or _breaks_off(turns, events, "" if by_user else words),
-        waits=_beginning(words) if waits else "",
-        asks=bool(said) and not by_user and question,
-    )
+    return follow(Course(), turns).end
+
+
+@dataclass
+class Course:
+    """What must be known of the turns so far to tell how a session stands behind them, in what JSON can hold: a
+    transcript that has grown is followed on from here (`follow`). Numbers of turns count from 0, those of sub-agents
+    left out; -1 is none."""
+
+    turns: int = 0
+    only_agents: bool = False
+    files: dict[str, Changed] = field(default_factory=dict)
+    commit: str = ""
+    committed: int = -1
+    clean: int = -1
+    """The last turn behind which nothing was left uncommitted."""
+    pushed: int = -2
+    pull: str = ""
+    pulled: int = -1
+    asked_of_pulls: list[tuple[int, str, str, bool]] = field(default_factory=list)
+    """What commands told of pull requests since the commit: turn, number, address, whether merged."""
+    happened: bool = False
+    said: tuple[int, bool, str, bool, str] = (-1, False, "", False, "")
+    """Who said something last: turn, whether the user did, its beginning ("" where it is too short to be a request),
+    whether it asks, and what it announces."""
+    call: tuple[int, str, bool, str] = (-1, "", True, "")
+    """The last call: turn, kind, whether it was answered, and what the session breaks off in otherwise."""
+    answered: list[str] = field(default_factory=list)
+    """The kinds of call that have had an answer."""
+    limits: list[bool] = field(default_factory=list)
+    """Of the last turns, whether a limit of the tool stood there."""
+    by_assistant: bool = False
+    interrupted: bool = False
+    events: int = 0
+    failed: str = ""
+    """Of the last turn: who spoke, whether the user broke it off, how much happened, the command that failed in it."""
+
+    @property
+    def texts(self) -> list[str]:
+        """What it holds of what was said, beside the names of `files`."""
+        told = [row.how for row in self.files.values()] + [row[2] for row in self.asked_of_pulls]
+        return [self.commit, self.pull, *told, self.said[2], self.said[4], self.call[3], self.failed]
+
+    def take(self, turn: Turn) -> None:
+        """One more turn."""
+        at, self.turns = self.turns, self.turns + 1
+        change_files(self.files, at, turn)
+        self.failed = ""
+        for event in turn.events:
+            self.happened = True
+            self._take_event(at, event)
+        self.by_assistant, self.events = turn.role == "assistant", len(turn.events)
+        self.interrupted, self.limits = _interrupts(turn), [*self.limits, _tells_limit(turn)][-LAST_TURNS:]
+        if _speaks(turn):
+            words = " ".join(turn.text.split())
+            question = words.rstrip(" *_)`").endswith(("?", "？"))
+            beginning = _beginning(words) if len(words) >= LEAST_SAID else ""
+            sentence = re.split(r"(?<=[.!?])\s+", words)[-1]
+            announces = words.endswith((":", "：")) or (self.happened and _ANNOUNCES.match(sentence))
+            announced = sentence.rstrip(":： ")[-LONGEST_SAID:] if announces else ""
+            self.said = (at, turn.role == "user", beginning, question, announced)
+
+    def _take_event(self, at: int, event: Event) -> None:
+        if isinstance(event, Commit) and event.succeeded is not False:
+            self.clean = at  # where no outcome is told, maybe it went through
+            if event.succeeded:
+                self.committed = at
+                self.commit = f"commit {event.hash[:8]}" if event.hash else f"the commit “{event.subject}”"
+                self.asked_of_pulls = [row for row in self.asked_of_pulls if row[0] >= at]
+        elif isinstance(event, Push) and event.succeeded:
+            self.pushed = at
+        elif isinstance(event, PullRequest) and event.url:
+            self.pull, self.pulled = event.url, at
+        elif isinstance(event, Command) and not event.failed:
+            self.clean = at if _SWEEPS.search(event.words) else self.clean
+            self.asked_of_pulls += [(at, *row) for row in _of_pulls(event)]
+        if isinstance(event, Call):
+            kind = type(event).__name__
+            self.call = (at, kind, event.answered or hands_in(event), _broken_by(event))
+            if event.answered and kind not in self.answered:
+                self.answered.append(kind)
+        self.failed = _failed_by(event)
+
+    @property
+    def end(self) -> End:
+        """How the session stands behind these turns."""
+        rows = sorted(self.files.items(), key=lambda one: one[1].last)
+        left = [
+            path for path, row in rows if row.last > self.clean and not row.how.startswith((DELETED, NO_CHANGE, MOVED))
+        ]
+        files = [re.split(r"[\\/]", path)[-1] for path in left]
+        opened = self.pull if self.pulled >= self.committed else ""
+        pushed = bool(opened) or self.pushed >= self.committed
+        pull, merged = _pull(opened, self.asked_of_pulls if pushed else [])
+        at, by_user, beginning, question, _ = self.said
+        # A chat often ends with what somebody notes; only where tools are at work is that a request.
+        waits = by_user and at == self.turns - 1 and (question or self.happened)
+        return End(
+            files=tuple(dict.fromkeys(reversed(files)))[::-1],
+            commit=self.commit,
+            pushed=pushed if self.commit else None,
+            pull="" if merged else pull,
+            broken=_stopped(any(self.limits), self.interrupted) or self._breaks_off(),
+            waits=beginning if waits else "",
+            asks=at >= 0 and not by_user and question,
+        )
+
+    def _breaks_off(self) -> str:
+        at, kind, answered, broken = self.call
+        open_call = not answered and at >= self.turns - 2 and kind in self.answered
+        if open_call and broken:
+            return broken
+        _, by_user, _, _, announced = self.said
+        if announced and not by_user and not open_call and self.by_assistant and not self.events:
+            return f"ends as the assistant announces “{announced}”"
+        return self.failed
+
+
+def follow(course: Course, turns: Sequence[Turn]) -> Course:
+    """The course with the turns that came behind it, which is changed for it. Sub-agents count only where nobody else
+    speaks."""
+    own = [turn for turn in turns if not turn.agent]
+    if own and course.only_agents:
+        course = Course()
+    if not own and (not turns or (course.turns and not course.only_agents)):
+        return course
+    course.only_agents = not own
+    for turn in own or turns:
+        course.take(turn)
+    return course
+
+
+def written(course: Course) -> dict[str, Any]:
+    """A course as a table of JSON."""
+    return asdict(course)
+
+
+def read_course(row: dict[str, Any]) -> Course:
+    """A course out of the table that `written` made."""
+    return Course(**{**row, "files": {path: Changed(**held) for path, held in row["files"].items()}})
 
 
 _ANNOUNCES = re.compile(
@@ -144,21 +255,27 @@ _LIMIT = re.compile(
 )
 
 
-def _pull(url: str, commands: Sequence[Command]) -> tuple[str, bool]:
+def _of_pulls(event: Command) -> Iterator[tuple[str, str, bool]]:
+    """What a command tells of a pull request: the number that it names, its address, and whether it is merged."""
+    for told in filter(None, map(_ON_PULL.match, command_parts(event.words))):
+        named = _NUMBER.search(told["given"])
+        number = named[1] if named else ""
+        if told["verb"] == "merge":
+            yield number, "", "--auto" not in told["given"].split()
+        else:
+            shown = _OTHERS_WORDS.split(event.output, maxsplit=1)[0]
+            yield number, ["", *_ITS_URL.findall(shown)][-1], '"state":"MERGED"' in shown
+
+
+def _pull(url: str, told: Sequence[tuple[int, str, str, bool]]) -> tuple[str, bool]:
     """The pull request that was pushed to, as far as these commands tell more of it than `url`, and whether it is
     merged. One that they name by another number is another."""
     merged = False
-    for row in commands:
-        for told in filter(None, map(_ON_PULL.match, command_parts(row.words))):
-            named = _NUMBER.search(told["given"])
-            if url and named and named[1] != url.rsplit("/", 1)[-1]:
-                continue
-            if told["verb"] == "merge":
-                merged = merged or "--auto" not in told["given"].split()
-            else:
-                shown = _OTHERS_WORDS.split(row.output, maxsplit=1)[0]
-                url = [url, *_ITS_URL.findall(shown)][-1]
-                merged = merged or '"state":"MERGED"' in shown
+    for _, number, shown, now in told:
+        if url and number and number != url.rsplit("/", 1)[-1]:
+            continue
+        url = shown or url
+        merged = merged or now
     return url, merged
 
 
@@ -178,11 +295,19 @@ def _speaks(turn: Turn) -> bool:
 
 def stopped_by(turns: Sequence[Turn]) -> str:
     """What stopped a session from outside: a limit, or the user who interrupted it; "" for neither."""
-    for turn in turns[-LAST_TURNS:]:
-        if turn.role != "user" and len(turn.text) <= LONGEST_NOTICE and _LIMIT.search(turn.text):
-            return "stopped by a limit of the tool"
-    interrupted = bool(turns) and turns[-1].role == "system" and turns[-1].text.startswith(INTERRUPTED)
-    return "interrupted by the user" if interrupted else ""
+    return _stopped(any(map(_tells_limit, turns[-LAST_TURNS:])), bool(turns) and _interrupts(turns[-1]))
+
+
+def _stopped(limit: bool, interrupted: bool) -> str:
+    return "stopped by a limit of the tool" if limit else "interrupted by the user" if interrupted else ""
+
+
+def _tells_limit(turn: Turn) -> bool:
+    return turn.role != "user" and len(turn.text) <= LONGEST_NOTICE and _LIMIT.search(turn.text) is not None
+
+
+def _interrupts(turn: Turn) -> bool:
+    return turn.role == "system" and turn.text.startswith(INTERRUPTED)
 
 
 def hands_in(row: Call) -> bool:
@@ -198,23 +323,17 @@ def unanswered(turns: Sequence[Turn], events: Sequence[tuple[int, Event]]) -> tu
     return calls[-1] if any(isinstance(row, type(calls[-1][1])) and row.answered for _, row in calls) else None
 
 
-def _breaks_off(turns: Sequence[Turn], events: Sequence[tuple[int, Event]], last_words: str) -> str:
-    found = unanswered(turns, events)
-    row = found[1] if found else None
-    if isinstance(row, Edit) and row.path:
-        return f"breaks off while `{row.names[-1]}` is written"
-    if isinstance(row, Command):
-        return f"breaks off in `{row.words.split(chr(10))[0][:LONGEST_SHOWN]}`"
-    announced = re.split(r"(?<=[.!?])\s+", last_words)[-1].rstrip(":： ")
-    if (
-        (last_words.endswith((":", "：")) or (events and _ANNOUNCES.match(announced)))
-        and row is None
-        and turns
-        and turns[-1].role == "assistant"
-        and not turns[-1].events
-    ):
-        return f"ends as the assistant announces “{announced[-LONGEST_SAID:]}”"
-    failed = events[-1][1] if events and events[-1][0] >= len(turns) - 1 else None
-    if isinstance(failed, Command) and failed.failed and not failed.refused and "\n" not in failed.words:
-        return f"ends with `{failed.words[:LONGEST_SHOWN]}`, which failed"
+def _broken_by(event: Call) -> str:
+    """What a session breaks off in whose last call this is."""
+    if isinstance(event, Edit) and event.path:
+        return f"breaks off while `{event.names[-1]}` is written"
+    if isinstance(event, Command):
+        return f"breaks off in `{event.words.split(chr(10))[0][:LONGEST_SHOWN]}`"
+    return ""
+
+
+def _failed_by(event: Event) -> str:
+    """How a session ends whose last event this is."""
+    if isinstance(event, Command) and event.failed and not event.refused and "\n" not in event.words:
+        return f"ends with `{event.words[:LONGEST_SHOWN]}`, which failed"
     return ""

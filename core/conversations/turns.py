@@ -198,9 +198,10 @@ class Reading:
             self._early.append(event)
             return
         row = self.entries[-1]
-        row.events.append(event)
         if isinstance(event, Call) and id:
-            self._waiting[id] = (row, len(row.events) - 1)
+            event = replace(event, id=id)
+            self._waiting[id] = (row, len(row.events))
+        row.events.append(event)
 
     def result(
         self,

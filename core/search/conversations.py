@@ -43,6 +43,7 @@ CREATE TABLE turns(
 CREATE TABLE commands(
     thread INTEGER, position INTEGER, key TEXT, words TEXT, failed INTEGER, error TEXT, line TEXT, wrong INTEGER
 );
+CREATE TABLE courses(thread INTEGER PRIMARY KEY, course TEXT);
 CREATE TABLE vectors(turn INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE counted(entries INTEGER);
 INSERT INTO counted VALUES (0);
@@ -238,9 +239,11 @@ def put(
     pieces: Iterable[Piece],
     kept: int = HEADING,
     commands: Iterable[tuple[object, ...]] = (),
+    course: str = "",
 ) -> None:
     """Insert a conversation, or replace what is known of it, with its turns and `commands` (rows of `Ran`) from the
-    position `kept` on. The heading is always written again. A turn that says what it said before keeps its vector."""
+    position `kept` on. The heading is always written again. A turn that says what it said before keeps its vector.
+    `course` is for the next look (`course_of`)."""
     marks = ", ".join("?" * len(row))
     values = [storable(value) if isinstance(value, str) else value for value in row]
     database.execute(f"INSERT OR REPLACE INTO conversations({_HELD}) VALUES ({marks})", values)
@@ -259,7 +262,14 @@ def put(
         database.executemany("INSERT INTO vectors VALUES (?, ?)", vectors)
     rows = [[storable(one) if isinstance(one, str) else one for one in made] for made in commands]
     database.executemany(f"INSERT INTO commands VALUES ({row.id}, ?, ?, ?, ?, ?, ?, ?)", rows)
+    database.execute("INSERT OR REPLACE INTO courses VALUES (?, ?)", (row.id, course))
     database.execute("UPDATE counted SET entries = entries + ?", (len(turns),))
+
+
+def course_of(database: Database, id: int) -> str:
+    """What was left with a conversation when it was put in, "" for nothing."""
+    row = database.execute("SELECT course FROM courses WHERE thread = ?", (id,)).fetchone()
+    return row[0] if row is not None else ""
 
 
 def next_id(database: Database) -> int:
@@ -273,7 +283,8 @@ def forget(database: Database, ids: Sequence[int]) -> None:
     """Take conversations out of every answer, and the vectors of their turns with them. Their turns stay until they are
     `erased`."""
     database.executemany("DELETE FROM conversations WHERE id = ?", [(id,) for id in ids])
-    database.executemany("DELETE FROM commands WHERE thread = ?", [(id,) for id in ids])
+    for table in ("commands", "courses"):
+        database.executemany(f"DELETE FROM {table} WHERE thread = ?", [(id,) for id in ids])
     if database.execute("SELECT 1 FROM vectors LIMIT 1").fetchone() is not None:
         sql = "DELETE FROM vectors WHERE turn IN (SELECT id FROM turns WHERE thread = ?)"
         database.executemany(sql, [(id,) for id in ids])
@@ -288,6 +299,13 @@ def forgotten(database: Database) -> list[int]:
 def erase(database: Database, thread: int) -> None:
     """Take the turns of a thread out."""
     _remove(database, thread, HEADING)
+
+
+def runs_before(database: Database, thread: int, position: int) -> bool:
+    """Whether the last of what a conversation ran and edited before a position is a command."""
+    sql = "SELECT key FROM commands WHERE thread = ? AND position < ? ORDER BY position DESC, rowid DESC LIMIT 1"
+    row = database.execute(sql, (thread, position)).fetchone()
+    return row is not None and row[0] != ""
 
 
 def _remove(database: Database, thread: int, first: int) -> dict[tuple[str, str], bytes]:

@@ -40,6 +40,7 @@ from gui.views.search_rows import (
     longest,
     row_of,
 )
+from gui.views.state_line import harvest_button
 
 if TYPE_CHECKING:
     from core.commands.search import Hit
@@ -227,7 +228,11 @@ class SearchView(ListView[Findings]):
     def _entries(self) -> list[FlowRow]:
         """The commands that fit what is typed, the best first."""
         shell = self._shell
-        rows = action_entries(one for one in shell.actions.values() if not one.name.startswith(HIDDEN))
+        actions = {name: one for name, one in shell.actions.items() if not name.startswith(HIDDEN)}
+        button = harvest_button(shell.state)
+        if button.at_work:
+            actions["harvest"] = replace(actions["harvest"], words=f"Harvest: {button.at_work}", shortcut=button.tip)
+        rows = action_entries(actions.values())
         if shell.state.snapshot is not None:
             rows += file_entries(shell.state.snapshot.overview.files) + run_entries(shell.state.snapshot.overview.runs)
         return search(rows, self.words.lstrip()[1:], FITTING)

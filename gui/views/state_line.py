@@ -28,13 +28,14 @@ STATE_HEIGHT, LINKS, NARROW = 46, 4, 760
 
 class HarvestButton(NamedTuple):
     """The button that harvests: what stands on it, what its tooltip says, whether it is filled (something waits, and
-    nobody is at it), and the action that it does."""
+    nobody is at it), the action that it does, and who is at work already."""
 
     label: str
     icon: str
     tip: str
     waits: bool = False
     action: str = "harvest"
+    at_work: str = ""
 
 
 LOOK = "Look what a harvest would do and what it would cost; nothing changes before you say so"
@@ -53,11 +54,11 @@ def harvest_button(state: State) -> HarvestButton:
     """What the button says: while a harvest runs here it shows that, and while another program is at work, which."""
     if state.activity is not None:
         tip = "Show the harvest that is running: what is read, what came of it, what it costs"
-        return HarvestButton("Harvesting…", "loader", tip)
+        return HarvestButton("Harvesting…", "loader", tip, at_work="one is running")
     run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
     if run is not None and run.state == run_state.ELSEWHERE:
         tip = f"{capital(run.words)}; a harvest can begin when it has ended"
-        return HarvestButton("At work…", "loader", tip)
+        return HarvestButton("At work…", "loader", tip, at_work="another program is at work")
     if state.snapshot is not None and any(one.code == DAMAGED for one in state.snapshot.problems):
         words = "Repair the ledger: look first, then mend it from the plans that prove it"
         return HARVEST._replace(label="Repair…", icon="shield-check", tip=words, waits=True, action="doctor")

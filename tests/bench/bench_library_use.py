@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+from sqlalchemy import select
 
 from core.base.result import Ok, attempt
 from core.library import rows, schema
@@ -113,12 +114,36 @@ def compared(library: Library, questions: list[str]) -> tuple[float, float]:
     return ours, floor
 
 
+def used(folder: Path, uses: int) -> float:
+    """Median in milliseconds of retrieving where each of 200 chunks has so many uses."""
+    folder.mkdir()
+    library, questions = filled(folder, 200)
+    chance = random.Random(1)
+    with library.writing() as connection:
+        for chunk in connection.execute(select(schema.chunk.c.id)).scalars().all():
+            for _ in range(uses):
+                task, outcome = chance.choice(["debugging", "factual_lookup"]), chance.choice(["win", "miss"])
+                rows.add_trace(connection, UsageTrace(new_id(), (chunk,), task, outcome, NOW, "s", notes="because"))
+    assert library.path is not None
+    index = open_index(library.path.parent / "cache", lambda: sources(library.path))
+    took = [
+        1000 * seconds_of(partial(attempt, retrieve, library, question, now=NOW, index=index, near={}))
+        for question in questions
+    ]
+    index.close()
+    library.close()
+    return statistics.median(took)
+
+
 def figures() -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="knowledge-library-") as folder:
         library, questions = filled(Path(folder))
         ours, bare = compared(library, questions)
         library.close()
     yield f"retrieve among {CHUNKS:,} chunks: {ours:.1f} ms; bare FTS5 and a scan: {bare:.1f} ms", ours / bare, 2.0
+    with tempfile.TemporaryDirectory(prefix="knowledge-library-") as folder:
+        few, many = (used(Path(folder) / str(uses), uses) for uses in (8, 200))
+    yield f"retrieve at 200 uses of each chunk: {many:.1f} ms; at 8: {few:.1f} ms", many / few, 4.0
 
 
 if __name__ == "__main__":

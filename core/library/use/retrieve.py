@@ -19,7 +19,7 @@ from sqlalchemy import Connection, select, update
 
 from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
-from core.experience.kinds import counts_for, infer_task_type
+from core.experience.kinds import counts_for, infer_task_type, over_tasks
 from core.experience.record import misleads, warned_last
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
@@ -27,10 +27,10 @@ from core.library.places import standing_at, without_file
 from core.library.records import Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of, record_of
 from core.library.use import candidates, strategies
-from core.library.use.dossier import FULL, Dossier, level_of, shown_traces
+from core.library.use.dossier import COMPACT, FULL, RECENT, Dossier, level_of, shown_traces
 from core.library.use.postgresql import Embedder, fill_vectors
 from core.library.use.postgresql import near as near_there
-from core.library.use.usage import by_earlier_use, histories, tally_of
+from core.library.use.usage import by_earlier_use, histories, newest, tallies
 from core.search.answering import chosen
 from core.search.candidates import Candidates
 from core.search.conversations import Piece
@@ -178,7 +178,7 @@ def _order(
     table.bring(linked, behind=False)
     table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
-    counts = {key: tally_of(used) for key, used in histories(connection, pool).items()}
+    counts = tallies(connection, pool)
     table.last = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
     role = {key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in table.last}
     table.add("usage", USAGE, role)
@@ -276,7 +276,12 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, a
     documents = documents_without_content(connection, [chunk.document_id for chunk in chunks.values()])
     wanted = sorted({one.source_profile_id for one in documents.values() if one.source_profile_id})
     sources = by_ids(connection, schema.source_profile, SourceProfile, wanted)
-    used = histories(connection, keys)
+    counts = tallies(connection, keys)
+    levels = {
+        key: level_of(sum(over_tasks(counts.get(key, {})).values()), chunks[key].functional_profile) for key in keys
+    }
+    used = histories(connection, [key for key in keys if levels[key] == FULL])
+    used |= newest(connection, [key for key in keys if levels[key] == COMPACT], task_type, RECENT)
     beside = _beside(connection, keys)
     at = standing_at(connection, keys)
     gone = without_file(connection, list(documents))
@@ -288,12 +293,10 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, a
         notes = tuple(beside.get(key, ()))
         if document.id in gone:
             score, notes = min(score, least), ("the file that it was read from is not there any more", *notes)
-        tally = tally_of(used.get(key, ()))
-        level = level_of(sum(sum(row.values()) for row in tally.values()), chunk.functional_profile)
         made.append(
             Dossier(
-                chunk, document, sources.get(document.source_profile_id or ""), score, why, task_type, tally,
-                shown_traces(used.get(key, []), task_type, level), level, notes,
+                chunk, document, sources.get(document.source_profile_id or ""), score, why, task_type,
+                counts.get(key, {}), shown_traces(used.get(key, []), task_type, levels[key]), levels[key], notes,
                 place=at.get(key, ""), answer=_answer(asked, chunk),
             )
         )  # fmt: skip

@@ -7,19 +7,20 @@ has made it part of a chunk's profile. They stand where all that is known has it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, select, text, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, select, text, update
 
 from core.base.result import KnowledgeError
-from core.experience.kinds import infer_task_type, merged
+from core.experience.kinds import Tally, infer_task_type, merged
 from core.experience.record import kept
 from core.library import schema
 from core.library.database import Library
 from core.library.records import UsageTrace, new_id
-from core.library.rows import add_trace, beginning, in_parts, traces
+from core.library.rows import IDS, add_trace, beginning, in_parts, traces
 from core.search.words import STOP_WORDS, Stems, words_of
 
 OUTDATED = -1
@@ -56,11 +57,48 @@ def by_chunk(known: Sequence[UsageTrace]) -> dict[str, list[UsageTrace]]:
     return found
 
 
+def tallies(connection: Connection, chunk_ids: Iterable[str]) -> Mapping[str, Tally]:
+    """Chunk -> task -> outcome -> how often, of those that were used. The database counts: a chunk that serves well has
+    hundreds of traces, and every question weighs dozens of chunks."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for part in in_parts(chunk_ids):
+        for row in connection.execute(_TALLIES, {"ids": part}):
+            found.setdefault(row.chunk_id, {}).setdefault(row.task_type, {})[row.outcome] = row.number
+    return found
+
+
+_TALLIES = (
+    select(_j.chunk_id, _t.task_type, _t.outcome, func.count().label("number"))
+    .join(schema.usage_trace, _t.id == _j.trace_id)
+    .where(_j.chunk_id.in_(IDS))
+    .group_by(_j.chunk_id, _t.task_type, _t.outcome)
+)
+
+
 def histories(connection: Connection, chunk_ids: Iterable[str]) -> dict[str, list[UsageTrace]]:
     """The traces of each chunk that was used, newest first."""
+    return _histories(connection, chunk_ids, lambda part: select(_j.trace_id).where(_j.chunk_id.in_(part)))
+
+
+def newest(connection: Connection, chunk_ids: Iterable[str], task_type: str, count: int) -> dict[str, list[UsageTrace]]:
+    """Of the traces of each chunk at a kind of task the newest, newest first: `count` of them, or all that there are.
+    What another chunk has among its newest may stand behind them."""
+
+    def ids(part: Sequence[str]) -> Select[Any]:
+        place = func.row_number().over(partition_by=_j.chunk_id, order_by=(_t.timestamp.desc(), _t.id.desc()))
+        asked = select(_j.trace_id, place.label("place")).join(schema.usage_trace, _t.id == _j.trace_id)
+        rows = asked.where(_j.chunk_id.in_(part), _t.task_type == task_type).subquery()
+        return select(rows.c.trace_id).where(rows.c.place <= count)
+
+    return _histories(connection, chunk_ids, ids)
+
+
+def _histories(
+    connection: Connection, chunk_ids: Iterable[str], ids: Callable[[Sequence[str]], Select[Any]]
+) -> dict[str, list[UsageTrace]]:
     found: dict[str, list[UsageTrace]] = {}
     for part in in_parts(chunk_ids):
-        used = by_chunk(traces(connection, select(_j.trace_id).where(_j.chunk_id.in_(part))))
+        used = by_chunk(traces(connection, ids(part)))
         found |= {chunk: used[chunk] for chunk in part if chunk in used}
     return found
 
