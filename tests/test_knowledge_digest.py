@@ -148,6 +148,17 @@ def test_what_struck_often_gets_the_room_before_what_is_merely_newer() -> None:
     assert facts.index("The colour") < facts.index("Redis"), "the order of a section stays that of the days"
 
 
+def test_a_command_that_failed_here_gets_the_room_before_what_was_done() -> None:
+    """Of a small digest five lines told what had been added, and the command that fails in each session was cut off."""
+    failed = "- `make test` fails (“no Redis”); `make up test` works [from: c1, 2026-01-01]"
+    remark = [f"- Report {at} needs a title {'x' * 80} [from: c1, 2026-01-02]" for at in range(9)]
+    done = [f"- Added error {at} to the report {'x' * 80} [from: c1, 2026-01-03]" for at in range(9)]
+    small = render_digest({"facts": bullets(failed, *remark, *done)}, 1024)
+    assert small is not None and failed in small.text and "Report" in small.text and "Added" not in small.text
+    large = render_digest({"facts": bullets(failed, *remark, *done)}, 4096)
+    assert large is not None and large.text.count("Added") == 9, "the file that hosts read tells all that fits"
+
+
 def test_one_giant_bullet_does_not_hide_the_rest() -> None:
     digest = render_digest({"tasks_open": bullets("- " + "x" * 9000), "facts": bullets("- small")}, 4096)
     assert digest is not None and "- small" in digest.text and "## Open tasks" not in digest.text

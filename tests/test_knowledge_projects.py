@@ -90,6 +90,61 @@ def test_a_context_names_conversations_in_short(tmp_path: Path) -> None:
     found = project_digest(world.paths, 4096, projects, APP, only=True)
     assert found is not None and "rollout" not in found.text
     assert all(f" [from: {name[-14:-6]}, " in found.text for name in names)
+    world.knowledge("facts.md", line("told", "files/tool/cd-86afb9c782-0.jsonl"))
+    names = ["files/tool/cd-86afb9c782-0.jsonl", "files/tool/cd-87afb9c782-0.jsonl", "cd-86afb"]
+    for some, called in ((names[:2], "cd-86afb"), (names, "cd-86afb9")):
+        found = project_digest(world.paths, 4096, dict.fromkeys(some, PROJECTS["mine"]), APP, only=True)
+        assert found is not None and f"[from: {called}, " in found.text
+
+
+def facts_shown(world: World) -> list[str]:
+    """The lines of a context of the project that `mine` is of, without their provenances."""
+    found = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
+    rows = found.text.split("\n") if found is not None else []
+    return [row.removeprefix("- ").partition(" [from: ")[0] for row in rows if row.startswith("- ")]
+
+
+@pytest.mark.parametrize(
+    ("category", "text", "stays"),
+    [
+        ("facts", "Added a `--plain` flag to the report", False),
+        ("facts", "`src/report.py` — Renamed `show_all` to `show`", False),
+        ("facts", "Verified `HEAD` and `origin/main` are the same; CI is queued", False),
+        ("facts", "Done. Removed the old hook", False),
+        ("facts", "Removed the old hook because it ran the tests twice", True),
+        ("facts", "Verified that the client cannot read the keyring", True),
+        ("facts", "Set `PLAIN=1` before the first run", True),
+        ("facts", "Added headers are sent twice by the proxy", True),
+        ("decisions", "Replaced the queue with a table", True),
+        ("tasks", "Verification gap: the tests were not run", True),
+    ],
+)
+def test_what_was_merely_done_is_no_news_to_the_next_session(
+    tmp_path: Path, category: str, text: str, stays: bool
+) -> None:
+    """A third of the lines told what the repository shows: a flag was added, a commit was pushed."""
+    world = World(tmp_path)
+    world.knowledge(f"{category}.md", line(text, "mine"))
+    assert facts_shown(world) == ([text] if stays else [])
+    world.knowledge(f"{category}.md", f"- {text}\n- {text} twice [from: by-hand, 2026-01-02]\n")
+    mine = project_digest(world.paths, 4096, PROJECTS, APP, only=False)
+    assert mine is not None and f"- {text}\n" in mine.text and f"{text} twice" in mine.text, "the user wrote them"
+
+
+def test_of_orders_of_the_same_checks_the_usual_one_is_told(tmp_path: Path) -> None:
+    """Five lines of eighteen said in which order a formatter, a linter and the tests were run."""
+    world = World(tmp_path)
+    runs = [("mine", "fmt -> lint -> test"), ("below", "fmt -> lint -> test"), ("below", "test -> lint")]
+    runs += [("mine", "lint -> test"), ("mine", "tag -> push")]
+    rows = [line(f"**Checks of app**: {steps}", source) for source, steps in runs]
+    world.knowledge("playbooks.md", "".join([*rows, line("**Release**: fmt -> lint", "mine")]))
+    checks = [row for row in facts_shown(world) if "Checks" in row]
+    assert checks == ["**Checks of app**: fmt -> lint -> test (in 2 conversations)", "**Checks of app**: tag -> push"]
+    assert "**Release**: fmt -> lint" in facts_shown(world)
+    later = line("**Checks of app**: fmt -> lint -> build -> test", "mine").replace("01-02", "03-02")
+    world.knowledge("playbooks.md", "".join([*rows, later]))
+    assert "**Checks of app**: fmt -> lint -> build -> test" in facts_shown(world), "it has all steps, and is later"
+    assert len([row for row in facts_shown(world) if "lint" in row]) == 1
 
 
 def test_what_seems_outdated_says_so_and_gives_its_room_to_what_is_sure(tmp_path: Path) -> None:

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.base import files
-from core.base.markdown import Bullet
+from core.base.markdown import ARROW, BY_HAND, Bullet
 from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
 from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.confirmed import read_confirmed
 from core.knowledge.removed import read_hidden
-from core.knowledge.same import Statement, statements
+from core.knowledge.same import Statement, statements, what_is_said
 
 if TYPE_CHECKING:
     from core.knowledge.alike import Placed
@@ -99,18 +99,69 @@ _STRUCK = re.compile(
     r"must|needs?|requires?|instead of|workaround|silently|despite|although)\b",
     re.IGNORECASE,
 )
+_FAILED = re.compile(r" fails (?:\d+ times )?\(“")
+"""How a harvest by rules tells of a command that failed, with its error and what worked."""
 _STANDS = re.compile(
     r"\b(?:always|never|must|only|don't|do not|prefer\w*|no longer|from now on|instead of)\b| — not: ", re.IGNORECASE
 )
 _REASON = re.compile(r" — |\b(?:because|since|so that)\b", re.IGNORECASE)
 
 
+_WAS_DONE = re.compile(
+    r"(?:`[^`]+`\s*[:—–-]+\s*)?(?:(?:also|now) )?(?:done(?=[.:!])|added|removed|renamed|replaced|changed|updated|moved|"
+    r"fixed|introduced|reordered|consolidated|converted|switched|kept|restored|extracted|inlined|bumped|dropped|merged|"
+    r"wired|rewrote|reworked|adjusted|edited|deleted|committed|pushed|verified|verification|confirmed)\b"
+    r"(?!-| [a-z]+(?: \S+)? (?:is|are|was|were|has|have|must|may|can)\b)",  # "added headers are sent twice"
+    re.IGNORECASE,
+)
+_TEACHES = re.compile(
+    rf"{_REASON.pattern}|\b(?:fails|breaks|crashes|hangs|rejects|refuses|cannot|can't|does(?: not|n't))\b",
+    re.IGNORECASE,
+)
+
+
+def _saves(category: str, bullet: Bullet) -> bool:
+    """Whether a line can save a later session something: not a fact that tells only what a session did or checked, for
+    that the repository shows. One with a reason or a failure in it is news."""
+    done = _WAS_DONE.match(bullet.text) if category == "facts" else None
+    return done is None or _by_hand(bullet) or _TEACHES.search(bullet.text, done.end()) is not None
+
+
+def _by_hand(bullet: Bullet) -> bool:
+    return any(one is None or one.source == BY_HAND for one in (bullet.provenance, *bullet.again))
+
+
+def _usual_orders(playbooks: Sequence[Bullet]) -> list[Bullet]:
+    """Of harvested playbooks of one name that share half of their steps or more, the one that most conversations took,
+    the newest of those, or a later one that has all of its steps."""
+    kept: list[tuple[str, set[str], Statement]] = []
+    newest = newest_first(statements(row for row in playbooks if not (row.struck or _by_hand(row))))
+    for row in sorted(newest, key=lambda row: row.conversations, reverse=True):
+        name, _, steps = row.bullet.text.partition(": ")
+        own = set(steps.split(ARROW))
+        for at, (other, theirs, usual) in enumerate(kept):
+            if name == other and 2 * len(own & theirs) >= min(len(own), len(theirs)):
+                if own > theirs and row.bullet.last_day > usual.bullet.last_day:
+                    kept[at] = (name, own, row)
+                break
+        else:
+            kept.append((name, own, row))
+    told = {what_is_said(row.bullet) for _, _, row in kept}
+    return [row for row in playbooks if _by_hand(row) or what_is_said(row) in told]
+
+
 def _worth(category: str, statement: Statement) -> tuple[int, int]:
-    """What a line saves who begins a session: a pitfall or a quirk more than a standing rule, then a decision with its
-    reason, what is open, the rest; of two such the one that more conversations met."""
+    """What a line saves who begins a session: a command that failed here most, a pitfall or a quirk more than a
+    standing rule, then a decision with its reason, what is open, the rest, and what was merely done; of two such the
+    one that more conversations met."""
     text, again = statement.bullet.text, statement.conversations
-    if category == "facts" and _STRUCK.search(text):
-        return 5, again
+    if not _saves(category, statement.bullet):
+        return 0, again
+    if category == "facts" and not _WAS_DONE.match(text):
+        if _FAILED.search(text):
+            return 6, again
+        if _STRUCK.search(text):
+            return 5, again
     if category == "decisions" and _STANDS.search(text):
         return 4, again
     if category == "decisions" and _REASON.search(text):
@@ -212,10 +263,8 @@ def _short_provenances(names: Iterable[str]) -> Callable[[str], str]:
     def short(found: re.Match[str]) -> str:
         stem = name_stem(found["name"])
         own = stem.rpartition("/")[2]  # of one in a folder
-        if own != stem and len(own) <= 2 * SHORT_NAME and sum(is_short_for(own, other) for other in stems) == 1:
-            return f"[from: {own}, {found['day']}]"
         for size in range(SHORT_NAME, len(stem)) if stem in stems else ():
-            for part in (stem[:size].rstrip("-_. "), stem[-size:].lstrip("-_. ")):
+            for part in (own[:size].rstrip("-_. "), stem[-size:].lstrip("-_. ")):
                 if len(part) >= SHORT_NAME and sum(is_short_for(part, other) for other in stems) == 1:
                     return f"[from: {part}, {found['day']}]"
         return found[0]
@@ -226,7 +275,7 @@ def _short_provenances(names: Iterable[str]) -> Callable[[str], str]:
 def is_short_for(part: str, name: str) -> bool:
     """Whether a context may call a conversation so."""
     stem = name_stem(name)
-    return stem.startswith(part) or stem.endswith(part)
+    return stem.startswith(part) or stem.endswith(part) or stem.rpartition("/")[2].startswith(part)
 
 
 def name_stem(name: str) -> str:
@@ -254,9 +303,12 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
     removed, again = read_hidden(paths), read_confirmed(paths) or {}
     whole = {name: read_category(paths, name, removed, again) for name in SECTIONS}
     found = {
-        name: [told for row in rows if (told := as_told(row, projects, here, farthest)) is not None]
+        name: [
+            told for row in rows if _saves(name, row) and (told := as_told(row, projects, here, farthest)) is not None
+        ]
         for name, rows in whole.items()
     }
+    found["playbooks"] = _usual_orders(found["playbooks"])
 
     def rank(statement: Statement) -> int:
         return nearness((statement.bullet, *statement.others), projects, here)
