@@ -85,7 +85,6 @@ class Shell:
         self.scale = 0.0
         """The scale that the user has chosen, 0 for none; to be remembered."""
         self.choices: dict[str, str] = {}
-        self._chosen: dict[str, Selection] = {}  # view -> what was selected when it was left
         self.on_refresh: Callable[[], object] = lambda: None
         self.use_home: Callable[[Workspace], object] = lambda _: None
         self.on_next_reading: list[Callable[[], object]] = []
@@ -94,8 +93,8 @@ class Shell:
         self.on_read: Callable[[Reading], object] = lambda _: None
         self.on_success: Callable[[str], object] = lambda _name: None
         self.layers: list[Callable[[str, frozenset[str], bool], bool]] = []
-        self.at_end: list[Callable[[], object]] = []
-        """What ends threads that a view has begun; windows made with `look.own` are deleted with the look."""
+        self.on_watch: Callable[[str], object] = lambda _path: None
+        """Hears of the source file whose changes are looked for beside those of the store."""
         self.search_place = 0  # where the field of the search stands: in the header, where there is one
         self.dirty = True
         self.history = History()
@@ -125,18 +124,9 @@ class Shell:
 
     def show(self, view: str) -> None:
         """Open a view by its name. What was selected goes with the view that is left, unless the other one shows such
-        things (`Selection.home`), and comes back with it: the inspector never speaks of what is not in sight."""
-        before, selected = self.state.view, self.state.selected
-        if view != before:
-            self._chosen[before] = selected
-            if selected.home != view:
-                selected = self._chosen.get(view, NOTHING)
-        self.change(view=view, selected=selected)
-
-    def forget_selections(self) -> None:
-        """For another home, where none of them is; nor is what was done in this one."""
-        self._chosen.clear()
-        self.history.clear()
+        things (`Selection.home`): the evidence never speaks of what is not in sight."""
+        selected = self.state.selected
+        self.change(view=view, selected=selected if view in (self.state.view, selected.home) else NOTHING)
 
     def read(self, key: str = "", name: str = "", turn: int = 0, words: str = "") -> None:
         """Open the reader on a conversation; see `Reading`."""
@@ -411,8 +401,6 @@ class Shell:
 
     def dispose(self, timeout: float = 10.0) -> bool:
         """Cancel every job and wait for the workers; True when all have ended."""
-        for call in self.at_end:
-            call()
         for worker in self._workers.values():
             worker.cancel_all()
         end = time.monotonic() + timeout

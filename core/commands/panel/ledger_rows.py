@@ -34,8 +34,8 @@ class LedgerRows:
 
     `tools`, `projects` (folders) and `days` (ISO dates) are "" where nobody knows; `written` counts the items that a
     conversation gave. `by_day` and `by_project` count conversations. `newest` is when the newest entry was made
-    (ISO 8601, "" for none), and how many conversations failed in its run; `lost_notes` counts notes whose file was not
-    found. `mark` is another one where any conversation is called otherwise.
+    (ISO 8601, "" for none), and how many conversations failed in its run. `mark` is another one where any conversation
+    is called otherwise.
     """
 
     def __init__(self, walk: Walk, at: Callable[[int], LedgerRow], *, in_order: bool = True) -> None:
@@ -43,7 +43,7 @@ class LedgerRows:
         self._at = at
         self._first: Sequence[LedgerRow] = ()
         self._known: dict[str, Called] = {}
-        self.newest, self.lost_notes, self.mark = ("", 0), 0, 0
+        self.newest, self.mark = ("", 0), 0
         same: dict[Any, Any] = {}  # what is equal is kept once
         columns, times, runs, failed = [list[Any]() for _ in range(5)], list[str](), list[Any](), Counter[Any]()
         begins, keys, words, numbers = array("Q"), array("q"), array("q"), array("I")
@@ -57,8 +57,6 @@ class LedgerRows:
             times.append(str(entry.get("at") or ""))
             runs.append(same.setdefault(run, run))
             failed[runs[-1]] += status == "harvest-failed"
-            lost = entry.get("notes_as_facts")
-            self.lost_notes += lost if isinstance(lost, int) else 0
             if here is not UNCALLED:
                 name = name_of(entry)
                 self.mark = hash((self.mark, name, here.title, here.tool, here.day, here.project))
