@@ -79,7 +79,6 @@ def view_keys() -> tuple[Shortcut, ...]:
 
 
 LOADING = "The store is being read"
-ERROR_SECONDS = 3.0  # an error younger than that goes along to the view that is opened
 
 
 class Workbench:
@@ -138,7 +137,6 @@ class Workbench:
     def open(self, name: str) -> None:
         """Put a view into the middle, and let it know, also when it is there already."""
         if name != self._open:
-            self.banner.outlive(ERROR_SECONDS)
             self._open_view(name)
         opened = getattr(self.views[name], "opened", None)
         if opened is not None:
