@@ -23,7 +23,6 @@ from core.commands.history.ledger import LedgerRow
 from core.commands.panel.ledger_rows import LedgerRows
 from core.commands.panel.overview import WAITING
 from core.commands.panel.titles import NO_TOOL, Called, called
-from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
 from gui.state import NO_ROWS, Selection, State
 from gui.toolkit.icons import icon
@@ -238,31 +237,13 @@ MADE = 400
 
 TEACH = (
     "Nothing harvested yet",
-    "A harvest reads your conversations with AI tools and writes what they taught\n"
-    "into files of yours. The button at the top right first shows what it would do.",
+    "What became of each conversation stands here once a harvest has read it,\nand what it taught in files of yours.",
 )
-
-
 UNREADABLE = (
     "The ledger cannot be read",
     "It says what became of each conversation. Your bullets are not touched.\n"
     "“Repair…” at the top right mends it from the plans that prove it.",
 )
-
-
-def teaching(run: RunState | None, unreadable: bool = False) -> tuple[str, str]:
-    """Title and words of an empty ledger: what a harvest does, or how the one stands that has begun."""
-    if unreadable:
-        return UNREADABLE
-    if run is not None and run.at_work:
-        title = "The first harvest is running" if run.work == "harvest" else TEACH[0]
-        return title, f"{capital(run.words)}.\nWhat a harvest reads appears here when it has finished."
-    if run is not None and run.state == INTERRUPTED:
-        return (
-            "The first harvest was cut off",
-            f"{capital(run.words)}.\n“Finish now” above writes that, and asks no model.",
-        )
-    return TEACH
 
 
 class ConversationsView(FilteredView):
@@ -319,7 +300,6 @@ class ConversationsView(FilteredView):
             look, self._full, icon="funnel", title="No conversation is of these weeks and statuses",
             words="Esc shows all of them again.", action="Show all", on_action=self.clear,
         )  # fmt: skip
-        self._taught = TEACH
 
     def waits(self, state: State) -> bool:
         """Until the first rows of the ledger are there."""
@@ -344,7 +324,7 @@ class ConversationsView(FilteredView):
             self._leave_out(self.entries)
             self.table.refresh()
         self._take(looked.waiting, snapshot.ledger)
-        self._teach_state(state)
+        self._tell_teach(state)
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()
@@ -456,7 +436,6 @@ class ConversationsView(FilteredView):
         self.table.set_rows(order, keep_place=fresh)
         self._none.show(not order and bool(entries))
         dpg.configure_item(self.table.item, show=bool(order) or not entries)
-        self._teach_state(self._shell.state)
         empty = not entries
         if empty != self._empty:
             self._empty = empty
@@ -469,13 +448,11 @@ class ConversationsView(FilteredView):
         known = {"tool": any(tool not in NO_TOOL for tool in entries.tools), "ends": self._ends}
         self.table.leave_out({column for column, there in known.items() if not there})
 
-    def _teach_state(self, state: State) -> None:
-        """What an empty ledger says: what a harvest does, or how the one stands that has begun."""
-        run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
-        teach = teaching(run, state.snapshot is not None and known_counts(state.snapshot) is None)
-        if teach != self._taught:
-            self._taught = teach
-            self._teach.tell(teach[1], title=teach[0])
+    def _tell_teach(self, state: State) -> None:
+        """What stands there without an entry: that there is none, or that the ledger cannot be read."""
+        unreadable = state.snapshot is not None and known_counts(state.snapshot) is None
+        title, words = UNREADABLE if unreadable else TEACH
+        self._teach.tell(words, title)
 
     # --- what the user does ---
 
