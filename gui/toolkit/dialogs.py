@@ -1,5 +1,5 @@
 """What lies over the rest: a modal window with Esc and Enter, the one question of a panel (a title, what will happen, a
-yes that somebody hears), and a menu at the mouse."""
+yes that somebody hears), and a menu."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ class MenuRow:
 
 
 class Menu:
-    """A popup built once for `most` lines; `open(rows)` fills and shows it at the mouse. Esc and a click beside close
+    """A popup built once for `most` lines; `open(rows, place)` fills and shows it. Esc and a click beside close
     it; Up, Down and Enter work as well."""
 
     def __init__(self, look: Look, most: int = 8) -> None:
@@ -252,16 +252,16 @@ class Menu:
         """Whether it is there: Dear PyGui closes it by itself after a click beside it."""
         return bool(self._rows) and bool(dpg.is_item_shown(self.item))
 
-    def open(self, rows: Sequence[MenuRow], place: tuple[float, float] | None = None) -> None:
-        """Show these lines at the mouse, or with the first of them chosen at a place in the window, for the keys."""
-        self._rows, self._at = rows[: len(self._items)], -1 if place is None else 0
+    def open(self, rows: Sequence[MenuRow], place: tuple[float, float]) -> None:
+        """Show these lines at a place in the window, the first of them chosen for the keys."""
+        self._rows, self._at = rows[: len(self._items)], 0
         for number, item in enumerate(self._items):
             row = self._rows[number] if number < len(self._rows) else None
             dpg.configure_item(item, show=row is not None)
             if row is not None:
                 dpg.configure_item(item, label=labelled(row.label, row.icon) + (f"   {row.key}" if row.key else ""))
         self._light()
-        x, y = place or dpg.get_mouse_pos(local=False)
+        x, y = place
         wide, tall = self._look.px(MENU_WIDTH + 14), self._look.px(14 + 31 * len(self._rows))
         from_left, from_top, width, height = self._look.place()
         left, top = min(int(x), from_left + width - wide), min(int(y), from_top + height - tall)

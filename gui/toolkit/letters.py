@@ -207,7 +207,6 @@ class Fitting:
         self._font = font
         self._items: dict[int, Fitted] = {}
         self._holder = 0
-        self._hints: dict[int, tuple[str, float, float]] = {}  # field -> its words, padding, the width they are cut for
 
     def add(self, item: int, how: str, role: str) -> int:
         """Fit the words of an item from now on: `LINES`, `END`, `PATH`, or `FIELD` (a path that can be copied, whole
@@ -224,10 +223,6 @@ class Fitting:
         finally:
             self._holder = before
 
-    def hint(self, field: int, words: str, padding: float) -> None:
-        """Cut what an empty field says where it is narrower than that; a key that is named at its end goes first."""
-        self._hints[field] = (words, padding, 0.0)
-
     def words(self, item: int) -> str:
         """All the words of an item, also where it shows less."""
         one, value = self._items.get(item), str(dpg.get_value(item))
@@ -237,12 +232,10 @@ class Fitting:
         """Fonts or words have another size now."""
         for one in self._items.values():
             one.room = 0.0
-        self._hints = {field: (words, padding, 0.0) for field, (words, padding, _) in self._hints.items()}
 
     def clear(self) -> None:
         """Know no item any more."""
         self._items.clear()
-        self._hints.clear()
 
     def tick(self) -> bool:
         """Before each frame; true when something was set again."""
@@ -261,20 +254,7 @@ class Fitting:
             if fresh or (room is not None and abs(room - one.room) > 0.5):
                 one.room = room if room is not None else one.room
                 changed = self._fit(item, one) or changed
-        for field, (words, padding, width) in self._hints.items():
-            state = dpg.get_item_state(field)
-            if state.get("visible") and state["rect_size"][0] != width:
-                changed = self._fit_hint(field, words, padding, state["rect_size"][0]) or changed
         return changed
-
-    def _fit_hint(self, field: int, words: str, padding: float, width: float) -> bool:
-        wide = LETTERS.wide(self._font("text"))
-        if wide is None:
-            return True
-        self._hints[field] = (words, padding, width)
-        room = width - 2 * padding
-        dpg.configure_item(field, hint=words if wide(words) <= room else cut(words.rstrip("/ "), room, wide))
-        return True
 
     def _fit(self, item: int, one: Fitted) -> bool:
         wide = LETTERS.wide(self._font(one.role))
