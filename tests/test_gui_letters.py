@@ -9,7 +9,6 @@ from gui.toolkit.icons import icon
 from gui.toolkit.letters import cells, cut, cut_path, tip_words, wrapped
 from gui.toolkit.typeset import lettered, visible
 from gui.views.conversations import COLUMNS, cell, row_of, tip
-from gui.views.inspector.rows import items_words
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 
@@ -76,11 +75,8 @@ def test_the_ledger_and_the_inspector_count_the_same_items() -> None:
     shown, color = cell(row, GAVE, 0.0)
     assert [part[2:] for part in str(shown).split("   ")] == ["7", "2", "2"] and color == "muted"
     assert "7 facts  ·  2 tasks\n9 written, 2 held back" in tip(row) and row.items == 11
-    assert items_words(entry, 11) == "9 written, 2 held back in quarantine.md"
-    assert items_words(entry, 10) == "9 written, 2 held back in quarantine.md, 1 said twice"
     held = row_of("k", {"path": "/x", "status": "harvested", "items": {"facts": 0}, "quarantined": 17})
     assert cell(held, GAVE, 0.0) == (f"{icon('shield')} 17", "edited")
-    assert items_words({"items": {"facts": 3}}, 3) == ""
 
 
 def test_scripts_without_letters_are_named_and_not_shown_as_replacement_marks() -> None:

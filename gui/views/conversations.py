@@ -110,12 +110,6 @@ def row_of(key: str, entry: Mapping[str, Any]) -> Row:
     )  # fmt: skip
 
 
-def counted(entry: Mapping[str, Any]) -> tuple[int, int]:
-    """How many items of a conversation were written into the knowledge files, and how many are held back."""
-    row = row_of("", entry)
-    return sum(row.gave.values()), row.held
-
-
 def file_of(entry: Mapping[str, Any]) -> str:
     """A conversation's own name."""
     return str(entry.get("name") or "") or PurePath(str(entry.get("path") or "")).name
