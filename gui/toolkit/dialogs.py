@@ -16,7 +16,6 @@ from gui.toolkit.widgets import Button, floating, labelled, text
 MARGIN, EDGE = 24, 12  # the least distance of a dialog from the sides of the window, and from its top and bottom
 USUAL_AROUND = 100  # what a dialog has above and below its content, before anybody measured
 PADDING = 16  # of the style "modal"
-USUAL_HEIGHT = 800  # of a window, in unscaled pixels
 
 
 class Dialog:
@@ -103,11 +102,6 @@ class Dialog:
     def room(self) -> float:
         """How tall its content may be in this window, in unscaled pixels, without scrolling."""
         return float(self._look.place()[3] / self._look.scale - self._around - 2 * (PADDING + EDGE) - 2)
-
-    @property
-    def more(self) -> float:
-        """How much higher its lists may be than in a window of usual height, in unscaled pixels."""
-        return max(0.0, float(self._look.place()[3] / self._look.scale - USUAL_HEIGHT) * 0.8)
 
     def set_title(self, words: str) -> None:
         """Another title."""

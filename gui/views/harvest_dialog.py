@@ -283,9 +283,9 @@ class HarvestDialog:
 
     def _fit(self) -> None:
         """Lists as high as the window has room for, and that of the plan no higher than its rows need."""
-        self.watch.grow(self.dialog.more, self.dialog.room)
+        self.watch.shrink(self.dialog.room)
         wanted = LIST_HEAD + ROW_HEIGHT * len(self.list.rows)
-        most = min(LEAST + self.dialog.more, self.dialog.room - AROUND)
+        most = min(LEAST, self.dialog.room - AROUND)
         self._look.size(self._plan_list, height=max(AROUND, min(wanted, most)))
 
     def refresh(self, state: State) -> None:

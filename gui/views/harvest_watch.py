@@ -3,7 +3,6 @@ dialog that shows them, the new bullets at the left, what becomes of the convers
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +10,7 @@ from dataclasses import replace
 import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
-from core.base.figures import age, count, dollars, tokens
+from core.base.figures import count, dollars, tokens
 from core.harvest.report import HarvestReport
 from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Watch
 from gui.state import Activity
@@ -82,20 +81,16 @@ def kinds_words(counts: Mapping[str, int]) -> str:
     return joined(*(f"{looks.name} {counts[name]:,}" for name, looks in CATEGORIES.items() if counts.get(name)))
 
 
-def best_rows(best: Sequence[Came], now: float) -> tuple[FlowRow, ...]:
+def best_rows(best: Sequence[Came]) -> tuple[FlowRow, ...]:
     """The best new lines as they come, each with its conversation and why it is worth a look."""
     return tuple(
         replace(
             marked_down(("came", at, came.line.text), came.line.text),
-            meta=joined(came.talk.title, came.line.why, _ago(came.at, now)),
+            meta=joined(came.talk.title, came.line.why),
             icon=CATEGORIES[came.line.category].icon, color=CATEGORIES[came.line.category].color,
         )
         for at, came in enumerate(best)
     )  # fmt: skip
-
-
-def _ago(at: float, now: float) -> str:
-    return "just now" if now - at < 5 else f"{age(at, now)} ago"
 
 
 def gained_rows(run: Run) -> tuple[FlowRow, ...]:
@@ -167,10 +162,9 @@ class RunPart:
         self.result.build(self._right)
         look.follow(self._sides, self._fit)
 
-    def grow(self, more: float, room: float) -> None:
-        """This many unscaled pixels higher than at first, in a window that has room for them; lower where the whole has
-        no more `room`: then only the lists scroll."""
-        self._look.size(self._sides, height=max(LOW, min(TALL + more, room - ABOVE)))
+    def shrink(self, room: float) -> None:
+        """Lower where the whole has no more `room` (unscaled pixels): then only the lists scroll."""
+        self._look.size(self._sides, height=max(LOW, min(TALL, room - ABOVE)))
 
     def _fit(self, width: float, height: float) -> None:
         """Beside each other, or below each other in a narrow window."""
@@ -189,8 +183,8 @@ class RunPart:
 
     def watch(self, run: Run, activity: Activity | None, config: Config) -> None:
         """Show how far it is; does nothing while there is no news."""
-        watch, now = run.watch, time.monotonic()
-        seen = (id(watch), watch._news if watch is not None else 0, int(now // 10))
+        watch = run.watch
+        seen = (id(watch), watch._news if watch is not None else 0)
         if watch is None or seen == self._shown:
             return
         self._shown = seen
@@ -201,7 +195,7 @@ class RunPart:
         self._bar.set(watch.through / max(1, len(watch.talks)))
         self.result.set_rows(state_lines(watch), keep_place=True)
         again = f", {watch.again:,} said again" if watch.again else ""
-        rows = best_rows(watch.best[:BEST], now)
+        rows = best_rows(watch.best[:BEST])
         self._put(f"{count(sum(watch.counts.values()), 'new bullet')}{again}", kinds_words(watch.counts), rows,
                   "" if rows else "The best new bullets stand here as they come.")  # fmt: skip
 

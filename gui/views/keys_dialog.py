@@ -65,7 +65,7 @@ class KeysDialog:
 
     def _fit(self) -> None:
         """In a low window its page is lower, so that only the list scrolls."""
-        self._look.size(self._page, height=min(KEYS_HEIGHT + self.dialog.more, self.dialog.room - GAP))
+        self._look.size(self._page, height=min(KEYS_HEIGHT, self.dialog.room - GAP))
 
     def open(self) -> None:
         """Show it."""
