@@ -189,9 +189,7 @@ def headline(note: NoteView) -> tuple[str, str]:
 TREE, SLIM_TREE, ROOMY, BESIDE, APART = 320, 220, 860, 600, 1080
 """How wide the tree is, and below a width of the view; from which width on it stands beside the text, not above it, and
 the notes beside the text, not below their lines."""
-LIST_HEIGHT, SHORT_LIST = 176, 92
-SHORT = 420
-"""In a view lower than this the tree above the text gives way to it."""
+LIST_HEIGHT = 176
 
 
 class FilesView(FilteredView):
@@ -265,7 +263,7 @@ class FilesView(FilteredView):
         """The tree beside the text, or above it where there is no room."""
         look, beside = self._look, width >= self._look.px(BESIDE)
         dpg.configure_item(self._both, horizontal=beside)
-        tall = -1 if beside else SHORT_LIST if height < look.px(SHORT) else LIST_HEIGHT
+        tall = -1 if beside else min(LIST_HEIGHT, int(height / look.scale / 3))
         tree_width = TREE if width >= look.px(ROOMY) else SLIM_TREE
         look.size(self._listing, width=tree_width if beside else -1, height=tall)
         if self.columns.shows("notes") != (width >= look.px(APART)):
