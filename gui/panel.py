@@ -80,7 +80,7 @@ class KnowledgePanel:
         self.jobs = Jobs(wake, self._fault)
         self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale)
         self.usual_scale = scale
-        self.shell = Shell(self.look, workspace, lambda: self.jobs.wake())  # the host's loop may set another
+        self.shell = Shell(self.look, workspace)
         self.shell.choices.update(choices or {})
         self._compact, self._on_harvest = compact, on_harvest
         if project:
@@ -181,8 +181,8 @@ class KnowledgePanel:
         self.look.focus.take()
 
     def tick(self) -> float | None:
-        """Before each frame: do what was posted, show what workers found. 0.0: another frame is wanted; None: idle."""
-        worked = self.jobs.run() + self.shell.drain()
+        """Before each frame: do what was posted, show what came of it. 0.0: another frame is wanted; None: idle."""
+        worked = self.jobs.run()
         worked += bool(self.reader.tick())
         minute = int(time.time() // AGES_SECONDS)
         if self.shell.dirty or minute != self._minute:  # an age that is shown may be another one

@@ -59,7 +59,7 @@ from core.commands.settings import config_set, settings_to_open
 from core.commands.workspace import Workspace
 from gui.state import NOTHING, REDO, UNDO, History, Selection, State, Step
 from gui.toolkit.dialogs import Question
-from gui.toolkit.jobs import Job, Jobs, Worker, no_wake
+from gui.toolkit.jobs import Job, Jobs, Worker
 from gui.toolkit.letters import shortened
 from gui.toolkit.messages import Toast, ToastLook
 from gui.toolkit.outside import open_outside
@@ -77,7 +77,7 @@ index of conversations; questions to the library; documents that it takes in. No
 class Shell:
     """One for a panel. Everything here is for the interface thread; the work that is submitted runs elsewhere."""
 
-    def __init__(self, look: Look, workspace: Workspace, wake: Callable[[], None] = no_wake) -> None:
+    def __init__(self, look: Look, workspace: Workspace) -> None:
         self.look = look
         self.workspace = workspace
         self.state = State(home=str(workspace.paths.home))
@@ -98,8 +98,7 @@ class Shell:
         self.search_place = 0  # where the field of the search stands: in the header, where there is one
         self.dirty = True
         self.history = History()
-        self._workers = {lane: Worker(wake, f"knowledge-{lane}") for lane in LANES}
-        self._wake = wake
+        self._workers = {lane: Worker(look.jobs, f"knowledge-{lane}") for lane in LANES}
         self._toast: Toast | None = None
         self._question: Question | None = None
         self.settling = Deferral(look.jobs)
@@ -112,7 +111,7 @@ class Shell:
         """Exchange parts of the state (fields of `State`); the open view is refreshed with the next frame."""
         self.state = replace(self.state, **parts)
         self.dirty = True
-        self._wake()
+        self.look.jobs.wake()
 
     def put(self, data: Mapping[str, Any]) -> None:
         """Exchange what views have gathered, by their names."""
@@ -390,10 +389,6 @@ class Shell:
     def asking(self) -> bool:
         """Whether a question is open."""
         return self._question is not None and self._question.dialog.is_open
-
-    def drain(self) -> int:
-        """Hand out what the workers finished; returns how many pieces of news there were."""
-        return sum(worker.drain(self.look.jobs.attempt) for worker in self._workers.values())
 
     def busy(self) -> tuple[Job, ...]:
         """Every job whose answer has not come yet."""
