@@ -250,12 +250,19 @@ def test_window_and_command_line_say_of_a_plan_what_it_holds(home: Workspace) ->
         assert shown.count(words) == 1 and "stays where it is" not in shown
 
 
+def test_the_best_bullets_say_how_long_ago_they_came() -> None:
+    came = Came(NewLine("facts", "The cache is cold.", "", 1), Talk("/t", "talk"), 30.0)
+    assert [best_rows([came], now)[0].meta for now in (31.0, 40.0, 150.0)] == [
+        "talk  ·  just now", "talk  ·  10 s ago", "talk  ·  2 min ago",
+    ]  # fmt: skip
+
+
 def test_code_in_the_best_bullets_has_no_backticks() -> None:
     """These are the first lines that a user sees of the whole: signs around a name look like a mistake."""
     words = "Name a module with `snake_case`, never `__cache__`."
     came = Came(NewLine("facts", words, "", 1), Talk("/t", "talk"), 30.0)
     report = HarvestReport(True, lines=[("facts", words, 1)])
-    shown = [best_rows([came])[0].text, gained_rows(HarvestWatched(report=report))[0].text]
+    shown = [best_rows([came], 31.0)[0].text, gained_rows(HarvestWatched(report=report))[0].text]
     assert shown == ["Name a module with snake_case, never __cache__."] * 2
 
 
@@ -282,7 +289,7 @@ def test_what_two_conversations_say_is_one_best_bullet() -> None:
     for at, name in enumerate(("a", "b"), 1):
         line = NewLine("facts", "Port 8080 is taken.", "", 1)
         watch.hear(Progress(at, 2, name, "1 item", path=f"/{name}", lines=(line,)), float(at))
-    assert [row.text for row in best_rows(watch.best)] == ["Port 8080 is taken."]
+    assert [row.text for row in best_rows(watch.best, 3.0)] == ["Port 8080 is taken."]
 
 
 # --- settings, header, status line ---

@@ -3,6 +3,7 @@ dialog that shows them, the new bullets at the left, what becomes of the convers
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from dataclasses import replace
 import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
-from core.base.figures import count, dollars, tokens
+from core.base.figures import age, count, dollars, tokens
 from core.harvest.report import HarvestReport
 from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Watch
 from gui.state import Activity
@@ -81,16 +82,20 @@ def kinds_words(counts: Mapping[str, int]) -> str:
     return joined(*(f"{looks.name} {counts[name]:,}" for name, looks in CATEGORIES.items() if counts.get(name)))
 
 
-def best_rows(best: Sequence[Came]) -> tuple[FlowRow, ...]:
+def best_rows(best: Sequence[Came], now: float) -> tuple[FlowRow, ...]:
     """The best new lines as they come, each with its conversation and why it is worth a look."""
     return tuple(
         replace(
             marked_down(("came", at, came.line.text), came.line.text),
-            meta=joined(came.talk.title, came.line.why),
+            meta=joined(came.talk.title, came.line.why, _ago(came.at, now)),
             icon=CATEGORIES[came.line.category].icon, color=CATEGORIES[came.line.category].color,
         )
         for at, came in enumerate(best)
     )  # fmt: skip
+
+
+def _ago(at: float, now: float) -> str:
+    return "just now" if now - at < 5 else f"{age(at, now)} ago"
 
 
 def gained_rows(run: Run) -> tuple[FlowRow, ...]:
@@ -183,8 +188,8 @@ class RunPart:
 
     def watch(self, run: Run, activity: Activity | None, config: Config) -> None:
         """Show how far it is; does nothing while there is no news."""
-        watch = run.watch
-        seen = (id(watch), watch._news if watch is not None else 0)
+        watch, now = run.watch, time.monotonic()
+        seen = (id(watch), watch._news if watch is not None else 0, int(now // 10))
         if watch is None or seen == self._shown:
             return
         self._shown = seen
@@ -195,7 +200,7 @@ class RunPart:
         self._bar.set(watch.through / max(1, len(watch.talks)))
         self.result.set_rows(state_lines(watch), keep_place=True)
         again = f", {watch.again:,} said again" if watch.again else ""
-        rows = best_rows(watch.best[:BEST])
+        rows = best_rows(watch.best[:BEST], now)
         self._put(f"{count(sum(watch.counts.values()), 'new bullet')}{again}", kinds_words(watch.counts), rows,
                   "" if rows else "The best new bullets stand here as they come.")  # fmt: skip
 
