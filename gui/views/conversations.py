@@ -23,7 +23,7 @@ from core.commands.history.ledger import LedgerRow
 from core.commands.panel.ledger_rows import LedgerRows
 from core.commands.panel.overview import WAITING
 from core.commands.panel.titles import NO_TOOL, Called, called
-from gui.shell import GATHER, Shell
+from gui.shell import Shell
 from gui.state import NO_ROWS, Selection, State
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, box
@@ -147,8 +147,9 @@ def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Gro
     """The order by project: the one with the newest conversation first, in each what waits, then the newest first. A
     head is the number -1 for the first group, -2 for the second; where nobody knows a project there is none."""
     by_project: dict[str, list[int]] = {}
+    names = {folder: PurePath(folder).name for folder in {*rows.projects}}
     for at in order:
-        by_project.setdefault(PurePath(rows.projects[at]).name, []).append(at)
+        by_project.setdefault(names[rows.projects[at]], []).append(at)
     if not any(by_project):
         return [at for members in by_project.values() for at in members], []
     nowhere = by_project.pop("", [])
@@ -223,8 +224,6 @@ def chip_counts(found: Mapping[str, int]) -> dict[str, int]:
     return counts
 
 
-AT_ONCE = 3000
-"""This many entries are arranged between two frames; more go to the worker."""
 MADE = 400
 """This many rows are kept, of which the table shows some forty."""
 
@@ -262,7 +261,6 @@ class ConversationsView(FilteredView):
         self._ends: Mapping[str, float] = {}
         self._rows: dict[int, Row] = {}
         self._empty: bool | None = None
-        self._ticket = 0
         self._now = time.time()
         self._minute = 0
         self._wanted: object = None
@@ -392,34 +390,12 @@ class ConversationsView(FilteredView):
 
     def _order(self, fresh: bool = False) -> None:
         """Filter again what was read last; `fresh`: it is another ledger."""
-        self._ticket += 1
-        ticket, wish, entries = self._ticket, self.wish, self._seen
-        fresh = fresh or entries is not self.entries
-
-        def work() -> tuple[list[int], list[Group], Mapping[str, int]]:
-            counts = Counter(entries.statuses) if fresh else {}
-            return *grouped(entries, wanted_rows(entries, wish)), chip_counts(counts)
-
-        def done(arranged: tuple[list[int], list[Group], Mapping[str, int]]) -> None:
-            if ticket == self._ticket:
-                self._show(entries, *arranged, fresh)
-
-        if len(entries) <= AT_ONCE:
-            done(work())
-        else:
-            self._shell.submit("Arranging the conversations", lambda _job: work(), done, lane=GATHER)
-
-    def _show(
-        self,
-        entries: LedgerRows,
-        order: Sequence[int],
-        groups: list[Group],
-        counts: Mapping[str, int],
-        fresh: bool,
-    ) -> None:
-        self._now, self._groups = time.time(), groups
+        entries = self._seen
+        order, self._groups = grouped(entries, wanted_rows(entries, self.wish))
+        self._now = time.time()
         self._leave_out(entries)
         if fresh:
+            counts = chip_counts(Counter(entries.statuses))
             self.entries = entries
             self._rows.clear()
             self.all.set_count(len(entries))
