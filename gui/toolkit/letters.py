@@ -211,11 +211,6 @@ class Fitting:
         self._items[item] = Fitted(how, role)
         return item
 
-    def words(self, item: int) -> str:
-        """All the words of an item, also where it shows less."""
-        one, value = self._items.get(item), str(dpg.get_value(item))
-        return one.raw if one is not None and value == one.shown else value
-
     def forget(self) -> None:
         """Fonts or words have another size now."""
         for one in self._items.values():

@@ -33,7 +33,6 @@ SHOWN, SHORT = 8, 1
 WORDS, FEW_WORDS = 220, 80  # letters of context.md that are shown
 LOW, WIDE_BAR = 640, 4
 EDITED = "edited: some lines are your own"
-MORE = ("more", "")
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
 """Statuses that are always named; others while there are any."""
 
