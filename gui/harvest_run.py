@@ -19,11 +19,9 @@ from core.knowledge.run_state import ELSEWHERE
 from gui.shell import RUN, Shell
 from gui.state import Activity, State
 from gui.toolkit.jobs import Job
-from gui.views.looks import plain_name
+from gui.views.looks import capital, plain_name
 
 RESTING, PLANNING, PLANNED, RUNNING, ENDED, FAILED = "resting", "planning", "planned", "running", "ended", "failed"
-HELD_UP = "held up"
-"""Another program is at work: nothing can begin before it has ended."""
 WAITING, READING, READ, BROKEN, LEFT = "waiting", "being read", "read", "failed", "left"
 BEST = 60
 """This many of the best new lines are kept for the list, and of each conversation so many."""
@@ -169,14 +167,16 @@ class HarvestRun:
         self._job: Job | None = None
 
     def look(self, sources: tuple[str, ...] = ()) -> None:
-        """Make a dry run, of these sources alone where some are named; while a harvest runs, nothing. While another
-        program is at work, wait for its end first."""
+        """Make a dry run, of these sources alone where some are named; while a harvest runs, nothing, and while another
+        program is at work, only say so."""
         workspace, before = self._shell.workspace, self.now.workspace
         same = before is not None and before.paths.home == workspace.paths.home
         if self.now.phase == RUNNING or (self.now.phase == PLANNING and same):
             return
-        if is_elsewhere(self._shell.state):
-            self._set(Run(HELD_UP, sources=sources, workspace=workspace))
+        words = elsewhere_words(self._shell.state)
+        if words:
+            held_up = ErrorInfo("held-up", f"{words}. Nothing starts here before it has ended")
+            self._set(Run(FAILED, error=held_up, sources=sources, workspace=workspace))
             return
         asked = Run(PLANNING, sources=sources, workspace=workspace)
         self._set(asked)
@@ -200,12 +200,9 @@ class HarvestRun:
         self._job = self._shell.submit("The dry run", work, planned, failed=failed, lane=RUN)
 
     def apply(self) -> bool:
-        """Do what the dry run showed; False when there is no dry run to do, or another program came first."""
+        """Do what the dry run showed; False when there is no dry run to do."""
         workspace = self.now.workspace
         if self.now.phase != PLANNED or workspace is None:
-            return False
-        if is_elsewhere(self._shell.state):
-            self._set(Run(HELD_UP, sources=self.now.sources, workspace=workspace))
             return False
         begun, sources, snapshot = time.monotonic(), self.now.sources, self._shell.state.snapshot
         digest = snapshot.overview.status.digest.bytes if snapshot is not None else 0
@@ -264,13 +261,8 @@ class HarvestRun:
 
     def rest(self) -> None:
         """Forget a result or a plan that was looked at."""
-        if self.now.phase in (PLANNED, ENDED, FAILED, HELD_UP):
+        if self.now.phase in (PLANNED, ENDED, FAILED):
             self._set(Run())
-
-    def refresh(self, state: State) -> None:
-        """The other program may have ended: then the dry run that waited for it begins."""
-        if self.now.phase == HELD_UP and not is_elsewhere(state):
-            self.look(self.now.sources)
 
     def _set(self, run: Run) -> None:
         self.now = run
@@ -311,9 +303,10 @@ class HarvestRun:
         self._shell.refresh()
 
 
-def is_elsewhere(state: State) -> bool:
-    """Whether another program changes the store now."""
-    return state.snapshot is not None and state.snapshot.overview.status.stands.run.state == ELSEWHERE
+def elsewhere_words(state: State) -> str:
+    """Which other program changes the store now; "" while none does."""
+    run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
+    return capital(run.words) if run is not None and run.state == ELSEWHERE else ""
 
 
 def ended_words(report: HarvestReport) -> str:

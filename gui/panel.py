@@ -38,7 +38,7 @@ from gui.views.harvest_dialog import HarvestDialog
 from gui.views.header import HEADER_HEIGHT, Header
 from gui.views.inspector.view import Inspector
 from gui.views.keys_dialog import KeysDialog
-from gui.views.looks import AGES, STATUSES
+from gui.views.looks import STATUSES
 from gui.views.reader import ConversationReader
 from gui.views.start import StartColumn
 from gui.views.state_line import STATE_HEIGHT, StateLine
@@ -80,14 +80,14 @@ class KnowledgePanel:
         self.jobs = Jobs(wake, self._fault)
         self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale)
         self.usual_scale = scale
-        self.shell = Shell(self.look, workspace, lambda: self.jobs.wake())  # the host's loop may set another
+        self.shell = Shell(self.look, workspace)
         self.shell.choices.update(choices or {})
         self._compact, self._on_harvest = compact, on_harvest
         if project:
             self.shell.choices["project"] = project
         self._own = own or workspace
-        self._left = ""
-        self._minute = self._turned = 0
+        self._left = self._source = ""
+        self._minute = 0
         self._first: bool | None = None
         self._evident = False
         self._past_first = False
@@ -145,6 +145,7 @@ class KnowledgePanel:
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
         )
         shell.use_home = self._use_home
+        shell.on_watch = self._watch
         shell.on_banner = self.workbench.show_error
         shell.on_success = lambda _name: self.workbench.banner.outlive()
         self.keyboard = Keyboard(look, SHORTCUTS, shell.run, look.focus.mine, lambda: shell.settling.waiting)
@@ -180,14 +181,12 @@ class KnowledgePanel:
         self.look.focus.take()
 
     def tick(self) -> float | None:
-        """Before each frame: do what was posted, show what workers found. 0.0: another frame is wanted; None: idle."""
-        worked = self.jobs.run() + self.shell.drain()
+        """Before each frame: do what was posted, show what came of it. 0.0: another frame is wanted; None: idle."""
+        worked = self.jobs.run()
         worked += bool(self.reader.tick())
         minute = int(time.time() // AGES_SECONDS)
-        turned = AGES.turn(time.time()) if minute != self._minute else self._turned
-        self._minute = minute
-        if self.shell.dirty or turned != self._turned:  # an age that is shown is another one, by the minute
-            self._turned = turned
+        if self.shell.dirty or minute != self._minute:  # an age that is shown may be another one
+            self._minute = minute
             worked += 1
             self.shell.dirty = False
             self.jobs.attempt(self._refresh, self.shell.state)
@@ -214,7 +213,7 @@ class KnowledgePanel:
             self._stand()
         self._give_room(state)
         self.jobs.attempt(self.header.refresh, state, place_of(state.view), self._tabs(state))
-        parts: list[Any] = [self.status, self.run]
+        parts: list[Any] = [self.status]
         parts += [self.first_start] if first else [self.workbench, self.inspector]
         for part in (*parts, self.harvest):
             self.jobs.attempt(part.refresh, state)
@@ -241,9 +240,14 @@ class KnowledgePanel:
                 data={**state.data, **found.data},
                 problem=None,
             )
-        if found.snapshot.settings is not None:
-            self.homes.also([found.snapshot.settings.writable])
+        self._watch(self._source)
         self.workbench.show_problems(found.snapshot.problems)
+
+    def _watch(self, source: str) -> None:
+        """Watch the settings, and this source file."""
+        self._source = source
+        settings = self.shell.state.snapshot.settings if self.shell.state.snapshot is not None else None
+        self.homes.also([path for path in (settings.writable if settings is not None else "", source) if path])
 
     def _fault(self, error: ErrorInfo) -> None:
         if self.root and dpg.does_item_exist(self.root):

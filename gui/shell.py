@@ -59,7 +59,7 @@ from core.commands.settings import config_set, settings_to_open
 from core.commands.workspace import Workspace
 from gui.state import NOTHING, REDO, UNDO, History, Selection, State, Step
 from gui.toolkit.dialogs import Question
-from gui.toolkit.jobs import Job, Jobs, Worker, no_wake
+from gui.toolkit.jobs import Job, Jobs, Worker
 from gui.toolkit.letters import shortened
 from gui.toolkit.messages import Toast, ToastLook
 from gui.toolkit.outside import open_outside
@@ -77,7 +77,7 @@ index of conversations; questions to the library; documents that it takes in. No
 class Shell:
     """One for a panel. Everything here is for the interface thread; the work that is submitted runs elsewhere."""
 
-    def __init__(self, look: Look, workspace: Workspace, wake: Callable[[], None] = no_wake) -> None:
+    def __init__(self, look: Look, workspace: Workspace) -> None:
         self.look = look
         self.workspace = workspace
         self.state = State(home=str(workspace.paths.home))
@@ -85,7 +85,6 @@ class Shell:
         self.scale = 0.0
         """The scale that the user has chosen, 0 for none; to be remembered."""
         self.choices: dict[str, str] = {}
-        self._chosen: dict[str, Selection] = {}  # view -> what was selected when it was left
         self.on_refresh: Callable[[], object] = lambda: None
         self.use_home: Callable[[Workspace], object] = lambda _: None
         self.on_next_reading: list[Callable[[], object]] = []
@@ -94,13 +93,12 @@ class Shell:
         self.on_read: Callable[[Reading], object] = lambda _: None
         self.on_success: Callable[[str], object] = lambda _name: None
         self.layers: list[Callable[[str, frozenset[str], bool], bool]] = []
-        self.at_end: list[Callable[[], object]] = []
-        """What ends threads that a view has begun; windows made with `look.own` are deleted with the look."""
+        self.on_watch: Callable[[str], object] = lambda _path: None
+        """Hears of the source file whose changes are looked for beside those of the store."""
         self.search_place = 0  # where the field of the search stands: in the header, where there is one
         self.dirty = True
         self.history = History()
-        self._workers = {lane: Worker(wake, f"knowledge-{lane}") for lane in LANES}
-        self._wake = wake
+        self._workers = {lane: Worker(look.jobs, f"knowledge-{lane}") for lane in LANES}
         self._toast: Toast | None = None
         self._question: Question | None = None
         self.settling = Deferral(look.jobs)
@@ -113,7 +111,7 @@ class Shell:
         """Exchange parts of the state (fields of `State`); the open view is refreshed with the next frame."""
         self.state = replace(self.state, **parts)
         self.dirty = True
-        self._wake()
+        self.look.jobs.wake()
 
     def put(self, data: Mapping[str, Any]) -> None:
         """Exchange what views have gathered, by their names."""
@@ -125,18 +123,9 @@ class Shell:
 
     def show(self, view: str) -> None:
         """Open a view by its name. What was selected goes with the view that is left, unless the other one shows such
-        things (`Selection.home`), and comes back with it: the inspector never speaks of what is not in sight."""
-        before, selected = self.state.view, self.state.selected
-        if view != before:
-            self._chosen[before] = selected
-            if selected.home != view:
-                selected = self._chosen.get(view, NOTHING)
-        self.change(view=view, selected=selected)
-
-    def forget_selections(self) -> None:
-        """For another home, where none of them is; nor is what was done in this one."""
-        self._chosen.clear()
-        self.history.clear()
+        things (`Selection.home`): the evidence never speaks of what is not in sight."""
+        selected = self.state.selected
+        self.change(view=view, selected=selected if view in (self.state.view, selected.home) else NOTHING)
 
     def read(self, key: str = "", name: str = "", turn: int = 0, words: str = "") -> None:
         """Open the reader on a conversation; see `Reading`."""
@@ -401,18 +390,12 @@ class Shell:
         """Whether a question is open."""
         return self._question is not None and self._question.dialog.is_open
 
-    def drain(self) -> int:
-        """Hand out what the workers finished; returns how many pieces of news there were."""
-        return sum(worker.drain(self.look.jobs.attempt) for worker in self._workers.values())
-
     def busy(self) -> tuple[Job, ...]:
         """Every job whose answer has not come yet."""
         return tuple(job for worker in self._workers.values() for job in worker.open_jobs)
 
     def dispose(self, timeout: float = 10.0) -> bool:
         """Cancel every job and wait for the workers; True when all have ended."""
-        for call in self.at_end:
-            call()
         for worker in self._workers.values():
             worker.cancel_all()
         end = time.monotonic() + timeout

@@ -79,7 +79,6 @@ def view_keys() -> tuple[Shortcut, ...]:
 
 
 LOADING = "The store is being read"
-ERROR_SECONDS = 3.0  # an error younger than that goes along to the view that is opened
 
 
 class Workbench:
@@ -120,11 +119,9 @@ class Workbench:
         name = state.view if state.view in self.views else next(iter(self.views))
         if name != self._open:
             self.open(name)
-        with self._look.fitting.inside(self._holders[name]):
-            self.views[name].refresh(state)
+        self.views[name].refresh(state)
         if name in self.sides:
-            with self._look.fitting.inside(self._sides[name]):
-                self.sides[name].refresh(state)
+            self.sides[name].refresh(state)
         waits = self._waits(name)
         dpg.configure_item(self._holders[name], show=not waits)
         dpg.configure_item(self._loading, show=waits and state.problem is None)
@@ -138,7 +135,6 @@ class Workbench:
     def open(self, name: str) -> None:
         """Put a view into the middle, and let it know, also when it is there already."""
         if name != self._open:
-            self.banner.outlive(ERROR_SECONDS)
             self._open_view(name)
         opened = getattr(self.views[name], "opened", None)
         if opened is not None:
@@ -151,13 +147,11 @@ class Workbench:
         for other, item in self._sides.items():
             dpg.configure_item(item, show=other == name)
         if name in self.sides and not dpg.get_item_children(self._sides[name], 1):
-            with self._look.fitting.inside(self._sides[name]):
-                self.sides[name].build(self._sides[name])
+            self.sides[name].build(self._sides[name])
         holder = self._holders[name]
         dpg.configure_item(holder, show=not self._waits(name))
         if not dpg.get_item_children(holder, 1):
-            with self._look.fitting.inside(holder):
-                self.views[name].build(holder)
+            self.views[name].build(holder)
 
     def press(self, key: str, typing: bool) -> bool:
         """A key for the open view."""

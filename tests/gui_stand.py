@@ -27,7 +27,7 @@ class Stand:
         from gui.toolkit.layout import box
 
         self.desk, self.look = desk, desk.look
-        self.shell = Shell(self.look, workspace, desk.loop.wake)
+        self.shell = Shell(self.look, workspace)
         self.errors: list[ErrorInfo] = []
         self.shell.on_banner = lambda error, *_: self.errors.append(error)
         self.shell.on_refresh = self.gather
@@ -69,12 +69,11 @@ class Stand:
 
     def tick(self) -> bool:
         """What the panel does before each frame."""
-        worked = self.shell.drain()
-        if self.shell.dirty:
+        worked = self.shell.dirty
+        if worked:
             self.shell.dirty = False
             self.view.refresh(self.shell.state)
-            worked += 1
-        return bool(worked)
+        return worked
 
     def settle(self) -> None:
         """Until every worker has answered and everything is drawn."""

@@ -16,6 +16,7 @@ from gui.views.files import FilesView, cell, gather, headline, load, looks_of, n
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home
+from tests.panel_desk import at_home_fixture, control_of, seated  # noqa: F401
 
 CODE = "import os\n\n\ndef boil(water):\n    return water * 2  # お湯\n\n\nLIMIT = 8\n" + "\n".join(
     f"line_{number} = {number}" for number in range(9, 400)
@@ -133,8 +134,8 @@ def test_in_a_narrow_window_a_note_stands_below_its_line(desk: Desk, stand: Stan
 
 
 def test_a_file_renamed_outside_is_still_there_with_its_notes(stand: Stand, tmp_path: Path) -> None:
-    """Nobody presses anything: the view notices by itself."""
     (tmp_path / "project" / "kettle.py").rename(tmp_path / "project" / "teapot.py")
+    stand.read_again()
     value = stand.desk.dpg.get_value
     assert stand.desk.until(lambda: value(stand.view.path.item).endswith("teapot.py"))
     stand.settle()
@@ -144,6 +145,7 @@ def test_a_file_renamed_outside_is_still_there_with_its_notes(stand: Stand, tmp_
 
 def test_a_file_that_is_gone_keeps_its_notes_and_says_so(stand: Stand, tmp_path: Path) -> None:
     (tmp_path / "project" / "kettle.py").unlink()
+    stand.read_again()
     value = stand.desk.dpg.get_value
     assert stand.desk.until(lambda: "not there any more" in value(stand.view._head))
     stand.settle()
@@ -156,7 +158,24 @@ def test_a_file_saved_outside_is_shown_anew_at_the_same_place(stand: Stand, tmp_
     stand.settle()
     source = tmp_path / "project" / "kettle.py"
     source.write_text(CODE.replace("line_300 = 300", "line_300 = 'new'"), encoding="utf-8")
+    stand.read_again()
     assert stand.desk.until(lambda: shown_lines(stand).get(300) == "line_300 = 'new'")
+
+
+def test_the_source_that_is_shown_is_watched(desk: Desk, home: Workspace, tmp_path: Path) -> None:
+    """Notes beside a text that is an hour old stand at the wrong lines. Nobody presses anything."""
+    with seated(desk, home) as seat:
+        desk.press(control_of("files"))
+        view = seat.panel.workbench.views["files"]
+        seat.until(lambda: view.loaded is not None and seat.panel.homes._watcher.ready.is_set())
+        source = tmp_path / "project" / "kettle.py"
+        assert view.note.source == str(source)
+        source.write_text("print('new')\n", encoding="utf-8")
+        seat.until(lambda: view.loaded.lines == ("print('new')",))
+        source = source.rename(tmp_path / "project" / "teapot.py")
+        seat.until(lambda: view.loaded.note.source == str(source))
+        source.unlink()
+        seat.until(lambda: view.loaded.problem is not None)
 
 
 def test_keys_alone_choose_a_file_a_note_and_delete_it(stand: Stand, home: Workspace) -> None:

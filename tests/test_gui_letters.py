@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands.history.ledger import LedgerRow
-from core.commands.panel.ledger_rows import rows_of
 from gui.geometry import Geometry, grown
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import cells, cut, cut_path, tip_words, wrapped
 from gui.toolkit.typeset import lettered, visible
 from gui.views.conversations import COLUMNS, cell, row_of, tip
-from gui.views.files import TAUGHT, nothing_words
-from gui.views.inspector.rows import items_words
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 
@@ -79,19 +75,8 @@ def test_the_ledger_and_the_inspector_count_the_same_items() -> None:
     shown, color = cell(row, GAVE, 0.0)
     assert [part[2:] for part in str(shown).split("   ")] == ["7", "2", "2"] and color == "muted"
     assert "7 facts  ·  2 tasks\n9 written, 2 held back" in tip(row) and row.items == 11
-    assert items_words(entry, 11) == "9 written, 2 held back in quarantine.md"
-    assert items_words(entry, 10) == "9 written, 2 held back in quarantine.md, 1 said twice"
     held = row_of("k", {"path": "/x", "status": "harvested", "items": {"facts": 0}, "quarantined": 17})
     assert cell(held, GAVE, 0.0) == (f"{icon('shield')} 17", "edited")
-    assert items_words({"items": {"facts": 3}}, 3) == ""
-
-
-def test_a_files_view_without_notes_says_where_they_went() -> None:
-    rows = [LedgerRow("a", {"notes_as_facts": 3}), LedgerRow("b", {"notes_as_facts": "x"}), LedgerRow("c", {})]
-    assert nothing_words(rows_of(rows).lost_notes).startswith(
-        "3 notes were about files that were not found, or are outside file_roots"
-    )
-    assert nothing_words(rows_of(rows[1:]).lost_notes) == TAUGHT
 
 
 def test_scripts_without_letters_are_named_and_not_shown_as_replacement_marks() -> None:

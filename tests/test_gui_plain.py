@@ -21,7 +21,6 @@ from gui.toolkit.outside import editor_at
 from gui.toolkit.styles import PALETTES, STYLES, Palette, Rgba, rules_of
 from gui.toolkit.window import display_problem
 from gui.views.harvest_watch import state_words
-from gui.views.looks import Ages, since
 from tests.waiting import PATIENCE_SECONDS
 
 FONTS = Path(__file__).resolve().parents[1] / "assets" / "fonts"
@@ -162,17 +161,18 @@ def test_a_call_that_posts_itself_again_does_not_hold_the_frame() -> None:
     assert jobs.run() == 1 and jobs.waiting()
 
 
-def drained(worker: Worker, count: int) -> None:
+def drained(jobs: Jobs, count: int) -> None:
     """Hand out results until `count` came."""
     end = time.monotonic() + PATIENCE_SECONDS
     while count > 0 and time.monotonic() < end:
-        count -= worker.drain()
+        count -= jobs.run()
         time.sleep(0.002)
 
 
 def test_the_worker_answers_in_order_with_progress_and_errors_as_values() -> None:
     woken = threading.Event()
-    worker = Worker(wake=woken.set)
+    jobs = Jobs(woken.set)
+    worker = Worker(jobs)
     news: list[Any] = []
 
     def work(job: Job) -> int:
@@ -185,7 +185,7 @@ def test_the_worker_answers_in_order_with_progress_and_errors_as_values() -> Non
     worker.submit("first", work, news.append, news.append)
     worker.submit("second", broken, news.append)
     worker.submit("third", lambda _job: refuse(KnowledgeError("no", "Not now")), news.append)
-    drained(worker, 4)
+    drained(jobs, 4)
     assert news[:2] == ["half", Ok(7)] and woken.is_set() and not worker.open_jobs
     assert isinstance(news[2], KnowledgeError) and "disk full" in news[2].error.message
     assert isinstance(news[3], KnowledgeError) and str(news[3].error) == "Not now."
@@ -193,7 +193,8 @@ def test_the_worker_answers_in_order_with_progress_and_errors_as_values() -> Non
 
 
 def test_cancel_stops_a_running_job_and_spares_a_waiting_one() -> None:
-    worker = Worker()
+    jobs = Jobs()
+    worker = Worker(jobs)
     begun, results = threading.Event(), []
 
     def long(job: Job) -> str:
@@ -207,13 +208,13 @@ def test_cancel_stops_a_running_job_and_spares_a_waiting_one() -> None:
     assert begun.wait(PATIENCE_SECONDS)
     second.cancel()
     first.cancel()
-    drained(worker, 2)
+    drained(jobs, 2)
     assert results[0] == Ok("stopped after a step")
     assert isinstance(results[1], KnowledgeError) and results[1].error.code == "cancelled"
     assert worker.dispose()
     late: list[Any] = []
     worker.submit("late", lambda _job: "ran", late.append)
-    worker.drain()
+    jobs.run()
     assert late[0].error.code == "panel-closed"
 
 
@@ -301,18 +302,6 @@ def test_without_a_display_there_is_a_sentence_instead_of_an_abort() -> None:
     assert missing is not None and missing.code == "no-display" and "DISPLAY" in str(missing)
     silent = display_problem({"DISPLAY": ":987"})
     assert silent is not None and silent.code == "no-display"
-
-
-def test_ages_are_told_anew_when_one_of_them_is_another_and_not_before() -> None:
-    """A frame a minute for words that stay as they are is a frame too many; one that freezes is a lie."""
-    ages = Ages()
-    assert ages.turn(5000.0) == 0
-    for old in (30.0, 3000.0, 7200.0, 90_000.0):
-        ages.shown(10_000.0 - old, 10_000.0)
-    assert ages.due == 10_030.0 and ages.turn(10_029.0) == 0 and ages.turn(10_030.0) == 1
-    ages.shown(10_000.0 - 90_000.0, 10_030.0)
-    assert ages.due == 10_000.0 - 90_000.0 + 2 * 86_400
-    assert since(10_000.0 - 90_000.0, ages.due - 1) == "1 d" and since(10_000.0 - 90_000.0, ages.due) == "2 d"
 
 
 def test_what_failed_is_told_of_one_and_of_many() -> None:

@@ -46,7 +46,7 @@ from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
 from gui.views.commands import action_entries, file_entries, run_entries, search
-from gui.views.conversations import COLUMNS, Wish, cell, chip_counts, row_of, teaching, wanted_rows
+from gui.views.conversations import COLUMNS, Wish, cell, chip_counts, row_of, wanted_rows
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import NOTHING_SENT, begin_words, is_first_start
 from gui.views.harvest_dialog import (
@@ -313,7 +313,7 @@ def test_the_switch_is_green_only_where_conversations_get_the_digest(home: Works
     absent = replace(found.status.digest, exists=False, enabled=True, injected=False)
 
     def words(digest: DigestState, state: str) -> tuple[bool, str]:
-        return switch_words(digest, DigestStands(state, "so it is"))[:2]
+        return switch_words(digest, DigestStands(state, "so it is"))
 
     assert words(absent, UNWRITTEN) == (False, "No digest yet")
     assert words(absent, DELETED) == (False, "Digest")
@@ -457,7 +457,6 @@ def test_a_damaged_ledger_leads_to_the_repair(home: Workspace) -> None:
     assert resting_words(state, 0.0) == ("circle-alert", "failed", "The ledger is not readable JSON")
     assert state.snapshot is not None and known_counts(state.snapshot) is None
     assert {line.aside for line in ledger_lines(known_counts(state.snapshot))} == {"?"}, "not 0: nobody knows"
-    assert teaching(None, True)[0] == "The ledger cannot be read", "and not: nothing harvested yet"
 
 
 def test_a_name_that_the_fonts_cannot_show_is_a_word_in_its_cell() -> None:

@@ -15,7 +15,6 @@ from core.knowledge.ledger import write_ledger
 from gui import gather
 from gui.toolkit.keys import moved_to
 from gui.toolkit.table import Column
-from gui.views import conversations as ledger_view
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import Seat, at_home_fixture, seated, workspace_at  # noqa: F401 - pytest finds the fixture by itself
 from tests.waiting import PATIENCE_SECONDS
@@ -235,28 +234,6 @@ def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
         assert seat.faults() == []
     finally:
         read_on.set()
-        seat.leave()
-
-
-def test_what_is_wished_while_a_large_ledger_is_arranged_is_there_afterwards(
-    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The chip would be lit beside rows that it does not stand for, until somebody presses another one."""
-    monkeypatch.setattr(ledger_module, "LARGE_BYTES", 0)
-    monkeypatch.setattr(ledger_view, "AT_ONCE", 10)
-    begun, go_on = held(monkeypatch, ledger_view, "wanted_rows")
-    workspace = workspace_at(at_home, demo=False)
-    write_ledger(workspace.paths, entries())
-    seat = Seat(desk, workspace)
-    try:
-        view = seat.panel.workbench.views["conversations"]
-        seat.until(begun.is_set)
-        view._toggle("too-large", True)
-        go_on.set()
-        seat.settle()
-        assert len(view.table.rows) == 75 and view.all.count == 300
-    finally:
-        go_on.set()
         seat.leave()
 
 

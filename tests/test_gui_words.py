@@ -13,12 +13,12 @@ from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo
 from core.commands.panel.overview import FileState
 from core.harvest.report import HarvestReport
-from core.knowledge.run_state import DELETED, ELSEWHERE, INTERRUPTED, NEVER, OFF, RunState
+from core.knowledge.run_state import DELETED, OFF
 from gui.harvest_run import ended_words
 from gui.state import NOTHING, Selection
 from gui.toolkit.flow_rows import SEPARATOR
 from gui.toolkit.messages import error_words
-from gui.views.conversations import row_of, teaching, tip
+from gui.views.conversations import row_of, tip
 from gui.views.harvest_dialog import note_words, plan_row, result_lines
 from gui.views.harvest_watch import nothing_words
 from gui.views.search_rows import waiting_words
@@ -90,15 +90,12 @@ def test_the_end_of_a_failed_run_says_one_thing() -> None:
     assert ended_words(one) == "Harvested: 1 conversation, 1 new bullet"
 
 
-def test_an_empty_ledger_does_not_ask_for_a_harvest_that_runs() -> None:
-    """ "The button at the top right shows what it would do": while another program is at work it would not."""
-    assert teaching(None)[1] == teaching(RunState(NEVER))[1]
-    busy = teaching(RunState(ELSEWHERE, "knowledge harvest", 41, 1, 6))
-    assert "1 of 6 conversations read" in busy[1] and "top right" not in busy[1]
-    cut = teaching(RunState(INTERRUPTED, "", 0, 1, 6, 1))
-    assert cut[0] == "The first harvest was cut off" and "Finish now" in cut[1]
+def test_a_note_names_what_the_window_has_in_place_of_a_command() -> None:
     note = "the last harvest was cut off; 'knowledge harvest --finish' puts that right, and so does --apply"
     assert note_words(note) == "The last harvest was cut off; Apply finishes that first"
+    note = "the limit is 1.0MB, and 'knowledge config set max_harvest_source_bytes 2000000' raises it"
+    words = "The limit is 1.0MB, and max_harvest_source_bytes = 2000000 in the settings file raises it"
+    assert note_words(note) == words
 
 
 def test_a_dry_run_says_in_one_line_what_happens_and_why() -> None:

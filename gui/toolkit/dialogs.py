@@ -1,5 +1,5 @@
 """What lies over the rest: a modal window with Esc and Enter, the one question of a panel (a title, what will happen, a
-yes that somebody hears), and a menu at the mouse."""
+yes that somebody hears), and a menu."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from gui.toolkit.widgets import Button, floating, labelled, text
 MARGIN, EDGE = 24, 12  # the least distance of a dialog from the sides of the window, and from its top and bottom
 USUAL_AROUND = 100  # what a dialog has above and below its content, before anybody measured
 PADDING = 16  # of the style "modal"
-USUAL_HEIGHT = 800  # of a window, in unscaled pixels
 
 
 class Dialog:
@@ -103,11 +102,6 @@ class Dialog:
     def room(self) -> float:
         """How tall its content may be in this window, in unscaled pixels, without scrolling."""
         return float(self._look.place()[3] / self._look.scale - self._around - 2 * (PADDING + EDGE) - 2)
-
-    @property
-    def more(self) -> float:
-        """How much higher its lists may be than in a window of usual height, in unscaled pixels."""
-        return max(0.0, float(self._look.place()[3] / self._look.scale - USUAL_HEIGHT) * 0.8)
 
     def set_title(self, words: str) -> None:
         """Another title."""
@@ -233,7 +227,7 @@ class MenuRow:
 
 
 class Menu:
-    """A popup built once for `most` lines; `open(rows)` fills and shows it at the mouse. Esc and a click beside close
+    """A popup built once for `most` lines; `open(rows, place)` fills and shows it. Esc and a click beside close
     it; Up, Down and Enter work as well."""
 
     def __init__(self, look: Look, most: int = 8) -> None:
@@ -252,16 +246,16 @@ class Menu:
         """Whether it is there: Dear PyGui closes it by itself after a click beside it."""
         return bool(self._rows) and bool(dpg.is_item_shown(self.item))
 
-    def open(self, rows: Sequence[MenuRow], place: tuple[float, float] | None = None) -> None:
-        """Show these lines at the mouse, or with the first of them chosen at a place in the window, for the keys."""
-        self._rows, self._at = rows[: len(self._items)], -1 if place is None else 0
+    def open(self, rows: Sequence[MenuRow], place: tuple[float, float]) -> None:
+        """Show these lines at a place in the window, the first of them chosen for the keys."""
+        self._rows, self._at = rows[: len(self._items)], 0
         for number, item in enumerate(self._items):
             row = self._rows[number] if number < len(self._rows) else None
             dpg.configure_item(item, show=row is not None)
             if row is not None:
                 dpg.configure_item(item, label=labelled(row.label, row.icon) + (f"   {row.key}" if row.key else ""))
         self._light()
-        x, y = place or dpg.get_mouse_pos(local=False)
+        x, y = place
         wide, tall = self._look.px(MENU_WIDTH + 14), self._look.px(14 + 31 * len(self._rows))
         from_left, from_top, width, height = self._look.place()
         left, top = min(int(x), from_left + width - wide), min(int(y), from_top + height - tall)

@@ -1,8 +1,8 @@
 """Work for the interface thread, and for workers beside it. No mistake in one piece of work drops the rest.
 
 `Jobs` takes calls from every thread and makes them one by one on the interface thread: callbacks of Dear PyGui only
-post, since a host may run them on Dear PyGui's own thread. A `Worker` is a thread of its own, jobs in, results out, so
-that the interface never waits for the disk or a model.
+post, since a host may run them on Dear PyGui's own thread. A `Worker` is a thread of its own, so that the interface
+never waits for the disk or a model.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -85,16 +86,14 @@ class Job:
     """One piece of work, handed to its own `work(job)`.
 
     `work` looks at `cancelled` between its durable steps and tells how far it is with `report`. It returns a value, or
-    raises. `done` gets the Result (`Ok`, or the KnowledgeError) and `progress` what was reported, both on the interface
-    thread.
+    raises. `done` gets the Result (`Ok`, or the KnowledgeError), on the interface thread.
     """
 
     name: str
     work: Callable[[Job], Any]
-    done: Callable[[Result[Any]], object] | None = None
-    progress: Callable[[Any], object] | None = None
+    done: Callable[[Result[Any]], object]
+    report: Callable[[Any], None]
     _stop: threading.Event = field(default_factory=threading.Event)
-    _report: Callable[[Any], None] | None = None
 
     @property
     def cancelled(self) -> bool:
@@ -105,25 +104,16 @@ class Job:
         """Ask the job to stop after its current step; one that has not begun never begins. Safe from every thread."""
         self._stop.set()
 
-    def report(self, news: Any) -> None:
-        """Send `news` to `progress`. For the work itself, on the worker's thread."""
-        if self._report is not None:
-            self._report(news)
-
 
 class Worker:
-    """Runs jobs one after the other on a thread of its own; results wait in a queue until `drain` is called.
+    """Runs jobs one after the other on a thread of its own, which starts with the first of them; what comes of them is
+    posted to `jobs`."""
 
-    `wake` is called after each result, from the worker's thread: it must be safe there. The thread starts with the
-    first job.
-    """
-
-    def __init__(self, wake: Callable[[], None] = no_wake, name: str = "knowledge-worker") -> None:
-        self._wake = wake
-        self._name = name
+    def __init__(self, jobs: Jobs, name: str = "knowledge-worker") -> None:
+        self._jobs, self._name = jobs, name
         self._in: SimpleQueue[Job | None] = SimpleQueue()
-        self._out: SimpleQueue[tuple[Job, str, Any]] = SimpleQueue()
-        self._open: list[Job] = []  # touched on the interface thread only
+        self.open_jobs: list[Job] = []
+        """Jobs that have not been answered yet, in the order they were submitted; for the interface thread."""
         self._thread: threading.Thread | None = None
         self._closed = False
 
@@ -131,54 +121,27 @@ class Worker:
         self,
         name: str,
         work: Callable[[Job], Any],
-        done: Callable[[Result[Any]], object] | None = None,
+        done: Callable[[Result[Any]], object],
         progress: Callable[[Any], object] | None = None,
     ) -> Job:
-        """Queue `work(job)`. After `dispose` the job is answered with the error `panel-closed` and never runs."""
-        job = Job(name, work, done, progress)
-        job._report = lambda news: self._send(job, "progress", news)
+        """Queue `work(job)`; `progress` hears what it reports, on the interface thread. After `dispose` the job is
+        answered with the error `panel-closed` and never runs."""
+        report = partial(self._jobs.post, progress or (lambda _news: None))
+        job = Job(name, work, done, report)
+        self.open_jobs.append(job)
         if self._closed:
             closed = KnowledgeError("panel-closed", f"{name} was not started: the panel is closing")
-            self._out.put((job, "done", closed))
+            self._jobs.post(self._end, job, closed)
             return job
-        self._open.append(job)
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             self._thread.start()
         self._in.put(job)
         return job
 
-    def drain(self, attempt: Callable[..., object] | None = None) -> int:
-        """Hand out what came back, on the calling (interface) thread; returns how many pieces of news there were.
-
-        `attempt(call, value)` makes each call, so that one failing listener does not stop the next (`Jobs.attempt`).
-        """
-        handed = 0
-        for _ in range(self._out.qsize()):
-            try:
-                job, kind, value = self._out.get_nowait()
-            except Empty:
-                break
-            handed += 1
-            if kind == "done" and job in self._open:
-                self._open.remove(job)
-            listener = job.done if kind == "done" else job.progress
-            if listener is None:
-                continue
-            if attempt is None:
-                listener(value)
-            else:
-                attempt(listener, value)
-        return handed
-
-    @property
-    def open_jobs(self) -> tuple[Job, ...]:
-        """Jobs whose result has not been handed out yet, in the order they were submitted."""
-        return tuple(self._open)
-
     def cancel_all(self) -> None:
         """Ask every open job to stop."""
-        for job in self._open:
+        for job in self.open_jobs:
             job.cancel()
 
     def dispose(self, timeout: float = 10.0) -> bool:
@@ -191,15 +154,14 @@ class Worker:
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
-    def _send(self, job: Job, kind: str, value: Any) -> None:
-        self._out.put((job, kind, value))
-        self._wake()
-
     def _run(self) -> None:
         while (job := self._in.get()) is not None:
-            result = self._answer(job)
-            self._send(job, "done", result)
-            del job, result  # a large result must not wait here for the next one, to go while that is made
+            self._jobs.post(self._end, job, self._answer(job))
+            del job  # what it holds must not wait here for the next one
+
+    def _end(self, job: Job, result: Result[Any]) -> None:
+        self.open_jobs.remove(job)
+        job.done(result)
 
     @staticmethod
     def _answer(job: Job) -> Result[Any]:

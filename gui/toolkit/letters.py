@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -196,7 +195,6 @@ class Fitted:
     shown: str | None = None
     room: float = 0.0
     active: bool = False
-    holder: int = 0  # what it is looked for in; 0: always
     group: int = -1  # the group that it stands in, 0 for none, -1 before anybody looked
 
 
@@ -206,51 +204,26 @@ class Fitting:
     def __init__(self, font: Callable[[str], int]) -> None:
         self._font = font
         self._items: dict[int, Fitted] = {}
-        self._holder = 0
-        self._hints: dict[int, tuple[str, float, float]] = {}  # field -> its words, padding, the width they are cut for
 
     def add(self, item: int, how: str, role: str) -> int:
         """Fit the words of an item from now on: `LINES`, `END`, `PATH`, or `FIELD` (a path that can be copied, whole
         while it has the keyboard)."""
-        self._items[item] = Fitted(how, role, holder=self._holder)
+        self._items[item] = Fitted(how, role)
         return item
-
-    @contextmanager
-    def inside(self, holder: int) -> Iterator[None]:
-        """What is added meanwhile stands in `holder`, and is not looked at while that is hidden."""
-        before, self._holder = self._holder, holder
-        try:
-            yield
-        finally:
-            self._holder = before
-
-    def hint(self, field: int, words: str, padding: float) -> None:
-        """Cut what an empty field says where it is narrower than that; a key that is named at its end goes first."""
-        self._hints[field] = (words, padding, 0.0)
-
-    def words(self, item: int) -> str:
-        """All the words of an item, also where it shows less."""
-        one, value = self._items.get(item), str(dpg.get_value(item))
-        return one.raw if one is not None and value == one.shown else value
 
     def forget(self) -> None:
         """Fonts or words have another size now."""
         for one in self._items.values():
             one.room = 0.0
-        self._hints = {field: (words, padding, 0.0) for field, (words, padding, _) in self._hints.items()}
 
     def clear(self) -> None:
         """Know no item any more."""
         self._items.clear()
-        self._hints.clear()
 
     def tick(self) -> bool:
         """Before each frame; true when something was set again."""
         changed = False
-        shown = {holder: dpg.is_item_shown(holder) for holder in {one.holder for one in self._items.values()} if holder}
         for item, one in self._items.items():
-            if not shown.get(one.holder, True):
-                continue
             value = dpg.get_value(item)
             fresh = value != one.shown
             if fresh:
@@ -261,20 +234,7 @@ class Fitting:
             if fresh or (room is not None and abs(room - one.room) > 0.5):
                 one.room = room if room is not None else one.room
                 changed = self._fit(item, one) or changed
-        for field, (words, padding, width) in self._hints.items():
-            state = dpg.get_item_state(field)
-            if state.get("visible") and state["rect_size"][0] != width:
-                changed = self._fit_hint(field, words, padding, state["rect_size"][0]) or changed
         return changed
-
-    def _fit_hint(self, field: int, words: str, padding: float, width: float) -> bool:
-        wide = LETTERS.wide(self._font("text"))
-        if wide is None:
-            return True
-        self._hints[field] = (words, padding, width)
-        room = width - 2 * padding
-        dpg.configure_item(field, hint=words if wide(words) <= room else cut(words.rstrip("/ "), room, wide))
-        return True
 
     def _fit(self, item: int, one: Fitted) -> bool:
         wide = LETTERS.wide(self._font(one.role))

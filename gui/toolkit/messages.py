@@ -21,7 +21,6 @@ from gui.toolkit.widgets import CONTROL_HEIGHT, Button, text
 
 TOAST_SECONDS = 6.0
 TOAST_SHARE = 0.6  # of the window's width is a toast's at most, so that progress and Stop at the left stay in sight
-BANNER_SECONDS = 20.0  # so long an error stays once somebody has been there to see it
 
 
 def begun(sentence: str) -> str:
@@ -69,7 +68,10 @@ class EmptyState:
 
     def tell(self, words: str, title: str = "") -> None:
         """Other words, and another title where one is given."""
-        self._words, self._title, self._stale = words, title or self._title, True
+        told = words, title or self._title
+        if told != (self._words, self._title):
+            self._words, self._title = told
+            self._stale = True
 
     def _fit(self, width: float, height: float) -> None:
         self._room, self._stale = (width, height), True
@@ -112,8 +114,8 @@ class EmptyState:
 class Banner:
     """An error where it happened: a sentence, and the way out as a button. Hidden until `set`.
 
-    What is told of one act goes by itself: some time after the mouse or a key has told that somebody is there. What
-    `stays` is a state of the store, and goes when that is mended.
+    What is told of one act goes with the next act that succeeds (`outlive`). What `stays` is a state of the store, and
+    goes when that is mended.
     """
 
     def __init__(
@@ -123,9 +125,7 @@ class Banner:
         *,
         on_height: Callable[[int], object] = lambda _high: None,
     ) -> None:
-        self._look, self._now, self._stays, self._on_height = look, time.monotonic, False, on_height
-        self._shown_at = self._seen_at = 0.0
-        self._mouse: object = None
+        self._look, self._stays, self._on_height = look, False, on_height
         self._action: Callable[[], object] | None = None
         self.item = look.window(
             int(dpg.add_child_window(parent=parent, width=-1, auto_resize_y=True, border=True, show=False))
@@ -147,7 +147,6 @@ class Banner:
     ) -> None:
         """Show `error`; `action` names the way out."""
         self.shown, self._stays = error, stays
-        self._shown_at, self._seen_at, self._mouse = self._now(), 0.0, dpg.get_mouse_pos(local=False)
         dpg.set_value(self._words, error_words(error))
         self._action = on_action
         self._button.set_label(action)
@@ -159,26 +158,19 @@ class Banner:
         self.shown = None
         dpg.configure_item(self.item, show=False)
 
-    def outlive(self, seconds: float = 0.0) -> None:
-        """Something else has been done since: an error of one act, shown for so long, is over."""
-        if self.shown is not None and not self._stays and self._now() - self._shown_at >= seconds:
+    def outlive(self) -> None:
+        """Something else has been done since: an error of one act is over."""
+        if self.shown is not None and not self._stays:
             self.hide()
 
     def tick(self) -> bool:
-        """Tell another height; take it away once it has been seen for a while."""
+        """Tell another height; true when there was one."""
         high = int(dpg.get_item_rect_size(self.item)[1]) if self.shown is not None else 0
-        if high != self.height:
-            self.height = high
-            self._on_height(high)
-            return True
-        if self.shown is None or self._stays:
+        if high == self.height:
             return False
-        if not self._seen_at and dpg.get_mouse_pos(local=False) != self._mouse:
-            self._seen_at = self._now()
-        over = self._seen_at > 0 and self._now() - self._seen_at > BANNER_SECONDS
-        if over:
-            self.hide()
-        return over
+        self.height = high
+        self._on_height(high)
+        return True
 
     def _act(self) -> None:
         if self._action is not None:

@@ -229,8 +229,6 @@ def text_field(
     item = int(dpg.add_input_text(hint=placeholder, parent=parent, callback=changed, auto_select_all=anew))
     look.size(item, width=width)
     look.inputs.append(item)
-    if placeholder:
-        look.fitting.hint(item, placeholder, look.px(FRAME[0]))
     return item
 
 

@@ -23,8 +23,7 @@ from core.commands.history.ledger import LedgerRow
 from core.commands.panel.ledger_rows import LedgerRows
 from core.commands.panel.overview import WAITING
 from core.commands.panel.titles import NO_TOOL, Called, called
-from core.knowledge.run_state import INTERRUPTED, RunState
-from gui.shell import GATHER, Shell
+from gui.shell import Shell
 from gui.state import NO_ROWS, Selection, State
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, box
@@ -111,12 +110,6 @@ def row_of(key: str, entry: Mapping[str, Any]) -> Row:
     )  # fmt: skip
 
 
-def counted(entry: Mapping[str, Any]) -> tuple[int, int]:
-    """How many items of a conversation were written into the knowledge files, and how many are held back."""
-    row = row_of("", entry)
-    return sum(row.gave.values()), row.held
-
-
 def file_of(entry: Mapping[str, Any]) -> str:
     """A conversation's own name."""
     return str(entry.get("name") or "") or PurePath(str(entry.get("path") or "")).name
@@ -154,8 +147,9 @@ def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Gro
     """The order by project: the one with the newest conversation first, in each what waits, then the newest first. A
     head is the number -1 for the first group, -2 for the second; where nobody knows a project there is none."""
     by_project: dict[str, list[int]] = {}
+    names = {folder: PurePath(folder).name for folder in {*rows.projects}}
     for at in order:
-        by_project.setdefault(PurePath(rows.projects[at]).name, []).append(at)
+        by_project.setdefault(names[rows.projects[at]], []).append(at)
     if not any(by_project):
         return [at for members in by_project.values() for at in members], []
     nowhere = by_project.pop("", [])
@@ -230,39 +224,19 @@ def chip_counts(found: Mapping[str, int]) -> dict[str, int]:
     return counts
 
 
-AT_ONCE = 3000
-"""This many entries are arranged between two frames; more go to the worker."""
 MADE = 400
 """This many rows are kept, of which the table shows some forty."""
 
 
 TEACH = (
     "Nothing harvested yet",
-    "A harvest reads your conversations with AI tools and writes what they taught\n"
-    "into files of yours. The button at the top right first shows what it would do.",
+    "What became of each conversation stands here once a harvest has read it,\nand what it taught in files of yours.",
 )
-
-
 UNREADABLE = (
     "The ledger cannot be read",
     "It says what became of each conversation. Your bullets are not touched.\n"
     "“Repair…” at the top right mends it from the plans that prove it.",
 )
-
-
-def teaching(run: RunState | None, unreadable: bool = False) -> tuple[str, str]:
-    """Title and words of an empty ledger: what a harvest does, or how the one stands that has begun."""
-    if unreadable:
-        return UNREADABLE
-    if run is not None and run.at_work:
-        title = "The first harvest is running" if run.work == "harvest" else TEACH[0]
-        return title, f"{capital(run.words)}.\nWhat a harvest reads appears here when it has finished."
-    if run is not None and run.state == INTERRUPTED:
-        return (
-            "The first harvest was cut off",
-            f"{capital(run.words)}.\n“Finish now” above writes that, and asks no model.",
-        )
-    return TEACH
 
 
 class ConversationsView(FilteredView):
@@ -287,7 +261,6 @@ class ConversationsView(FilteredView):
         self._ends: Mapping[str, float] = {}
         self._rows: dict[int, Row] = {}
         self._empty: bool | None = None
-        self._ticket = 0
         self._now = time.time()
         self._minute = 0
         self._wanted: object = None
@@ -319,7 +292,6 @@ class ConversationsView(FilteredView):
             look, self._full, icon="funnel", title="No conversation is of these weeks and statuses",
             words="Esc shows all of them again.", action="Show all", on_action=self.clear,
         )  # fmt: skip
-        self._taught = TEACH
 
     def waits(self, state: State) -> bool:
         """Until the first rows of the ledger are there."""
@@ -344,7 +316,7 @@ class ConversationsView(FilteredView):
             self._leave_out(self.entries)
             self.table.refresh()
         self._take(looked.waiting, snapshot.ledger)
-        self._teach_state(state)
+        self._tell_teach(state)
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()
@@ -418,34 +390,12 @@ class ConversationsView(FilteredView):
 
     def _order(self, fresh: bool = False) -> None:
         """Filter again what was read last; `fresh`: it is another ledger."""
-        self._ticket += 1
-        ticket, wish, entries = self._ticket, self.wish, self._seen
-        fresh = fresh or entries is not self.entries
-
-        def work() -> tuple[list[int], list[Group], Mapping[str, int]]:
-            counts = Counter(entries.statuses) if fresh else {}
-            return *grouped(entries, wanted_rows(entries, wish)), chip_counts(counts)
-
-        def done(arranged: tuple[list[int], list[Group], Mapping[str, int]]) -> None:
-            if ticket == self._ticket:
-                self._show(entries, *arranged, fresh)
-
-        if len(entries) <= AT_ONCE:
-            done(work())
-        else:
-            self._shell.submit("Arranging the conversations", lambda _job: work(), done, lane=GATHER)
-
-    def _show(
-        self,
-        entries: LedgerRows,
-        order: Sequence[int],
-        groups: list[Group],
-        counts: Mapping[str, int],
-        fresh: bool,
-    ) -> None:
-        self._now, self._groups = time.time(), groups
+        entries = self._seen
+        order, self._groups = grouped(entries, wanted_rows(entries, self.wish))
+        self._now = time.time()
         self._leave_out(entries)
         if fresh:
+            counts = chip_counts(Counter(entries.statuses))
             self.entries = entries
             self._rows.clear()
             self.all.set_count(len(entries))
@@ -456,7 +406,6 @@ class ConversationsView(FilteredView):
         self.table.set_rows(order, keep_place=fresh)
         self._none.show(not order and bool(entries))
         dpg.configure_item(self.table.item, show=bool(order) or not entries)
-        self._teach_state(self._shell.state)
         empty = not entries
         if empty != self._empty:
             self._empty = empty
@@ -469,13 +418,11 @@ class ConversationsView(FilteredView):
         known = {"tool": any(tool not in NO_TOOL for tool in entries.tools), "ends": self._ends}
         self.table.leave_out({column for column, there in known.items() if not there})
 
-    def _teach_state(self, state: State) -> None:
-        """What an empty ledger says: what a harvest does, or how the one stands that has begun."""
-        run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
-        teach = teaching(run, state.snapshot is not None and known_counts(state.snapshot) is None)
-        if teach != self._taught:
-            self._taught = teach
-            self._teach.tell(teach[1], title=teach[0])
+    def _tell_teach(self, state: State) -> None:
+        """What stands there without an entry: that there is none, or that the ledger cannot be read."""
+        unreadable = state.snapshot is not None and known_counts(state.snapshot) is None
+        title, words = UNREADABLE if unreadable else TEACH
+        self._teach.tell(words, title)
 
     # --- what the user does ---
 

@@ -8,7 +8,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from core.commands.context import DigestState, digest_off, digest_on
-from core.knowledge.run_state import EMPTY, OFF, UNREADABLE, UNWRITTEN, DigestStands
+from core.knowledge.run_state import EMPTY, UNREADABLE, UNWRITTEN, DigestStands
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.dialogs import Menu, MenuRow
@@ -20,21 +20,10 @@ LABEL, NONE, NOTHING_IN_IT = "Digest", "No digest yet", "Digest, empty"
 LOADING = "Loading…"
 
 
-def switch_words(found: DigestState, stands: DigestStands) -> tuple[bool, str, str]:
-    """Whether the switch is on, its label, what its tooltip says. On is only what new conversations really get."""
-    words = capital(stands.words)
-    if stands.state == UNREADABLE:
-        return False, LABEL, f"{words}. Mend them first; then this shows what they say"
-    if found.injected:
-        return True, LABEL, f"{words}. A click ends that; the file stays"
-    if stands.state == OFF and found.exists:
-        return False, LABEL, "There is a digest, and no conversation gets it (digest_enabled is off). A click begins it"
-    if stands.state == EMPTY:
-        return False, NOTHING_IN_IT, f"{words}. A click writes it again from what was harvested"
-    if found.exists:
-        return False, LABEL, f"{capital(found.why)}. A click writes it again from what was harvested"
-    label = NONE if stands.state == UNWRITTEN else LABEL
-    return False, label, f"{words}. A click writes the digest from what was harvested"
+def switch_words(found: DigestState, stands: DigestStands) -> tuple[bool, str]:
+    """Whether the switch is on, and its label. On is only what new conversations really get."""
+    on = found.injected and stands.state != UNREADABLE
+    return on, LABEL if on else {EMPTY: NOTHING_IN_IT, UNWRITTEN: NONE}.get(stands.state, LABEL)
 
 
 class DigestSwitch:
@@ -69,10 +58,10 @@ class DigestSwitch:
         if (found, stands) == (self._shown, self._stands):
             return
         self._shown, self._stands = found, stands
-        on, label, tip = switch_words(found, stands)
+        on, label = switch_words(found, stands)
         self.toggle.set_on(on)
         self.toggle.set_label(label)
-        say_hint(self._tip, tip)
+        say_hint(self._tip, capital(stands.words))
 
     def press(self) -> None:
         """The other state, by key or from the palette."""

@@ -40,7 +40,6 @@ from gui.toolkit.widgets import Button, CopyText, say, text
 from gui.views.knowledge_rows import act_of, change, meta_of
 from gui.views.list_view import FilteredView
 from gui.views.looks import capital, joined, short_folder
-from gui.watch import SourceWatch
 
 COLUMNS = (
     Column("name", "Files with notes"),
@@ -187,25 +186,10 @@ def headline(note: NoteView) -> tuple[str, str]:
     return "", "hint"
 
 
-def nothing_words(number: int) -> str:
-    """What is said where no file has notes: also that there were some whose file was not found, and where those are
-    now."""
-    if not number:
-        return TAUGHT
-    gone = (
-        f"{number:,} notes were about files that were not found, or are outside file_roots,\nso they were kept as facts"
-    )
-    if number == 1:
-        gone = "1 note was about a file that was not found, or is outside file_roots,\nso it was kept as a fact"
-    return f"{gone}: see Knowledge, Facts.\n\n{TAUGHT}"
-
-
 TREE, SLIM_TREE, ROOMY, BESIDE, APART = 320, 220, 860, 600, 1080
 """How wide the tree is, and below a width of the view; from which width on it stands beside the text, not above it, and
 the notes beside the text, not below their lines."""
-LIST_HEIGHT, SHORT_LIST = 176, 92
-SHORT = 420
-"""In a view lower than this the tree above the text gives way to it."""
+LIST_HEIGHT = 176
 
 
 class FilesView(FilteredView):
@@ -236,8 +220,6 @@ class FilesView(FilteredView):
         self._seen: object = None
         self._selected: object = None
         self._ticket = 0
-        self._watch = SourceWatch(lambda: look.jobs.post(self._changed))
-        shell.at_end.append(self._watch.stop)
 
     def build(self, parent: int) -> None:
         """Make list, text, notes and what teaches."""
@@ -281,7 +263,7 @@ class FilesView(FilteredView):
         """The tree beside the text, or above it where there is no room."""
         look, beside = self._look, width >= self._look.px(BESIDE)
         dpg.configure_item(self._both, horizontal=beside)
-        tall = -1 if beside else SHORT_LIST if height < look.px(SHORT) else LIST_HEIGHT
+        tall = -1 if beside else min(LIST_HEIGHT, int(height / look.scale / 3))
         tree_width = TREE if width >= look.px(ROOMY) else SLIM_TREE
         look.size(self._listing, width=tree_width if beside else -1, height=tall)
         if self.columns.shows("notes") != (width >= look.px(APART)):
@@ -332,7 +314,6 @@ class FilesView(FilteredView):
             self.arrange(keep=True)
             self._none.show(not data.notes)
             dpg.configure_item(self._full, show=bool(data.notes))
-            self._none.tell(nothing_words(state.snapshot.ledger.lost_notes if state.snapshot is not None else 0))
         if state.selected is not self._selected:
             self._selected = state.selected
             self._follow(state.selected)
@@ -470,8 +451,7 @@ class FilesView(FilteredView):
         before, self.loaded = self.loaded, loaded
         same = before is not None and before.note.note == loaded.note.note
         note = loaded.note
-        mark = loaded.text.mark if loaded.text is not None else (0, 0, 0)
-        self._watch.watch(note.source, mark)
+        self._shell.on_watch(note.source)
         self.path.set(short_folder(note.source) or note.note)
         picture, color = looks_of(note)
         dpg.set_value(self._icon, picture)
@@ -507,11 +487,6 @@ class FilesView(FilteredView):
     def _light(self, row: FlowRow) -> None:
         span = self.loaded.spans[cast(int, row.key)] if self.loaded is not None else None
         self.source.light(*(span or (0, 0)))
-
-    def _changed(self) -> None:
-        """The file was changed outside: where it is now is found by reading the notes again."""
-        self._shell.refresh()
-        self._load()
 
     def _found(self, row: FlowRow) -> Found | None:
         at = cast(int, row.key)

@@ -177,7 +177,7 @@ class FirstStart:
                             tip="Take this one", shortcut="Up, Down")  # fmt: skip
             state = text(look, right, "", "small", "hint")
             self._models.append((item, button, state, text(look, item, "", "small", "muted", wrap=True)))
-        self._safe = text(look, made.item, f"{icon('shield-check')}  {SAFE}", "small", "hint", wrap=True)
+        text(look, made.item, f"{icon('shield-check')}  {SAFE}", "small", "hint", wrap=True)
         space(look, parent, 4)
         self.begin = Button(look, parent, "Harvest…", self.start, icon="wheat", kind="primary", width=-1,
                             tip="A dry run first: it says what it would do, and asks", shortcut="Enter")  # fmt: skip

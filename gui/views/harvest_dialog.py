@@ -18,11 +18,11 @@ from core.commands.history.runs import UndoReport
 from core.commands.panel.bullets import local_day
 from core.commands.panel.titles import UNCALLED, Called
 from core.commands.quarantine import HELD
-from core.commands.settings import config_set, reads_here
+from core.commands.settings import reads_here
 from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
 from core.harvest.steps import Fate
-from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, HarvestRun, Run, ended_words
+from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Run, ended_words
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.dialogs import Dialog
@@ -91,16 +91,6 @@ def running_title(run: Run) -> str:
     return f"Harvesting {watch.through:,} of {count(len(watch.talks), 'conversation')}" if watch else "Harvesting"
 
 
-BUSY = "Another program is at work"
-
-
-def held_up_words(state: State) -> str:
-    """Who is at work and how far, and what happens here meanwhile."""
-    run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
-    who = f"{capital(run.words)}. " if run is not None and run.at_work else ""
-    return f"{who}Nothing starts here until it has finished; then the dry run opens by itself."
-
-
 def plan_lines(report: HarvestReport, config: Config) -> list[FlowRow]:
     """What Apply would do, in sentences; what would not happen is not mentioned."""
     steps = Counter(step.action for step in report.plan.steps)
@@ -143,21 +133,12 @@ def fate_lines(fate: Fate) -> list[FlowRow]:
 
 def note_words(note: str) -> str:
     """A note of a run as the window says it: with the setting or the button where the command line names a command."""
-    note = re.sub(r", and 'knowledge config set (\w+) \d+' raises it", r" (\1)", note)
+    note = re.sub(r"'knowledge config set (\w+) (\d+)' raises it", r"\1 = \2 in the settings file raises it", note)
     note = re.sub(r"^--apply will", "Apply will", note).replace(", or name another with --home", "")
     return capital(note.replace("; 'knowledge harvest --finish' puts that right, and so does --apply", FINISHED_FIRST))
 
 
 FINISHED_FIRST = "; Apply finishes that first"
-
-
-def enough_bytes(report: HarvestReport, limit: int) -> int:
-    """The limit, doubled until nothing of the dry run is too large, in bytes; 0 when nothing is."""
-    sizes = [step.new_bytes for step in report.plan.steps if step.action == "too-large"]
-    enough = max(1, limit)
-    while sizes and enough < max(sizes):
-        enough *= 2
-    return enough if sizes else 0
 
 
 def estimate_words(report: HarvestReport) -> str:
@@ -259,7 +240,7 @@ class HarvestDialog:
     def __init__(self, look: Look, shell: Shell, run: HarvestRun) -> None:
         self._look, self._shell, self._run = look, shell, run
         self._shown: Run | None = None
-        self._enough = self._digest = 0
+        self._digest = 0
 
     def build(self) -> None:
         """Make everything, hidden."""
@@ -273,8 +254,6 @@ class HarvestDialog:
 
         part = self._parts["plan"]
         self._intro = text(look, part, "", "text", "muted", wrap=True)
-        self.raise_limit = Button(look, part, "", self._raise_limit, icon="weight",
-                                  tip="Write max_harvest_source_bytes into the settings and look again")  # fmt: skip
         holder = box(look, part, "well", height=LEAST)
         self._plan_list = holder
         self.list = FlowList(look, aside=True)
@@ -304,17 +283,15 @@ class HarvestDialog:
 
     def _fit(self) -> None:
         """Lists as high as the window has room for, and that of the plan no higher than its rows need."""
-        self.watch.grow(self.dialog.more, self.dialog.room)
+        self.watch.shrink(self.dialog.room)
         wanted = LIST_HEAD + ROW_HEIGHT * len(self.list.rows)
-        most = min(LEAST + self.dialog.more, self.dialog.room - AROUND)
+        most = min(LEAST, self.dialog.room - AROUND)
         self._look.size(self._plan_list, height=max(AROUND, min(wanted, most)))
 
     def refresh(self, state: State) -> None:
         """Show how far the run is."""
         run = self._run.now
-        if self.dialog.is_open and run.phase == HELD_UP:
-            dpg.set_value(self._wait, held_up_words(state))
-        elif self.dialog.is_open and run.phase == RUNNING and state.activity is not None:
+        if self.dialog.is_open and run.phase == RUNNING and state.activity is not None:
             self.dialog.set_title(running_title(run))
             self.watch.watch(run, state.activity, (run.workspace or self._shell.workspace).config)
             self.stop.enable(not state.activity.stopping)
@@ -352,7 +329,7 @@ class HarvestDialog:
         if run.phase != ENDED:
             self.undo.show(False)
         self.dialog.cancel_button.show(run.phase != ENDED)
-        words = {RUNNING: "Go on in the background  Esc", FAILED: "Close  Esc", HELD_UP: "Close  Esc"}
+        words = {RUNNING: "Go on in the background  Esc", FAILED: "Close  Esc"}
         self.dialog.cancel_button.set_label(words.get(run.phase, "Cancel  Esc"))
         self.dialog.confirm_button.show(run.phase in (PLANNED, ENDED, FAILED))
         if before is None or before.phase != run.phase:
@@ -360,19 +337,17 @@ class HarvestDialog:
 
     def _show_wait(self, run: Run) -> None:
         failed = run.phase == FAILED and run.error is not None
-        held_up = run.phase == HELD_UP
         some = run.watch is not None and run.watch.through
         ended = "The harvest ended early" if some else "It did not begin"
-        self.dialog.set_title(ended if failed else BUSY if held_up else plan_title(run.sources))
+        self.dialog.set_title(ended if failed else plan_title(run.sources))
         looking = "Looking at the conversations. Nothing is written."
         words = capital(str(run.error)) if run.error is not None else looking
-        words = held_up_words(self._shell.state) if held_up else words
         dpg.set_value(self._wait, words)
         self._look.tint(self._wait, "failed" if failed else "muted")
         self.dialog.set_confirm("Try again")
         self.dialog.set_note("")
         self.dialog.enable(failed)
-        if run.phase not in (PLANNING, FAILED, HELD_UP):
+        if run.phase not in (PLANNING, FAILED):
             self.dialog.close()
 
     def _show_plan(self, run: Run) -> None:
@@ -387,9 +362,6 @@ class HarvestDialog:
         about = [provider_line(config), *fate_lines(report.fate)] if work else []
         notes = [note_words(note) for note in report.notes if note != report.fate.words]
         told_first = [*plan_lines(report, config), *about, *warning_lines(notes)]
-        self._enough = enough_bytes(report, config.max_harvest_source_bytes)
-        self.raise_limit.set_label(f"Raise the limit to {size(self._enough)}")
-        self.raise_limit.show(self._enough > 0)
         head = FlowRow("each", "One by one", icon="list", color="hint", text_color="muted")
         rows = [*told_first, *([head] if rows else []), *rows]
         dpg.configure_item(self._plan_list, show=bool(rows))
@@ -426,15 +398,3 @@ class HarvestDialog:
         if run.report is not None:
             enabled = self._shell.workspace.config.digest_enabled
             self.watch.end(run, self._digest, ended_lines(run, run.report, self._digest, enabled))
-
-    def _raise_limit(self) -> None:
-        """Let in what is too large, and look again."""
-        enough, run = self._enough, self._run
-        sources = run.now.sources
-
-        self._shell.write(
-            "The limit",
-            lambda workspace: config_set(workspace, "max_harvest_source_bytes", str(enough)),
-            done=lambda _value: self._shell.defers(lambda: run.look(sources)),
-            said=f"Conversations up to {size(enough)} are read",
-        )

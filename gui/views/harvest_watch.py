@@ -167,10 +167,9 @@ class RunPart:
         self.result.build(self._right)
         look.follow(self._sides, self._fit)
 
-    def grow(self, more: float, room: float) -> None:
-        """This many unscaled pixels higher than at first, in a window that has room for them; lower where the whole has
-        no more `room`: then only the lists scroll."""
-        self._look.size(self._sides, height=max(LOW, min(TALL + more, room - ABOVE)))
+    def shrink(self, room: float) -> None:
+        """Lower where the whole has no more `room` (unscaled pixels): then only the lists scroll."""
+        self._look.size(self._sides, height=max(LOW, min(TALL, room - ABOVE)))
 
     def _fit(self, width: float, height: float) -> None:
         """Beside each other, or below each other in a narrow window."""

@@ -35,7 +35,7 @@ def keys_of(shortcuts: Iterable[Shortcut]) -> list[tuple[str, str]]:
 
 def part_rows(name: str, keys: Iterable[tuple[str, str]]) -> list[FlowRow]:
     """A part of the panel and its keys, each before what it does; none where it has none."""
-    rows = [FlowRow((name, key), f"{key}   {what}", strong=len(key)) for key, what in keys]
+    rows = [FlowRow((name, key, what), f"{key}   {what}", strong=len(key)) for key, what in keys]
     return [FlowRow(name, name, icon="keyboard", color="hint", text_color="muted"), *rows] if rows else []
 
 
@@ -65,7 +65,7 @@ class KeysDialog:
 
     def _fit(self) -> None:
         """In a low window its page is lower, so that only the list scrolls."""
-        self._look.size(self._page, height=min(KEYS_HEIGHT + self.dialog.more, self.dialog.room - GAP))
+        self._look.size(self._page, height=min(KEYS_HEIGHT, self.dialog.room - GAP))
 
     def open(self) -> None:
         """Show it."""

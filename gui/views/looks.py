@@ -130,34 +130,10 @@ def short_folder(folder: str) -> str:
     return "~" + folder[len(home) :] if is_below(folder, home) else folder
 
 
-class Ages:
-    """The ages that were told: `due` is when the first of them is another (seconds since 1970), and nothing that stands
-    there changes by itself before that. `turned` counts how often that came about, for every panel of a process."""
-
-    def __init__(self) -> None:
-        self.due, self.turned = float("inf"), 0
-
-    def shown(self, when: float, now: float) -> None:
-        """An age was put into words."""
-        old = max(0.0, now - when)
-        step = 60 if old < 3600 else 3600 if old < 86_400 else 86_400
-        self.due = min(self.due, now + step - old % step)
-
-    def turn(self, now: float) -> int:
-        """How often, by now; whoever has seen fewer tells them again."""
-        if now >= self.due:
-            self.due, self.turned = float("inf"), self.turned + 1
-        return self.turned
-
-
-AGES = Ages()
-
-
 def since(when: float, now: float | None = None) -> str:
     """How long ago something was, as a window says it that counts by the minute: `now`, `5 min`; "" for 0."""
     if not when:
         return ""
-    AGES.shown(when, time.time() if now is None else now)
     return "now" if (time.time() if now is None else now) - when < 60 else age(when, now)
 
 

@@ -40,7 +40,7 @@ class ReaderMap:
 
     def build(self, parent: int) -> None:
         """Make the drawing; once."""
-        look, self._holder = self._look, parent
+        look = self._look
         self.item = int(dpg.add_drawlist(10, 10, parent=parent))
         self._pen = Pen(look, self.item)
         look.follow(parent, self._fit)

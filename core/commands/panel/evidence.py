@@ -219,11 +219,12 @@ def turn_of(conversation: Conversation, number: int, start: int, end: int, said:
 
 # --- at the command line ----------------------------------------------------------------------------------------------
 
-_WHY = {
-    "gone": "its conversation is not there any more",
-    "long": "its conversation is too long to be read for one passage",
-    "elsewhere": "it does not stand in its conversation any more, or not in these words",
+WHY = {
+    GONE: "its conversation is not there any more",
+    LONG: "its conversation is too long to be read for one passage",
+    ELSEWHERE: "it does not stand in its conversation any more, or not in these words",
 }
+"""Why there is no passage."""
 _EDGE = "   | "
 
 
@@ -236,7 +237,7 @@ def evidence_text(value: Evidence | tuple[str, ...]) -> str:
         rows.append("no quote was kept: it was written by hand or changed, or its harvest gave none")
     elif value.passage is None:
         rows.append(f'"{value.quote}"')
-        rows.append(f"   ({_where(value)}; {_WHY.get(value.problem, value.problem)})")
+        rows.append(f"   ({_where(value)}; {WHY.get(value.problem, value.problem)})")
     else:
         place = value.passage
         rows.append(f"{place.role} in turn {place.turn} of {place.of}{f', {one_line(place.time)}' * bool(place.time)}:")

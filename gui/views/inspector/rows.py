@@ -19,7 +19,7 @@ from core.commands.context import GLOBAL, PROJECT
 from core.commands.memories import Memory, read_memory
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
 from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
-from core.commands.panel.evidence import ELSEWHERE, GONE, LONG, Evidence, evidence_of, how_it_served
+from core.commands.panel.evidence import WHY, Evidence, evidence_of, how_it_served
 from core.commands.panel.files import source_text
 from core.commands.panel.overview import FileState
 from core.commands.statements import Found, Said
@@ -31,7 +31,6 @@ from gui.shell import Reading
 from gui.state import Selection
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.typeset import visible
-from gui.views.conversations import counted
 from gui.views.knowledge_rows import CAN, USUAL, copied, meta_of, row_of
 from gui.views.looks import (
     CATEGORIES,
@@ -209,7 +208,7 @@ def conversation_page(view: ConversationView) -> Page:
 
 
 def conversation_facts(view: ConversationView) -> tuple[str, ...]:
-    """What became of a conversation, what it gave, who read it, how long it is: a line each."""
+    """What became of a conversation, who read it, how long it is: a line each."""
     entry = view.entry
     word = STATUSES.get(str(entry.get("status", "")), OTHER).name
     until = str(entry.get("trashed_until", "")) if view.where == IN_TRASH else ""
@@ -220,21 +219,12 @@ def conversation_facts(view: ConversationView) -> tuple[str, ...]:
         read.append(f"{tokens(sent)} tokens in, {tokens(received)} out")
     facts = [
         joined(" ".join(filter(None, (word, ago(seconds_of(entry.get("at")))))), where),
-        items_words(entry, len(view.given)),
         joined(*read),
     ]
     long, turns = (number if isinstance(number := entry.get(name), int) else 0 for name in ("bytes", "turns"))
     if long:
         facts.append(joined(size(long), count(turns, "turn") if turns else "", f"sha {view.key[:10]}…"))
     return tuple(line for line in facts if line)
-
-
-def items_words(entry: dict[str, Any], lines: int) -> str:
-    """What the items of a conversation are, where they are not all simply written: "9 written, 2 held back"."""
-    items, held = counted(entry)
-    parts = [f"{items:,} written", f"{held:,} held back in quarantine.md" if held else ""]
-    parts.append(f"{items + held - lines:,} said twice" if 0 < lines < items + held else "")
-    return ", ".join(part for part in parts if part) if any(parts[1:]) else ""
 
 
 def line_row(key: tuple[str, int], line: Given | HarvestedItem) -> FlowRow:
@@ -337,13 +327,6 @@ def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") 
                 reading=Reading(view.conversation, turn=turn))  # fmt: skip
 
 
-NO_PASSAGE = {
-    GONE: "its conversation is not there any more",
-    LONG: "its conversation is long: the reader shows the place",
-    ELSEWHERE: "it does not stand in its conversation in these words",
-}
-
-
 def evidence_rows(kept: Evidence) -> tuple[FlowRow, ...]:
     """The quote in its place: what stands before it, itself, and what follows; none where no quote was kept."""
     if not kept.quote:
@@ -351,7 +334,7 @@ def evidence_rows(kept: Evidence) -> tuple[FlowRow, ...]:
     place = kept.passage
     if place is None:
         turn = f"turn {kept.turn}" if kept.turn else ""
-        meta = joined(turn, NO_PASSAGE.get(kept.problem, kept.problem))
+        meta = joined(turn, WHY.get(kept.problem, kept.problem))
         return (FlowRow(("proof", 0), f"“{visible(kept.quote)}”", meta, "quote", "edited", "text", COPY),)
     word, picture, color = ROLES.get(place.role, (place.role, "message-square", "hint"))
     before, after = (

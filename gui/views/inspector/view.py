@@ -40,16 +40,7 @@ class Inspector:
     name = "inspector"
     keys = (
         ("Alt+Up, Alt+Down", "Move in its list"),
-        ("Alt+O", "Open it"),
-        ("Alt+E", "Read the conversation, at this place"),
-        ("Alt+R", "Restore it from the trash"),
-        ("Alt+H", "Harvest what waits"),
-        ("Alt+V", "Show it in its view"),
-        ("Alt+F", "The conversation that it came from"),
-        ("Alt+C", "Copy it"),
-        ("Alt+D", "Done, open again, or let in"),
-        ("Alt+S", "Strike through, or take the line away"),
-        ("Alt+Delete", "Delete it"),
+        *((key, tip) for _, _, _, _, tip, key in BUTTONS.values()),
     )
 
     def __init__(self, look: Look, shell: Shell) -> None:
