@@ -32,7 +32,7 @@ from core.context_files import Context, load_context
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.categories import CATEGORY
 from core.knowledge.confirmed import CONFIRMED
-from core.knowledge.digest import HEADER, SERVED, project_digest
+from core.knowledge.digest import HEADER, project_digest
 from core.knowledge.projects import domains_in, here_in, known_projects, waiting_sentence
 
 __all__ = ["CLOSE", "OPEN", "Prefix", "join_prompt", "prompt_prefix"]
@@ -202,7 +202,7 @@ def _shown_digest(
         return [found.text, found.why, found.warning, found.waits, block]
 
     inputs = [paths.knowledge / row.file for row in CATEGORY.values() if row.file]
-    inputs += [paths.ledger, paths.digest, paths.state / SERVED, paths.state / CONFIRMED, paths.state / ANSWERS]
+    inputs += [paths.ledger, paths.digest, paths.state / CONFIRMED, paths.state / ANSWERS]
     inputs += [trust_file(variables)]
     inputs += [above / ".git" for above in (Path(here), *Path(here).parents) if here]
     place = cache_folder(paths.home, variables) / "ready" / f"digest-{sha256(os.fsencode(here)).hexdigest()[:16]}"

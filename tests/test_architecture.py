@@ -76,7 +76,7 @@ ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "sqlalchemy": ("core.library",),
     "numpy": ("core.search",),
     "xllamacpp": ("core.llm",),
-    "huggingface_hub": ("core.llm", "core.search.embedders"),
+    "huggingface_hub": ("core.search.embedders",),
     "mcp": ("core.mcp_server",),
     "pydantic": ("core.mcp_server",),
 }

@@ -11,7 +11,7 @@ import pytest
 
 from core.base.answer import Answer
 from core.commands.context import context
-from core.commands.fact_edits import delete_fact, merge_facts
+from core.commands.fact_edits import delete_fact
 from core.commands.fact_feed import check_facts, sync_facts
 from core.commands.facts import bootstrap, validate, validation_text
 from core.commands.harvest_report import harvest_text
@@ -296,7 +296,7 @@ def test_an_unusual_answer_of_a_model_is_no_traceback(world: World) -> None:
     assert [fact.domain for fact in facts_of(world)] == ["global", "global"]
 
 
-# --- edits: Edits, deletions and merges of single facts. If these fail, an edit is lost, or a removed fact comes back.
+# --- edits: Edits and deletions of single facts. If these fail, an edit is lost, or a removed fact comes back.
 
 
 def test_a_deleted_fact_stays_deleted_until_it_is_undone(taught: World) -> None:
@@ -308,20 +308,6 @@ def test_a_deleted_fact_stays_deleted_until_it_is_undone(taught: World) -> None:
     undo(workspace, removed.run, editor_wait=HURRIED)
     assert taught.text(YAML) == before
     assert code_of(delete_fact, workspace, "global:fact:01") == "no-match"
-
-
-def test_two_facts_become_one_and_its_words_confirm_it(taught: World) -> None:
-    workspace = workspace_of(taught)
-    before = taught.text(YAML)
-    merged = merge_facts(workspace, "global:fact:001", "global:fact:002")
-    assert (merged.into.source_count, merged.into.related) == (2, ("global:fact:002",))
-    assert [fact.id for fact in facts_of(taught)][:2] == ["global:fact:001", "global:fact:003"]
-    run = learn(taught, "User: b\n", facts=["One or so"]).run
-    assert facts_of(taught)[0].source_count == 3
-    undo(workspace, run, editor_wait=HURRIED)
-    undo(workspace, merged.run, editor_wait=HURRIED)
-    assert taught.text(YAML) == before
-    assert code_of(merge_facts, workspace, "global:fact:001", "global:fact:001") == "usage"
 
 
 # --- places: Where a fact belongs. A fact in the wrong place is put before conversations about something else, and is

@@ -4,17 +4,14 @@ or a user is told something that is not so."""
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import pytest
 
 from core.commands import fact_edits
 from core.commands.context import context
-from core.commands.fact_edits import confirm_fact, delete_fact, merge_facts
+from core.commands.fact_edits import confirm_fact
 from core.commands.fact_feed import sync_facts
-from core.factindex.record import read_history
-from core.factindex.sync import record_path
-from tests.facts_home import YAML, cli, code_of, facts_of, learn, workspace_of
+from tests.facts_home import YAML, cli, facts_of, learn, workspace_of
 from tests.harvest_world import World
 from tests.made_home import error
 
@@ -116,55 +113,6 @@ def test_what_cannot_be_written_is_not_said_to_stand_there(by_hand: World, monke
     assert by_hand.text(YAML) == before
 
 
-# --- merging ---------------------------------------------------------------------------------------------------------
-
-
-def merged_records(world: World) -> dict[str, str]:
-    return read_history(record_path(world.paths.state))[1].merged
-
-
-def test_a_merge_that_was_refused_leaves_no_trace(taught: World) -> None:
-    """Else a later deletion by hand counts as a merge: what the user deleted would go on confirming another fact."""
-    workspace = workspace_of(taught)
-    (taught.paths.knowledge / YAML).chmod(0o444)
-    assert code_of(merge_facts, workspace, "global:fact:001", "global:fact:002") == "read-only"
-    (taught.paths.knowledge / YAML).chmod(0o644)
-    assert merged_records(taught) == {}
-    delete_fact(workspace, "global:fact:002")
-    learn(taught, "User: b\n", facts=["Two"])
-    assert [(fact.fact, fact.source_count) for fact in facts_of(taught)] == [("One", 1)]
-
-
-def test_a_merge_into_which_nothing_can_be_taken_changes_neither_fact(taught: World) -> None:
-    """Counts that were added up while the other fact stays would be added up twice in the end."""
-    workspace = workspace_of(taught)
-    other = taught.knowledge("global/pitfalls.yaml", ITEM.format(id="global:pitfall:001", fact='"Three"'))
-    other.chmod(0o444)
-    before = taught.text(YAML)
-    assert code_of(merge_facts, workspace, "global:fact:001", "global:pitfall:001") == "read-only"
-    assert taught.text(YAML) == before and merged_records(taught) == {}
-
-
-@pytest.mark.parametrize("step", ["append_records", "_change"])
-def test_a_merge_that_was_cut_is_done_again(taught: World, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    """Before its record, or before the second fact goes: counts are not added up twice, and what the second fact's
-    words say later confirms the first."""
-    workspace, real = workspace_of(taught), getattr(fact_edits, step)
-
-    def cut(*arguments: Any) -> Any:
-        if step == "_change" and arguments[2] is not None:
-            return real(*arguments)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(fact_edits, step, cut)
-        merge_facts(workspace, "global:fact:001", "global:fact:002")
-    assert merge_facts(workspace, "global:fact:001", "global:fact:002").into.source_count == 2
-    assert merged_records(taught) == {"global:fact:002": "global:fact:001"}
-    learn(taught, "User: b\n", facts=["Two"])
-    assert [(fact.fact, fact.source_count) for fact in facts_of(taught)] == [("One", 3)]
-
-
 # --- what an action does not take ------------------------------------------------------------------------------------
 
 
@@ -178,7 +126,7 @@ def test_a_merge_that_was_cut_is_done_again(taught: World, monkeypatch: pytest.M
         ("validate --category nonsense", "takes no --category. --category goes with list"),
         ("bootstrap --tag x", "takes no --tag"),
         ("list --budget 0", "takes no --budget. --budget goes with bootstrap"),
-        ("merge a b --stale", "takes no --stale"),
+        ("sync --stale", "takes no --stale"),
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused(taught: World, words: str, named: str) -> None:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.result import KnowledgeError, Ok, attempt
-from core.commands.facts import similar_pairs
 from core.factindex.bootstrap import choose, tokens_of
 from core.factindex.facts import CATEGORIES, Fact, entries, format_id
 from core.factindex.feed import kind_of
@@ -119,26 +118,7 @@ def test_a_damaged_index_is_an_error_not_an_exception(tmp_path: Path, data: byte
     assert isinstance(read, KnowledgeError) and read.error.code == "bad-index"
 
 
-# --- likeness, kinds, search -----------------------------------------------------------------------------------------
-
-
-def test_near_duplicates_are_paired_within_what_belongs_together() -> None:
-    """Else a user finds the doubles one by one; another repository's fact is not a double."""
-    facts = [
-        fact(1, "The session store keeps its files for ninety days"),
-        fact(2, "The session store keeps files for ninety days."),
-        fact(3, "The session store keeps its files for ninety days", domain="a"),
-        fact(4, "The session store keeps its files for 90 days", domain="b"),
-        fact(5, "Nothing of that kind"),
-    ]
-    pairs = {(pair.first.id, pair.second.id) for pair in similar_pairs(facts)}
-    assert pairs == {
-        ("global:fact:001", "global:fact:002"),
-        ("global:fact:001", "a:fact:003"),
-        ("global:fact:002", "a:fact:003"),
-        ("global:fact:001", "b:fact:004"),
-        ("global:fact:002", "b:fact:004"),
-    }
+# --- kinds, search ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ from core.commands.moment.worked import UsageReader
 from core.commands.workspace import open_workspace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
-from core.knowledge.digest import read_served
 from core.library import database
 from core.mcp_server import moment, tools
 from core.search import embedders
@@ -38,7 +37,6 @@ from tests.library_home import (
     heard,
     recorded,
     run,
-    switch,
     text,
     workspace,
 )
@@ -156,28 +154,6 @@ def test_an_outcome_is_taken_back_by_its_id(home: Path) -> None:
     here = workspace(home)
     (trace,) = run(home, "record", "--chunk", best["key"], "--outcome", "miss")["traces"]
     assert tools.withdraw_usage(here, trace["id"])["outcome"] == "miss" and recorded(home) == []
-
-
-def tell(home: Path, line: str) -> None:
-    assert call("worked", line, "--outcome", "win", "--home", str(home))[0] == 0
-
-
-def test_lines_that_served_rise_in_the_digest(home: Path) -> None:
-    facts = home / "knowledge" / "facts.md"
-    facts.write_text(
-        "# Facts\n\n- The staging database is called lemon [from: a, 2026-01-02]\n"
-        "- Deploys happen on Tuesdays [from: b, 2026-03-04]\n"
-    )
-    line = "The staging database is called lemon"
-    tell(home, line)
-    assert read_served(workspace(home).paths) == {}, "only who asks for it gets it"
-    for on, first in ((True, "lemon"), (False, "Tuesdays")):
-        switch(home, "digest_confirmed", on)
-        tell(home, line)
-        assert read_served(workspace(home).paths) == ({line: 2} if on else {})
-        assert call("digest", "on", "--home", str(home))[0] == 0
-        lines = (home / "knowledge" / "digest.md").read_text().splitlines()
-        assert first in next(line for line in lines if line.startswith("- "))
 
 
 def test_an_agent_retrieves_records_and_reflects(home: Path, tmp_path: Path) -> None:

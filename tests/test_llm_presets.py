@@ -410,34 +410,6 @@ class Binding:
         return type("Serving", (), {"listening_address": self.address})()
 
 
-class Hub:
-    """Plays the hub's own client."""
-
-    def __init__(self, cache: Path, data: bytes, said: bytes) -> None:
-        self.cache, self.data, self.said, self.downloads = cache, data, said, 0
-
-    def hf_hub_download(self, repo: str, file: str, local_files_only: bool = False) -> str:
-        path = self.cache / file
-        if local_files_only and not path.exists():
-            raise FileNotFoundError(file)
-        if not local_files_only:
-            if repo == "nobody/nothing":
-                raise RuntimeError("404 Client Error\nRepository Not Found")
-            self.downloads += 1
-            path.write_bytes(self.data)
-        return str(path)
-
-    def HfApi(self) -> Hub:
-        return self
-
-    def list_repo_files(self, repo: str) -> list[str]:
-        return ["README.md", "m-Q8_0.gguf", "m-Q4_K_M.gguf", "mmproj-m.gguf", "big-00001-of-00002.gguf"]
-
-    def get_paths_info(self, repo: str, files: list[str]) -> list[Any]:
-        stored = type("Stored", (), {"sha256": hashlib.sha256(self.said).hexdigest()})()
-        return [type("Row", (), {"lfs": stored})()]
-
-
 @pytest.fixture
 def binding(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Binding, Any]]:
     """The binding, and the server that plays its own."""
@@ -475,36 +447,15 @@ def test_a_file_is_loaded_once_and_asked_behind_a_key(binding: tuple[Binding, An
     assert "json_schema" in json.dumps(server.requests[0].body)
 
 
-def test_a_model_of_the_hub_is_fetched_once_and_checked(
-    binding: tuple[Binding, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hub = Hub(tmp_path, b"GGUF of the hub", b"GGUF of the hub")
-    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
-    for _ in range(2):
-        assert local_answer("owner/small-GGUF").text
-    assert hub.downloads == 1 and binding[0].loads[0].model.path.endswith("m-Q4_K_M.gguf")
-    assert local_answer("owner/small-GGUF:m-Q8_0.gguf").text and hub.downloads == 2
-    hub.said = b"something else"
-    wrong = error(local_answer, "owner/small-GGUF:other.gguf")
-    assert "not what the hub says" in wrong.message and "delete that file" in wrong.hint
-    gone = error(local_answer, "nobody/nothing:m.gguf")
-    assert "404 Client Error" in gone.message and "\n" not in gone.message
-
-
 def test_a_folder_cannot_lay_a_model_in_the_way(
     binding: tuple[Binding, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A clone that holds a file by the hub's name of a common model would be read by the user's own settings."""
-    (tmp_path / "owner").mkdir()
-    for name in ("owner/small-GGUF", "x.gguf"):
-        (tmp_path / name).write_bytes(b"GGUF of a stranger")
+    """A clone that holds a file by the name of a common model would be read by the user's own settings."""
+    (tmp_path / "x.gguf").write_bytes(b"GGUF of a stranger")
     monkeypatch.chdir(tmp_path)
-    hub = Hub(tmp_path, b"GGUF of the hub", b"GGUF of the hub")
-    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
-    assert local_answer("owner/small-GGUF").text and hub.downloads == 1
     for relative in ("x.gguf", "./x.gguf", "../x.gguf", "~nobody-is-called-so/x.gguf"):
         assert error(local_answer, relative).code == "bad-settings"
-    assert len(binding[0].loads) == 1
+    assert not binding[0].loads
 
 
 def test_a_local_model_that_cannot_be_is_a_clear_sentence(
@@ -515,7 +466,8 @@ def test_a_local_model_that_cannot_be_is_a_clear_sentence(
     assert error(local_answer, str(broken)).code == "bad-model"
     assert error(local_answer, "").code == "no-model"
     assert "no such model file" in error(local_answer, "~/nowhere.gguf").message
-    assert "no name on the hub" in error(local_answer, "just-a-word").message
+    named = error(local_answer, "owner/small-GGUF")
+    assert "no whole path" in named.message and "hf download" in named.hint
     monkeypatch.setattr(local, "find_spec", lambda name: None)
-    missing = error(local_answer, "owner/small-GGUF")
-    assert missing.code == "not-installed" and "xllamacpp and huggingface_hub" in missing.message
+    missing = error(local_answer, str(broken))
+    assert missing.code == "not-installed" and "xllamacpp" in missing.message

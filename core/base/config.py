@@ -52,7 +52,6 @@ class Config:
     digest_enabled: bool
     digest_max_bytes: int
     digest_scope: str
-    digest_confirmed: bool
     provider: str
     model: str
     base_url: str

@@ -138,7 +138,6 @@ SETTINGS: tuple[Setting, ...] = (
     _switch("digest_enabled"),
     _whole("digest_max_bytes", 128, 1 << 20),
     _choice("digest_scope", "global", "project", "both"),
-    _switch("digest_confirmed"),
     _choice("provider", *PROVIDERS),
     _row("model", "text", _any, "the name of a model as a text, or an empty text"),
     _row("base_url", "text", _address, _ADDRESS_WORDS),
@@ -193,6 +192,7 @@ REMOVED: dict[str, Value] = {
     "summary_part_bytes": 49152,
     "workers_wait_seconds": 60,
     "library_infers": True,
+    "digest_confirmed": False,
 }
 """Keys of `[ai_settings.knowledge]` that there were once -> the value that is in force now, whatever a file says."""
 

@@ -1,42 +1,25 @@
-"""What a user does to single facts: confirm, delete, merge."""
+"""What a user does to single facts: confirm, delete."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from rapidfuzz import process
 
-from core.base.checked_lines import Record
-from core.base.result import KnowledgeError, Ok, attempt, disk_errors
-from core.commands.fact_feed import sync_facts, with_facts
+from core.base.result import KnowledgeError, attempt, disk_errors
+from core.commands.fact_feed import sync_facts
 from core.commands.fact_follow import LINE_STAYS
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import Fact, check
+from core.factindex.facts import check
 from core.factindex.places import Placed, read_all, read_one
-from core.factindex.record import append_records
-from core.factindex.reunite import joined
-from core.factindex.sync import record_path
-from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
+from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk, made
 
 BY_HAND = "to write them as they are, change the YAML file in a text editor"
-
-
-@dataclass(frozen=True)
-class Merged:
-    """Two facts became one: `into` as it is now, `gone` as it was. `run` takes it back."""
-
-    into: Fact
-    gone: Fact
-    run: str
-    warning: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "into": self.into.to_json(), "gone": self.gone.to_json(), "warning": self.warning or None}
 
 
 def delete_fact(workspace: Workspace, fact_id: str, *, now: Clock = utc_now) -> Edited:
@@ -53,37 +36,6 @@ def confirm_fact(workspace: Workspace, fact_id: str, *, now: Clock = utc_now) ->
     return _finished(workspace, _change(workspace, placed, values, now()), now)
 
 
-def merge_facts(workspace: Workspace, keep: str, gone: str, *, now: Clock = utc_now) -> Merged:
-    """Make `gone` a part of `keep`: confirmations added up, tags and related ids joined, the surer confidence, the
-    earlier first and the later last date. The id of `gone` stays as a related one, and what its words say in later
-    conversations confirms `keep`. Both words stand in the history: `knowledge undo` brings `gone` back."""
-    if keep == gone:
-        raise KnowledgeError("usage", "a fact cannot be merged with itself", hint="give the ids of two facts")
-    first = _placed(workspace, keep)
-    second = _placed(workspace, gone)
-    a, b = first.fact, second.fact
-    related = dict.fromkeys((*a.related, b.id, *b.related))
-    values: dict[str, Any] = {"related": tuple(name for name in related if name != a.id)}
-    if b.id not in a.related:  # else a crash came between the two steps: the counts are added up already
-        counts = (a.source_count, b.source_count)
-        values = {**joined([a, b]), **values, "source_count": sum(1 if one is None else one for one in counts)}
-    read_editable(workspace.paths, second.file)
-    run, moment = new_edit_run(now()), now()
-    try:
-        _change(workspace, first, values, moment, run)
-    except KnowledgeError as failed:
-        if failed.error.code != "unchanged":  # that is how the crash left it
-            raise
-    # After the first step, so that a refused merge is none; before the second, so that no harvest in between takes the
-    # words of `gone` for ones that a user has deleted.
-    record: Record = {"t": "merged", "from": b.id, "into": a.id}
-    with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), [record]))
-    again = _placed(workspace, gone)
-    removed = _finished(workspace, _change(workspace, again, None, moment, run), now)
-    kept = attempt(_placed, workspace, keep)
-    return Merged(kept.value.fact if isinstance(kept, Ok) else a, b, run, removed.warning)
-
-
 def _placed(workspace: Workspace, fact_id: str) -> Placed:
     with disk_errors("facts-unreadable", "the facts cannot be read", hint="mend the file"):
         found = read_all(workspace.paths.knowledge)
@@ -97,9 +49,7 @@ def _placed(workspace: Workspace, fact_id: str) -> Placed:
     raise KnowledgeError("no-match", f"there is no fact {fact_id!r}", hint=hint)
 
 
-def _change(
-    workspace: Workspace, placed: Placed, values: Mapping[str, Any] | None, moment: datetime, run: str = ""
-) -> Edited:
+def _change(workspace: Workspace, placed: Placed, values: Mapping[str, Any] | None, moment: datetime) -> Edited:
     """Other values for a fact, or (None) the fact taken out, in the file as it is at that moment."""
 
     def hunks(lines: list[str]) -> list[Hunk]:
@@ -127,7 +77,7 @@ def _change(
         last = rows.pop()[:-1]
         return [made(lines, start, size, [*rows, last] if last else rows)[1]]
 
-    return change_file(workspace.paths, placed.file, hunks, moment, run=run)
+    return change_file(workspace.paths, placed.file, hunks, moment)
 
 
 def _finished(workspace: Workspace, edited: Edited, now: Clock) -> Edited:
@@ -138,12 +88,3 @@ def _finished(workspace: Workspace, edited: Edited, now: Clock) -> Edited:
     else:
         notes = [note for note in done.value.notes if note.startswith(LINE_STAYS)]
     return replace(edited, warning="; ".join(filter(None, (edited.warning, *notes))))
-
-
-def merged_text(merged: Merged) -> str:
-    rows = [
-        f"{merged.into.id}: {merged.into.fact}",
-        f"  now holds {merged.gone.id}: {merged.gone.fact}",
-        f"'knowledge undo {merged.run}' takes this back",
-    ]
-    return "\n".join(rows + [f"note: {merged.warning}"] * bool(merged.warning)) + "\n"

@@ -1,5 +1,4 @@
-"""`knowledge facts`: the fact index, looked at, checked, brought up to date, put before a conversation;
-and what a user does to single facts: confirm, delete, merge.
+"""`knowledge facts`: the fact index, looked at, checked, brought up to date, put before a conversation.
 
 A change goes into the YAML file, can be taken back with `knowledge undo`, and reaches the index at once.
 """
@@ -7,7 +6,7 @@ A change goes into the YAML file, can be taken back with `knowledge undo`, and r
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -15,14 +14,13 @@ from typing import Any
 
 from core.base import files
 from core.base.choices import FACT_CATEGORIES
-from core.base.entry import Entry, statement_key
+from core.base.entry import Entry
 from core.base.project import GLOBAL, is_below
 from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.base.secrets.redact import redact
-from core.commands.fact_edits import merge_facts, merged_text
 from core.commands.fact_feed import left_out, lines_too_long, sync_facts
 from core.commands.fact_follow import bullets_of_store
-from core.commands.row import flag, group, listed, needed, option, optional, repeated, single, whole_number
+from core.commands.row import flag, group, listed, option, optional, repeated, single, whole_number
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import index
@@ -31,11 +29,7 @@ from core.factindex.facts import DAMAGE, ENDINGS, Fact, Problem, entries, sort_k
 from core.factindex.held import hold, read_known
 from core.factindex.places import read_all, read_one, together
 from core.factindex.sync import SyncReport, project
-from core.knowledge.alike import near_pairs
 from core.knowledge.projects import domains_in, here_in, known_projects
-
-FACTS_ALIKE = 82
-"""From which on two facts are listed, of 100."""
 
 
 @dataclass(frozen=True)
@@ -70,23 +64,6 @@ class FactList:
     def to_json(self) -> list[dict[str, Any]]:
         """The list of `knowledge facts list --json`."""
         return [row.to_json() for row in self.facts]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two facts and how alike they are, of 100. `first` stands before `second` in the index."""
-
-    first: Fact
-    second: Fact
-    likeness: float
-
-
-def similar_pairs(facts: Iterable[Fact]) -> list[Pair]:
-    """The pairs of one domain (or of a domain and `global`) that nearly say the same, the most alike first."""
-    rows = list(facts)
-    near = near_pairs([statement_key(row.fact) for row in rows], [row.domain for row in rows], FACTS_ALIKE, GLOBAL)
-    found = [Pair(rows[one], rows[other], score) for one, other, score in near]
-    return sorted(found, key=lambda pair: (-pair.likeness, pair.first.id, pair.second.id))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -288,15 +265,6 @@ COMMANDS = (
             bootstrap_text,
             _DOMAIN,
             whole_number("--budget", "at most N tokens (default: 2000)"),
-        ),
-        single(
-            "merge",
-            "make the second of two facts a part of the first",
-            "global:fact:001 global:fact:002",
-            merge_facts,
-            merged_text,
-            needed("keep", "the id of the fact that stays", "ID"),
-            needed("gone", "the id of the other", "OTHER"),
         ),
     ),
 )

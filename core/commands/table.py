@@ -58,7 +58,7 @@ LISTED = {
     "save": ("memories", "save a memory: a short text that an agent can recall"),
     "recall": ("memories", "find memories by their words and tags, newest first"),
     "memories": ("memories", "the saved memories: list, edit ID TEXT, archive ID, restore ID"),
-    "facts": ("facts", "the fact index: list, validate PATH, sync, bootstrap, merge ID ID"),
+    "facts": ("facts", "the fact index: list, validate PATH, sync, bootstrap"),
     "library": (
         "library.table",
         "documents and what each was good for: ingest PATH, retrieve QUERY, record, consolidate, reflect, list, …",

@@ -123,14 +123,12 @@ def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
     return sorted(found, key=lambda pair: (-pair.score, pair.first.file, pair.first.bullet.line))
 
 
-def near_pairs(
-    texts: Sequence[str], groups: Sequence[str], least: float, common: str = ""
-) -> Iterator[tuple[int, int, float]]:
-    """The places of two `texts` of one group, or of any and the group `common`, and how alike they are, 0 to 100, in
-    whatever order their words stand, but for steps: from `least` on. The texts are keys."""
+def near_pairs(texts: Sequence[str], groups: Sequence[str], least: float) -> Iterator[tuple[int, int, float]]:
+    """The places of two `texts` of one group, and how alike they are, 0 to 100, in whatever order their words stand,
+    but for steps: from `least` on. The texts are keys."""
     # As fuzz.token_sort_ratio compares them, but each is sorted once and not with every other.
     in_order = [text if _STEPS.search(text) else " ".join(sorted(text.split())) for text in texts]
-    for at, near in _candidates(groups, [_words(text) for text in texts], common):
+    for at, near in _candidates(groups, [_words(text) for text in texts]):
         scores = dict[int, float]()
         for words in (texts, in_order):
             before = [words[other] for other in near]
@@ -235,23 +233,19 @@ def differs_in_value(one: str, other: str) -> bool:
     return any(frozenset((a, b)) in _OPPOSITES for a in first - second for b in second - first)
 
 
-def _candidates(
-    groups: Sequence[str], words: Sequence[Sequence[str]], common: str = ""
-) -> Iterator[tuple[int, list[int]]]:
-    """A text, and those before it that share one of the rarest words of either: those of its group and of the group
-    `common`, whose own meet all."""
+def _candidates(groups: Sequence[str], words: Sequence[Sequence[str]]) -> Iterator[tuple[int, list[int]]]:
+    """A text, and those of its group before it that share one of the rarest words of either."""
     counts = Counter(word for found in words for word in set(found))
-    having: dict[str, dict[str, list[int]]] = {group: {} for group in (*groups, common)}
+    having: dict[str, dict[str, list[int]]] = {group: {} for group in groups}
     for at, found in enumerate(words):
-        own, near = groups[at], set[int]()
-        earlier = having.values() if common and own == common else (having[own], having[common])
+        earlier, near = having[groups[at]], set[int]()
         for word in set(found):
             if counts[word] <= COMMON:
-                near.update(*(table.get(word, ()) for table in earlier))
+                near.update(earlier.get(word, ()))
         if near:
             yield at, sorted(near)
         for word in sorted(sorted(set(found)), key=counts.__getitem__)[:RAREST]:
-            having[own].setdefault(word, []).append(at)
+            earlier.setdefault(word, []).append(at)
 
 
 def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str]) -> str:

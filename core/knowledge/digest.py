@@ -6,7 +6,6 @@ more than fits, what gets the room is what saves most (`_worth`); the order stay
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -314,7 +313,7 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
         return nearness((statement.bullet, *statement.others), projects, here)
 
     keys = {row.key for rows in found.values() for row in rows}
-    return render_digest(found, max_bytes, served_first(paths, rank), projects, _doubts(paths, whole, keys))
+    return render_digest(found, max_bytes, rank, projects, _doubts(paths, whole, keys))
 
 
 NEVER = "9999-12-31"
@@ -358,11 +357,10 @@ def current_digest(paths: Paths, max_bytes: int, *, secrets: bool = True) -> Dig
     when a category cannot be read."""
     removed, again = read_hidden(paths), read_confirmed(paths) or {}
     found = {name: read_category(paths, name, removed, again) for name in SECTIONS}
-    rank = served_first(paths)
-    digest = render_digest(found, max_bytes, rank)
+    digest = render_digest(found, max_bytes)
     text = for_prompt(digest.text, secrets=secrets, origins=True) if digest else ""
     if digest and (over := _size(text) - max_bytes) > 0:  # a placeholder is longer than a short password
-        digest = render_digest(found, max_bytes - over, rank)
+        digest = render_digest(found, max_bytes - over)
         text = for_prompt(digest.text, secrets=secrets, origins=True) if digest else ""
     return replace(digest, text=text) if digest else None
 
@@ -415,44 +413,3 @@ def _mark(paths: Paths) -> Path:
 
 
 # --- what served ------------------------------------------------------------------------------------------------------
-
-SERVED = "served.json"
-"""Below `.state`: bullets that usage of the library confirmed, left there by each consolidation, so that the digest
-needs no database. Deleting it loses nothing."""
-
-
-def write_served(paths: Paths, counts: Mapping[str, int]) -> None:
-    """Leave the texts of bullets with the number of uses that confirmed them; no file where there is none. Raises
-    OSError."""
-    path = paths.state / SERVED
-    if not counts:
-        if files.exists(path):
-            files.remove_file(path)
-        return
-    data = json.dumps(dict(sorted(counts.items())), ensure_ascii=False, indent=1).encode("utf-8", "replace")
-    if files.read_or_empty(path) != data:
-        files.make_folder(path.parent)
-        files.write_atomic(path, data, lasting=False)
-
-
-def read_served(paths: Paths) -> dict[str, int]:
-    """Bullet text -> confirmations; {} where there is no list, or none that makes sense. Raises OSError."""
-    try:
-        found = json.loads(files.read_or_empty(paths.state / SERVED) or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    rows = found.items() if isinstance(found, dict) else ()
-    return {text: number for text, number in rows if isinstance(number, int) and number > 0}
-
-
-def served_first(paths: Paths, rank: Callable[[Statement], int] = lambda _statement: 0) -> Callable[[Statement], int]:
-    """The rank of statements in a digest, those that usage confirmed before others of the same `rank`."""
-    counts = read_served(paths)
-    if not counts:
-        return rank
-
-    def ranked(statement: Statement) -> int:
-        said = (statement.bullet, *statement.others)
-        return 2 * rank(statement) + (0 if any(counts.get(bullet.text) for bullet in said) else 1)
-
-    return ranked

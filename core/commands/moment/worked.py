@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.choices import OUTCOMES, TASK_TYPES
-from core.base.paths import Paths
 from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.library.documents import with_library
@@ -17,7 +16,7 @@ from core.commands.library.use import inferred_from, library_record, served_by_l
 from core.commands.project import find_project
 from core.commands.row import NAMED, listed, needed, option, single
 from core.commands.search import opened_search
-from core.commands.statements import bullets_of, resolve_bullet, text_of
+from core.commands.statements import resolve_bullet, text_of
 from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.transcript import locate, with_turn
@@ -27,9 +26,7 @@ from core.conversations.events import Call
 from core.experience import record
 from core.experience.record import CHUNK as CHUNK
 from core.experience.record import Use
-from core.knowledge.categories import CATEGORY
 from core.knowledge.check import Finding
-from core.knowledge.digest import write_served
 
 if TYPE_CHECKING:
     from core.library.database import Library
@@ -178,24 +175,8 @@ def _has_found(conversation: Conversation) -> bool:
 
 
 def write_down(workspace: Workspace, uses: Iterable[Use]) -> int:
-    """Write uses down, and leave the lines that use has confirmed where the digest finds them, if the setting asks for
-    that; how many uses were new. Raises KnowledgeError where it cannot be written."""
-    paths = workspace.paths
-    number = record.record(paths.experience, uses)
-    try:
-        write_served(paths, _confirmed(paths) if workspace.config.digest_confirmed else {})
-    except OSError as error:
-        why = f"what use confirmed cannot be told to the digest: {error.strerror}"
-        raise KnowledgeError("unwritable", why, error.filename) from error
-    return number
-
-
-def _confirmed(paths: Paths) -> dict[str, int]:
-    """Lines that served -> how often, less how often they misled."""
-    texts = [found.bullet.text for found in bullets_of(paths, tuple(CATEGORY)) if not found.bullet.struck]
-    rows = {text: known.counts() for text, known in record.served(paths.experience, texts).items()}
-    numbers = {text: row.get("win", 0) + row.get("partial", 0) - row.get("misleading", 0) for text, row in rows.items()}
-    return {text: number for text, number in numbers.items() if number > 0}
+    """Write uses down; how many were new. Raises KnowledgeError where they cannot be written."""
+    return record.record(workspace.paths.experience, uses)
 
 
 def check_experience(workspace: Workspace) -> Iterator[Finding]:

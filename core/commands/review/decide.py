@@ -15,7 +15,7 @@ from core.base.markdown import parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.bullets import change_all
 from core.commands.daily.connect import Ask, nobody
-from core.commands.fact_edits import Merged, confirm_fact, delete_fact, merge_facts
+from core.commands.fact_edits import confirm_fact, delete_fact
 from core.commands.quarantine import HeldItem, accept_all, drop_all, quarantine_list
 from core.commands.review.waiting import KINDS, Waiting, of_project, replace_old, settle_missing, waiting
 from core.commands.row import Argument, flag, group, listed, option, single
@@ -122,7 +122,7 @@ def _remembered(at: At, rows: Rows, until: str = "") -> Done:
     return Done(at.run)
 
 
-def _done(made: Edited | Merged) -> Done:
+def _done(made: Edited) -> Done:
     return Done(made.run, made.warning)
 
 
@@ -164,11 +164,8 @@ def _replace(at: At, row: Waiting) -> Done:
 
 
 def _merge(at: At, row: Waiting) -> Done:
-    one, other = row.of
-    if isinstance(one, Placed):
-        old, new = _placed_now(at, one), _placed_now(at, other)
-        return _done(replace_old(at.workspace, old, new, run=at.run, now=at.now))
-    return _done(merge_facts(at.workspace, one.id, other.id, now=at.now))
+    old, new = (_placed_now(at, place) for place in row.of)
+    return _done(replace_old(at.workspace, old, new, run=at.run, now=at.now))
 
 
 def _placed_now(at: At, place: Placed) -> Placed:

@@ -20,7 +20,7 @@ from core.base.project import GLOBAL
 from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import change_all
-from core.commands.facts import current_facts, similar_pairs
+from core.commands.facts import current_facts
 from core.commands.project import find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
 from core.commands.statements import all_lines, refresh_digest
@@ -366,8 +366,7 @@ def _overtaken(look: Look) -> Iterator[Waiting]:
 
 
 def _alike(look: Look) -> Iterator[Waiting]:
-    """Bullets and facts that nearly say the same. What is or was asked as a contradiction, or as two bullets, is not
-    asked once more."""
+    """Bullets that nearly say the same. What is or was asked as a contradiction is not asked once more."""
     paths = look.workspace.paths
     silent = silenced(paths, look.today)
     asked = {_two(pair.old.bullet.text, pair.new.bullet.text) for pair in proposals(paths)}
@@ -383,16 +382,6 @@ def _alike(look: Look) -> Iterator[Waiting]:
         key, of = _key("alike", *sorted(two)), (old, new)
         text, other = old.bullet.text, new.bullet.text
         yield Waiting("alike", key, text, why, yes, "keep both", of, old.bullet, other=other, file=old.file)
-    facts, _ = current_facts(look.workspace, look.now)
-    for near in similar_pairs(fact for fact in facts if not fact.unread):
-        kept, gone = near.first, near.second
-        two = _two(kept.fact, gone.fact)
-        if two not in asked:
-            key = _key("alike", kept.id, gone.id, *sorted(two))
-            why = f"{near.likeness:.0f} % alike: {gone.id}, {kept.id}"
-            yes, day = "make one fact of both", gone.last_confirmed
-            row = Waiting("alike", key, gone.fact, why, yes, "keep both", (kept, gone), other=kept.fact, day=day)
-            yield replace(row, project=gone.domain)
 
 
 def _vanished(look: Look) -> Iterator[Waiting]:
