@@ -396,7 +396,7 @@ def test_a_hand_off_of_a_long_session_can_be_read(shop: Path) -> None:
             ),
         ]
     todo = "You will need to restart the worker of the export on the runner by hand."
-    note = f"It is pushed. {todo}\n\n```bash\nmake restart\n```"
+    note = f"It is pushed. {todo} Once it is merged, run:\n\n```bash\nmake restart\n```"
     looking = "I'm doing one last look at the export because the runner is slow, and then the rest of it."
     rows += [
         turn("assistant", [{"type": "text", "text": looking}], 40, "s11", shop),
@@ -414,7 +414,8 @@ def test_a_hand_off_of_a_long_session_can_be_read(shop: Path) -> None:
     assert len(out.encode()) <= 6000 and list(parts)[1:4] == ["Goal", "State", "Open"]
     assert "Mend the export" in parts["Goal"] and "asked last (turn 47): Now count the rows" in parts["Goal"]
     assert "the user then said (turn 49): nice, that worked!" in parts["Goal"]
-    assert f": {todo}" in parts["Open"] and "one last look" not in out
+    assert f": {todo}" in parts["Open"] and "Once it is merged, run: `make restart`" in parts["Open"]
+    assert "one last look" not in out
     went = parts["How it went"].strip().split("\n")
     assert "There are 312 rows." in went[-1] and "requests between are left out" in parts["How it went"]
     assert "left out …]" not in parts["How it went"] and "apologize" not in out
