@@ -514,3 +514,14 @@ def test_a_hand_off_of_a_history_is_about_its_newest_session(tmp_path: Path) -> 
     assert parts["State"].endswith("ends with the words of the assistant (turn 5):\n> The till weighs them.\n"), out
     assert "an edit of `pot.py` failed" in parts["Open"] and "tray.py" not in parts["Files"]
     assert "refused an edit of `tray.py`" in parts["Tried"] and "refused `make wipe make all`" in parts["Tried"]
+
+
+def test_a_hand_off_of_what_was_typed_alone_calls_nothing_unanswered(tmp_path: Path) -> None:
+    """No answer is kept there, whatever was said."""
+    history = tmp_path / "history.jsonl"
+    rows = [
+        {"session_id": "s1", "ts": 1758000000 + at, "text": text} for at, text in enumerate(("weigh the coins", "ja"))
+    ]
+    history.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = call("--home", str(tmp_path / "home"), "handoff", str(history))[1]
+    assert "only what the user typed is recorded" in out and "not answered" not in out

@@ -331,7 +331,7 @@ def _state(session: Session) -> Iterator[str]:
     for row in made[-MAX_COMMITS:]:
         told = "committed" if row.succeeded else "a commit was tried, its result is not recorded"
         yield f"- {told}: {_line(row.subject)}{f' ({row.hash[:8]})' if row.hash else ''}"
-    if all(turn.role == "user" for turn in session.conversation.turns):
+    if _is_typed_alone(session):
         yield "- only what the user typed is recorded, maybe of several sessions; no answers, nothing that was done"
         return
     end = read_end(session.conversation.turns)
@@ -343,6 +343,11 @@ def _state(session: Session) -> Iterator[str]:
         told = "the session ends with the words" if ends_with_words(session) else "last words"
         yield f"- {told} of the assistant (turn {number + 1}){':' if said else ', edits alone'}"
         yield from said
+
+
+def _is_typed_alone(session: Session) -> bool:
+    """Whether the file keeps nothing but what the user typed."""
+    return all(turn.role == "user" for turn in session.conversation.turns)
 
 
 def _last_words(session: Session) -> tuple[int, str]:
@@ -418,6 +423,8 @@ def _ended(session: Session) -> list[str]:
     said = max((row.number for row in session.closings), default=-1)
     if end.broken:
         rows = [f"- the session did not end by itself: {end.broken}"]
+    elif _is_typed_alone(session):
+        return []
     elif asked and asked[-1][0] > max(said, *(at for at, row in session.events if isinstance(row, Call)), -1):
         words = _cut(_line(asked[-1][1].partition(" (asked: “")[0]), LATER_REQUEST)
         return [f"- the last request was not answered: “{words}”"] * (not _APPROVES.fullmatch(words))
