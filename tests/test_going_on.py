@@ -396,7 +396,7 @@ def test_a_hand_off_of_a_long_session_can_be_read(shop: Path) -> None:
             ),
         ]
     todo = "You will need to restart the worker of the export on the runner by hand."
-    note = f"It is pushed. {todo}\n\n```bash\nmake restart\n```"
+    note = f"It is pushed. {todo} Once it is merged, run:\n\n```bash\nmake restart\n```"
     looking = "I'm doing one last look at the export because the runner is slow, and then the rest of it."
     rows += [
         turn("assistant", [{"type": "text", "text": looking}], 40, "s11", shop),
@@ -414,7 +414,8 @@ def test_a_hand_off_of_a_long_session_can_be_read(shop: Path) -> None:
     assert len(out.encode()) <= 6000 and list(parts)[1:4] == ["Goal", "State", "Open"]
     assert "Mend the export" in parts["Goal"] and "asked last (turn 47): Now count the rows" in parts["Goal"]
     assert "the user then said (turn 49): nice, that worked!" in parts["Goal"]
-    assert f": {todo}" in parts["Open"] and "one last look" not in out
+    assert f": {todo}" in parts["Open"] and "Once it is merged, run: `make restart`" in parts["Open"]
+    assert "one last look" not in out
     went = parts["How it went"].strip().split("\n")
     assert "There are 312 rows." in went[-1] and "requests between are left out" in parts["How it went"]
     assert "left out …]" not in parts["How it went"] and "apologize" not in out
@@ -513,3 +514,14 @@ def test_a_hand_off_of_a_history_is_about_its_newest_session(tmp_path: Path) -> 
     assert parts["State"].endswith("ends with the words of the assistant (turn 5):\n> The till weighs them.\n"), out
     assert "an edit of `pot.py` failed" in parts["Open"] and "tray.py" not in parts["Files"]
     assert "refused an edit of `tray.py`" in parts["Tried"] and "refused `make wipe make all`" in parts["Tried"]
+
+
+def test_a_hand_off_of_what_was_typed_alone_calls_nothing_unanswered(tmp_path: Path) -> None:
+    """No answer is kept there, whatever was said."""
+    history = tmp_path / "history.jsonl"
+    rows = [
+        {"session_id": "s1", "ts": 1758000000 + at, "text": text} for at, text in enumerate(("weigh the coins", "ja"))
+    ]
+    history.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = call("--home", str(tmp_path / "home"), "handoff", str(history))[1]
+    assert "only what the user typed is recorded" in out and "not answered" not in out

@@ -42,7 +42,7 @@ much of which is the same each time."""
 LATER_REQUEST, LEAST_EXCHANGE, MOST_EXCHANGE, SHORTEST = 240, 200, 1000, 90
 NEWEST = 6
 """Of so many requests it is told what they came to; of those before only what they were."""
-LEAST_FOUND, SHORT_OPEN, SHORT_REQUEST = 50, 25, 40
+LEAST_FOUND, SHORT_OPEN, SHORT_REQUEST, WITH_COMMANDS = 50, 25, 40, 420
 """A shorter one is told with the question that it answers."""
 MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 3, 6, 5, 6
 MAX_FAILED, LEAST_POINTS, LEAST_WORDS = 6, 4, 3
@@ -94,6 +94,7 @@ _BLOCKS_OF_EDITS = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """What `Files` and the files themselves tell."""
+_LEADS_TO = re.compile(r":\s+ `")
 _TABLE = re.compile(r"^[ \t]*\|.*\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
@@ -164,7 +165,7 @@ def _prose(text: str) -> str:
         command = _SHELL.fullmatch(found[0])
         return f" `{'; '.join(command[1].split(chr(10)))}`" if command else "\n"
 
-    return _TABLE.sub("", FENCED.sub(shown, _BLOCKS_OF_EDITS.sub("\n", text)))
+    return _TABLE.sub("", _LEADS_TO.sub(": `", FENCED.sub(shown, _BLOCKS_OF_EDITS.sub("\n", text))))
 
 
 def _quoted(text: str, most: int) -> list[str]:
@@ -330,7 +331,7 @@ def _state(session: Session) -> Iterator[str]:
     for row in made[-MAX_COMMITS:]:
         told = "committed" if row.succeeded else "a commit was tried, its result is not recorded"
         yield f"- {told}: {_line(row.subject)}{f' ({row.hash[:8]})' if row.hash else ''}"
-    if all(turn.role == "user" for turn in session.conversation.turns):
+    if _is_typed_alone(session):
         yield "- only what the user typed is recorded, maybe of several sessions; no answers, nothing that was done"
         return
     end = read_end(session.conversation.turns)
@@ -342,6 +343,11 @@ def _state(session: Session) -> Iterator[str]:
         told = "the session ends with the words" if ends_with_words(session) else "last words"
         yield f"- {told} of the assistant (turn {number + 1}){':' if said else ', edits alone'}"
         yield from said
+
+
+def _is_typed_alone(session: Session) -> bool:
+    """Whether the file keeps nothing but what the user typed."""
+    return all(turn.role == "user" for turn in session.conversation.turns)
 
 
 def _last_words(session: Session) -> tuple[int, str]:
@@ -417,6 +423,8 @@ def _ended(session: Session) -> list[str]:
     said = max((row.number for row in session.closings), default=-1)
     if end.broken:
         rows = [f"- the session did not end by itself: {end.broken}"]
+    elif _is_typed_alone(session):
+        return []
     elif asked and asked[-1][0] > max(said, *(at for at, row in session.events if isinstance(row, Call)), -1):
         words = _cut(_line(asked[-1][1].partition(" (asked: “")[0]), LATER_REQUEST)
         return [f"- the last request was not answered: “{words}”"] * (not _APPROVES.fullmatch(words))
@@ -444,7 +452,7 @@ def _to_do(session: Session) -> list[str]:
         for text in ENDS.split(_prose(row.turn.text)):
             if not leaves.search(text) or _NARRATES.search(text) or text.endswith((":", "?")):
                 continue
-            if SHORT_OPEN <= len(text) <= LATER_REQUEST:
+            if SHORT_OPEN <= len(text) <= (WITH_COMMANDS if text.endswith("`") else LATER_REQUEST):
                 rows.append(f"- said in turn {row.number + 1}: {_line(text.lstrip('-* '))}")
     return rows[-MAX_OPEN // 2 :]
 
@@ -491,8 +499,8 @@ def _failed(session: Session) -> Iterator[str]:
 
 
 def _found(session: Session) -> Iterator[str]:
-    """What the assistant found out on its way: sentences that tell a cause and stand alone, of the messages that close no
-    exchange."""
+    """What the assistant found out on its way: sentences that tell a cause and stand alone, of the messages that close
+    no exchange."""
     closing = {row.number for row in session.closings}
     for at, turn in reversed(list(enumerate(session.conversation.turns))):
         if turn.role == "assistant" and not turn.agent and at not in closing:
