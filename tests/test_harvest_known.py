@@ -29,7 +29,7 @@ from core.knowledge.same import statements
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
 from core.sources.tools import FILES, Place
-from tests.harvest_world import FakeModel, World, workspace_of
+from tests.harvest_world import FakeModel, World, says, workspace_of
 from tests.waiting import wait_until
 
 
@@ -316,6 +316,24 @@ def test_what_was_finished_elsewhere_is_offered_without_words(world: World) -> N
     workspace = workspace_of(world)
     decide(workspace, waiting(workspace, ("finished",)), YES)
     assert world.text("tasks.md").partition("## Done")[2].strip().startswith("- Measure the cache hit rate [from: x")
+
+
+@pytest.mark.parametrize("also", [False, True])
+def test_a_task_that_another_project_has_too_is_not_offered_as_finished(world: World, also: bool) -> None:
+    """Two projects want the same; one has it, and the yes to that ended the other's task as well."""
+    task = "Measure the cache hit rate"
+    wanted = {"tasks_open": [{"statement": task, "detail": "", "quote": ""}]}
+    for at, name in enumerate(("app", "web") if also else ("app",)):
+        (world.folder / name / ".git").mkdir(parents=True)
+        world.converse(session(world.folder / name, at, "Measure the cache hit rate next.", "Noted."))
+        world.run(says(**wanted))
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        return {"tasks_done": [{"statement": "", "quote": "was measured", "finishes": known_id(prompt, task)}]}
+
+    world.converse(session(world.folder / "app", 2, "cache?", "The cache hit rate was measured."))
+    world.run(FakeModel(answering))
+    assert len(waiting(workspace_of(world), ("finished",))) == (0 if also else 1)
 
 
 @pytest.mark.parametrize("quote, times", [("port 7700 is open", 1), ("hold the cellar door", 0)])

@@ -18,6 +18,7 @@ from rapidfuzz import fuzz, process
 
 from core.base.markdown import BY_HAND, Bullet
 from core.knowledge.bullet_text import BulletRef
+from core.knowledge.projects import KnownProjects, entry_name, projects_of
 from core.knowledge.same import Statement, mark_of_text, statements
 
 _MARKS = str.maketrans("", "", "`*_\"'")
@@ -175,10 +176,11 @@ ACT_ALONE = {"finishes": "done", "retracts": "retract"}
 """Kinds of offer that need no newer line -> what accepting one does."""
 
 
-def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]]) -> list[Superseding]:
+def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]], projects: KnownProjects) -> list[Superseding]:
     """What models have said of lines of the store (`offers`, as ledger entries keep them; `conversation` is the key of
-    the entry), as far as both lines still stand as they were. A task that is said to be finished without a line about
-    that is its own news, and so is what is taken back."""
+    the entry, `name` what the lines call it), as far as both lines still stand as they were. A task that is said to be
+    finished without a line about that is its own news, and so is what is taken back. A task that another project has as
+    well is finished by none: a yes would end that one's, too."""
     by_mark: dict[str, list[Placed]] = {}
     for row in rows:
         by_mark.setdefault(mark_of_text(row.bullet.text), []).append(row)
@@ -191,6 +193,9 @@ def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]]) -> list
         olds = [
             row for row in by_mark.get(old, ()) if category in (None, row.category) and row.category != "tasks_done"
         ]
+        if kind == "finishes":
+            here = _keys_of(str(offer.get("name") or ""), projects)
+            olds = [row for row in olds if all(_keys_of(name, projects) <= here for name in _sources_of(row))]
         alone = kind in ACT_ALONE
         news = by_mark.get(new, []) if isinstance(new, str) else olds if alone else []
         if olds and news and (news[0] != olds[0] or alone):
@@ -204,8 +209,26 @@ def offers_in(entries: Mapping[str, Mapping[str, Any]], rows: Sequence[Placed]) 
     """What models have said of `rows`, as the entries of the ledger keep it."""
     kept = ((key, entry.get("offers")) for key, entry in entries.items())
     lists = ((key, some) for key, some in kept if isinstance(some, list))
-    offers = [{**offer, "conversation": key} for key, some in lists for offer in some if isinstance(offer, dict)]
-    return offered(rows, offers) if offers else []
+    offers = [
+        {**offer, "conversation": key, "name": entry_name(entries[key])}
+        for key, some in lists
+        for offer in some
+        if isinstance(offer, dict)
+    ]
+    tasks = any(offer.get("kind") == "finishes" for offer in offers)
+    return offered(rows, offers, projects_of(entries) if tasks else KnownProjects()) if offers else []
+
+
+def _sources_of(row: Placed) -> set[str]:
+    """The names of all conversations that said a statement."""
+    came = (one for bullet in (row.bullet, *row.statement.others) for one in (bullet.provenance, *bullet.again))
+    return {one.source for one in came if one is not None}
+
+
+def _keys_of(name: str, projects: KnownProjects) -> set[str]:
+    """The projects that a conversation of this name belongs to: by their key, so that two places of one project are
+    one, else by their root. None for what is written by hand."""
+    return {projects.places.get(root) or root for root in projects.get(name, frozenset()) if root}
 
 
 def _file_of(text: str) -> str:

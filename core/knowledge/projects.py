@@ -135,8 +135,7 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
         found[at] = same.setdefault(places, places)
 
     for entry in entries.values():
-        path, folder = str(entry.get("path", "")), entry.get("project")
-        name = sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
+        path, folder, name = str(entry.get("path", "")), entry.get("project"), entry_name(entry)
         if isinstance(marks := entry.get("person"), list):
             persons |= {(name, mark) for mark in marks if isinstance(mark, str)}
         if isinstance(folder, str) and folder:
@@ -175,6 +174,12 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
         one: newest[place[0]][2] if one == place[0] else place[1] for place in order for one in (called(place),)
     }
     return projects
+
+
+def entry_name(entry: Mapping[str, Any]) -> str:
+    """The name of a conversation that an entry of the ledger is about."""
+    path = str(entry.get("path", ""))
+    return sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
 
 
 def cited_name(name: str) -> str:
