@@ -221,7 +221,7 @@ class Homes:
     def use(self, workspace: Workspace) -> None:
         """Show another home in the same window. A harvest that runs goes on in its own."""
         self._shell.workspace = workspace
-        self._shell.history.clear()
+        self._shell.forget_selections()
         self._shell.change(
             home=str(workspace.paths.home),
             away=self.away,

@@ -19,7 +19,7 @@ from core.knowledge.run_state import ELSEWHERE
 from gui.shell import RUN, Shell
 from gui.state import Activity, State
 from gui.toolkit.jobs import Job
-from gui.views.looks import capital, plain_name
+from gui.views.looks import plain_name
 
 RESTING, PLANNING, PLANNED, RUNNING, ENDED, FAILED = "resting", "planning", "planned", "running", "ended", "failed"
 WAITING, READING, READ, BROKEN, LEFT = "waiting", "being read", "read", "failed", "left"
@@ -173,9 +173,9 @@ class HarvestRun:
         same = before is not None and before.paths.home == workspace.paths.home
         if self.now.phase == RUNNING or (self.now.phase == PLANNING and same):
             return
-        words = elsewhere_words(self._shell.state)
-        if words:
-            held_up = ErrorInfo("held-up", f"{words}. Nothing starts here before it has ended")
+        if is_elsewhere(self._shell.state):
+            # Without its figures: the line of state has them, and these would stand still.
+            held_up = ErrorInfo("held-up", "Another program is at work: nothing starts here before it has ended")
             self._set(Run(FAILED, error=held_up, sources=sources, workspace=workspace))
             return
         asked = Run(PLANNING, sources=sources, workspace=workspace)
@@ -303,10 +303,9 @@ class HarvestRun:
         self._shell.refresh()
 
 
-def elsewhere_words(state: State) -> str:
-    """Which other program changes the store now; "" while none does."""
-    run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
-    return capital(run.words) if run is not None and run.state == ELSEWHERE else ""
+def is_elsewhere(state: State) -> bool:
+    """Whether another program changes the store now."""
+    return state.snapshot is not None and state.snapshot.overview.status.stands.run.state == ELSEWHERE
 
 
 def ended_words(report: HarvestReport) -> str:

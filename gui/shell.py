@@ -85,6 +85,7 @@ class Shell:
         self.scale = 0.0
         """The scale that the user has chosen, 0 for none; to be remembered."""
         self.choices: dict[str, str] = {}
+        self._chosen: dict[str, Selection] = {}  # view -> what was selected when it was left
         self.on_refresh: Callable[[], object] = lambda: None
         self.use_home: Callable[[Workspace], object] = lambda _: None
         self.on_next_reading: list[Callable[[], object]] = []
@@ -123,9 +124,18 @@ class Shell:
 
     def show(self, view: str) -> None:
         """Open a view by its name. What was selected goes with the view that is left, unless the other one shows such
-        things (`Selection.home`): the evidence never speaks of what is not in sight."""
-        selected = self.state.selected
-        self.change(view=view, selected=selected if view in (self.state.view, selected.home) else NOTHING)
+        things (`Selection.home`), and comes back with it: the inspector never speaks of what is not in sight."""
+        before, selected = self.state.view, self.state.selected
+        if view != before:
+            self._chosen[before] = selected
+            if selected.home != view:
+                selected = self._chosen.get(view, NOTHING)
+        self.change(view=view, selected=selected)
+
+    def forget_selections(self) -> None:
+        """For another home, where none of them is; nor is what was done in this one."""
+        self._chosen.clear()
+        self.history.clear()
 
     def read(self, key: str = "", name: str = "", turn: int = 0, words: str = "") -> None:
         """Open the reader on a conversation; see `Reading`."""

@@ -119,9 +119,11 @@ class Workbench:
         name = state.view if state.view in self.views else next(iter(self.views))
         if name != self._open:
             self.open(name)
-        self.views[name].refresh(state)
+        with self._look.fitting.inside(self._holders[name]):
+            self.views[name].refresh(state)
         if name in self.sides:
-            self.sides[name].refresh(state)
+            with self._look.fitting.inside(self._sides[name]):
+                self.sides[name].refresh(state)
         waits = self._waits(name)
         dpg.configure_item(self._holders[name], show=not waits)
         dpg.configure_item(self._loading, show=waits and state.problem is None)
@@ -147,11 +149,13 @@ class Workbench:
         for other, item in self._sides.items():
             dpg.configure_item(item, show=other == name)
         if name in self.sides and not dpg.get_item_children(self._sides[name], 1):
-            self.sides[name].build(self._sides[name])
+            with self._look.fitting.inside(self._sides[name]):
+                self.sides[name].build(self._sides[name])
         holder = self._holders[name]
         dpg.configure_item(holder, show=not self._waits(name))
         if not dpg.get_item_children(holder, 1):
-            self.views[name].build(holder)
+            with self._look.fitting.inside(holder):
+                self.views[name].build(holder)
 
     def press(self, key: str, typing: bool) -> bool:
         """A key for the open view."""

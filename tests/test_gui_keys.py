@@ -151,13 +151,16 @@ def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: P
     with seated(desk, harvested_at(at_home)) as seat:
         desk.press("Down")
         seat.settle()
-        assert seat.state.selected.kind
+        chosen = seat.state.selected
         desk.press(control_of("settings"))
         seat.settle()
         assert seat.state.selected.kind == "" and seat.panel.inspector.page is None
         desk.press(control_of("files"))
         seat.settle()
         assert seat.state.selected.kind == "", "the notes stand beside the text already"
+        desk.press(control_of("conversations"))
+        seat.settle()
+        assert seat.state.selected == chosen
 
 
 def test_the_keys_dialog_opens_by_f1_and_closes_by_esc(desk: Desk, at_home: Path) -> None:

@@ -124,15 +124,13 @@ class Worker:
         done: Callable[[Result[Any]], object],
         progress: Callable[[Any], object] | None = None,
     ) -> Job:
-        """Queue `work(job)`; `progress` hears what it reports, on the interface thread. After `dispose` the job is
-        answered with the error `panel-closed` and never runs."""
+        """Queue `work(job)`; `progress` hears what it reports, on the interface thread. After `dispose` it neither runs
+        nor is answered: nobody is there any more to show it to."""
         report = partial(self._jobs.post, progress or (lambda _news: None))
         job = Job(name, work, done, report)
-        self.open_jobs.append(job)
         if self._closed:
-            closed = KnowledgeError("panel-closed", f"{name} was not started: the panel is closing")
-            self._jobs.post(self._end, job, closed)
             return job
+        self.open_jobs.append(job)
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             self._thread.start()
@@ -161,7 +159,8 @@ class Worker:
 
     def _end(self, job: Job, result: Result[Any]) -> None:
         self.open_jobs.remove(job)
-        job.done(result)
+        if not self._closed:
+            job.done(result)
 
     @staticmethod
     def _answer(job: Job) -> Result[Any]:

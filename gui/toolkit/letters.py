@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -195,6 +196,7 @@ class Fitted:
     shown: str | None = None
     room: float = 0.0
     active: bool = False
+    holder: int = 0  # what it is looked for in; 0: always
     group: int = -1  # the group that it stands in, 0 for none, -1 before anybody looked
 
 
@@ -204,12 +206,22 @@ class Fitting:
     def __init__(self, font: Callable[[str], int]) -> None:
         self._font = font
         self._items: dict[int, Fitted] = {}
+        self._holder = 0
 
     def add(self, item: int, how: str, role: str) -> int:
         """Fit the words of an item from now on: `LINES`, `END`, `PATH`, or `FIELD` (a path that can be copied, whole
         while it has the keyboard)."""
-        self._items[item] = Fitted(how, role)
+        self._items[item] = Fitted(how, role, holder=self._holder)
         return item
+
+    @contextmanager
+    def inside(self, holder: int) -> Iterator[None]:
+        """What is added meanwhile stands in `holder`, and is not looked at while that is hidden."""
+        before, self._holder = self._holder, holder
+        try:
+            yield
+        finally:
+            self._holder = before
 
     def forget(self) -> None:
         """Fonts or words have another size now."""
@@ -223,7 +235,10 @@ class Fitting:
     def tick(self) -> bool:
         """Before each frame; true when something was set again."""
         changed = False
+        shown = {holder: dpg.is_item_shown(holder) for holder in {one.holder for one in self._items.values()} if holder}
         for item, one in self._items.items():
+            if not shown.get(one.holder, True):
+                continue
             value = dpg.get_value(item)
             fresh = value != one.shown
             if fresh:
