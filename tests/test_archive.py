@@ -270,24 +270,6 @@ def test_tools_and_projects_are_left_out(disk: Tools) -> None:
     assert len(disk.copies) == 1
 
 
-def test_what_will_go_is_told_before(disk: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A week before; then it goes, and stays away."""
-    paths = [disk.session(name, said=f"The {name} is green {os.urandom(40).hex()}") for name in ("apple", "birch")]
-    disk.age(paths[1], 24)
-    disk.harvest()
-    disk.settings["archive_max_bytes"] = disk.copies[0].stat().st_size + 100
-    assert "will leave the archive" in " ".join(disk.harvest()["notes"])
-    leaves = {row["name"]: row["leaves"] for row in disk.told("archive")["conversations"]}
-    assert leaves["claude_code/apple"] and not leaves["claude_code/birch"] and len(disk.copies) == 2
-    assert disk.told("status")["archive"]["leaving"] == 1
-    for path in paths:
-        path.unlink()
-    ledger = disk.folder / "home/knowledge/ledger.json"
-    ledger.write_text(ledger.read_text().replace(leaves["claude_code/apple"], "2026-01-01T00:00:00+00:00"))
-    disk.harvest()
-    assert disk.kept() == ["claude_code/birch"] and len(disk.copies) == 1
-
-
 def test_the_trash_knows_both(disk: Tools) -> None:
     """A user looks for what is gone in one place."""
     path = disk.session("pump")

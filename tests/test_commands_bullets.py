@@ -360,14 +360,14 @@ def test_the_same_words_in_another_order_are_alike_and_the_very_same_are_not_lis
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("trash purge 3fa9", "'knowledge trash purge' takes no SHA"),
-        ("trash list 3fa9", "takes no SHA"),
-        ("trash list --all", "--all goes with purge"),
+        ("trash purge 3fa9", "'knowledge trash purge' takes no 3fa9"),
+        ("trash list 3fa9", "takes no 3fa9"),
+        ("trash list --all", "takes no --all"),
         ("trash restore 3fa9 --all", "takes no --all"),
-        ("review list kkkkkkk", "takes no ID"),
-        ("config show jobs 2", "VALUE goes with set"),
-        ("digest off --project .", "--project goes with show"),
-        ("memories list 7", "takes no ID"),
+        ("review list kkkkkkk", "takes no kkkkkkk"),
+        ("config show jobs 2", "takes no 2"),
+        ("digest off --project .", "takes no --project ."),
+        ("memories list 7", "takes no 7"),
         ("import  --apply", "which file or folder"),  # an empty variable of a script: not the folder it runs in
     ],
 )

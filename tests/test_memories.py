@@ -329,8 +329,8 @@ def test_the_person_may_insist_on_a_secret(home: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (["list", "99"], "takes no ID"),
-        (["archive", "1", "text"], "takes no TEXT. TEXT goes with edit"),
+        (["list", "99"], "takes no 99"),
+        (["archive", "1", "text"], "takes no text"),
         (["restore", "1", "--keep-secrets"], "takes no --keep-secrets"),
     ],
 )

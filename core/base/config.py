@@ -80,8 +80,6 @@ class Config:
     trash_days: int
     reclaim_foreign: bool
     archive: str
-    archive_days: int
-    archive_max_bytes: int
     archive_without: tuple[str, ...]
     search_conversations: bool
     search_sources: tuple[str, ...]

@@ -166,8 +166,6 @@ SETTINGS: tuple[Setting, ...] = (
     _whole("trash_days", 0, 36_500),
     _switch("reclaim_foreign"),
     _choice("archive", "off", "expiring", "all"),
-    _whole("archive_days", 0, 36_500),
-    _whole("archive_max_bytes", 0, 10**15),
     _names("archive_without", '["codex", "~/work"]', "folders of projects"),
     _switch("search_conversations"),
     _names("search_sources", '["home", "claude_code"]'),
@@ -193,6 +191,8 @@ REMOVED: dict[str, Value] = {
     "workers_wait_seconds": 60,
     "library_infers": True,
     "digest_confirmed": False,
+    "archive_days": 0,
+    "archive_max_bytes": 0,
 }
 """Keys of `[ai_settings.knowledge]` that there were once -> the value that is in force now, whatever a file says."""
 

@@ -6,7 +6,6 @@ Exit status: 0 done, 1 something failed (named on stderr), 2 wrong usage, 130 st
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -147,7 +146,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
 
 def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: bool, quiet: bool) -> bool:
     """Print the report. False, with a sentence, where the output cannot be written."""
-    from core.commands.row import NAMED, OURS
+    from core.commands.row import NAMED, OURS, SPOKEN
 
     if as_json:
         ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
@@ -157,35 +156,15 @@ def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: b
         if not out.isatty() and row.words != OURS:  # at a terminal every line stands as in its file
             from core.base.marks import for_prompt
 
-            # What is read page by page is a conversation: a provenance that ends a line in it is none of ours.
-            shown = for_prompt(shown, secrets=row.words == NAMED, origins=not row.paged)
+            # A provenance that ends a line in a conversation is none of ours.
+            shown = for_prompt(shown, secrets=row.words in (NAMED, SPOKEN), origins=row.words != SPOKEN)
     try:
-        if row.paged and not as_json and out is sys.stdout and out.isatty() and _paged(shown):
-            return True
         print(shown, file=out, end="", flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:
         print(f"knowledge: the output cannot be written: {error.strerror or error}.", file=err)
         return False
-    return True
-
-
-def _paged(text: str) -> bool:
-    """Show a text page by page with the pager of the user's choice. False where there is none, or no need."""
-    import shutil
-    import subprocess
-
-    chosen = shlex.split(os.environ.get("PAGER", "less"))
-    program = shutil.which(chosen[0]) if chosen else None
-    if program is None or text.count("\n") < shutil.get_terminal_size().lines:
-        return False
-    environment = {"LESS": "FRX", "LESSCHARSET": "utf-8", **os.environ}
-    with subprocess.Popen([program, *chosen[1:]], stdin=subprocess.PIPE, env=environment) as pager:
-        try:
-            pager.communicate(text.encode("utf-8", "replace"))
-        except KeyboardInterrupt:
-            pager.wait()
     return True
 
 
@@ -204,9 +183,9 @@ def _report_problems(
 
 def _cleared(row: Command | None, sentence: str) -> str:
     """A sentence about files that others named, without a secret in such a name: what is printed ends in logs."""
-    from core.commands.row import NAMED
+    from core.commands.row import NAMED, SPOKEN
 
-    if row is None or row.words != NAMED:
+    if row is None or row.words not in (NAMED, SPOKEN):
         return sentence
     from core.base.secrets.redact import redact
 

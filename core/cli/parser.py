@@ -107,30 +107,6 @@ def _with_category(arguments: Sequence[str]) -> list[str]:
     return words
 
 
-def not_taken(row: Command, leaf: Command, left: Sequence[str]) -> str:
-    """A sentence about words that a subcommand does not take, and which of the others takes them: an option that does
-    nothing would let a user believe that it did."""
-    others = [one for one in row.subcommands if one is not leaf]
-    spare = max((_positionals(one)[len(_positionals(leaf)) :] for one in others), key=len, default=[])
-    names: dict[str, None] = {}
-    for word in left:
-        if word.startswith("--"):
-            names[word.partition("=")[0]] = None
-        elif not names or not next(reversed(names)).startswith("--"):  # else it is the value of that option
-            names[spare.pop(0).shown if spare else repr(word)] = None
-    hints = []
-    for name in names:
-        able = [one.name for one in others if name in (argument.shown for argument in one.arguments)]
-        hints += [f"{name} goes with {' or '.join(able)}"] if able else []
-    whole = row.name if leaf is row else f"{row.name} {leaf.name}"
-    refused = f"'knowledge {whole}' takes no {' and no '.join(names)}"
-    return f"{refused}. {'; '.join(hints)}." if hints else f"{refused}. 'knowledge {whole} --help' tells what it takes."
-
-
-def _positionals(row: Command) -> list[Argument]:
-    return [argument for argument in row.arguments if argument.is_positional]
-
-
 def _subcommand_suggestion(arguments: Sequence[str], row: Command) -> str:
     plain = [word for _, word in _words(arguments, row) if not word.startswith("-")]
     names = [one.name for one in row.subcommands]
@@ -172,7 +148,9 @@ def parse(arguments: Sequence[str]) -> tuple[Command, dict[str, object]]:
     del given["command"]
     given.pop("subcommand", None)
     if left:
-        raise KnowledgeError("usage", not_taken(row, leaf, left))
+        whole = row.name if leaf is row else f"{row.name} {leaf.name}"
+        refused = f"'knowledge {whole}' takes no {' '.join(left)}"
+        raise KnowledgeError("usage", refused, hint=f"'knowledge {whole} --help' tells what it takes")
     return leaf, given
 
 

@@ -143,7 +143,7 @@ def archiving(config: Config) -> Archiving:
     left_out = tuple(
         known_name(name) if "/" not in name else os.path.expanduser(name) for name in config.archive_without
     )
-    return Archiving(config.archive, config.archive_days, config.archive_max_bytes, left_out)
+    return Archiving(config.archive, left_out)
 
 
 def _named_files(sources: Sequence[str]) -> frozenset[str]:

@@ -34,7 +34,7 @@ class Argument(NamedTuple):
         return str(self.options.get("metavar", self.names[0].upper())) if self.is_positional else self.names[0]
 
 
-OURS, FOREIGN, NAMED = "ours", "foreign", "named"
+OURS, FOREIGN, NAMED, SPOKEN = "ours", "foreign", "named", "spoken"
 """Whose words a report holds: see `Command.words`."""
 
 
@@ -63,11 +63,10 @@ class Command(NamedTuple):
     """The function also takes `ask`, which shows a text and asks for a yes or a no."""
     names_errors: bool = False
     """The report itself says what went wrong: it is not repeated on stderr."""
-    paged: bool = False
-    """On a terminal its text is shown page by page."""
     words: str = FOREIGN
     """Whose its text is, since what is piped may end in a prompt. OURS: our own, or it went through the gate already;
-    FOREIGN: it loses its marks; NAMED: it names files that other programs made, so it loses secrets as well."""
+    FOREIGN: it loses its marks; NAMED: it names files that other programs made, so it loses secrets as well;
+    SPOKEN: a conversation, which loses both."""
     afterwards: Callable[[Any, IO[str]], None] | None = None
     """What follows a report without errors, for a user; gets the result and stderr."""
     subcommands: tuple[Command, ...] = ()

@@ -310,10 +310,7 @@ def status_text(state: Status) -> str:
     rows.append(f"run: {stands.run.words}{way}")
     rows.append(f"trash: {count(state.trash['files'], 'conversation')}, {size(state.trash['bytes'])}")
     if state.archive["files"]:
-        leaving = f", {state.archive['leaving']} will leave it" if state.archive["leaving"] else ""
-        rows.append(
-            f"archive: {count(state.archive['files'], 'conversation')}, {size(state.archive['bytes'])}{leaving}"
-        )
+        rows.append(f"archive: {count(state.archive['files'], 'conversation')}, {size(state.archive['bytes'])}")
     rows += [f"copy of the store before an update: {copy}" for copy in state.copies]
     if waits := [f"{number} {kind.replace('-', ' ')}" for kind, number in state.waiting.items() if number]:
         rows.append(f"waiting for your word: {', '.join(waits)} ('knowledge review')")

@@ -15,7 +15,7 @@ from core.base import files, locks
 from core.base.choices import SPOKEN_ROLES
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
-from core.commands.row import NAMED, flag, listed, needed, option, top, whole_number
+from core.commands.row import SPOKEN, flag, listed, needed, option, top, whole_number
 from core.commands.text import count
 from core.commands.transcript_text import NO_LONGER, markdown, readable
 from core.commands.workspace import Workspace
@@ -510,7 +510,6 @@ COMMANDS = (
         whole_number("--around", "the turns up to N before and behind that of NAME:TURN"),
         option("--role", f"only what was said by {listed(SPOKEN_ROLES)}", "ROLE", choices=SPOKEN_ROLES),
         flag("--end", f"the last turns, {AT_END} unless --limit says how many"),
-        paged=True,
-        words=NAMED,
+        words=SPOKEN,
     ),
 )

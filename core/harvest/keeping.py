@@ -1,8 +1,8 @@
 """The archive, as a harvest keeps it: what its tool will delete is written down, what the user does not want goes.
 
 In this order, so that a kill at any step costs nothing: the file is written and durable, read back and compared, and
-only then told to the journal. A file that nobody was told of counts at the next run, if it is whole. What is to go is
-told first in the ledger, then taken away; a file that is left of that goes at the next run.
+only then told to the journal. A file that nobody was told of counts at the next run, if it is whole. What the user has
+removed goes from the ledger first; a file that is left of that goes at the next run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,10 @@ from core.sources.tools import SOURCE
 UNATTENDED_SECONDS = 60.0
 """So long a run that nobody waits for writes conversations down, the oldest first; the next one goes on."""
 SOON_DAYS = 7
-"""What its tool will delete within so many days is kept; what will leave the archive is told so many days before."""
-REMOVED, DROPPED, LEFT_OUT, UNREAD = "removed", "dropped", "left-out", "unread"
-"""Why there is no file of a conversation: the user's word, that of archive_days or archive_max_bytes, that of
-archive_without; or nothing in it could be read. The last two hold for the conversation as it was then."""
+"""What its tool will delete within so many days is kept."""
+REMOVED, LEFT_OUT, UNREAD = "removed", "left-out", "unread"
+"""Why there is no file of a conversation: the user's word, that of archive_without, or nothing in it could be read. The
+last two hold for the conversation as it was then."""
 
 
 def keep(
@@ -58,7 +58,6 @@ def keep(
     paths, report, now = committer.paths, committer.report, committer.now()
     try:
         _adopt(committer)
-        _let_go(committer, options.archive, now)
         wanted = sorted(_wanted(paths, options, plan, committer.entries, now), key=lambda item: item.mtime_ns)
         kept = bytes_kept = 0
         until = time.monotonic() + (UNATTENDED_SECONDS if options.unattended else math.inf)
@@ -108,7 +107,7 @@ def _is_settled(row: Mapping[str, Any] | None, item: Artifact, settings: Archivi
             return same and _is_left_out(str(row.get("project", "")), settings)
         case "unread":
             return same
-    return True  # removed, dropped, forgotten
+    return True  # removed, forgotten
 
 
 def _is_left_out(folder: str, settings: Archiving) -> bool:
@@ -196,48 +195,6 @@ def _adopt(committer: Committer) -> None:
             if key_of(str(about.get("path", "")), str(about.get("source", ""))) == archive.KEY + path.stem:
                 seal = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
                 committer.record(archive.KEY + path.stem, {**about, "status": ARCHIVED, **seal})
-
-
-def _let_go(committer: Committer, settings: Archiving, now: datetime) -> None:
-    """Take away what was told to go, and tell what will go."""
-    rows = held(committer.paths.archive, committer.entries)
-    due, told = leaving(rows, settings, now), 0
-    for key, row in rows.items():
-        leaves = str(row.get("leaves", ""))
-        bare = {name: value for name, value in row.items() if name != "leaves"}
-        if key not in due:
-            if leaves:
-                committer.record(key, bare)
-        elif not leaves:
-            told += 1
-            committer.record(key, {**bare, "leaves": due[key].isoformat()})
-        elif datetime.fromisoformat(leaves) <= now:
-            committer.record(key, {**bare, "status": LET_GO, "why": DROPPED}, durable=True)
-            files.discard(file_of(committer.paths.archive, key))
-    if told:
-        committer.report.notes.append(
-            f"{count(told, 'conversation')} will leave the archive in {SOON_DAYS} days, as archive_days or "
-            "archive_max_bytes says ('knowledge archive' lists them)"
-        )
-
-
-def leaving(rows: Mapping[str, Mapping[str, Any]], settings: Archiving, now: datetime) -> dict[str, datetime]:
-    """Which rows of the archive are to go by the settings, and when: no sooner than `SOON_DAYS` after it was told."""
-    soon, due, total = now + timedelta(days=SOON_DAYS), dict[str, datetime](), 0
-    for key, row in sorted(rows.items(), key=lambda one: -int(one[1].get("mtime_ns", 0))):
-        total += int(row.get("bytes", 0))
-        by_age = _moment(row) + timedelta(days=settings.days) if settings.days else None
-        if (settings.max_bytes and total > settings.max_bytes) or (by_age is not None and by_age <= soon):
-            told = str(row.get("leaves", ""))
-            due[key] = datetime.fromisoformat(told) if told else soon
-    return due
-
-
-def _moment(row: Mapping[str, Any]) -> datetime:
-    try:
-        return datetime.fromisoformat(str(row.get("at", ""))).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return datetime.now(UTC)
 
 
 def purge_archive(paths: Paths, entries: Entries, purge: Purge) -> tuple[list[str], list[str]]:

@@ -207,11 +207,9 @@ class DistilSettings:
 @dataclass(frozen=True)
 class Archiving:
     """Which conversations of other tools are kept: `which` is off, expiring or all; none of the tools and the folders
-    of projects that are left out. For how many `days` and up to how many bytes (0: no end)."""
+    of projects that are left out."""
 
     which: str = "off"
-    days: int = 0
-    max_bytes: int = 0
     left_out: tuple[str, ...] = ()
 
 

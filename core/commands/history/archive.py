@@ -1,5 +1,5 @@
 """`knowledge archive`: the conversations that are kept although their tools delete them: how much of which tool and
-project, what will come and what will go; written out for a reader; and removed for good."""
+project, and what will come; written out for a reader; and removed for good."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.daily.autopilot import read_autopilot, sources_of
 from core.commands.daily.connect import Ask, agreed, nobody
-from core.commands.harvest_options import archiving
 from core.commands.row import flag, group, needed, option, optional, single
 from core.commands.sources import deleted_by_tools
 from core.commands.text import count, one_line, seconds_of, size
 from core.commands.transcript import Shown, known_entries, read, show_text
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.harvest.keeping import REMOVED, SOON_DAYS, leaving
+from core.harvest.keeping import REMOVED, SOON_DAYS
 from core.harvest.recovery import Recovered, with_store
 from core.harvest.steps import expires
 from core.knowledge.ledger import note_entries
@@ -36,8 +35,8 @@ MISSED_HOURS = 72
 
 @dataclass(frozen=True)
 class Kept:
-    """One conversation of the archive. `bytes` are those of its file, `day` that of its last change, `leaves` when it
-    goes by the settings (ISO 8601, "" for not at all), `is_gone` whether its tool has deleted it."""
+    """One conversation of the archive. `bytes` are those of its file, `day` that of its last change, `is_gone` whether
+    its tool has deleted it."""
 
     name: str
     source: str
@@ -47,7 +46,6 @@ class Kept:
     day: str
     kept_at: str
     bytes: int
-    leaves: str = ""
     is_gone: bool = False
 
 
@@ -110,7 +108,7 @@ class Exported:
 
 def archive_list(workspace: Workspace, which: str = "", now: Clock = utc_now) -> ArchiveReport:
     """What the archive holds, the newest first; of one tool or project where `which` names it."""
-    rows = _rows(workspace, now())
+    rows = _rows(workspace)
     report = ArchiveReport(workspace.config.archive, str(workspace.paths.archive))
     report.rows = [row for row in rows if not which or _is_meant(row, which)]
     for row in report.rows:
@@ -121,19 +119,17 @@ def archive_list(workspace: Workspace, which: str = "", now: Clock = utc_now) ->
     return report
 
 
-def _rows(workspace: Workspace, now: datetime) -> list[Kept]:
+def _rows(workspace: Workspace) -> list[Kept]:
     rows = held(workspace.paths.archive, known_entries(workspace))
-    due = leaving(rows, archiving(workspace.config), now)
-    found = [_kept(row, due[key].isoformat() if key in due else "") for key, row in rows.items()]
-    return sorted(found, key=lambda row: (row.day, row.name), reverse=True)
+    return sorted(map(_kept, rows.values()), key=lambda row: (row.day, row.name), reverse=True)
 
 
-def _kept(row: Mapping[str, Any], leaves: str) -> Kept:
+def _kept(row: Mapping[str, Any]) -> Kept:
     name, source, path, project = (str(row.get(key, "")) for key in ("name", "source", "path", "project"))
     day = datetime.fromtimestamp(int(row.get("mtime_ns", 0)) / 1e9, UTC).date().isoformat()
     is_gone = not os.path.lexists(path.partition("#")[0])
     at, size = str(row.get("at", "")), int(row.get("bytes", 0))
-    return Kept(name, source, path, project, str(row.get("of", "")), day, at, size, leaves, is_gone)
+    return Kept(name, source, path, project, str(row.get("of", "")), day, at, size, is_gone)
 
 
 def _is_meant(row: Kept, which: str) -> bool:
@@ -179,10 +175,9 @@ def _harvests_by_itself(workspace: Workspace, sources: Iterable[str], now: datet
 
 
 def archive_figures(workspace: Workspace) -> dict[str, int]:
-    """How many files and bytes the archive has, and how many of them were told to leave."""
+    """How many files and bytes the archive has."""
     rows = held(workspace.paths.archive, known_entries(workspace)).values()
-    leaves = sum("leaves" in row for row in rows)
-    return {"files": len(rows), "bytes": sum(int(row.get("bytes", 0)) for row in rows), "leaving": leaves}
+    return {"files": len(rows), "bytes": sum(int(row.get("bytes", 0)) for row in rows)}
 
 
 # --- out of it --------------------------------------------------------------------------------------------------------
@@ -190,12 +185,12 @@ def archive_figures(workspace: Workspace) -> dict[str, int]:
 _UNFIT = re.compile(r"[^\w.-]+")
 
 
-def archive_export(workspace: Workspace, which: str, folder: str = "", now: Clock = utc_now) -> Exported:
+def archive_export(workspace: Workspace, which: str, folder: str = "") -> Exported:
     """Write conversations as markdown into a folder (this one), one file each. `which` is a name, a tool, a project or
     `all`. A file that is there already is not touched. Raises KnowledgeError where none is meant."""
     target = Path(workspace.cwd, os.path.expanduser(folder))
     made, errors = list[str](), list[ErrorInfo]()
-    for row in _meant(workspace, which, now()):
+    for row in _meant(workspace, which):
         file = target / f"{_UNFIT.sub('-', row.name)}.md"
         try:
             files.make_folder(target)
@@ -216,7 +211,7 @@ def archive_remove(
 ) -> Taken:
     """Remove copies for good, and keep none of these again. What they taught stays. Raises KnowledgeError where none
     is meant, or nobody can be asked."""
-    rows = _meant(workspace, which, now())
+    rows = _meant(workspace, which)
     total = sum(row.bytes for row in rows)
     if not yes:
         shown = "".join(f"  {one_line(row.name)}, {row.day}, {size(row.bytes)}\n" for row in rows[:SHOWN])
@@ -237,8 +232,8 @@ def archive_remove(
     return Taken(tuple(row.name for row in rows), total, notes=(*notes, *forget_in_index(workspace)))
 
 
-def _meant(workspace: Workspace, which: str, now: datetime) -> list[Kept]:
-    rows = _rows(workspace, now)
+def _meant(workspace: Workspace, which: str) -> list[Kept]:
+    rows = _rows(workspace)
     wanted = which.strip()
     found = [row for row in rows if wanted and _is_meant(row, wanted)] or [
         row for row in rows if wanted and wanted.casefold() in row.name.casefold()
@@ -255,7 +250,7 @@ SHOWN = 20
 
 
 def archive_text(report: ArchiveReport) -> str:
-    """Sizes by tool and project, the newest conversations, what comes and what goes."""
+    """Sizes by tool and project, the newest conversations, and what comes."""
     total = f"{count(len(report.rows), 'conversation')}, {size(report.bytes)}"
     gone = sum(row.is_gone for row in report.rows)
     rows = [f'archive = "{report.which}": {total}' + (f", {gone} of them not in their tools any more" if gone else "")]
@@ -264,13 +259,9 @@ def archive_text(report: ArchiveReport) -> str:
             called = title_of(key) if name == "tool" else one_line(key) or "no project"
             rows.append(f"  {called}: {count(number, 'conversation')}, {size(held_bytes)}")
     for row in report.rows[:SHOWN]:
-        until = f"; leaves on {row.leaves[:10]}" if row.leaves else ""
-        rows.append(f"{row.sha256[:10]}  {row.day}  {size(row.bytes):>8}  {one_line(row.name)}{until}")
+        rows.append(f"{row.sha256[:10]}  {row.day}  {size(row.bytes):>8}  {one_line(row.name)}")
     if len(report.rows) > SHOWN:
         rows.append(f"and {len(report.rows) - SHOWN} more")
-    leaves = [row for row in report.rows if row.leaves]
-    if leaves:
-        rows.append(f"{count(len(leaves), 'conversation')} will leave by archive_days or archive_max_bytes")
     if report.which == "off":
         rows.append("nothing is kept: 'knowledge config set archive expiring' keeps what is about to be deleted")
     elif report.coming:
