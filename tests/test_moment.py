@@ -75,24 +75,37 @@ def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> No
     assert cause not in answered("read", name="s3:4"), "without a query its beginning and end"
 
 
-def test_a_long_closing_message_does_not_take_the_room_of_what_was_agreed_before(shop: Path) -> None:
-    """It names every word of the question in each of its lines; the numbers stand in short turns before it."""
-    closing = [
+def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_path: Path) -> None:
+    """Each of its lines has most words of the question; what was asked for stands in a short turn before."""
+    from core.search import conversations as stored
+    from core.search.answering import answering
+    from core.search.words import Stems
+
+    lines = [
         f"- **Part {n}** of the parcel API has its request limits: {' '.join(f'word{n * 9 + at}x' for at in range(9))}"
-        for n in range(40)
+        for n in range(16)
     ]
     said = [
-        "How many calls may one customer make?",
-        "We settled on 60 a minute for deleting, and 120 a minute for editing.",
+        "How many requests may one customer make?",
+        "The request limit is 60 a minute for deleting and 120 a minute for editing.",
         "For how long may a customer take it back?",
-        "The undo of a deletion is open for 10 seconds.",
-        "Write the contract of the parcel API with its request limits.",
-        "\n".join(["## Contract of the parcel API", *closing]),
+        "The undo of a deletion is settled at 10 seconds.",
+        "And the colours?",
+        "They are blue.",
+        "Write the contract of the parcel API.",
+        "\n".join(["## Contract of the parcel API", *lines]),
+        "Thanks",
+        "Good.",
     ]
-    kept_talk(shop, "s5", said)
-    found = answered("find", query="which request limits and which undo did we settle for the parcel API?")
-    assert "120 a minute for editing" in found and "10 seconds" in found
-    assert "**" not in found and "##" not in found, "marks of markdown are room that tells nothing"
+    pieces = [stored.Piece(at, "user" if at % 2 == 0 else "assistant", "2026-05-06", text) for at, text in enumerate(said)]
+    database = stored.open_or_make(tmp_path)
+    with stored.writing(database, tmp_path):
+        stored.put(database, stored.Held(1, "p", "", "s", "claude_code", turns=len(said)), pieces)
+    asked = "which request limits and which undo did we settle for the parcel API?"
+    made = answering(database, asked, Stems(), 1, (7, 6, 3, 1), 1700)
+    database.close()
+    assert made is not None and "10 seconds" in made.text and "Contract of the parcel API: - Part" in made.text
+    assert "**" not in made.text and "##" not in made.text, "marks of markdown are room that tells nothing"
 
 
 def test_a_turn_that_is_named_or_asked_for_by_role_is_not_cut_hard(shop: Path) -> None:
