@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CHARACTERS = 420
 """So much of it is shown, unless its reader has more room."""
-PLACES, BEHIND = 12, 12
+PLACES, BEHIND = 20, 12
 """The exchanges around so many matches are read, of each so many turns behind the match."""
 MATCHES, READ = 400, 4000
 """Of so many matches at the most, and of so many characters of each, it is told which are the best."""
