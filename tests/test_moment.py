@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from core.base.result import KnowledgeError
 from tests.cli_call import call
 from tests.shop import FAILS, WORKS, edited, kept, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 
@@ -75,24 +76,39 @@ def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> No
     assert cause not in answered("read", name="s3:4"), "without a query its beginning and end"
 
 
-def test_a_long_closing_message_does_not_take_the_room_of_what_was_agreed_before(shop: Path) -> None:
-    """It names every word of the question in each of its lines; the numbers stand in short turns before it."""
-    closing = [
+def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_path: Path) -> None:
+    """Each of its lines has most words of the question; what was asked for stands in a short turn before."""
+    from core.search import conversations as stored
+    from core.search.answering import answering
+    from core.search.words import Stems
+
+    lines = [
         f"- **Part {n}** of the parcel API has its request limits: {' '.join(f'word{n * 9 + at}x' for at in range(9))}"
-        for n in range(40)
+        for n in range(16)
     ]
     said = [
-        "How many calls may one customer make?",
-        "We settled on 60 a minute for deleting, and 120 a minute for editing.",
+        "How many requests may one customer make?",
+        "The request limit is 60 a minute for deleting and 120 a minute for editing.",
         "For how long may a customer take it back?",
-        "The undo of a deletion is open for 10 seconds.",
-        "Write the contract of the parcel API with its request limits.",
-        "\n".join(["## Contract of the parcel API", *closing]),
+        "The undo of a deletion is settled at 10 seconds.",
+        "And the colours?",
+        "They are blue.",
+        "Write the contract of the parcel API.",
+        "\n".join(["## Contract of the parcel API", *lines]),
+        "Thanks",
+        "Good.",
     ]
-    kept_talk(shop, "s5", said)
-    found = answered("find", query="which request limits and which undo did we settle for the parcel API?")
-    assert "120 a minute for editing" in found and "10 seconds" in found
-    assert "**" not in found and "##" not in found, "marks of markdown are room that tells nothing"
+    pieces = [
+        stored.Piece(at, "user" if at % 2 == 0 else "assistant", "2026-05-06", text) for at, text in enumerate(said)
+    ]
+    database = stored.open_or_make(tmp_path)
+    with stored.writing(database, tmp_path):
+        stored.put(database, stored.Held(1, "p", "", "s", "claude_code", turns=len(said)), pieces)
+    asked = "which request limits and which undo did we settle for the parcel API?"
+    made = answering(database, asked, Stems(), 1, (7, 6, 3, 1), 1700)
+    database.close()
+    assert made is not None and "10 seconds" in made.text and "Contract of the parcel API: - Part" in made.text
+    assert "**" not in made.text and "##" not in made.text, "marks of markdown are room that tells nothing"
 
 
 def test_a_turn_that_is_named_or_asked_for_by_role_is_not_cut_hard(shop: Path) -> None:
@@ -179,6 +195,37 @@ def test_of_two_projects_of_one_name_it_is_told_which_was_searched(shop: Path, t
     assert f"another project of that name: {other}" in call("find", "zebra", "--project", str(shop))[1]
     assert "another project" not in call("find", "zebra")[1]
     assert "quagga" in call("find", "zebra", "--project", "elsewhere/shop")[1]
+
+
+def test_a_history_that_names_no_folder_is_found_where_all_may_be_told(shop: Path, tmp_path: Path) -> None:
+    """A clone in `owner__name` is asked for by its short name; a project that nobody knows is said to be unknown, and
+    costs no second call. Who is not allowed to be told of other projects is not told more by that."""
+    from core.commands.workspace import open_workspace
+    from core.mcp_server.moment import find
+
+    clone = tmp_path / "acme__parcels"
+    clone.mkdir()
+    kept("s7", [turn("user", "Why does the zebra importer stall?", 0, "s7", clone),
+                turn("assistant", "The zebra importer stalls on a quagga header.", 1, "s7", clone)])  # fmt: skip
+    assert call("search", "--build", "--quiet")[0] == 0
+    config = tmp_path / "all.toml"
+    config.write_text("[ai_settings.knowledge]\nmcp_all_conversations = true\n")
+    everything = open_workspace("", config, None, Path(tmp_path.anchor))
+    told = find(everything, "why does the zebra importer stall?", "parcels")
+    assert "quagga" in told and "acme__parcels" in told and "is known" not in told
+    told = find(everything, "why does the zebra importer stall?", "nowhere")
+    assert "quagga" in told and "no project nowhere is known: all conversations were searched" in told
+    with pytest.raises(KnowledgeError, match="no project of that name"):
+        find(open_workspace(), "why does the zebra importer stall?", "parcels")
+
+
+def test_a_session_is_called_by_the_end_of_its_id(shop: Path) -> None:
+    """An id of 36 characters behind a time of 20 is an eighth of what a hit has to say."""
+    name = "rollout-2026-05-06T10-00-00-0199b26c-737a-71a2-9939-52ce68c95cbe"
+    kept_talk(shop, name, ["Why does the zebra importer stall?", "The zebra importer stalls on a quagga header."])
+    found = answered("find", query="why does the zebra importer stall?")
+    assert "→ 52ce68c95cbe:2" in found
+    assert "quagga" in answered("read", name="52ce68c95cbe:2")
 
 
 def test_what_the_user_said_last_about_it_is_told_as_theirs(shop: Path) -> None:

@@ -9,15 +9,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from core.base.marks import for_prompt
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, attempt
 from core.commands.conversations import read as read_whole
 from core.commands.library.documents import library_part
 from core.commands.moment.find import find as find_everything
-from core.commands.moment.find import passage
+from core.commands.moment.find import meant, passage
 from core.commands.moment.found import find_lines, short_state
 from core.commands.moment.handoff import handoff as handed_off
 from core.commands.moment.worked import CHUNK, worked_text
 from core.commands.moment.worked import worked as used
+from core.commands.project import EVERY, Scope
 from core.commands.text import count
 from core.commands.transcript import cut, part, with_turn
 from core.commands.workspace import Workspace
@@ -65,6 +66,20 @@ def _everywhere(now: Workspace, project: str = "") -> bool:
     return not project and now.config.mcp_all_conversations and not told_in(now).folder
 
 
+def _meant(now: Workspace, project: str) -> tuple[Scope, list[str]]:
+    """What may be told of a project. Where the user allowed all, one that only conversations know is found too, and
+    for one that nobody knows everything is searched, with a word of it: a history that names no folder belongs to some
+    project all the same."""
+    if project in ("", EVERY) or not now.config.mcp_all_conversations:
+        return told_in(now, project, all_projects=_everywhere(now, project)), []
+    found = attempt(meant, now, project)
+    if not isinstance(found, KnowledgeError):
+        return found.value, []
+    if found.error.code != "no-project":
+        raise found
+    return told_in(now, all_projects=True), [f"(no project {project} is known: all conversations were searched)"]
+
+
 def find(
     workspace: Workspace,
     query: Annotated[str, Field(max_length=2000, description='Any words; "a phrase". Empty: what to start with.')] = "",
@@ -85,13 +100,13 @@ def find(
         return cut or "nothing is known yet"
     if not now.config.search_conversations and not now.paths.knowledge.is_dir():
         raise KnowledgeError("refused", "nothing is known, and conversations are not searched")
-    scope = told_in(now, project, all_projects=_everywhere(now, project))
+    scope, unknown = _meant(now, project)
     report = find_everything(scope.workspace, query, since=since, limit=limit, scope=scope)
-    lines = find_lines(report, FOUND - len(NOT_OURS), partial(_clean, now))
+    lines = find_lines(report, FOUND - len(NOT_OURS) - sum(map(len, unknown)), partial(_clean, now))
     for row, line in zip(report.hits, lines, strict=False):
         if row.places:
             _showed(now, row.session, line)
-    return _told(now, list(report.warnings[:2]), FOUND, "\n".join(lines))
+    return _told(now, [*unknown, *report.warnings[:2]], FOUND, "\n".join(lines))
 
 
 def read(

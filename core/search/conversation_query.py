@@ -6,6 +6,7 @@ conversation is a thread, its turns are the entries.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -163,7 +164,7 @@ def beginning(text: str) -> str:
 
 def known_project(database: Database, name: str) -> str:
     """The folder of that path (of any system), around it, or of that name (also as `owner/name`), in which the newest
-    conversation was held, "" for none."""
+    conversation was held; else the only one whose name ends in it, as a clone in `owner__name` does; "" for none."""
     wanted = name.replace("\\", "/").strip("/").casefold()
     short = wanted.rpartition("/")[2] if wanted.count("/") == 1 else wanted
     held = projects_held(database)
@@ -171,7 +172,8 @@ def known_project(database: Database, name: str) -> str:
         path = folder.replace("\\", "/").strip("/").casefold()
         if wanted and (wanted == path or short == path.rpartition("/")[2] or wanted.startswith(f"{path}/")):
             return folder
-    return ""
+    ends = [folder for folder in held if re.search(rf"\w[-_.]+{re.escape(short)}$", folder, re.IGNORECASE)]
+    return ends[0] if short and len(ends) == 1 else ""
 
 
 def called_alike(database: Database, folder: str) -> list[str]:

@@ -17,7 +17,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
-from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
 from core.commands.conversations import (
@@ -29,7 +28,15 @@ from core.commands.conversations import (
     project_places,
 )
 from core.commands.entry_sources import library_file
-from core.commands.moment.found import FindReport, FoundRow, as_a_whole, find_text, in_one_order, short
+from core.commands.moment.found import (
+    FindReport,
+    FoundRow,
+    as_a_whole,
+    chosen_rows,
+    find_text,
+    in_one_order,
+    short,
+)
 from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope, find_project, scope_of
 from core.commands.row import NAMED, Argument, listed, option, repeated, single, whole_number
 from core.commands.search import remarks, search
@@ -82,8 +89,6 @@ number stand there too: of two services only the name and the port differ. A lin
 a conversation, which is what was said."""
 ALIKE = 3
 """So many projects of the same name are told."""
-WEAK_SHOWN, OTHERS_SHOWN = 2, 2
-"""So many weak hits of the own project, and so many hits of others where it has any."""
 LEAST_SHARE = 0.2
 """A hit with less of what was asked for stands behind those with more."""
 SURE_WORTH, SURE_SHARE = 1.05, 0.5
@@ -104,6 +109,7 @@ _ASKS_COMMAND = re.compile(
     r"build|built|lint(?:er)?|install(?:ed)?|deploy(?:ed)?|format(?:ter)?)\b",
     re.IGNORECASE,
 )
+_ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})")
 _ANY_COMMAND = frozenset(("command", "commands", "check", "checks", "usual", "usually"))
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of which a question in Latin ones has none of the words."""
@@ -142,7 +148,7 @@ def find(
         raise KnowledgeError("usage", "there is nothing to search for", hint=hint)
     if not 1 <= limit <= MAX_LIMIT:
         raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
-    wide = scope if scope is not None else replace(_scope(workspace, project), everything=not project)
+    wide = scope if scope is not None else replace(meant(workspace, project), everything=not project)
     own = replace(wide, everything=False, narrow=True)
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
         look = _Look(wide.workspace, text, kind, tag, wanted, max(LOOKED, limit), database, brought)
@@ -152,7 +158,7 @@ def find(
         if not (own.folder and tells) or (not wide.narrow and (lists or not enough)):
             rows += look.rows(wide, is_own=False, tells=tells and not enough)
             entries, spoken = look.entries, look.searched(wide)
-        shown = _shown(rows, infer_task_type(text), limit)
+        shown = chosen_rows(rows, infer_task_type(text), limit)
         sure = not text.strip() or max((row.sharp for row in shown), default=0.0) >= look.least
         shown = [row for row in _given_room(shown, look) if row.text]
         shown = [replace(_as_it_stands(row, own.folder) if row.own else row, weak=not sure) for row in shown]
@@ -195,8 +201,9 @@ def find(
     )  # fmt: skip
 
 
-def _scope(workspace: Workspace, project: str) -> Scope:
-    """The project that is meant, also one that only conversations know."""
+def meant(workspace: Workspace, project: str) -> Scope:
+    """The project that is meant, also one that only conversations know, for who may be told of all. Raises
+    KnowledgeError for one that nobody knows."""
     if project and os.path.isdir(workspace.cwd / os.path.expanduser(project)):
         find_project(workspace, project)  # refuses a folder that holds another home
     found = attempt(scope_of, workspace, project, allowed=True)
@@ -458,10 +465,14 @@ class _Look:
         return record.together(record.served(self._workspace.paths.experience, named).values())
 
     def _called(self, name: str) -> str:
-        short = name.rpartition("/")[2]
-        if not short or self._database is None:
-            return name
-        return short if len(stored.named_like(self._database, short, 2)) < 2 else name
+        """A session by the shortest end of its name that no other has: of an id of 36 characters the last twelve."""
+        whole = name.rpartition("/")[2]
+        ids: list[str] = _ID.findall(whole)
+        if self._database is not None:
+            for short in (*ids[-1:], whole):
+                if short and len(stored.named_like(self._database, short, 2)) < 2:
+                    return short
+        return name
 
     def _turn(self, held: Held, words: str) -> int:
         """The turn of a session that has most of the words of a line, from 1; 0 where none has half of them."""
@@ -479,18 +490,6 @@ def _as_it_stands(row: FoundRow, root: str) -> FoundRow:
     if row.branch and never_merged(root, row.branch):
         state = f"{state}, " * bool(state) + f"on {row.branch}, which is not merged"
     return replace(row, gone=tuple(gone(root, row.text)), state=state)
-
-
-def _shown(rows: Sequence[FoundRow], task: str, limit: int) -> list[FoundRow]:
-    """The hits that are shown: the own project's first, of others few, weak ones only where little else is there."""
-    told = [replace(row, misled=row.served.warning(task)) for row in _without_repeats(rows)]
-    firm = [row for row in told if not row.weak]
-    few = sum(row.own for row in firm) < WEAK_SHOWN
-    weak = [row for row in told if row.weak and ((row.own and few) or not firm)][:WEAK_SHOWN]
-    ranked = sorted((*firm, *weak), key=_group)
-    elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
-    ranked = [row for row in ranked if row.own] + [row for row in ranked if not row.own][:elsewhere]
-    return record.warned_last(ranked, lambda row: bool(row.misled), limit, _group)
 
 
 def _given_room(rows: Sequence[FoundRow], look: _Look) -> list[FoundRow]:
@@ -525,31 +524,12 @@ def _least(query: Query | None) -> float:
     return min(SURE_SHARE, SURE_WORTH * math.log(1 + query.entries) / query.worth)
 
 
-def _group(row: FoundRow) -> tuple[bool, bool]:
-    """The own project's first, and of each what answers firmly."""
-    return not row.own, row.weak
-
-
 def _is_weak(why: Sequence[str]) -> bool:
     return any(reason.startswith(WEAK) for reason in why)
 
 
 def _name_of(kind: str, key: str) -> str:
     return key if kind in ("bullet", "note", "document") else f"{kind}:{key}"
-
-
-def _without_repeats(rows: Sequence[FoundRow]) -> list[FoundRow]:
-    """What is said twice once: the same words, a line and the very turn that it is from, and two copies of a
-    session."""
-    seen: set[str] = set()
-    kept = []
-    for row in sorted(rows, key=lambda row: row.weak):
-        words = statement_key(row.text)
-        said = {words[:160], f"{row.session}:{row.turn}" if row.session and row.turn else words}
-        if not said & seen:
-            kept.append(row)
-        seen |= said
-    return kept
 
 
 def passage(

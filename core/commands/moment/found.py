@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from core.base.entry import statement_key
 from core.commands.text import count, one_line
 from core.experience import record
 from core.experience.record import Served
@@ -95,6 +96,41 @@ def in_one_order(entries: Sequence[Hit], spoken: Sequence[ConversationHit]) -> l
         rows.append((lowest, hit))
     rows.sort(key=lambda row: row[0], reverse=True)  # what is equal stays as it is: entries first
     return [hit for _, hit in rows]
+
+
+WEAK_SHOWN, OTHERS_SHOWN = 2, 2
+"""So many weak hits of the own project, and so many hits of others where it has any."""
+
+
+def chosen_rows(rows: Sequence[FoundRow], task: str, limit: int) -> list[FoundRow]:
+    """The hits that are shown: the own project's first, of others few, weak ones only where little else is there."""
+    told = [replace(row, misled=row.served.warning(task)) for row in _without_repeats(rows)]
+    firm = [row for row in told if not row.weak]
+    few = sum(row.own for row in firm) < WEAK_SHOWN
+    weak = [row for row in told if row.weak and ((row.own and few) or not firm)][:WEAK_SHOWN]
+    ranked = sorted((*firm, *weak), key=_group)
+    elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
+    ranked = [row for row in ranked if row.own] + [row for row in ranked if not row.own][:elsewhere]
+    return record.warned_last(ranked, lambda row: bool(row.misled), limit, _group)
+
+
+def _group(row: FoundRow) -> tuple[bool, bool]:
+    """The own project's first, and of each what answers firmly."""
+    return not row.own, row.weak
+
+
+def _without_repeats(rows: Sequence[FoundRow]) -> list[FoundRow]:
+    """What is said twice once: the same words, a line and the very turn that it is from, and two copies of a
+    session."""
+    seen: set[str] = set()
+    kept = []
+    for row in sorted(rows, key=lambda row: row.weak):
+        words = statement_key(row.text)
+        said = {words[:160], f"{row.session}:{row.turn}" if row.session and row.turn else words}
+        if not said & seen:
+            kept.append(row)
+        seen |= said
+    return kept
 
 
 _CATEGORY = {
