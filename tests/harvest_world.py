@@ -18,6 +18,8 @@ import pytest
 from core.base.answer import Answer
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
+from core.commands.history.runs import UndoReport
+from core.commands.history.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.pipeline import run_harvest
 from core.harvest.plan import plan_harvest
@@ -185,3 +187,8 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 def workspace_of(world: World) -> Workspace:
     """The world's home as a command sees it, with the shipped settings."""
     return open_workspace(str(world.paths.home), environment={"XDG_CONFIG_HOME": str(world.folder)}, cwd=world.folder)
+
+
+def taken_back(world: World, run: str) -> UndoReport:
+    """A run is undone."""
+    return undo(workspace_of(world), run, editor_wait=HURRIED)

@@ -242,3 +242,20 @@ def test_a_look_that_fails_is_told_once_and_not_begun_again(
 def test_what_is_here_stands_before_what_is_only_chosen(stand: Stand) -> None:
     shown = [line.row for line in stand.view.lines if line.row.name]
     assert len(shown) > 1 and shown == sorted(shown, key=is_here, reverse=True)
+
+
+def test_a_dry_run_that_comes_late_from_another_home_changes_nothing(
+    desk: Desk, home: Workspace, tmp_path: Path
+) -> None:
+    """Its plan stood below the title of the home that was asked about since, with a button that applies it."""
+    from gui.harvest_run import PLANNED, HarvestRun
+
+    stand, other = Stand(desk, home, Column, width=640), replace(home, paths=Paths(tmp_path / "another"))
+    run, planned = HarvestRun(stand.shell), []
+    run.on_change = lambda: planned.append(run.now.workspace) if run.now.phase == PLANNED else None
+    run.look(("claude_code",))
+    stand.shell.workspace = other
+    run.look(("claude_code",))
+    stand.settle()
+    assert [one.paths.home for one in planned if one is not None] == [other.paths.home]
+    stand.close()

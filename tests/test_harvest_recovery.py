@@ -117,6 +117,35 @@ def test_a_bullet_deleted_after_a_crash_does_not_come_back(world: World) -> None
     assert world.text("facts.md") == "# Facts\n" and "really?" in world.text("questions.md") and not path.exists()
 
 
+def test_a_line_that_was_moved_after_a_crash_is_not_written_again(world: World) -> None:
+    """No record says that its file was applied; the user has seen it there, and put it where it belongs."""
+    world.converse("a")
+    world.knowledge("facts.md", "# Facts\n")
+    with patch.object(Committer, "_applied_records", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        world.run(says(facts=["moved", "stays"], questions=["really?"]))
+    line = next(line for line in world.text("facts.md").splitlines() if "moved" in line)
+    world.knowledge("facts.md", world.text("facts.md").replace(f"{line}\n", ""))
+    world.knowledge("decisions.md", f"# Decisions\n\n{line}\n")
+    world.run(FakeModel(never))
+    assert "moved" not in world.text("facts.md") and "stays" in world.text("facts.md")
+    assert world.text("decisions.md").count("moved") == 1 and "really?" in world.text("questions.md")
+
+
+def test_answers_are_kept_until_what_they_gave_is_proven(world: World, tmp_path: Path) -> None:
+    """They cost money: where a file could not be written, and the plan of it is lost as well, nobody is asked again."""
+    kept = tmp_path / "kept"
+    talk = world.converse("User: a\n\nAssistant: b\n")
+    world.knowledge("facts.md", "# Facts\n")
+    _folder(world.paths.knowledge / "facts.md")
+    world.run(says(facts=["paid"]), kept=kept)
+    assert world.entry(talk.read_bytes())["status"] == "harvest-failed" and len(list(kept.glob("*.json"))) == 1
+    (world.paths.knowledge / "facts.md").rmdir()
+    world.paths.journal.unlink()
+    world.knowledge("facts.md", "# Facts\n")
+    world.run(FakeModel(never), kept=kept)
+    assert "paid" in world.text("facts.md") and not list(kept.glob("*.json"))
+
+
 def test_the_plan_of_a_crashed_run_keeps_its_own_date(world: World) -> None:
     world.converse("a")
     with patch.object(files, "create_atomic", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):

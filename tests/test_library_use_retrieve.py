@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +215,17 @@ def test_of_two_the_newer_one_where_the_newest_is_asked_for(shelf: Shelf) -> Non
     found = shelf.ask("what is the latest release process")
     assert shelf.names(found)[:2] == ["new", "old"]
     assert found.dossiers[0].why["temporal"] > 0.9 > 0.1 > found.dossiers[1].why["temporal"]
+
+
+def test_what_was_written_on_a_day_is_not_lost_among_what_names_it(library: Library) -> None:
+    """Hundreds of passages have a year in their heading, and stood before the one that was written in it."""
+    shelf, day = Shelf(library), datetime(2025, 5, 4, 12, tzinfo=UTC)
+    plans = {f"plan {at}": f"The harbour is open {at}." for at in range(300)}
+    shelf.document("Plans", plans, written=day - timedelta(days=2000), heading="Plan of 2025 05 04")
+    shelf.document("Meeting", {"meeting": "Lentils were chosen, because they keep."}, written=day)
+    for question in ("what was decided on 4 May 2025", "what was decided in 2025"):
+        names = shelf.names(shelf.ask(question))
+        assert names[0] == "meeting" and "plan 0" in names, question
 
 
 def axes(texts: Sequence[str]) -> Sequence[Sequence[float]]:

@@ -294,6 +294,18 @@ def test_writing_stays_in_the_project_too(birds: World) -> None:
     for (tool, given), said in zip(calls, asked(server, calls), strict=True):
         assert '"notice"' not in said, f"{tool} {given}: {said}"
     assert library_rows(birds) == before and len(list((secret / ".manual_slop/knowledge/memories").iterdir())) == 1
+    shop = birds.folder / "src/shop"
+    (secret / "plan.md").write_text(f"# The {OTHER} plan\n\nThe {OTHER} harbour moves in autumn.\n")
+    (shop / "docs").mkdir()
+    (shop / "docs/plan.md").symlink_to(secret / "plan.md")
+    (shop / "docs/all").symlink_to(secret)
+    (shop / "docs/own.md").write_text(f"# The {OWN} plan\n\nThe {OWN} harbour stays.\n")
+    (whole,) = asked(server, [("ingest", {"paths": [str(shop / "docs")]})])
+    assert OTHER not in asked(server, [("retrieve", {"query": "harbour moves"})])[0]
+    (shop / "docs/plan.md").unlink()
+    (shop / "docs/plan.md").write_text("no link any more\n")
+    assert "autumn" not in asked(server, [("retrieve", {"query": f"where the {OTHER} harbour moves"})])[0]
+    assert OWN in asked(server, [("retrieve", {"query": f"{OWN} harbour stays"})])[0], whole
     own = json.loads(asked(server, [("save_memory", {"content": "Boil the kettle", "project": "shop"})])[0])
     assert own["path"].startswith(str(birds.folder / "src/shop/.manual_slop"))
     took = json.loads(asked(server, [("ingest", {"paths": [str(birds.folder / "src/shop/app.py")]})])[0])

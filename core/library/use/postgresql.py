@@ -75,6 +75,11 @@ def _places(connection: Connection, spellings: Mapping[str, str], stems: Sequenc
     return _number_of_chunks(connection), {stems[at]: number for at, number in found}
 
 
+_WEIGHTS, _DAY_FIRST = "{0.1, 0.2, 0.4, 1.0}", "{0.02, 1.0, 0.02, 0.02}"
+"""What words count in the text, the day, the summary and the heading; where a date is asked for, what was written then
+stands before what only names it, of which there may be hundreds."""
+
+
 # --- candidates -------------------------------------------------------------------------------------------------------
 
 
@@ -83,9 +88,10 @@ def find(connection: Connection, query: Query, limit: int, rows: Select[Any], ke
     adds."""
     found = Candidates({}, {})
     matches = text("chunk.words @@ to_tsquery('english', :match)")
-    order = text("ts_rank(chunk.words, to_tsquery('english', :match), 1) DESC, chunk.number")
 
     def take(match: str, most: int, how: str) -> None:
+        weights = _DAY_FIRST if how == "dated" else _WEIGHTS
+        order = text(f"ts_rank('{weights}', chunk.words, to_tsquery('english', :match), 1) DESC, chunk.number")
         asked = rows.where(matches).order_by(order).limit(most)
         keep(found, connection.execute(asked, {"match": _tsquery(match)}), how)
 
