@@ -61,6 +61,7 @@ _APPROVES = re.compile(
 _NARRATES = re.compile(r"\b(?:I|[Ww]e)['’](?:m|re|ll)\b|^\W*(?:[Ll]et|[Nn]ow)\b")
 _LEANS = re.compile(r"\W*(?:\d+\.|(?:so|this|that|it|these|those|makes|we|you)\b)", re.IGNORECASE)
 """How a sentence begins that says nothing without the one before it."""
+_CAUSE = re.compile(r"\b(?:cause[sd]?|because|due to|reason|thanks to|problem (?:is|was)|bug|never|fails?)\b", re.I)
 _CHATTER = re.compile(
     r"^(?:(?:yes|no|sure|great|good|perfect|done|okay|thank you[^.!\n]*|you(?:['’]re| are) (?:absolutely )?right|"
     r"i apologize[^.!\n]*|sorry[^.!\n]*|"
@@ -69,7 +70,7 @@ _CHATTER = re.compile(
 )
 """What stands before an answer and tells nothing."""
 _TO_DO = re.compile(
-    r"\b(?:(?:will|still) needs? to be|needs? to be \w+ed|you(?:['’]ll| will)? (?:need|have) to|"
+    r"\b(?:(?:will|still) needs? to be|you(?:['’]ll| will)? (?:need|have) to|"
     r"(?:once|after) (?:this|that|it|the)\b.{3,80}\b(?:run|merge|pull|deploy|rerun|restart)|still (?:stale|open|fails?|"
     r"missing|not)|not yet|(?:stale|blocked) until|remaining|next steps?|follow-?up|todo|"
     r"on (?:other|the other) machines?|rotate|"
@@ -109,7 +110,9 @@ _CHECK = re.compile(
     r"type-?check|fmt|prettier|build|compile|check|verify|validate)\b"
 )
 _OTHER = re.compile(r"(?:submit|git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:-get)?|open|code|which|ssh)\b")
-_TEST_FAILED = re.compile(r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?)\b.*", re.MULTILINE)
+_TEST_FAILED = re.compile(
+    r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?|issues?:).*", re.MULTILINE
+)
 
 
 def handoff(session: Session, about: Mapping[str, str]) -> str:
@@ -282,13 +285,15 @@ def _exchanges(session: Session, most: int) -> Iterator[str]:
     sentences, of those before what it was alone."""
     asked = requests(session)
     rows = []
+    before = ""
     for (at, text), (end, _) in pairwise([*asked, (len(session.conversation.turns), "")]):
         closing = next((row for row in reversed(session.closings[:-1]) if at < row.number < end and _ends(row)), None)
         says = closing is not None and FENCED.sub("", closing.turn.text).strip()
         came = _CHATTER.sub("", _outline(closing.turn.text)) if closing is not None and says else ""
         few = came.isascii() and len(came.split()) < LEAST_WORDS
         came = "" if few or (len(came) < LATER_REQUEST and _NARRATES.search(came)) else came
-        rows.append((at, text, came))
+        rows.append((at, text, "" if came == before else came))  # the same again, word for word
+        before = came
     first, later = rows[:1], rows[1:-1]
     yield from (f"- the assistant answered: “{_cut(came, most)}”" for _, _, came in first if came)
     if len(later) > MAX_LATER:
@@ -366,7 +371,12 @@ def _files(session: Session) -> Iterator[str]:
     rows = sorted(
         changed_files(session.conversation.turns).items(), key=lambda one: (one[1].how == NO_CHANGE, -one[1].count)
     )
-    if not rows and session.events and not any(isinstance(row, OtherCall | Edit) for _, row in session.events):
+    if (
+        not rows
+        and session.events
+        and session.last_change < 0
+        and not any(isinstance(row, OtherCall | Edit) for _, row in session.events)
+    ):
         yield "- no edit is recorded"
     for path, row in rows[:MAX_FILES]:
         times = f", {row.count} edits" if row.count > 1 else ""
@@ -507,7 +517,7 @@ def _found(session: Session) -> Iterator[str]:
             for text in rows_of(turn.text):
                 if cue_of(text) < STRONG or _NARRATES.search(text) or text.endswith((":", "?")) or not is_prose(text):
                     continue
-                if _LEANS.match(text):
+                if _LEANS.match(text) or not _CAUSE.search(text):
                     continue
                 if LEAST_FOUND <= len(text) <= LATER_REQUEST:
                     since = "; files were written since" if at < session.last_change else ""
@@ -533,6 +543,9 @@ def _verify(session: Session) -> Iterator[str]:
     changed = session.last_change
     runs = [run for run in _last_runs(session) if _is_run(run[1], None if run[0] > changed >= 0 else _CHECK)]
     for at, line, row in runs[-MAX_CHECKS:]:
+        again = [later for when, later, _ in runs if when > at]
+        if at < changed and any(line.endswith(later) or line.startswith(f"{later} ") for later in again):
+            continue  # a part of it, or more than it, ran later
         why = _error(row)
         if why and (
             not _TEST_FAILED.search(row.output)
