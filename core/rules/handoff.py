@@ -411,7 +411,8 @@ def _open(session: Session) -> list[str]:
     ]
     rows += _to_do(session)
     if end.files:
-        shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES])
+        shown = ", ".join(f"`{name}`" for name in end.files[:MAX_OPEN])
+        shown += f" and {len(end.files) - MAX_OPEN} more" if len(end.files) > MAX_OPEN else ""
         rows.append(f"- {shown} {'was' if len(end.files) == 1 else 'were'} changed and not committed in the session")
     if end.pull:
         rows.append(f"- {end.pull} is not known to be merged")
@@ -445,13 +446,11 @@ def _ended(session: Session) -> list[str]:
 
 
 def _failing(session: Session) -> list[tuple[int, str]]:
-    """The checks that found something when they ran last, with their turns, but for those that went well in another
-    line; runs that failed themselves are told in `Tried`."""
-    runs = [run for run in _last_runs(session) if _is_run(run[1], _CHECK)]
-    good = [line for _, line, row in runs if row.answered and not _error(row)]
-    bad = [(at, line) for at, line, row in runs if _error(row) and _TEST_FAILED.search(row.output)]
-    bad = [(at, line) for at, line in bad if not any(line in more for more in good)]
-    return bad[-MAX_OPEN // 2 :]
+    """The checks that found something when they ran last, with their turns, where nothing was written behind them or
+    no words of the assistant end the session; runs that failed themselves are told in `Tried`."""
+    since = session.last_change if ends_with_words(session) else -1
+    runs = [run for run in _newest_runs(session) if run[0] > since and _is_run(run[1], _CHECK)]
+    return [(at, line) for at, line, row in runs if _error(row) and _TEST_FAILED.search(row.output)][-MAX_OPEN // 2 :]
 
 
 def _to_do(session: Session) -> list[str]:
@@ -492,6 +491,17 @@ def _last_runs(session: Session) -> list[tuple[int, str, Command]]:
             rows.pop(key, None)
             rows[key] = (at, line, row)
     return list(rows.values())
+
+
+def _newest_runs(session: Session) -> list[tuple[int, str, Command]]:
+    """The same without those of which a part, or more than they did, ran by itself later."""
+    runs = _last_runs(session)
+
+    def again(at: int, line: str) -> bool:
+        later = (more for when, more, _ in runs if when > at)
+        return any(line.endswith(f" {more}") or line.startswith(f"{more} ") for more in later)
+
+    return [run for run in runs if not again(run[0], run[1])]
 
 
 def _failed(session: Session) -> Iterator[str]:
@@ -541,11 +551,8 @@ def _is_run(line: str, names: re.Pattern[str] | None = None) -> bool:
 def _verify(session: Session) -> Iterator[str]:
     """The checks, and what was run behind the last change; how each ended when it ran last."""
     changed = session.last_change
-    runs = [run for run in _last_runs(session) if _is_run(run[1], None if run[0] > changed >= 0 else _CHECK)]
+    runs = [run for run in _newest_runs(session) if _is_run(run[1], None if run[0] > changed >= 0 else _CHECK)]
     for at, line, row in runs[-MAX_CHECKS:]:
-        again = [later for when, later, _ in runs if when > at]
-        if at < changed and any(line.endswith(later) or line.startswith(f"{later} ") for later in again):
-            continue  # a part of it, or more than it, ran later
         why = _error(row)
         if why and (
             not _TEST_FAILED.search(row.output)

@@ -51,7 +51,9 @@ _ASKS_TO_WRITE = ("Create new file", "Allow edits to file", "Allow creation of n
 _ASKS_TO_SHOW = "Add file to the chat"
 _NOTICES = ("Tokens: ", "Commit ", "Applied ", "Added ")
 _EDIT_BEGINS = ("<<<<<<< SEARCH", "<<<<<<< ORIGINAL")
-_EDIT_ENDS = (">>>>>>> REPLACE", ">>>>>>> UPDATED", "> Tokens: ", "# aider chat started at ")
+_EDIT_ENDS = (
+    ">>>>>>> REPLACE", ">>>>>>> UPDATED", "> Tokens: ", "> ^C", "> Applied ", "> Commit ", "# aider chat started at ",
+)  # fmt: skip
 _ABOUT_OUTPUT = re.compile(r"> (?:Add(?:ed)? .*(?:output|lines?) |Add the output )")
 
 
