@@ -506,7 +506,7 @@ def test_a_hand_off_of_a_history_is_about_its_newest_session(tmp_path: Path) -> 
         "## SearchReplaceNoExactMatch: This SEARCH block failed to exactly match lines in pot.py\nx\n\nAgain.  \n"
         "> Applied edit to till.py  \n> Commit 1a2b3c4 feat: weigh the coins\n\n- because the bank counts again  \n"
         "> make wipe   \nmake all  \n> Run shell commands? (Y)es/(N)o/(D)on't ask again [Yes]: n  \n\n"
-        "#### Add file to the chat? (Y)es/(N)o [Yes]: n  \n\n#### /exit  \n"
+        "#### Add file to the chat? (Y)es/(N)o [Yes]: n  \n\n#### /add till.py  \n####   tray.py  \n\n#### /exit  \n"
     )
     out = call("--home", str(tmp_path / "home"), "handoff", str(history))[1]
     parts = {part.partition("\n")[0]: part for part in out.split("\n## ")}

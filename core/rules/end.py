@@ -235,7 +235,7 @@ def ends_with_words(session: Session) -> bool:
     turns, closing = session.conversation.turns, session.closings[-1] if session.closings else None
     if closing is None or stopped_by(turns) or _last_call(session) is not None:
         return False
-    return not any(by_person(turn) and not _TO_TOOL.match(turn.text.strip()) for turn in turns[closing.number :])
+    return not any(by_person(turn) and turn.text.lstrip()[:1] not in ("/", "!") for turn in turns[closing.number :])
 
 
 def _last_call(session: Session) -> tuple[int, Call] | None:

@@ -102,7 +102,8 @@ _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</c
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
 _TO_TOOL = re.compile(
     rf"/(?:{_OF_TOOL.pattern}|bye|add|drop|undo|diff|commit|ls|tokens|map|reset|models|settings|voice|paste|copy|save|"
-    r"load|read-only|git|run|lint|test)\b.*"
+    r"load|read-only|git|run|lint|test)\b.*",
+    re.DOTALL,
 )
 """What is typed to the tool itself, and asks for no work."""
 _CHECK = re.compile(
@@ -569,5 +570,5 @@ def _verify(session: Session) -> Iterator[str]:
         if (seen := _CHECKED.search(text)) and len(text) <= LATER_REQUEST and not _WISHED.search(text[: seen.start()])
     ]
     yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
-    if not runs and not said and session.events:
+    if not runs and not said and session.last_change >= 0:
         yield "- no check is recorded in the session"
