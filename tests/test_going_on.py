@@ -340,6 +340,7 @@ def test_a_hand_off_tells_the_end_and_not_the_beginning(shop: Path) -> None:
         *ran("git push", "old..new  tidy -> tidy", False, 9, "s9", shop),
         *ran("gh pr view --json url,state", f'{{"state":"OPEN","url":"{address}"}}', False, 11, "s9", shop),
         *ran("echo 'a > b.py' >> docs/till.md", "", False, 13, "s9", shop),
+        *ran("cat <<'EOF' > coins.md\nrm drawer.py\nEOF", "", False, 14, "s9", shop),
         turn(
             "assistant",
             [{"type": "text", "text": closing}],
@@ -353,7 +354,7 @@ def test_a_hand_off_tells_the_end_and_not_the_beginning(shop: Path) -> None:
     assert "- Branch: tidy\n" in out and "`gone.py` (deleted)" in out, out
     assert "`named.py` (moved to `drawer.py`)" in out
     still_open = out.partition("## Open")[2].partition("##")[0]
-    assert "`till.md` was changed and not committed" in still_open and "`b.py`" not in out
+    assert "`till.md`, `coins.md` were changed and not committed" in still_open and "`b.py`" not in out
     assert f"{address} is not known to be merged" in still_open and "The scale is blocked" in still_open
     assert "“Done, 6 passed.”" in out and "no check" not in out
     assert "until the scale test" not in out.partition("## Verify")[2].partition("## ")[0], "a wish is no result"
@@ -447,7 +448,7 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
         "check": ran("make test", "2 failed, 3 passed", True, 1, "s9", shop),
         "plan": of_tool("ExitPlanMode", plan, "User has approved your plan.", 1, shop),
         "refused": of_tool("Bash", {"command": "make wipe"}, REFUSED, 1, shop, failed=True),
-        "asked": [turn("user", "ja", 1, "s9", shop)],
+        "asked": [*said("Shall I?", 1, shop), turn("user", "ja", 2, "s9", shop)],
         "said": [
             *edited(shop / "b.py", "a", "b", 1, "s9", shop),
             *said("The tray is too wide. Let me cut it.", 3, shop),
@@ -499,13 +500,13 @@ def test_a_hand_off_of_a_history_is_about_its_newest_session(tmp_path: Path) -> 
     history.write_text(
         "\n# aider chat started at 2025-07-15 11:38:37\n\n#### paint the old door  \n\nIt is red.\n\n> Tokens: 1k  \n\n"
         "# aider chat started at 2025-07-16 09:00:00\n\n#### weigh the coins of the till  \n\nThe till weighs them.\n\n"
-        "till.py\n```python\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```\n\n"
+        "till.py\n```python\n<<<<<<< SEARCH\na = 1\n=======\n> quoted\na = 2\n>>>>>>> REPLACE\n```\n\n"
         "> Tokens: 1k sent  \n> tray.py  \n> Create new file? (Y)es/(N)o [Yes]: n  \n"
         "> # 1 SEARCH/REPLACE block failed to match!\n\n"
         "## SearchReplaceNoExactMatch: This SEARCH block failed to exactly match lines in pot.py\nx\n\nAgain.  \n"
         "> Applied edit to till.py  \n> Commit 1a2b3c4 feat: weigh the coins\n\n- because the bank counts again  \n"
         "> make wipe   \nmake all  \n> Run shell commands? (Y)es/(N)o/(D)on't ask again [Yes]: n  \n\n"
-        "#### Add file to the chat? (Y)es/(N)o [Yes]: n  \n\n#### /exit  \n"
+        "#### Add file to the chat? (Y)es/(N)o [Yes]: n  \n\n#### /add till.py  \n####   tray.py  \n\n#### /exit  \n"
     )
     out = call("--home", str(tmp_path / "home"), "handoff", str(history))[1]
     parts = {part.partition("\n")[0]: part for part in out.split("\n## ")}

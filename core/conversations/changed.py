@@ -16,6 +16,7 @@ _REPLACED = re.compile(
     r"^old_?str(?:ing)?: (.*?)\nnew_?str(?:ing)?: (.*?)(?=\n\w+: |\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE
 )
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\(?:.|\Z))*(?:\"|\Z)|'[^']*(?:'|\Z)", re.DOTALL)
+_MARK_OF_TEXT = re.compile(r"-?\s*['\"]?\w+['\"]?")
 _PART = re.compile(r"&&|\|\||[;|\n]")
 MAX_COMMAND = 8000
 """So many characters of a command line are looked at."""
@@ -65,7 +66,9 @@ def change_files(rows: dict[str, Changed], at: int, turn: Turn) -> None:
 
 def command_parts(words: str) -> list[str]:
     """The commands of a line, without what stands in quotes or is given to one of them as a text."""
-    return [part.strip() for part in _PART.split(_QUOTED.sub("''", words.split("<<")[0][:MAX_COMMAND]))]
+    line, _, here = words[:MAX_COMMAND].partition("<<")
+    plain = _QUOTED.sub("''", line + _MARK_OF_TEXT.sub("", here.split("\n", 1)[0], count=1))
+    return [part.strip() for part in _PART.split(plain)]
 
 
 def _edited(rows: dict[str, Changed], at: int, turn: Turn, event: Edit) -> None:

@@ -229,7 +229,8 @@ def read_course(row: dict[str, Any]) -> Course:
 _ANNOUNCES = re.compile(
     r"(?:(?:now|next|first|then|alright|okay|ok|good|great)[,.!]? )*(?:let me(?! know)|let['’]s|"
     r"I(?:['’]ll| will)(?! (?:be|wait|stop|leave|keep|not|need|stand)\b)|"
-    r"(?:(?!if\b)[^,.]{3,120}, )?I['’]m (?:now |also )?(?!waiting|leaving|keeping|stopping)\w+ing\b)",
+    r"(?:(?!if\b)[^,.]{3,120}, )?I['’]m (?:now |also )?(?!waiting|leaving|keeping|stopping)\w+ing\b|"
+    r"(?:checking|verifying|running|updating|creating|testing|fixing|looking)\b)",
     re.IGNORECASE,
 )
 """How a sentence begins that tells what is done next."""

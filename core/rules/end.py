@@ -214,8 +214,8 @@ _ONE_BY_ONE = ("taskcreate", "taskupdate")
 
 def steps_not_done(session: Session) -> str:
     """The open steps of the assistant's last list, in a line with how many were done; "" where there is none, or where
-    words of the assistant end the session and only the last step, or every one, is not ticked off: that is forgotten
-    more often than it is left."""
+    words of the assistant end the session and only the last step is not ticked off: that is forgotten more often than
+    it is left."""
     steps: dict[str, str] = {}
     turn = -1
     for at, row in session.events:
@@ -224,7 +224,7 @@ def steps_not_done(session: Session) -> str:
             turn = at
     left = {text: state for text, state in steps.items() if state.lower() not in (*_DONE_STATES, "deleted")}
     ended = ends_with_words(session) and session.closings[-1].number > turn
-    if not left or (ended and (len(left) == len(steps) or list(left) == list(steps)[-1:])):
+    if not left or (ended and list(left) == list(steps)[-1:]):
         return ""
     shown = "; ".join(f"“{clean(text)}”{f' ({state})' if 'progress' in state else ''}" for text, state in left.items())
     return f"not ticked off on the assistant's list of steps ({len(steps) - len(left)} of {len(steps)} are): {shown}"
@@ -235,7 +235,7 @@ def ends_with_words(session: Session) -> bool:
     turns, closing = session.conversation.turns, session.closings[-1] if session.closings else None
     if closing is None or stopped_by(turns) or _last_call(session) is not None:
         return False
-    return not any(by_person(turn) and not _TO_TOOL.match(turn.text.strip()) for turn in turns[closing.number :])
+    return not any(by_person(turn) and turn.text.lstrip()[:1] not in ("/", "!") for turn in turns[closing.number :])
 
 
 def _last_call(session: Session) -> tuple[int, Call] | None:

@@ -61,6 +61,7 @@ _APPROVES = re.compile(
 _NARRATES = re.compile(r"\b(?:I|[Ww]e)['’](?:m|re|ll)\b|^\W*(?:[Ll]et|[Nn]ow)\b")
 _LEANS = re.compile(r"\W*(?:\d+\.|(?:so|this|that|it|these|those|makes|we|you)\b)", re.IGNORECASE)
 """How a sentence begins that says nothing without the one before it."""
+_CAUSE = re.compile(r"\b(?:cause[sd]?|because|due to|reason|thanks to|problem (?:is|was)|bug|never|fails?)\b", re.I)
 _CHATTER = re.compile(
     r"^(?:(?:yes|no|sure|great|good|perfect|done|okay|thank you[^.!\n]*|you(?:['’]re| are) (?:absolutely )?right|"
     r"i apologize[^.!\n]*|sorry[^.!\n]*|"
@@ -69,7 +70,7 @@ _CHATTER = re.compile(
 )
 """What stands before an answer and tells nothing."""
 _TO_DO = re.compile(
-    r"\b(?:(?:will|still) needs? to be|needs? to be \w+ed|you(?:['’]ll| will)? (?:need|have) to|"
+    r"\b(?:(?:will|still) needs? to be|you(?:['’]ll| will)? (?:need|have) to|"
     r"(?:once|after) (?:this|that|it|the)\b.{3,80}\b(?:run|merge|pull|deploy|rerun|restart)|still (?:stale|open|fails?|"
     r"missing|not)|not yet|(?:stale|blocked) until|remaining|next steps?|follow-?up|todo|"
     r"on (?:other|the other) machines?|rotate|"
@@ -101,7 +102,8 @@ _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</c
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
 _TO_TOOL = re.compile(
     rf"/(?:{_OF_TOOL.pattern}|bye|add|drop|undo|diff|commit|ls|tokens|map|reset|models|settings|voice|paste|copy|save|"
-    r"load|read-only|git|run|lint|test)\b.*"
+    r"load|read-only|git|run|lint|test)\b.*",
+    re.DOTALL,
 )
 """What is typed to the tool itself, and asks for no work."""
 _CHECK = re.compile(
@@ -109,7 +111,9 @@ _CHECK = re.compile(
     r"type-?check|fmt|prettier|build|compile|check|verify|validate)\b"
 )
 _OTHER = re.compile(r"(?:submit|git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:-get)?|open|code|which|ssh)\b")
-_TEST_FAILED = re.compile(r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?)\b.*", re.MULTILINE)
+_TEST_FAILED = re.compile(
+    r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?|issues?:).*", re.MULTILINE
+)
 
 
 def handoff(session: Session, about: Mapping[str, str]) -> str:
@@ -282,13 +286,15 @@ def _exchanges(session: Session, most: int) -> Iterator[str]:
     sentences, of those before what it was alone."""
     asked = requests(session)
     rows = []
+    before = ""
     for (at, text), (end, _) in pairwise([*asked, (len(session.conversation.turns), "")]):
         closing = next((row for row in reversed(session.closings[:-1]) if at < row.number < end and _ends(row)), None)
         says = closing is not None and FENCED.sub("", closing.turn.text).strip()
         came = _CHATTER.sub("", _outline(closing.turn.text)) if closing is not None and says else ""
         few = came.isascii() and len(came.split()) < LEAST_WORDS
         came = "" if few or (len(came) < LATER_REQUEST and _NARRATES.search(came)) else came
-        rows.append((at, text, came))
+        rows.append((at, text, "" if came == before else came))  # the same again, word for word
+        before = came
     first, later = rows[:1], rows[1:-1]
     yield from (f"- the assistant answered: “{_cut(came, most)}”" for _, _, came in first if came)
     if len(later) > MAX_LATER:
@@ -366,7 +372,12 @@ def _files(session: Session) -> Iterator[str]:
     rows = sorted(
         changed_files(session.conversation.turns).items(), key=lambda one: (one[1].how == NO_CHANGE, -one[1].count)
     )
-    if not rows and session.events and not any(isinstance(row, OtherCall | Edit) for _, row in session.events):
+    if (
+        not rows
+        and session.events
+        and session.last_change < 0
+        and not any(isinstance(row, OtherCall | Edit) for _, row in session.events)
+    ):
         yield "- no edit is recorded"
     for path, row in rows[:MAX_FILES]:
         times = f", {row.count} edits" if row.count > 1 else ""
@@ -401,7 +412,8 @@ def _open(session: Session) -> list[str]:
     ]
     rows += _to_do(session)
     if end.files:
-        shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES])
+        shown = ", ".join(f"`{name}`" for name in end.files[:MAX_OPEN])
+        shown += f" and {len(end.files) - MAX_OPEN} more" if len(end.files) > MAX_OPEN else ""
         rows.append(f"- {shown} {'was' if len(end.files) == 1 else 'were'} changed and not committed in the session")
     if end.pull:
         rows.append(f"- {end.pull} is not known to be merged")
@@ -435,13 +447,11 @@ def _ended(session: Session) -> list[str]:
 
 
 def _failing(session: Session) -> list[tuple[int, str]]:
-    """The checks that found something when they ran last, with their turns, but for those that went well in another
-    line; runs that failed themselves are told in `Tried`."""
-    runs = [run for run in _last_runs(session) if _is_run(run[1], _CHECK)]
-    good = [line for _, line, row in runs if row.answered and not _error(row)]
-    bad = [(at, line) for at, line, row in runs if _error(row) and _TEST_FAILED.search(row.output)]
-    bad = [(at, line) for at, line in bad if not any(line in more for more in good)]
-    return bad[-MAX_OPEN // 2 :]
+    """The checks that found something when they ran last, with their turns, where nothing was written behind them or
+    no words of the assistant end the session; runs that failed themselves are told in `Tried`."""
+    since = session.last_change if ends_with_words(session) else -1
+    runs = [run for run in _newest_runs(session) if run[0] > since and _is_run(run[1], _CHECK)]
+    return [(at, line) for at, line, row in runs if _error(row) and _TEST_FAILED.search(row.output)][-MAX_OPEN // 2 :]
 
 
 def _to_do(session: Session) -> list[str]:
@@ -484,6 +494,17 @@ def _last_runs(session: Session) -> list[tuple[int, str, Command]]:
     return list(rows.values())
 
 
+def _newest_runs(session: Session) -> list[tuple[int, str, Command]]:
+    """The same without those of which a part, or more than they did, ran by itself later."""
+    runs = _last_runs(session)
+
+    def again(at: int, line: str) -> bool:
+        later = (more for when, more, _ in runs if when > at)
+        return any(line.endswith(f" {more}") or line.startswith(f"{more} ") for more in later)
+
+    return [run for run in runs if not again(run[0], run[1])]
+
+
 def _failed(session: Session) -> Iterator[str]:
     """The runs that failed and are no checks, which `Verify` tells; the newest first, with what became of them."""
     runs = _last_runs(session)
@@ -507,7 +528,7 @@ def _found(session: Session) -> Iterator[str]:
             for text in rows_of(turn.text):
                 if cue_of(text) < STRONG or _NARRATES.search(text) or text.endswith((":", "?")) or not is_prose(text):
                     continue
-                if _LEANS.match(text):
+                if _LEANS.match(text) or not _CAUSE.search(text):
                     continue
                 if LEAST_FOUND <= len(text) <= LATER_REQUEST:
                     since = "; files were written since" if at < session.last_change else ""
@@ -531,7 +552,7 @@ def _is_run(line: str, names: re.Pattern[str] | None = None) -> bool:
 def _verify(session: Session) -> Iterator[str]:
     """The checks, and what was run behind the last change; how each ended when it ran last."""
     changed = session.last_change
-    runs = [run for run in _last_runs(session) if _is_run(run[1], None if run[0] > changed >= 0 else _CHECK)]
+    runs = [run for run in _newest_runs(session) if _is_run(run[1], None if run[0] > changed >= 0 else _CHECK)]
     for at, line, row in runs[-MAX_CHECKS:]:
         why = _error(row)
         if why and (
@@ -549,5 +570,5 @@ def _verify(session: Session) -> Iterator[str]:
         if (seen := _CHECKED.search(text)) and len(text) <= LATER_REQUEST and not _WISHED.search(text[: seen.start()])
     ]
     yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
-    if not runs and not said and session.events:
+    if not runs and not said and session.last_change >= 0:
         yield "- no check is recorded in the session"

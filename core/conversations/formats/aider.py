@@ -50,6 +50,10 @@ _ASKS_TO_RUN = "Run shell command"
 _ASKS_TO_WRITE = ("Create new file", "Allow edits to file", "Allow creation of new file")
 _ASKS_TO_SHOW = "Add file to the chat"
 _NOTICES = ("Tokens: ", "Commit ", "Applied ", "Added ")
+_EDIT_BEGINS = ("<<<<<<< SEARCH", "<<<<<<< ORIGINAL")
+_EDIT_ENDS = (
+    ">>>>>>> REPLACE", ">>>>>>> UPDATED", "> Tokens: ", "> ^C", "> Applied ", "> Commit ", "# aider chat started at ",
+)  # fmt: skip
 _ABOUT_OUTPUT = re.compile(r"> (?:Add(?:ed)? .*(?:output|lines?) |Add the output )")
 
 
@@ -212,9 +216,17 @@ def _labels(lines: Sequence[Line], prompts: set[int], below: set[int], strict: b
     before = ""
     # Words before the first banner or prompt are a page around the transcript, not the assistant.
     spoken = False
+    edit = False
     for number, line in enumerate(lines):
         text = line.text
         prompt = number in prompts
+        # In the text of an edit a quotation is nothing that the tool says, unless the answer was cut off there.
+        edit = (
+            number not in below
+            and not prompt
+            and (edit or text.startswith(_EDIT_BEGINS))
+            and not text.startswith(_EDIT_ENDS)
+        )
         if prompt and "(Y)es/(N)o" in text:
             # The answer to one of aider's own questions, kept with the question: nothing that the user said.
             yield "tool", text[5:].rstrip()
@@ -228,7 +240,7 @@ def _labels(lines: Sequence[Line], prompts: set[int], below: set[int], strict: b
         elif number in below:
             yield "tool", text.rstrip()
             kind = "tool"
-        elif text[:1] == ">" and (text[1:2] == " " or text.rstrip() == ">"):
+        elif not edit and text[:1] == ">" and (text[1:2] == " " or text.rstrip() == ">"):
             yield "tool", text[2:].rstrip()
             kind = "tool"
         elif text.strip() == "" or text.startswith(("<div class=", "</div>", "<br/>")):
