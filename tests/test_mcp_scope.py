@@ -301,6 +301,7 @@ def test_writing_stays_in_the_project_too(birds: World) -> None:
     (shop / "docs/all").symlink_to(secret)
     (shop / "docs/own.md").write_text(f"# The {OWN} plan\n\nThe {OWN} harbour stays.\n")
     (whole,) = asked(server, [("ingest", {"paths": [str(shop / "docs")]})])
+    assert library_rows(birds)["counts"][0] == before["counts"][0] + 1, "its own alone, and nothing that a link names"
     assert OTHER not in asked(server, [("retrieve", {"query": "harbour moves"})])[0]
     (shop / "docs/plan.md").unlink()
     (shop / "docs/plan.md").write_text("no link any more\n")
