@@ -361,6 +361,13 @@ def test_a_file_that_cannot_be_read_costs_itself_only(disk: Disk) -> None:
     assert disk.names("clock") == ["claude_code/flaky"]
 
 
+def test_a_session_that_names_no_folder_is_of_the_project_whose_files_it_changed(disk: Disk) -> None:
+    """A harvest knew its project, and a search in that project did not find it."""
+    edit = [{"type": "tool_use", "id": "e", "name": "Write", "input": {"file_path": "/srv/mill/a.py", "content": "x"}}]
+    disk.claude("mill", ("user", "Oil the wheel of the mill"), ("assistant", edit), folder="")
+    assert disk.names("wheel of the mill", project="/srv/mill") == ["claude_code/mill"]
+
+
 def test_a_project_folder_is_followed_once_a_build_found_it(disk: Disk) -> None:
     """aider keeps its history in the project: walking through the disk is no work for a search."""
     disk.settings = {"project_roots": [str(disk.folder / "src")]}
