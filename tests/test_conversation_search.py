@@ -383,6 +383,17 @@ def test_a_project_folder_is_followed_once_a_build_found_it(disk: Disk) -> None:
     assert disk.names("parrot") == []
 
 
+def test_a_file_that_the_user_did_not_hand_over_is_not_told_as_handed_over(disk: Disk) -> None:
+    """An agent read "add secret_plan.py" and took it for added."""
+    disk.settings = {"project_roots": [str(disk.folder / "src")]}
+    asked = "> secret_plan.py  \n> Add file to the chat? (Y)es/(N)o [Yes]: n  \n"
+    told = f"# aider chat started at 2026-05-04 10:00:00\n\n#### look at the plan of the heron\n\nI need it.\n\n{asked}"
+    disk.write(disk.folder / "src/app/.aider.chat.history.md", told.encode())
+    disk.build()
+    [hit] = disk.find("secret_plan.py").hits
+    assert "secret_plan.py (refused by the user)" in hit.text
+
+
 def test_each_session_of_a_history_is_of_its_own_day(disk: Disk) -> None:
     """aider writes every session of a project into one file: what was said last week is not of the first day."""
     disk.settings = {"project_roots": [str(disk.folder / "src")]}
