@@ -40,12 +40,12 @@ from core.sources.tools import FILES, Place, disambiguate, known_as, may_share, 
 from core.sources.walk import (
     artifact_at,
     as_it_is,
-    folder_at,
     folder_state,
     harvested_at_paths,
     in_project,
     store_state,
     survey,
+    worked_in,
 )
 
 if TYPE_CHECKING:
@@ -524,7 +524,9 @@ def _described(
     """What is known of a conversation, cleared."""
 
     first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")[:20_000]
-    folder = found.folder or folder_at(item.path)
+    folder = found.folder
+    if not project_root(folder):
+        folder = worked_in(item.path, found) or folder
     started = found.started or next((turn.time for turn in turns if turn.time), "") or _day_of(found, item)
     return row._replace(
         tool=found.format, title=title_of(secrets.title(found.title), secrets.clear(first)[:2000]),

@@ -86,7 +86,7 @@ class KnowledgePanel:
         if project:
             self.shell.choices["project"] = project
         self._own = own or workspace
-        self._left = self._source = ""
+        self._left = ""
         self._minute = 0
         self._first: bool | None = None
         self._evident = False
@@ -145,7 +145,6 @@ class KnowledgePanel:
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
         )
         shell.use_home = self._use_home
-        shell.on_watch = self._watch
         shell.on_banner = self.workbench.show_error
         shell.on_success = lambda _name: self.workbench.banner.outlive()
         self.keyboard = Keyboard(look, SHORTCUTS, shell.run, look.focus.mine, lambda: shell.settling.waiting)
@@ -240,14 +239,9 @@ class KnowledgePanel:
                 data={**state.data, **found.data},
                 problem=None,
             )
-        self._watch(self._source)
+        if found.snapshot.settings is not None:
+            self.homes.also([found.snapshot.settings.writable])
         self.workbench.show_problems(found.snapshot.problems)
-
-    def _watch(self, source: str) -> None:
-        """Watch the settings, and this source file."""
-        self._source = source
-        settings = self.shell.state.snapshot.settings if self.shell.state.snapshot is not None else None
-        self.homes.also([path for path in (settings.writable if settings is not None else "", source) if path])
 
     def _fault(self, error: ErrorInfo) -> None:
         if self.root and dpg.does_item_exist(self.root):

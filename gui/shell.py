@@ -94,8 +94,8 @@ class Shell:
         self.on_read: Callable[[Reading], object] = lambda _: None
         self.on_success: Callable[[str], object] = lambda _name: None
         self.layers: list[Callable[[str, frozenset[str], bool], bool]] = []
-        self.on_watch: Callable[[str], object] = lambda _path: None
-        """Hears of the source file whose changes are looked for beside those of the store."""
+        self.at_end: list[Callable[[], object]] = []
+        """What ends threads that a view has begun; windows made with `look.own` are deleted with the look."""
         self.search_place = 0  # where the field of the search stands: in the header, where there is one
         self.dirty = True
         self.history = History()
@@ -406,6 +406,8 @@ class Shell:
 
     def dispose(self, timeout: float = 10.0) -> bool:
         """Cancel every job and wait for the workers; True when all have ended."""
+        for call in self.at_end:
+            call()
         for worker in self._workers.values():
             worker.cancel_all()
         end = time.monotonic() + timeout

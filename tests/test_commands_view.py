@@ -174,6 +174,7 @@ def test_a_source_is_shown_whatever_it_holds(tmp_path: Path) -> None:
     big.write_text("ü" * 100 + "\n" + "x" * 500, encoding="utf-8")
     shown = source_text(workspace, str(big), 300)
     assert shown.cut and shown.text == "ü" * 100 + "\n"
+    assert shown.mark == source_mark(str(big))
     assert decoded("\ufeffé".encode("utf-16-be")) == "é" and decoded(b"\xef\xbb\xbfa") == "a"
     assert decoded(b"caf\xe9") == "caf\ufffd" and decoded(b"\x7fELF\0\0") is None
     assert decoded("ab\nü".encode()[:-1], cut=True) == "ab\n"

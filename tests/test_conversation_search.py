@@ -361,6 +361,13 @@ def test_a_file_that_cannot_be_read_costs_itself_only(disk: Disk) -> None:
     assert disk.names("clock") == ["claude_code/flaky"]
 
 
+def test_a_session_that_names_no_folder_is_of_the_project_whose_files_it_changed(disk: Disk) -> None:
+    """A harvest knew its project, and a search in that project did not find it."""
+    edit = [{"type": "tool_use", "id": "e", "name": "Write", "input": {"file_path": "/srv/mill/a.py", "content": "x"}}]
+    disk.claude("mill", ("user", "Oil the wheel of the mill"), ("assistant", edit), folder="")
+    assert disk.names("wheel of the mill", project="/srv/mill") == ["claude_code/mill"]
+
+
 def test_a_project_folder_is_followed_once_a_build_found_it(disk: Disk) -> None:
     """aider keeps its history in the project: walking through the disk is no work for a search."""
     disk.settings = {"project_roots": [str(disk.folder / "src")]}
@@ -374,6 +381,17 @@ def test_a_project_folder_is_followed_once_a_build_found_it(disk: Disk) -> None:
     assert len(disk.names("macaw")) == 1
     shutil.rmtree(disk.folder / "src")
     assert disk.names("parrot") == []
+
+
+def test_a_file_that_the_user_did_not_hand_over_is_not_told_as_handed_over(disk: Disk) -> None:
+    """An agent read "add secret_plan.py" and took it for added."""
+    disk.settings = {"project_roots": [str(disk.folder / "src")]}
+    asked = "> secret_plan.py  \n> Add file to the chat? (Y)es/(N)o [Yes]: n  \n"
+    told = f"# aider chat started at 2026-05-04 10:00:00\n\n#### look at the plan of the heron\n\nI need it.\n\n{asked}"
+    disk.write(disk.folder / "src/app/.aider.chat.history.md", told.encode())
+    disk.build()
+    [hit] = disk.find("secret_plan.py").hits
+    assert "secret_plan.py (refused by the user)" in hit.text
 
 
 def test_each_session_of_a_history_is_of_its_own_day(disk: Disk) -> None:

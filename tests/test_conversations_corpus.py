@@ -113,13 +113,15 @@ def in_aider(data: bytes) -> int:
 
 
 def in_specstory(data: bytes) -> int:
-    """Messages of the user with words outside of tags, but for what a slash command expands to."""
+    """Messages of the user with words outside of tags, but for what a slash command expands to, and the tool's own note
+    that the user broke off."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     parts = re.split(r"(?m)^_\*\*(User|Assistant|Agent)(.*?)\*\*_$", text)[1:]
     count, called = 0, ""
     for who, when, said in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         words = re.sub(r"(?s)<([a-z][a-z_-]+)[^>]*>.*?</\1>", "", said).replace("\n---\n", "\n").strip("- \n")
-        count += who == "User" and bool(words) and not (called and when == called)
+        noted = not words or words.startswith("[Request interrupted")
+        count += who == "User" and not noted and not (called and when == called)
         called = "" if who != "User" else when if re.search("<command-(?:message|name)>", said) else called
     return count
 

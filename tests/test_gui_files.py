@@ -158,7 +158,6 @@ def test_a_file_saved_outside_is_shown_anew_at_the_same_place(stand: Stand, tmp_
     stand.settle()
     source = tmp_path / "project" / "kettle.py"
     source.write_text(CODE.replace("line_300 = 300", "line_300 = 'new'"), encoding="utf-8")
-    stand.read_again()
     assert stand.desk.until(lambda: shown_lines(stand).get(300) == "line_300 = 'new'")
 
 

@@ -163,6 +163,10 @@ class Hook(Event):
 
 # --- which call is which event ---------------------------------------------------------------------------------------
 
+NOT_WANTED = ("The user doesn't want", "Permission for this tool use was denied")
+"""How Claude Code answers a call that the user refused."""
+INTERRUPTED = "[Request interrupted"
+"""How it notes that the user broke off."""
 SHELLS = frozenset({
     "bash", "shell", "exec_command", "shell_command", "local_shell", "local_shell_call", "run_shell_command",
     "run_in_terminal", "execute_command", "run_terminal_cmd", "run_command", "container.exec", "developer__shell",

@@ -10,7 +10,18 @@ from typing import Any, NamedTuple
 from core.base.command_line import command_key, error_key, error_line, is_invocation
 from core.conversations.changed import DELETED, MOVED, NO_CHANGE, Changed, change_files, command_parts
 from core.conversations.conversation import Turn
-from core.conversations.events import OPENED, Call, Command, Commit, Edit, Event, PullRequest, Push, call_words
+from core.conversations.events import (
+    INTERRUPTED,
+    OPENED,
+    Call,
+    Command,
+    Commit,
+    Edit,
+    Event,
+    PullRequest,
+    Push,
+    call_words,
+)
 
 WORDS, ERROR = 300, 200
 
@@ -237,7 +248,6 @@ _ANNOUNCES = re.compile(
 _HANDS_IN = ("submit", "finish", "task_complete", "complete_task", "attempt_completion")
 MAX_FILES = 4
 LONGEST_SAID, LEAST_SAID, LONGEST_SHOWN, LONGEST_NOTICE, LAST_TURNS = 160, 12, 80, 400, 3
-INTERRUPTED = "[Request interrupted"
 _ITS_URL = re.compile(rf'(?:^url:\s*|"url": ?")({OPENED.pattern})', re.MULTILINE)
 _ON_PULL = re.compile(r"gh pr (?P<verb>view|merge)(?P<given>(?: .*)?)$")
 _NUMBER = re.compile(r"(?: #?| https://\S{1,300}/pull/)(\d+)(?= |$)")

@@ -102,13 +102,12 @@ def _short(line: str) -> str:
 
 
 def _called(event: Event) -> str:
-    """A call in words: its command, or the tool with the path it touched and what it looked for; "" for a list of
-    steps, a plan or a question."""
-    if isinstance(event, Command):
-        return event.words
+    """A call in words: its command, or the tool with the path it touched and what it looked for, and that the user
+    refused it; "" for a list of steps, a plan or a question."""
     if not isinstance(event, Call) or isinstance(event, Todos | Plan | Question):
         return ""
-    return f"{event.tool} {call_words(event)}".strip()
+    words = event.words if isinstance(event, Command) else f"{event.tool} {call_words(event)}".strip()
+    return f"{words} (refused by the user)" if event.refused else words
 
 
 def title_of(title: str, first: str = "") -> str:

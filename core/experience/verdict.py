@@ -37,8 +37,7 @@ from core.base.spoken import (
     YES,
 )
 from core.conversations.conversation import Turn
-from core.conversations.events import Command, Edit
-from core.conversations.ran import INTERRUPTED
+from core.conversations.events import INTERRUPTED, Command, Edit
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
 
 OPENING, GO_ON, FREE = 3, 6, 2

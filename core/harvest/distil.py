@@ -27,13 +27,13 @@ from typing import Any, NamedTuple
 
 from core.base import files
 from core.base.answer import Generate
-from core.base.project import normal_remote, project_at, project_root, repository_root
+from core.base.project import normal_remote, project_at, project_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.base.secrets.redact import redact
 from core.base.secrets.repeats import Secrets
 from core.conversations.conversation import Conversation
 from core.conversations.days import day_of
-from core.conversations.events import Edit, FileRead, with_text
+from core.conversations.events import Edit, with_text
 from core.conversations.ran import read_end
 from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import transcript
@@ -66,7 +66,7 @@ from core.sources.archive import content, original_sha256
 from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, SAME, Tail, facts_of, tail_of
 from core.sources.sessions import StoreCache
-from core.sources.walk import folder_at
+from core.sources.walk import worked_in
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         raise KnowledgeError(
             "too-large", "the conversation was rewritten since its last harvest and is too large", item.path, hint
         )
-    if not project_root(tail.conversation.folder) and (folder := _folder_of(item.path, whole)):
+    if not project_root(tail.conversation.folder) and (folder := worked_in(item.path, whole)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
     date = day_of(tail.conversation, os.path.basename(item.path), item.mtime_ns)
     known = options.known
@@ -202,25 +202,6 @@ def project_entry(folder: str, repository: str = "") -> dict[str, str]:
     remote = normal_remote(repository) if project.key.startswith("path:") else ""
     key = f"remote:{remote}" if remote else "" if project.key.startswith("path:") else project.key
     return {"project": folder, "project_root": project.root} | ({"project_key": key} if key else {})
-
-
-def _folder_of(path: str, conversation: Conversation) -> str:
-    """Where a conversation that does not tell its folder worked: around its own file, where a tool keeps it in a
-    project, else where the files lie that it changed, or read where it changed none; "" where they are of several
-    projects, or named from a folder that nobody knows."""
-    if kept := folder_at(path):
-        return kept
-    events = [event for turn in conversation.turns for event in turn.events]
-    for kind in (Edit, FileRead):
-        named = {path for event in events if isinstance(event, kind) for path in event.path.split(", ")}
-        roots = {root for path in named if (root := project_root(os.path.dirname(path)))}
-        repositories = set(filter(repository_root, roots))
-        if roots:
-            try:
-                return os.path.commonpath(repositories or roots) if len(repositories) < 2 else ""
-            except ValueError:  # on two drives
-                return ""
-    return ""
 
 
 def redacted_conversation(

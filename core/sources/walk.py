@@ -21,8 +21,11 @@ from typing import Any
 
 from core.base import files
 from core.base.paths import ASKED, asking_folder
+from core.base.project import project_root, repository_root
 from core.base.result import ErrorInfo
 from core.conversations.collections.opencode_files import is_storage
+from core.conversations.conversation import Conversation
+from core.conversations.events import Edit, FileRead
 from core.conversations.turns import path_of
 from core.sources.artifact import Artifact
 from core.sources.tools import EXPORTS, FILES, SOURCE, SOURCES, Place, Source, name_in, project_at
@@ -307,6 +310,25 @@ def folder_at(path: str) -> str:
         return ""
     folder = path_of(held.get("folder")) if isinstance(held, dict) else ""
     return folder or (path_of(held.get("workspace")).rpartition("/")[0] if isinstance(held, dict) else "")
+
+
+def worked_in(path: str, conversation: Conversation) -> str:
+    """Where a conversation that does not tell its folder worked: around its own file, where a tool keeps it in a
+    project, else where the files lie that it changed, or read where it changed none; "" where they are of several
+    projects, or named from a folder that nobody knows."""
+    if kept := folder_at(path):
+        return kept
+    events = [event for turn in conversation.turns for event in turn.events]
+    for kind in (Edit, FileRead):
+        named = {path for event in events if isinstance(event, kind) for path in event.path.split(", ")}
+        roots = {root for path in named if (root := project_root(os.path.dirname(path)))}
+        repositories = set(filter(repository_root, roots))
+        if roots:
+            try:
+                return os.path.commonpath(repositories or roots) if len(repositories) < 2 else ""
+            except ValueError:  # on two drives
+                return ""
+    return ""
 
 
 def in_project(folder: str, names: Collection[str]) -> list[Artifact]:

@@ -40,6 +40,7 @@ from gui.toolkit.widgets import Button, CopyText, say, text
 from gui.views.knowledge_rows import act_of, change, meta_of
 from gui.views.list_view import FilteredView
 from gui.views.looks import capital, joined, short_folder
+from gui.watch import SourceWatch
 
 COLUMNS = (
     Column("name", "Files with notes"),
@@ -220,6 +221,8 @@ class FilesView(FilteredView):
         self._seen: object = None
         self._selected: object = None
         self._ticket = 0
+        self._watch = SourceWatch(lambda: look.jobs.post(self._changed))
+        shell.at_end.append(self._watch.stop)
 
     def build(self, parent: int) -> None:
         """Make list, text, notes and what teaches."""
@@ -451,7 +454,8 @@ class FilesView(FilteredView):
         before, self.loaded = self.loaded, loaded
         same = before is not None and before.note.note == loaded.note.note
         note = loaded.note
-        self._shell.on_watch(note.source)
+        mark = loaded.text.mark if loaded.text is not None else (0, 0, 0)
+        self._watch.watch(note.source, mark)
         self.path.set(short_folder(note.source) or note.note)
         picture, color = looks_of(note)
         dpg.set_value(self._icon, picture)
@@ -487,6 +491,11 @@ class FilesView(FilteredView):
     def _light(self, row: FlowRow) -> None:
         span = self.loaded.spans[cast(int, row.key)] if self.loaded is not None else None
         self.source.light(*(span or (0, 0)))
+
+    def _changed(self) -> None:
+        """The file was changed outside: where it is now is found by reading the notes again."""
+        self._shell.refresh()
+        self._load()
 
     def _found(self, row: FlowRow) -> Found | None:
         at = cast(int, row.key)

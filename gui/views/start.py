@@ -24,7 +24,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import card, space, spread
 from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, say, text
+from gui.toolkit.widgets import Button, hint, say, say_hint, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of
 
@@ -33,6 +33,7 @@ SHOWN, SHORT = 8, 1
 WORDS, FEW_WORDS = 220, 80  # letters of context.md that are shown
 LOW, WIDE_BAR = 640, 4
 EDITED = "edited: some lines are your own"
+MORE = ("more", "")
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
 """Statuses that are always named; others while there are any."""
 
@@ -114,9 +115,14 @@ def digest_words(found: Overview) -> tuple[str, str, str]:
     """Icon, colour and sentence: whether new conversations get the digest, and why not."""
     stands, state = found.status.stands.digest, found.status.digest
     sign, color = DIGEST_LOOKS[stands.state]
+    words = capital(stands.words)
+    if stands.state in (run_state.DELETED, run_state.MISSING) and found.would:
+        words += f". It would hold {found.would:,} B"
     if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
         return "circle-alert", "edited", f"Nothing is put into prompts: {state.why.removeprefix('not injected: ')}"
-    return sign, color, capital(stands.words)
+    if stands.state == run_state.WRITTEN and found.dropped:
+        words += f". {count(found.dropped, 'older bullet')} did not fit; the files keep them"
+    return sign, color, words
 
 
 class StartColumn:
@@ -152,6 +158,7 @@ class StartColumn:
         self.lines = Rows(look, self._card, self.picked)
         self._total = text(look, self._card, "", "small", "hint")
         self._why = text(look, self._card, "", "small", "muted", wrap=True)
+        self._why_tip = hint(look, self._why, "")
         space(look, parent, 2)
         row = int(dpg.add_group(horizontal=True, parent=parent))
         text(look, row, "Files", "strong", "muted")
@@ -270,6 +277,7 @@ class StartColumn:
         quiet = on and color == "harvested"
         say(self._why, capital(start.problem) or ("" if quiet else f"{icon(sign)}  {sentence}"))
         self._look.tint(self._why, "failed" if start.problem else color)
+        say_hint(self._why_tip, start.why)
 
     def write_context(self) -> None:
         """Open the context file in the editor; begin it where there is none."""

@@ -31,8 +31,8 @@ class NoteView:
 
     `source` is where that file is now (or was last, when `exists` is false), `recorded` the path it had when it was
     last bound; they differ after a rename. `note` is the file of the notes below the knowledge folder, `sha256` (hex)
-    that of the bytes that `rows` were read from. `mark` is the source file's (`source_mark`), zeros when it is gone;
-    `searched` is when a gone one was looked for (seconds of `time.monotonic`).
+    that of the bytes that `rows` were read from. `inode` is the source file's, 0 when it is gone; `searched` is when a
+    gone one was looked for (seconds of `time.monotonic`).
     """
 
     source: str
@@ -41,7 +41,7 @@ class NoteView:
     note: str
     sha256: str
     rows: tuple[Found, ...]
-    mark: tuple[int, int, int] = (0, 0, 0)
+    inode: int = 0
     searched: float = 0.0
 
     @property
@@ -64,6 +64,7 @@ class SourceText:
 
     text: str
     cut: bool
+    mark: tuple[int, int, int] = (0, 0, 0)
 
 
 def notes_overview(workspace: Workspace, before: NotesOverview | None = None) -> NotesOverview:
@@ -93,25 +94,25 @@ def notes_overview(workspace: Workspace, before: NotesOverview | None = None) ->
             text = data.decode("utf-8", "replace").removeprefix("\ufeff")
             rows = tuple(Found("files", note, bullet) for bullet in parse_bullets(text))
         recorded = str(record["path"]) if record is not None else ""
-        source, mark, searched = _place(path.name, record, old) if record is not None else ("", (0, 0, 0), 0.0)
-        view = NoteView(source, recorded, mark[0] > 0, note, sha, rows, mark, searched)
+        source, inode, searched = _place(path.name, record, old) if record is not None else ("", 0, 0.0)
+        view = NoteView(source, recorded, inode > 0, note, sha, rows, inode, searched)
         found.append(old if old is not None and old == view else view)
     found.sort(key=lambda row: (row.source.casefold(), row.note))
     result = NotesOverview(tuple(found), tuple(errors))
     return before if before is not None and before == result else result
 
 
-def _place(name: str, record: NoteRecord, old: NoteView | None) -> tuple[str, tuple[int, int, int], float]:
-    """Where a source file is, its mark there, and when it was searched for. Folders are walked through only when the
+def _place(name: str, record: NoteRecord, old: NoteView | None) -> tuple[str, int, float]:
+    """Where a source file is, its inode there, and when it was searched for. Folders are walked through only when the
     file is not where it was seen last; one that was not found then is not looked for again at once."""
     recorded = str(record["path"])
     if old is not None and old.recorded == recorded:
-        mark = source_mark(old.source)
-        if mark[0] == old.mark[0] and (mark[0] or monotonic() - old.searched < SEARCH_AGAIN):
-            return old.source, mark, old.searched
+        inode = source_mark(old.source)[0]
+        if inode == old.inode and (inode or monotonic() - old.searched < SEARCH_AGAIN):
+            return old.source, inode, old.searched
     where, exists = where_is(name, record)
-    mark = source_mark(where) if exists else (0, 0, 0)
-    return where, mark, 0.0 if mark[0] else monotonic()
+    inode = source_mark(where)[0] if exists else 0
+    return where, inode, 0.0 if inode else monotonic()
 
 
 def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> SourceText:
@@ -136,7 +137,7 @@ def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> S
         raise KnowledgeError(
             "not-text", "this file holds no text, so it is not shown", asked, "open it in its own program"
         )
-    return SourceText(text, found.size > len(data))
+    return SourceText(text, found.size > len(data), (found.ino, found.size, found.mtime_ns))
 
 
 def source_mark(path: str) -> tuple[int, int, int]:

@@ -6,10 +6,10 @@ Of a hundred thousand entries a window shows forty: what else stands in one is r
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from operator import itemgetter
 from typing import Any
 
 from core.base.markdown import sanitise_name
@@ -45,29 +45,44 @@ class LedgerRows:
         self._known: dict[str, Called] = {}
         self.newest, self.mark = ("", 0), 0
         same: dict[Any, Any] = {}  # what is equal is kept once
-        rows = []
-        for begin, key, entry in walk():
+        columns, times, runs, failed = [list[Any]() for _ in range(5)], list[str](), list[Any](), Counter[Any]()
+        begins, keys, words, numbers = array("Q"), array("q"), array("q"), array("I")
+        for number, (begin, key, entry) in enumerate(walk()):
             here, status, run = called(entry), str(entry.get("status") or "unknown"), str(entry.get("run") or "")
             shown = (status, here.tool, here.project, here.day, written_of(entry))
-            names = set[int]()
+            for column, value in zip(columns, shown, strict=True):
+                column.append(same.setdefault(value, value))
+            begins.append(begin)
+            keys.append(hash(key))
+            times.append(str(entry.get("at") or ""))
+            runs.append(same.setdefault(run, run))
+            failed[runs[-1]] += status == "harvest-failed"
             if here is not UNCALLED:
                 name = name_of(entry)
                 self.mark = hash((self.mark, name, here.title, here.tool, here.day, here.project))
-                names = {hash(one) for one in (name, name if PLAIN_NAME.fullmatch(name) else sanitise_name(name))}
-            rows.append((str(entry.get("at") or ""), begin, hash(key), same.setdefault(run, run), names,
-                         tuple(same.setdefault(value, value) for value in shown)))  # fmt: skip
+                words.append(hash(name))
+                numbers.append(number)
+                if not PLAIN_NAME.fullmatch(name):
+                    words.append(hash(sanitise_name(name)))
+                    numbers.append(number)
+        order: Sequence[int] = range(len(times))
         if not in_order:
-            rows.reverse()  # of one time the greater key first, as the command has them
-            rows.sort(key=itemgetter(0), reverse=True)
-        if rows:
-            newest, run = rows[0][0], rows[0][3]
-            self.newest = newest, sum(row[3] == run and row[5][0] == "harvest-failed" for row in rows)
-        self._begins, self._keys = array("Q", (row[1] for row in rows)), array("q", (row[2] for row in rows))
-        self._named: dict[int, int] = {}
-        for place, row in enumerate(rows):
-            for word in row[4]:
-                self._named.setdefault(word, place)  # of one name the newest
-        self._columns = [[row[5][at] for row in rows] for at in range(5)]
+            # Of one time the greater key first, as the command has them.
+            order = array("I", sorted(range(len(times) - 1, -1, -1), key=times.__getitem__, reverse=True))
+        if order:
+            self.newest = times[order[0]], failed[runs[order[0]]]
+        del times, runs
+        for at_column, column in enumerate(columns):
+            columns[at_column] = [column[number] for number in order]
+        self._columns = columns
+        self._begins, self._keys = (array(all.typecode, map(all.__getitem__, order)) for all in (begins, keys))
+        places = array("I", order)
+        for place, number in enumerate(order):
+            places[number] = place
+        self._named = array("I", map(places.__getitem__, numbers))
+        by_place = sorted(range(len(words)), key=self._named.__getitem__)
+        by_word = sorted(by_place, key=words.__getitem__)  # of one word the newest first
+        self._words, self._named = (array(all.typecode, map(all.__getitem__, by_word)) for all in (words, self._named))
         self._count()
 
     def _count(self) -> None:
@@ -105,10 +120,10 @@ class LedgerRows:
         return known
 
     def _called(self, name: str) -> Called:
-        place = self._named.get(hash(name))
-        if place is None:
+        at = bisect_left(self._words, hash(name))
+        if at == len(self._words) or self._words[at] != hash(name):
             return UNCALLED
-        entry = self._at(self._begins[place]).entry
+        entry = self._at(self._begins[self._named[at]]).entry
         return called(entry) if name in (own := name_of(entry), sanitise_name(own)) else UNCALLED
 
 

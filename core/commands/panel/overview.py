@@ -60,12 +60,14 @@ class FileState:
 
 @dataclass(frozen=True)
 class Overview:
-    """The store at a glance, for a window. `dropped` is how many bullets do not fit into a digest made now. `runs` are
-    newest first. `waiting` are the conversations that the next harvest reads, as rows of a ledger without a key, newest
-    first; `ends` is when a tool deletes a conversation, in seconds since 1970 by its path."""
+    """The store at a glance, for a window. A digest made now `would` have so many bytes, and `dropped` is how many
+    bullets do not fit into it. `runs` are newest first. `waiting` are the
+    conversations that the next harvest reads, as rows of a ledger without a key, newest first; `ends` is when a tool
+    deletes a conversation, in seconds since 1970 by its path."""
 
     status: Status
     files: tuple[FileState, ...]
+    would: int
     dropped: int
     runs: tuple[Run, ...]
     waiting: tuple[LedgerRow, ...] = ()
@@ -88,9 +90,10 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
         raise KnowledgeError(
             "unreadable", f"the knowledge cannot be read: {error.strerror}", error.filename or paths.knowledge
         ) from error
-    dropped = state.made.dropped if state.made else 0
+    digest = state.made
+    would, dropped = (sum(digest.bytes.values()), digest.dropped) if digest else (0, 0)
     waiting = waiting_rows(workspace, state.awaited)
-    return Overview(state, rows, dropped, tuple(listed), waiting, ends(workspace))
+    return Overview(state, rows, would, dropped, tuple(listed), waiting, ends(workspace))
 
 
 def waiting_rows(workspace: Workspace, awaited: Sequence[Artifact]) -> tuple[LedgerRow, ...]:

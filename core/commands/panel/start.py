@@ -30,6 +30,7 @@ class Start:
     most: int = 0
     sections: tuple[tuple[str, int], ...] = ()
     injected: bool = False
+    why: str = ""
     problem: str = ""
 
 
@@ -47,7 +48,7 @@ def start_of(workspace: Workspace, project: str) -> Start:
     own = sum(one.bytes for one in files if one.exists)
     return Start(
         project, words, own, file, tuple(digest_lines(digest.text)), digest.bytes, digest.max_bytes,
-        tuple(section_sizes(digest.text).items()), digest.injected,
+        tuple(section_sizes(digest.text).items()), digest.injected, digest.why,
     )  # fmt: skip
 
 

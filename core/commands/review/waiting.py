@@ -17,6 +17,7 @@ from core.base.entry import statement_key, statement_mark
 from core.base.markdown import BY_HAND, Bullet, Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name
 from core.base.paths import Paths
 from core.base.project import GLOBAL
+from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import change_all
 from core.commands.facts import current_facts
@@ -31,9 +32,10 @@ from core.give import still
 from core.harvest.proofs import Missing, Proofs, find_missing, marks
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge.alike import Alike, Placed, Superseding, alike, offers_in, placed, superseding
+from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.answers import silenced
 from core.knowledge.bullet_text import BulletRef
-from core.knowledge.categories import CATEGORIES, read_category
+from core.knowledge.categories import CATEGORIES, CATEGORY_FILES, read_category
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.edit import Edited, could_not_write, new_edit_run
 from core.knowledge.ledger import Entry, seen_ledger
@@ -47,7 +49,7 @@ from core.knowledge.projects import (
     known_projects,
     nearness,
 )
-from core.knowledge.removed import Removed, RemovedStatement, read_removed
+from core.knowledge.removed import REMOVED, Removed, RemovedStatement, read_removed
 from core.knowledge.same import id_letters
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 
@@ -144,7 +146,12 @@ def counted(workspace: Workspace, problems: list[ErrorInfo], *, now: Clock = utc
             counts[kind] = sum(row.key not in silent for row in GATHERED[kind](look))
         except KnowledgeError as failed:
             problems.append(failed.error)
-    counts["outdated"], counts["finished"] = pairs()
+    # Comparing all bullets takes a third of a second at 10,000 conversations.
+    inputs = [*(paths.knowledge / name for name in (*CATEGORY_FILES, REMOVED)), paths.ledger, paths.state / ANSWERS]
+    place, before = workspace.cache / "ready" / "outdated", len(problems)
+    whole = lambda: len(problems) == before  # noqa: E731
+    found = kept_ready(place, inputs, pairs, asked=look.today, whole=whole)
+    counts["outdated"], counts["finished"] = found
     return counts
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.events import Call, Hook, Plan, PullRequest, Reminder, Todos, shortened
+from core.conversations.events import NOT_WANTED, Call, Hook, Plan, PullRequest, Reminder, Todos, shortened
 from core.conversations.lines import INJECTED
 from core.conversations.messages import answered
 from core.conversations.records import Record, json_lines, object_keys
@@ -41,9 +41,8 @@ _TITLES = {"custom-title": ("customTitle", "title"), "ai-title": ("aiTitle", "ti
 _TYPED = ("<command-args>", "</command-args>")
 _BY_THE_TOOL = ("[Request interrupted by user", "<task-notification>", "Caveat: The messages below were generated")
 _CONTINUED = "This session is being continued from a previous conversation"
-_NOT_WANTED = ("The user doesn't want", "Permission for this tool use was denied")
 # What follows is the user's; the same words further down in an output are of whoever wrote it.
-_REFUSED = re.compile(rf"((?:{'|'.join(_NOT_WANTED)})[^\n]*?)(?:[Tt]he user said:\n|reason for the rejection: )")
+_REFUSED = re.compile(rf"((?:{'|'.join(NOT_WANTED)})[^\n]*?)(?:[Tt]he user said:\n|reason for the rejection: )")
 _HINT = "\n\nNote: The user's next message may contain a correction"
 _INSTEAD = ("The user wants to clarify these questions", "The user has indicated they have provided enough answers")
 _ANSWER = re.compile(r"^  Answer: (.+)", re.MULTILINE)
@@ -264,7 +263,7 @@ def _read_result(block: dict[str, Any], detail: Any, reading: Reading, facts: _F
     def change(event: Call) -> Call:
         if isinstance(event, Todos):
             return _numbered(event, text, facts.tasks)
-        refused = failed and text.startswith(_NOT_WANTED)
+        refused = failed and text.startswith(NOT_WANTED)
         if isinstance(event, Plan):
             return replace(event, approved=False if failed else True if "approved" in text[:300] else None)
         return replace(event, refused=refused)

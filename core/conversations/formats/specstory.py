@@ -16,6 +16,8 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.days import written_day
 from core.conversations.events import (
+    INTERRUPTED,
+    NOT_WANTED,
     SHELLS,
     Call,
     Delegation,
@@ -129,7 +131,7 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
                 base = "system"
             aside = "side chain" if found[2] else ""
             # What a sub-agent was told to do was written by the assistant.
-            base = "system" if aside and base == "user" else base
+            base = "system" if base == "user" and (aside or _interrupted(lines, number + 1)) else base
             yield Label(base, None, opens=base != "assistant", time=time, agent=aside)
         elif number in blocks:
             last, role = blocks[number]
@@ -143,6 +145,11 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
             yield "", None
         else:
             yield base, text
+
+
+def _interrupted(lines: Sequence[Line], first: int) -> bool:
+    """Whether a message of the user is only the tool's note that they broke off."""
+    return next((line.text for line in lines[first:] if line.text.strip()), "").startswith(INTERRUPTED)
 
 
 def _shell_state(text: str, shell: str, command: str) -> tuple[str, str]:
@@ -243,7 +250,8 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
         event = replace(event, path=str(path))
     if len(fences) > 1:
         back = lines[first + at] if begun else lines[first + fences[0]]
-        event = settled(event, "\n".join(result), back.start, None, None, refused=False)
+        refused = bool(result) and result[0].startswith(NOT_WANTED)
+        event = settled(event, "\n".join(result), back.start, refused or None, None, refused)
     if isinstance(event, Edit) and any(_UNDONE.match(row) for row in rows):
         event = replace(event, failed=True)
     return replace(event, answered=True, failed=False) if answer >= 0 else event
