@@ -109,7 +109,7 @@ _ASKS_COMMAND = re.compile(
     r"build|built|lint(?:er)?|install(?:ed)?|deploy(?:ed)?|format(?:ter)?)\b",
     re.IGNORECASE,
 )
-_ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})")
+_ID = re.compile(r"(?:rollout-[\dT-]{19}-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})(?:\.jsonl)?\Z")
 _ANY_COMMAND = frozenset(("command", "commands", "check", "checks", "usual", "usually"))
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of which a question in Latin ones has none of the words."""
@@ -465,11 +465,12 @@ class _Look:
         return record.together(record.served(self._workspace.paths.experience, named).values())
 
     def _called(self, name: str) -> str:
-        """A session by the shortest end of its name that no other has: of an id of 36 characters the last twelve."""
+        """A session by the shortest end of its name that no other has: where an id of 36 characters is all that it is
+        called, the last twelve."""
         whole = name.rpartition("/")[2]
-        ids: list[str] = _ID.findall(whole)
+        found = _ID.match(whole)
         if self._database is not None:
-            for short in (*ids[-1:], whole):
+            for short in (found[1] if found else "", whole):
                 if short and len(stored.named_like(self._database, short, 2)) < 2:
                     return short
         return name
