@@ -247,7 +247,7 @@ def _digest_here(
     if found is not None:
         return ShownDigest(found.text, READY, waits=waits), True
     rest = "" if only else ", and none of it is yours in every project"
-    why = f"not injected in this folder: nothing of it that a new session needs comes from this project{rest}"
+    why = f"not injected in this folder: what it says comes from other projects{rest}"
     return ShownDigest("", why, waits=waits), True
 
 

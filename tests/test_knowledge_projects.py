@@ -27,7 +27,7 @@ from core.knowledge import projects
 from core.knowledge.digest import NOTE, SECTIONS, project_digest, regenerate_digest, render_digest
 from core.knowledge.ledger import Entries, write_ledger
 from core.knowledge.projects import NONE, OTHER, OWN, Here, here_in, nearness, projects_of
-from core.knowledge.same import Statement
+from core.knowledge.same import Statement, mark_of_text
 from tests.harvest_world import FakeModel, World, workspace_of
 
 # --- projects: Items know their project. A user would find one project's knowledge pushed out, or leaking into,
@@ -97,20 +97,26 @@ def test_a_context_names_conversations_in_short(tmp_path: Path) -> None:
         assert found is not None and f"[from: {called}, " in found.text
 
 
-def facts_shown(world: World) -> list[str]:
+def shown(world: World, room: int = 4096) -> list[str]:
     """The lines of a context of the project that `mine` is of, without their provenances."""
-    found = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
+    found = project_digest(world.paths, room, PROJECTS, APP, only=True)
     rows = found.text.split("\n") if found is not None else []
     return [row.removeprefix("- ").partition(" [from: ")[0] for row in rows if row.startswith("- ")]
 
 
 @pytest.mark.parametrize(
-    ("category", "text", "stays"),
+    ("category", "text", "first"),
     [
         ("facts", "Added a `--plain` flag to the report", False),
         ("facts", "`src/report.py` — Renamed `show_all` to `show`", False),
         ("facts", "Verified `HEAD` and `origin/main` are the same; CI is queued", False),
         ("facts", "Done. Removed the old hook", False),
+        ("facts", "Moved to 8443: the API listens there since May", True),
+        ("facts", "Switched to pnpm; npm must never be used here", True),
+        ("facts", "Pushed tags start the release, so never push one by hand", True),
+        ("facts", "Changed files below `proto/` require `make gen`", True),
+        ("facts", "Updated lock files fail CI", True),
+        ("facts", "Renamed master to main; pushes to master are refused", True),
         ("facts", "Removed the old hook because it ran the tests twice", True),
         ("facts", "Verified that the client cannot read the keyring", True),
         ("facts", "Set `PLAIN=1` before the first run", True),
@@ -119,32 +125,39 @@ def facts_shown(world: World) -> list[str]:
         ("tasks", "Verification gap: the tests were not run", True),
     ],
 )
-def test_what_was_merely_done_is_no_news_to_the_next_session(
-    tmp_path: Path, category: str, text: str, stays: bool
+def test_what_was_merely_done_gets_room_last_and_is_never_left_out(
+    tmp_path: Path, category: str, text: str, first: bool
 ) -> None:
-    """A third of the lines told what the repository shows: a flag was added, a commit was pushed."""
+    """A third of the lines told what the repository shows. Left out by their first word, "Switched to pnpm; npm must
+    never be used here" went with them, and so did a line that the user had corrected."""
     world = World(tmp_path)
-    world.knowledge(f"{category}.md", line(text, "mine"))
-    assert facts_shown(world) == ([text] if stays else [])
-    world.knowledge(f"{category}.md", f"- {text}\n- {text} twice [from: by-hand, 2026-01-02]\n")
+    plain = f"The report is plain {'x' * 80}"
+    older = line(plain, "mine").replace("01-02", "01-01")
+    world.knowledge(f"{category}.md", older + line(text, "mine"))
+    assert set(shown(world)) == {text, plain}
+    whole = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
+    assert whole is not None
+    assert shown(world, len(whole.text.encode()) - 1) == [text if first else plain]
+    world.knowledge(f"{category}.md", older + f"- {text}\n")
     mine = project_digest(world.paths, 4096, PROJECTS, APP, only=False)
-    assert mine is not None and f"- {text}\n" in mine.text and f"{text} twice" in mine.text, "the user wrote them"
+    assert mine is not None and f"- {text}\n" in mine.text, "the user wrote it"
 
 
-def test_of_orders_of_the_same_checks_the_usual_one_is_told(tmp_path: Path) -> None:
-    """Five lines of eighteen said in which order a formatter, a linter and the tests were run."""
+def test_of_orders_of_the_same_steps_the_usual_one_gets_room_first(tmp_path: Path) -> None:
+    """Five lines of eighteen said in which order a formatter, a linter and the tests were run. Of steps that differ
+    ("push ENV=staging" and "push ENV=production") neither is the other's order."""
     world = World(tmp_path)
-    runs = [("mine", "fmt -> lint -> test"), ("below", "fmt -> lint -> test"), ("below", "test -> lint")]
-    runs += [("mine", "lint -> test"), ("mine", "tag -> push")]
-    rows = [line(f"**Checks of app**: {steps}", source) for source, steps in runs]
-    world.knowledge("playbooks.md", "".join([*rows, line("**Release**: fmt -> lint", "mine")]))
-    checks = [row for row in facts_shown(world) if "Checks" in row]
-    assert checks == ["**Checks of app**: fmt -> lint -> test (in 2 conversations)", "**Checks of app**: tag -> push"]
-    assert "**Release**: fmt -> lint" in facts_shown(world)
-    later = line("**Checks of app**: fmt -> lint -> build -> test", "mine").replace("01-02", "03-02")
-    world.knowledge("playbooks.md", "".join([*rows, later]))
-    assert "**Checks of app**: fmt -> lint -> build -> test" in facts_shown(world), "it has all steps, and is later"
-    assert len([row for row in facts_shown(world) if "lint" in row]) == 1
+    runs = [("mine", "fmt -> lint -> test"), ("below", "fmt -> lint -> test"), ("below", "test -> lint -> fmt")]
+    runs += [("mine", "build -> push ENV=staging"), ("mine", "build -> push ENV=production")]
+    world.knowledge("playbooks.md", "".join(line(f"**Checks of app**: {steps}", source) for source, steps in runs))
+    whole = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
+    assert whole is not None and len(shown(world)) == 4
+    room = len(whole.text.encode()) - 1
+    assert {row.partition(": ")[2] for row in shown(world, room)} == {
+        "fmt -> lint -> test (in 2 conversations)",
+        "build -> push ENV=staging",
+        "build -> push ENV=production",
+    }
 
 
 def test_what_seems_outdated_says_so_and_gives_its_room_to_what_is_sure(tmp_path: Path) -> None:
@@ -274,6 +287,35 @@ def two_clients(tmp_path: Path, **more: dict[str, object]) -> World:
     write_ledger(world.paths, {**entries, **more})
     regenerate_digest(world.paths, 4096)
     return world
+
+
+@pytest.mark.parametrize(
+    ("wanted", "finisher", "times"),
+    [
+        ([("/w/shop", "commit:abc")], ("/w/copy", "commit:abc remote:example.com/acme/shop"), 1),
+        ([("/w/shop", "commit:abc"), ("/w/copy", "commit:abc remote:example.com/acme/shop")], ("/w/shop", ""), 1),
+        ([("/w/shop/api", "")], ("/w/shop", "commit:abc"), 1),
+        ([("/w/shop/api", ""), ("/w/shop", "commit:abc")], ("/w/shop", "commit:abc"), 1),
+        ([("/w/shop", "commit:abc")], ("", ""), 1),
+        ([("/w/shop", "commit:abc"), ("/w/web", "commit:def")], ("/w/shop", "commit:abc"), 0),
+        ([("/w/shop", ""), ("/w/web", "")], ("/w/shop", ""), 0),
+    ],
+)
+def test_a_task_of_one_project_is_offered_as_finished_wherever_it_lies(
+    world: World, wanted: list[tuple[str, str]], finisher: tuple[str, str], times: int
+) -> None:
+    """Finished in a clone, in the repository that was made around a folder, or in a chat without a folder, it was never
+    offered; only one that another project has too is not."""
+    task = "Ship the export as CSV"
+    offer = {"offers": [{"kind": "finishes", "old": mark_of_text(task)}]}
+    rows: dict[str, dict[str, object]] = {}
+    for at, (root, key) in enumerate((*wanted, finisher)):
+        place = {"project": root, "project_root": root, "project_key": key} if root else {}
+        rows[f"{at}" * 64] = {"path": f"/x/talk-{at}", "status": "harvested", "at": f"2026-01-0{at + 1}", "items": {}}
+        rows[f"{at}" * 64] |= {"deleted": False, **place, **(offer if at == len(wanted) else {})}
+    write_ledger(world.paths, rows)
+    world.knowledge("tasks.md", "## Open\n" + "".join(line(task, f"talk-{at}") for at in range(len(wanted))))
+    assert len(waiting(workspace_of(world), ("finished",))) == times
 
 
 def test_a_damaged_ledger_opens_no_fence(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from core.base.markdown import ITEM_CHARACTERS, sanitise_line
-from core.base.project import slug
+from core.base.project import normal_remote, project_root, remote_of, slug
 from core.base.secrets.redact import redact
 from core.harvest.answer_object import find_object, refused
 from core.harvest.known import NOTHING, Known, Shown
@@ -521,13 +521,15 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
 
 def _told(item: Item, source: Source, voices: Voices) -> tuple[Item, bool]:
     """The item, and whether only a tool told it. `owner/repository` in the name of a playbook looks like a path that a
-    step needs, and often nobody but a tool says it: where it is the project's own, and all that stands in the way, the
-    name does without."""
+    step needs, and often nobody but a tool says it: where it is the conversation's own, by its record or the settings of
+    git in its folder, and all that stands in the way, the name does without."""
     turns, conversation = turns_of(item.quote, source), source.conversation
     by_tool = voices.only_tools(item.category, item.text, item.quote, turns)
     if by_tool and item.category == "playbooks" and conversation is not None:
-        places = re.split(r"[\\/:]", f"{conversation.folder}/{conversation.repository.removesuffix('.git')}".casefold())
-        short = without_repository(item.text, places)
+        root = project_root(conversation.folder)
+        remote = normal_remote(conversation.repository) or (remote_of(f"{root}/.git") if root else "")
+        own = "/".join((remote or conversation.repository).casefold().split("/")[-2:])
+        short = without_repository(item.text, own)
         if short != item.text and not voices.only_tools(item.category, short, item.quote, turns):
             return replace(item, text=short), False
     return item, by_tool

@@ -8,7 +8,7 @@ line breaks is dangerous to whoever pastes it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from core.base.markdown import ARROW, sanitise_line
@@ -25,7 +25,8 @@ _QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"|(?<![\w\"])'[^']*'|`[^`]*`|\$\([^()]
 _OPEN_QUOTE = re.compile(r"(?<!\\)\"|(?<![\w\\])'")
 _RUN = re.compile(r"[ \t]{2,}|\t")
 _REPOSITORY = re.compile(
-    r"(?:(?:^|\s+)(?:of|in|for|on|at|to|from))?(?:^|\s+)`?[A-Za-z0-9][\w-]{0,38}/(?P<name>[\w-]+(?:\.[\w-]+)*)`?(?![\w/@-])"
+    r"(?:(?:^|\s+)(?:of|in|for|on|at|to|from))?(?:^|\s+)`?"
+    r"(?P<name>[A-Za-z0-9][\w-]{0,38}/[\w-]+(?:\.[\w-]+)*)`?(?![\w/@-])"
 )
 
 
@@ -69,13 +70,13 @@ def steps_in(line: str) -> tuple[str, ...]:
     return tuple(text.split(ARROW)) if ARROW in text else ()
 
 
-def without_repository(line: str, names: Collection[str]) -> str:
-    """A bullet's text, `**name**: a -> b`, whose name no longer says `owner/repository` where the second part is one of
-    `names` (in lower case): that of the project, in which the bullet stands anyway."""
+def without_repository(line: str, own: str) -> str:
+    """A bullet's text, `**name**: a -> b`, whose name no longer says `own`, the `owner/repository` (in lower case) of
+    the project in which the bullet stands anyway."""
     name, end, steps = line.removeprefix("**").partition("**: ")
     if not end or not line.startswith("**"):
         return line
-    short = _REPOSITORY.sub(lambda found: "" if found["name"].casefold() in names else found[0], name).strip(" ,:-")
+    short = _REPOSITORY.sub(lambda found: "" if found["name"].casefold() == own else found[0], name).strip(" ,:-")
     return f"**{short}**: {steps}" if short else line
 
 

@@ -17,8 +17,9 @@ from typing import Any
 from rapidfuzz import fuzz, process
 
 from core.base.markdown import BY_HAND, Bullet
+from core.base.project import is_below, same_key
 from core.knowledge.bullet_text import BulletRef
-from core.knowledge.projects import KnownProjects, entry_name, projects_of
+from core.knowledge.projects import KnownProjects, Projects, projects_of
 from core.knowledge.same import Statement, mark_of_text, statements
 
 _MARKS = str.maketrans("", "", "`*_\"'")
@@ -176,11 +177,11 @@ ACT_ALONE = {"finishes": "done", "retracts": "retract"}
 """Kinds of offer that need no newer line -> what accepting one does."""
 
 
-def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]], projects: KnownProjects) -> list[Superseding]:
+def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]], projects: Projects) -> list[Superseding]:
     """What models have said of lines of the store (`offers`, as ledger entries keep them; `conversation` is the key of
-    the entry, `name` what the lines call it), as far as both lines still stand as they were. A task that is said to be
-    finished without a line about that is its own news, and so is what is taken back. A task that another project has as
-    well is finished by none: a yes would end that one's, too."""
+    the entry), as far as both lines still stand as they were. A task that is said to be finished without a line about
+    that is its own news, and so is what is taken back. A task that several projects have is finished by none: a yes
+    would end it in all of them."""
     by_mark: dict[str, list[Placed]] = {}
     for row in rows:
         by_mark.setdefault(mark_of_text(row.bullet.text), []).append(row)
@@ -194,8 +195,7 @@ def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]], project
             row for row in by_mark.get(old, ()) if category in (None, row.category) and row.category != "tasks_done"
         ]
         if kind == "finishes":
-            here = _keys_of(str(offer.get("name") or ""), projects)
-            olds = [row for row in olds if all(_keys_of(name, projects) <= here for name in _sources_of(row))]
+            olds = [row for row in olds if _is_of_one_project(row, projects)]
         alone = kind in ACT_ALONE
         news = by_mark.get(new, []) if isinstance(new, str) else olds if alone else []
         if olds and news and (news[0] != olds[0] or alone):
@@ -205,30 +205,30 @@ def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]], project
     return list(found.values())
 
 
-def offers_in(entries: Mapping[str, Mapping[str, Any]], rows: Sequence[Placed]) -> list[Superseding]:
-    """What models have said of `rows`, as the entries of the ledger keep it."""
+def offers_in(
+    entries: Mapping[str, Mapping[str, Any]], rows: Sequence[Placed], projects: Projects | None = None
+) -> list[Superseding]:
+    """What models have said of `rows`, as the entries of the ledger keep it; `projects` where the caller has what
+    `projects_of` says of them."""
     kept = ((key, entry.get("offers")) for key, entry in entries.items())
     lists = ((key, some) for key, some in kept if isinstance(some, list))
-    offers = [
-        {**offer, "conversation": key, "name": entry_name(entries[key])}
-        for key, some in lists
-        for offer in some
-        if isinstance(offer, dict)
-    ]
-    tasks = any(offer.get("kind") == "finishes" for offer in offers)
-    return offered(rows, offers, projects_of(entries) if tasks else KnownProjects()) if offers else []
+    offers = [{**offer, "conversation": key} for key, some in lists for offer in some if isinstance(offer, dict)]
+    if projects is None and any(offer.get("kind") == "finishes" for offer in offers):
+        projects = projects_of(entries)
+    return offered(rows, offers, projects or {}) if offers else []
 
 
-def _sources_of(row: Placed) -> set[str]:
-    """The names of all conversations that said a statement."""
+def _is_of_one_project(row: Placed, projects: Projects) -> bool:
+    """Whether all conversations that said a statement worked in one project, or in none that is known: in a plain
+    folder of it, or in another place of the same repository, too."""
     came = (one for bullet in (row.bullet, *row.statement.others) for one in (bullet.provenance, *bullet.again))
-    return {one.source for one in came if one is not None}
-
-
-def _keys_of(name: str, projects: KnownProjects) -> set[str]:
-    """The projects that a conversation of this name belongs to: by their key, so that two places of one project are
-    one, else by their root. None for what is written by hand."""
-    return {projects.places.get(root) or root for root in projects.get(name, frozenset()) if root}
+    roots = {root for one in came if one is not None for root in projects.get(one.source, ()) if root}
+    places = projects.places if isinstance(projects, KnownProjects) else {}
+    keys = {root: places.get(root, "") for root in roots}
+    tops = [
+        root for root, key in keys.items() if key or not any(root != other and is_below(root, other) for other in roots)
+    ]
+    return all(same_key(keys[root], keys[tops[0]]) for root in tops[1:])
 
 
 def _file_of(text: str) -> str:

@@ -23,7 +23,7 @@ from core.base.result import KnowledgeError
 from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.confirmed import read_confirmed
 from core.knowledge.removed import read_hidden
-from core.knowledge.same import Statement, statements, what_is_said
+from core.knowledge.same import Statement, statements
 
 if TYPE_CHECKING:
     from core.knowledge.alike import Placed
@@ -114,39 +114,36 @@ _WAS_DONE = re.compile(
     re.IGNORECASE,
 )
 _TEACHES = re.compile(
-    rf"{_REASON.pattern}|\b(?:fails|breaks|crashes|hangs|rejects|refuses|cannot|can't|does(?: not|n't))\b",
+    rf"{_REASON.pattern}|{_STANDS.pattern}|\b(?:fail(?:s|ed)?|breaks|crash(?:es)?|hangs|rejects|refuse[sd]?|cannot|can't|"
+    r"does(?: not|n't)|needs?|requires?|mean(?:s|t)?|before|after|unless|until)\b",
     re.IGNORECASE,
 )
 
 
-def _saves(category: str, bullet: Bullet) -> bool:
-    """Whether a line can save a later session something: not a fact that tells only what a session did or checked, for
-    that the repository shows. One with a reason or a failure in it is news."""
-    done = _WAS_DONE.match(bullet.text) if category == "facts" else None
-    return done is None or _by_hand(bullet) or _TEACHES.search(bullet.text, done.end()) is not None
+def _was_done(bullet: Bullet) -> bool:
+    """Whether a fact seems to tell only what a session did or checked, which the repository shows: no reason, rule or
+    failure is in it. A guess by its words, so it may cost a line its place and never leaves it out."""
+    done = _WAS_DONE.match(bullet.text)
+    return done is not None and not _by_hand(bullet) and _TEACHES.search(bullet.text, done.end()) is None
 
 
 def _by_hand(bullet: Bullet) -> bool:
     return any(one is None or one.source == BY_HAND for one in (bullet.provenance, *bullet.again))
 
 
-def _usual_orders(playbooks: Sequence[Bullet]) -> list[Bullet]:
-    """Of harvested playbooks of one name that share half of their steps or more, the one that most conversations took,
-    the newest of those, or a later one that has all of its steps."""
-    kept: list[tuple[str, set[str], Statement]] = []
+def _other_orders(playbooks: Sequence[Bullet]) -> set[str]:
+    """Of harvested playbooks of one name with the very same steps, the keys of all but the one that most conversations
+    took, of several such the newest."""
+    usual = set[tuple[str, frozenset[str]]]()
+    others = set[str]()
     newest = newest_first(statements(row for row in playbooks if not (row.struck or _by_hand(row))))
     for row in sorted(newest, key=lambda row: row.conversations, reverse=True):
         name, _, steps = row.bullet.text.partition(": ")
-        own = set(steps.split(ARROW))
-        for at, (other, theirs, usual) in enumerate(kept):
-            if name == other and 2 * len(own & theirs) >= min(len(own), len(theirs)):
-                if own > theirs and row.bullet.last_day > usual.bullet.last_day:
-                    kept[at] = (name, own, row)
-                break
-        else:
-            kept.append((name, own, row))
-    told = {what_is_said(row.bullet) for _, _, row in kept}
-    return [row for row in playbooks if _by_hand(row) or what_is_said(row) in told]
+        told = (name, frozenset(steps.split(ARROW)))
+        if told in usual:
+            others.add(row.bullet.key)
+        usual.add(told)
+    return others
 
 
 def _worth(category: str, statement: Statement) -> tuple[int, int]:
@@ -154,7 +151,7 @@ def _worth(category: str, statement: Statement) -> tuple[int, int]:
     standing rule, then a decision with its reason, what is open, the rest, and what was merely done; of two such the
     one that more conversations met."""
     text, again = statement.bullet.text, statement.conversations
-    if not _saves(category, statement.bullet):
+    if category == "facts" and _was_done(statement.bullet):
         return 0, again
     if category == "facts" and not _WAS_DONE.match(text):
         if _FAILED.search(text):
@@ -297,25 +294,24 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
     """The digest as a conversation in a project should see it: its own statements before the
     person's, and none of another project; with `only`, its own alone; conversations named in short. `projects` as
     `projects_of` gives it. Raises OSError."""
-    from core.knowledge.projects import NONE, OWN, as_told, nearness  # a user's digest is of no project
+    from core.knowledge.projects import NONE, OTHER, OWN, as_told, nearness  # a user's digest is of no project
 
     farthest = OWN if only else NONE
     # Line by line: what was said elsewhere too must not bring the other conversation's name along.
     removed, again = read_hidden(paths), read_confirmed(paths) or {}
     whole = {name: read_category(paths, name, removed, again) for name in SECTIONS}
     found = {
-        name: [
-            told for row in rows if _saves(name, row) and (told := as_told(row, projects, here, farthest)) is not None
-        ]
+        name: [told for row in rows if (told := as_told(row, projects, here, farthest)) is not None]
         for name, rows in whole.items()
     }
-    found["playbooks"] = _usual_orders(found["playbooks"])
+    last = {row.key for row in found["facts"] if _was_done(row)} | _other_orders(found["playbooks"])
 
     def rank(statement: Statement) -> int:
-        return nearness((statement.bullet, *statement.others), projects, here)
+        near = nearness((statement.bullet, *statement.others), projects, here)
+        return near + (OTHER + 1) * (statement.bullet.key in last)
 
     keys = {row.key for rows in found.values() for row in rows}
-    return render_digest(found, max_bytes, rank, projects, _doubts(paths, whole, keys))
+    return render_digest(found, max_bytes, rank, projects, _doubts(paths, whole, keys, projects))
 
 
 NEVER = "9999-12-31"
@@ -324,7 +320,9 @@ COMPARED_AT_MOST = 500
 _DOUBTS = {"finishes": "perhaps done", "answers": "perhaps answered"}
 
 
-def _doubts(paths: Paths, whole: Mapping[str, Sequence[Bullet]], told: Collection[str]) -> dict[tuple[str, str], str]:
+def _doubts(
+    paths: Paths, whole: Mapping[str, Sequence[Bullet]], told: Collection[str], projects: Projects
+) -> dict[tuple[str, str], str]:
     """Category and key of a statement -> why it may not hold any more, of what `knowledge review` offers as outdated or
     finished and the user has not answered with no: put off is still in doubt. Compared is what review compares, the
     lines as they stand in the files (`whole`), of the statements that are `told` here. A ledger that cannot be read
@@ -344,7 +342,8 @@ def _doubts(paths: Paths, whole: Mapping[str, Sequence[Bullet]], told: Collectio
     if b'"offers"' in files.read_or_empty(paths.ledger):
         with suppress(KnowledgeError):
             every = {**whole, "tasks_done": read_category(paths, "tasks_done")}
-            pairs += offers_in(seen_ledger(paths), [row for name, rows in every.items() for row in rows_of(name, rows)])
+            rows = [row for name, found in every.items() for row in rows_of(name, found)]
+            pairs += offers_in(seen_ledger(paths), rows, projects)
     kept = silenced(paths, NEVER)
     return {
         (pair.old.category, pair.old.bullet.key): _DOUBTS.get(pair.kind, "perhaps outdated")
@@ -412,6 +411,3 @@ def emptied(paths: Paths) -> bool:
 
 def _mark(paths: Paths) -> Path:
     return paths.state / "digest_written"
-
-
-# --- what served ------------------------------------------------------------------------------------------------------
