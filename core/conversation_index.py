@@ -64,6 +64,9 @@ APPENDED = {
 }
 """Formats whose files only grow at their end, one record a line, and in which a turn is in its own records; a file
 in whose new part one of these words stands is read again all the same."""
+WAITED = 20
+"""So many turns the answer to a call may come later. Some never come, and a session without the user's words would be
+read from there each time."""
 _Read: TypeAlias = "tuple[index.Held, list[index.Piece], list[Ran], str]"
 """A conversation, its turns and its commands, cleared of secrets, and what the next look goes on from (`_Course`)."""
 _state = "{0.size} {0.mtime_ns} {0.ctime_ns} {0.ino}".format
@@ -484,19 +487,20 @@ def _bytes_from(path: str, start: int) -> bytes:
 
 def _cut(turns: Sequence[Turn], first: int) -> tuple[int, int]:
     """Where reading may begin again, and the number of the turn there: the last one that a user or a tool spoke, which
-    no record before or behind it is a part of, and before which no call waits for its answer, unless the user has
-    spoken since. (0, first) where there is none."""
+    no record before or behind it is a part of, and before which no call waits for its answer: until the user speaks,
+    `WAITED` turns at the most. (0, first) where there is none."""
     ends = 0
     at = (0, first)
-    waits = False
+    waits = -1
     for number, turn in enumerate(turns):
-        waits = waits and (turn.role != "user" or bool(turn.agent))
+        waits = -1 if turn.role == "user" and not turn.agent else waits
         spoken = turn.role in ("user", "tool") and not turn.is_call and bool(turn.text.strip())
-        if spoken and not waits and turn.start >= ends > 0:
+        if spoken and number > waits and turn.start >= ends > 0:
             following = turns[number + 1].start if number + 1 < len(turns) else turn.end
             if following >= turn.end:
                 at = (turn.start, first + number)
-        waits = waits or any(isinstance(one, Call) and one.id and not one.answered for one in turn.events)
+        if number > waits and any(isinstance(one, Call) and one.id and not one.answered for one in turn.events):
+            waits = number + WAITED
         ends = max(ends, turn.end)
     return at
 

@@ -232,6 +232,23 @@ def test_what_has_grown_is_read_on_from_where_it_ended(disk: Disk, monkeypatch: 
     assert disk.find("balloon").hits[0].turn == 7
 
 
+def test_a_call_that_is_never_answered_does_not_hold_the_cut(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that came behind it was read again at each look, until the user spoke."""
+    path = disk.folder / ".claude/projects/p/flaky.jsonl"
+    steps = [row for at in range(20) for row in ran(f"make part{at}", "ok")(f"c{at}", ANY)]
+    for rows in ([("assistant", call("lost", "make all")), *steps], ran("make zeppelin", "ok")("z1", ANY)):
+        with path.open("ab") as file:
+            file.write(b"".join(claude_row(role, content, TIME, session="flaky-id") for role, content in rows))
+        assert disk.find("make").hits
+    read = conversation_index._bytes_from
+    sizes = []
+    monkeypatch.setattr(conversation_index, "_bytes_from", lambda *at: sizes.append(at[1]) or read(*at))
+    with path.open("ab") as file:
+        file.write(claude_row("assistant", [{"type": "text", "text": "All is built."}], TIME, session="flaky-id"))
+    assert disk.find("built").hits
+    assert sizes and path.stat().st_size - sizes[0] < conversation_index.EDGE_BYTES + 2000
+
+
 def test_a_conversation_that_is_no_list_of_records_is_read_anew_when_it_grows(disk: Disk) -> None:
     """Where it ended before says nothing: its tool writes the whole file each time."""
     said = [("user", "Shall it write?"), ("assistant", "To what?"), ("user", "A temporary file."), ("assistant", "Yes")]

@@ -82,6 +82,14 @@ def test_of_a_long_turn_what_answers_is_shown_and_not_where_the_words_of_the_que
     assert "because the spooler keeps a stale lock" in hit.text and len(hit.text) < 600
 
 
+def test_what_is_shown_has_no_marks_of_bold_and_every_path_as_it_stands(disk: Disk) -> None:
+    """Of patterns of paths half was gone, and what was pasted from there meant another folder."""
+    answer = "**The linter** skips `**/zebra/**` and packages/**/okapi/** because nobody edits zebra or okapi by hand."
+    disk.claude("paths", ("user", "Which folders of C# are left out?"), ("assistant", f"## Why C#\n{answer}\n{'Then came lunch. ' * 60}"))
+    [hit] = disk.find("linter zebra okapi").hits
+    assert f"Why C#: {answer.replace('**The linter**', 'The linter')}" in hit.text
+
+
 def test_commands_paths_and_errors_are_found_and_the_middle_of_an_output_is_not(disk: Disk) -> None:
     """What a tool printed in its middle stands in every second session; what failed does not."""
     assert disk.names("tests/auth --count") == ["claude_code/flaky"]

@@ -63,7 +63,8 @@ LEAST = 0.3
 """A sentence with a lower score fills no room."""
 _ENDS = re.compile(r"(?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+")
 _HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+\*\*:?|[A-Z][\w /-]{2,40}:)\Z")
-_BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
+_BOLD = re.compile(r"`[^`]*`|(?<![\w/])\*\*(?![\s/])([^*]+)(?<![\s/])\*\*(?![\w/])")
+"""What is bold; a pattern of paths and code are none."""
 _CAUSE = re.compile(
     r"\b(?:because|since|so that|due to|caused?|root cause|reason|turned out|instead|rather than|fix(?:ed)?|decided|"
     r"the (?:problem|issue|trick)|which (?:means|is why)|must|never|always|otherwise|therefore|weil|sondern|parce que|"
@@ -263,9 +264,9 @@ def sentences(text: str) -> list[str]:
         if not words:
             continue
         if _HEADING.match(words):
-            heading = f"{heading} {words.strip('#*: ')}:".lstrip()
+            heading = f"{heading} {words.lstrip('#* ').rstrip('*: ')}:".lstrip()
             continue
-        words, heading = _BOLD.sub(r"\1", f"{heading} {words}".lstrip()), ""
+        words, heading = _BOLD.sub(lambda found: found[1] or found[0], f"{heading} {words}".lstrip()), ""
         while len(words) > LONG_SENTENCE:
             end = max(words.rfind(" ", 0, LONG_SENTENCE), LONG_SENTENCE // 2)
             made.append(words[:end])
