@@ -213,6 +213,7 @@ def test_a_history_that_names_no_folder_is_found_where_all_may_be_told(shop: Pat
     everything = open_workspace("", config, None, Path(tmp_path.anchor))
     told = find(everything, "why does the zebra importer stall?", "parcels")
     assert "quagga" in told and "acme__parcels" in told and "is known" not in told
+    assert "no project mill/parcels is known" in find(everything, "why does the zebra importer stall?", "mill/parcels")
     told = find(everything, "why does the zebra importer stall?", "nowhere")
     assert "quagga" in told and "no project nowhere is known: all conversations were searched" in told
     with pytest.raises(KnowledgeError, match="no project of that name"):

@@ -164,7 +164,7 @@ def beginning(text: str) -> str:
 
 def known_project(database: Database, name: str) -> str:
     """The folder of that path (of any system), around it, or of that name (also as `owner/name`), in which the newest
-    conversation was held; else the only one whose name ends in it, as a clone in `owner__name` does; "" for none."""
+    conversation was held; else the only clone in `owner__name`; "" for none."""
     wanted = name.replace("\\", "/").strip("/").casefold()
     short = wanted.rpartition("/")[2] if wanted.count("/") == 1 else wanted
     held = projects_held(database)
@@ -172,8 +172,9 @@ def known_project(database: Database, name: str) -> str:
         path = folder.replace("\\", "/").strip("/").casefold()
         if wanted and (wanted == path or short == path.rpartition("/")[2] or wanted.startswith(f"{path}/")):
             return folder
-    ends = [folder for folder in held if re.search(rf"\w[-_.]+{re.escape(short)}$", folder, re.IGNORECASE)]
-    return ends[0] if short and len(ends) == 1 else ""
+    owner = re.escape(wanted.rpartition("/")[0]) if wanted.count("/") == 1 else r"[^\\/]+"
+    clones = [one for one in held if re.search(rf"[\\/]{owner}__{re.escape(short)}$", one, re.IGNORECASE)]
+    return clones[0] if short and len(clones) == 1 else ""
 
 
 def called_alike(database: Database, folder: str) -> list[str]:
