@@ -521,8 +521,8 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
 
 def _told(item: Item, source: Source, voices: Voices) -> tuple[Item, bool]:
     """The item, and whether only a tool told it. `owner/repository` in the name of a playbook looks like a path that a
-    step needs, and often nobody but a tool says it: where it is the conversation's own, by its record or the settings of
-    git in its folder, and all that stands in the way, the name does without."""
+    step needs, and often nobody but a tool says it: where it is the conversation's own, by its record or the settings
+    of git in its folder, and all that stands in the way, the name does without."""
     turns, conversation = turns_of(item.quote, source), source.conversation
     by_tool = voices.only_tools(item.category, item.text, item.quote, turns)
     if by_tool and item.category == "playbooks" and conversation is not None:
