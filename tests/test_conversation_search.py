@@ -85,7 +85,11 @@ def test_of_a_long_turn_what_answers_is_shown_and_not_where_the_words_of_the_que
 def test_what_is_shown_has_no_marks_of_bold_and_every_path_as_it_stands(disk: Disk) -> None:
     """Of patterns of paths half was gone, and what was pasted from there meant another folder."""
     answer = "**The linter** skips `**/zebra/**` and packages/**/okapi/** because nobody edits zebra or okapi by hand."
-    disk.claude("paths", ("user", "Which folders of C# are left out?"), ("assistant", f"## Why C#\n{answer}\n{'Then came lunch. ' * 60}"))
+    disk.claude(
+        "paths",
+        ("user", "Which folders of C# are left out?"),
+        ("assistant", f"## Why C#\n{answer}\n{'Then came lunch. ' * 60}"),
+    )
     [hit] = disk.find("linter zebra okapi").hits
     assert f"Why C#: {answer.replace('**The linter**', 'The linter')}" in hit.text
 
