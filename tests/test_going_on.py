@@ -452,6 +452,7 @@ def said(text: str, at: int, shop: Path) -> list[Any]:
 
 
 STEPS = [("Count the drawers", "completed"), ("Mend the scale", "in_progress"), ("Write the notes", "pending")]
+MISSED = "<tool_use_error>String to replace not found</tool_use_error>"
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit"
 
 
@@ -461,11 +462,19 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
     return {
         "work": ran("make scale", "weighing", False, 1, "s9", shop),
         "steps": of_tool("TodoWrite", todos, "Todos have been modified", 1, shop),
-        "edit": of_tool("Edit", {"file_path": f"{shop}/scale.py"}, "String to replace not found", 1, shop, failed=True),
+        "edit": of_tool("Edit", {"file_path": f"{shop}/scale.py"}, MISSED, 1, shop, failed=True),
         "check": ran("make test", "2 failed, 3 passed", True, 1, "s9", shop),
         "plan": of_tool("ExitPlanMode", plan, "User has approved your plan.", 1, shop),
         "refused": of_tool("Bash", {"command": "make wipe"}, REFUSED, 1, shop, failed=True),
         "asked": [*said("Shall I?", 1, shop), turn("user", "ja", 2, "s9", shop)],
+        "dropped": [
+            *of_tool("TaskCreate", {"subject": "Cut the tray"}, "Task #1 created successfully: Cut the tray", 1, shop),
+            *of_tool("TaskCreate", {"subject": "Oil it"}, "Task #2 created successfully: Oil it", 3, shop),
+            *of_tool("TaskUpdate", {"taskId": "1", "status": "deleted"}, "Updated task #1 status", 5, shop),
+        ],
+        "loud": [*said("It is mended.", 1, shop), turn("user", "!! it is broken again, mend it", 2, "s9", shop)],
+        "path": [*said("It is mended.", 1, shop), turn("user", "/srv/till.py is broken, mend it", 2, "s9", shop)],
+        "items": said("Left:\n\n- [ ] Ship the scale to all shops\n- [ ] Ship the scale\n", 1, shop),
         "said": [
             *edited(shop / "b.py", "a", "b", 1, "s9", shop),
             *said("The tray is too wide. Let me cut it.", 3, shop),
@@ -483,10 +492,14 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
     [
         ("work", "breaks off at work: behind `make scale` (turn 2) the assistant said nothing more"),
         ("steps", "list of steps (1 of 3 are): “Mend the scale” (in_progress); “Write the notes”\n"),
-        ("edit", "scale.py` failed (turn 2) and was not made later: String to replace not found"),
+        ("edit", "scale.py` failed (turn 2) and was not made later: String to replace not found\n"),
         ("check", "- `make test` failed when it ran last (turn 2)"),
         ("plan", "- the plan of turn 2 was approved, and nothing was written or run behind it"),
         ("refused", "- the user refused `make wipe` (turn 2)"),
+        ("dropped", "list of steps (0 of 1 are): “Oil it”\n"),
+        ("loud", "- the last request was not answered: “!! it is broken again, mend it”"),
+        ("path", "- the last request was not answered: “/srv/till.py is broken, mend it”"),
+        ("items", "- Ship the scale\n"),
         ("asked", "- the last request was not answered: “ja”"),
         ("said", "ends as the assistant announces “Let me cut it.”"),
         ("numbers", "list of steps (1 of 2 are): “Oil it”\n"),
@@ -509,6 +522,65 @@ def test_a_hand_off_says_how_a_session_broke_off_and_what_it_left(shop: Path, ki
     assert "- the session ends with the words of the assistant (turn " in out
 
 
+def done(kind: str, shop: Path) -> list[Any]:
+    missed = of_tool("Edit", {"file_path": f"{shop}/scale.py"}, MISSED, 1, shop, failed=True)
+    helper = of_tool("Task", {"prompt": "Mend the scale in scale.py"}, "It is mended.", 5, shop)
+    plan = of_tool("ExitPlanMode", {"plan": "# Mend the scale"}, "User has approved your plan.", 1, shop)
+    till = edited(shop / "till.py", "a", "b", 1, "s9", shop)
+    question = {"questions": [{"question": "Round it up?", "options": [{"label": "Yes"}]}]}
+    return {
+        "plan of a helper": [*plan, *helper, *said("The scale weighs the coins.", 7, shop)],
+        "edit of a helper": [*missed, *helper, *said("The scale weighs the coins.", 7, shop)],
+        "edit by another path": [*missed, *of_tool("Write", {"file_path": "scale.py"}, "ok", 3, shop), *till],
+        "question": [*till, turn("assistant", [{"type": "tool_use", "id": "q", "name": "AskUserQuestion",
+                                                "input": question}], 3, "s9", shop)],
+    }[kind]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "untrue"),
+    [
+        ("plan of a helper", "nothing was written or run"),
+        ("edit of a helper", "was not made later"),
+        ("edit by another path", "was not made later"),
+        ("question", "breaks off"),
+    ],
+)
+def test_a_hand_off_calls_nothing_undone_that_is_done(shop: Path, kind: str, untrue: str) -> None:
+    """Who goes on would do it again: a helper did it, or the file was named by its short path."""
+    kept(
+        "s9", [turn("user", "Mend the scale of the shop so that it weighs the coins", 0, "s9", shop), *done(kind, shop)]
+    )
+    out = call("handoff", "s9")[1]
+    assert "## Goal" in out and untrue not in out, out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'm recommending option B for the release.",
+        "I'll add a line to the changelog too if you want one.",
+        "Let's merge once the checks are green.",
+        "Running the tests needs a daemon on your machine.",
+        "Let me explain it if that helps.",
+    ],
+)
+def test_words_that_end_a_session_announce_no_work(shop: Path, words: str) -> None:
+    """Of sessions that were done it was said that they did not end by themselves."""
+    begun = turn("user", "Mend the scale of the shop so that it weighs the coins", 0, "s9", shop)
+    kept("s9", [begun, *edited(shop / "b.py", "a", "b", 1, "s9", shop), *said(f"It is mended. {words}", 3, shop)])
+    out = call("handoff", "s9")[1]
+    assert "ends with the words of the assistant" in out and "did not end by itself" not in out, out
+
+
+def test_a_hand_off_of_a_session_that_was_only_told_to_continue_calls_it_no_task(shop: Path) -> None:
+    """The summary that it goes on from is no order of another assistant."""
+    summary = "This session is being continued from a previous conversation. The till is mended."
+    rows = [turn("user", summary, 0, "s9", shop) | {"isCompactSummary": True}, turn("user", "continue", 1, "s9", shop)]
+    kept("s9", [*rows, *said("The till rounds its sums now, and the tests pass.", 2, shop)])
+    assert "another assistant" not in (out := call("handoff", "s9")[1]) and "## Goal" in out, out
+
+
 def test_a_hand_off_of_a_history_is_about_its_newest_session(tmp_path: Path) -> None:
     """aider writes all sessions into one file; what the user refused it, and the whole message of a commit, are its own
     words and nobody's answer."""
@@ -527,7 +599,7 @@ def test_a_hand_off_of_a_history_is_about_its_newest_session(tmp_path: Path) -> 
     )
     out = call("--home", str(tmp_path / "home"), "handoff", str(history))[1]
     parts = {part.partition("\n")[0]: part for part in out.split("\n## ")}
-    assert "(the newest of 2 in this file; nothing is told of the others)" in out and "- Day: 2025-07-16\n" in out
+    assert "(the newest of 2 in this file; nothing is told of those before it)" in out and "- Day: 2025-07-16\n" in out
     assert "> weigh the coins" in parts["Goal"] and "door" not in out and "a = 2" not in out
     assert parts["State"].endswith("ends with the words of the assistant (turn 5):\n> The till weighs them.\n"), out
     assert "an edit of `pot.py` failed" in parts["Open"] and "tray.py" not in parts["Files"]

@@ -238,13 +238,13 @@ def read_course(row: dict[str, Any]) -> Course:
 
 
 _ANNOUNCES = re.compile(
-    r"(?:(?:now|next|first|then|alright|okay|ok|good|great)[,.!]? )*(?:let me(?! know)|let['’]s|"
-    r"I(?:['’]ll| will)(?! (?:be|wait|stop|leave|keep|not|need|stand)\b)|"
-    r"(?:(?!if\b)[^,.]{3,120}, )?I['’]m (?:now |also )?(?!waiting|leaving|keeping|stopping)\w+ing\b|"
-    r"(?:checking|verifying|running|updating|creating|testing|fixing|looking)\b)",
+    r"(?:(?:alright|okay|ok|good|great)[,.!]? )?(?:(?:(?:now|next|first|then),? )?let me(?! know)|"
+    r"(?:now|next|first),? I(?:['’]ll| will)|I(?:['’]ll| will) (?:now|first|next|start)|I['’]m now \w+ing)\b"
+    r"(?!.*\b(?:if|once|when|unless|until|wait\w*|leav\w+|stop\w*)\b)",
     re.IGNORECASE,
 )
-"""How a sentence begins that tells what is done next."""
+"""How a sentence begins that tells what is done next, at once: many that tell of the assistant end finished work."""
+_ORDERS_TOOL = re.compile(r"\s*(?:/[\w:-]+(?!\S)|!(?![\s!]))")
 _HANDS_IN = ("submit", "finish", "task_complete", "complete_task", "attempt_completion")
 MAX_FILES = 4
 LONGEST_SAID, LEAST_SAID, LONGEST_SHOWN, LONGEST_NOTICE, LAST_TURNS = 160, 12, 80, 400, 3
@@ -298,10 +298,13 @@ def _beginning(words: str) -> str:
 
 
 def _speaks(turn: Turn) -> bool:
-    """Whether somebody says something in a turn: no order to the tool itself, as `/exit`."""
-    return (
-        turn.role in ("user", "assistant") and bool(turn.text.strip()) and not turn.text.lstrip().startswith(("/", "!"))
-    )
+    """Whether somebody says something in a turn."""
+    return turn.role in ("user", "assistant") and bool(turn.text.strip()) and not orders_tool(turn.text)
+
+
+def orders_tool(text: str) -> bool:
+    """Whether words are an order to the tool itself, as `/exit` and `!ls`; a path at their beginning makes none."""
+    return _ORDERS_TOOL.match(text) is not None
 
 
 def stopped_by(turns: Sequence[Turn]) -> str:

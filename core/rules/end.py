@@ -8,8 +8,20 @@ from collections.abc import Iterator
 from functools import partial
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Call, Command, Commit, Edit, Plan, Push, Todos, call_words
-from core.conversations.ran import hands_in, read_end, stopped_by, unanswered
+from core.conversations.events import (
+    Call,
+    Command,
+    Commit,
+    Delegation,
+    Edit,
+    OtherCall,
+    Plan,
+    Push,
+    Question,
+    Todos,
+    call_words,
+)
+from core.conversations.ran import hands_in, orders_tool, read_end, stopped_by, unanswered
 from core.rules import words
 from core.rules.failures import ASIDE
 from core.rules.prose import Sentence, by_person, clean, sentences
@@ -222,7 +234,8 @@ def steps_not_done(session: Session) -> str:
         if isinstance(row, Todos) and row.items:
             steps = {**(steps if row.tool.lower() in _ONE_BY_ONE else {}), **dict(row.items)}
             turn = at
-    left = {text: state for text, state in steps.items() if state.lower() not in (*_DONE_STATES, "deleted")}
+    steps = {text: state for text, state in steps.items() if state.lower() != "deleted"}
+    left = {text: state for text, state in steps.items() if state.lower() not in _DONE_STATES}
     ended = ends_with_words(session) and session.closings[-1].number > turn
     if not left or (ended and list(left) == list(steps)[-1:]):
         return ""
@@ -235,7 +248,7 @@ def ends_with_words(session: Session) -> bool:
     turns, closing = session.conversation.turns, session.closings[-1] if session.closings else None
     if closing is None or stopped_by(turns) or _last_call(session) is not None:
         return False
-    return not any(by_person(turn) and turn.text.lstrip()[:1] not in ("/", "!") for turn in turns[closing.number :])
+    return not any(by_person(turn) and not orders_tool(turn.text) for turn in turns[closing.number :])
 
 
 def _last_call(session: Session) -> tuple[int, Call] | None:
@@ -255,27 +268,41 @@ def breaks_off(session: Session) -> str:
     """The work behind which a session ends without a word of the assistant; "" for any other end."""
     asked = max((at for at, turn in enumerate(session.conversation.turns) if by_person(turn)), default=-1)
     last = _last_call(session)
-    if last is None or last[0] < asked:
+    if last is None or last[0] < asked or isinstance(last[1], Question):
         return ""
     at, row = last
     path = getattr(row, "path", "").removeprefix(f"{session.conversation.folder}/")
-    what = f"the edit of `{path}`" if isinstance(row, Edit) else f"`{' '.join(call_words(row).split())[:80]}`"
+    what = (
+        f"the edit of `{path}`" if isinstance(row, Edit) else f"`{' '.join(call_words(row).split())[:80] or row.tool}`"
+    )
     return f"breaks off at work: behind {what} (turn {at + 1}) the assistant said nothing more"
 
 
 def edits_not_made(session: Session) -> Iterator[tuple[int, str, str]]:
-    """The last edit of a file (its turn, the path, the first line of what came back) that failed, and that no later one
-    and no command line made up for."""
+    """The last edit of a file (its turn, the path, the first line of what came back) that failed, and that no later
+    one, no command line and no helper made up for."""
     newest = {path: (at, row) for at, row in session.events if isinstance(row, Edit) for path in row.path.split(", ")}
+    helped = max((at for at, row in session.events if isinstance(row, Delegation)), default=-1)
     for path, (at, row) in newest.items():
         name = re.split(r"[\\/]", path)[-1]
-        later = any(one > at and name in command.words for one, command in session.commands)
-        if path and row.failed and not row.refused and not later:
-            yield at, path, row.output.strip().split("\n")[0]
+        later = helped > at or any(one > at and name in command.words for one, command in session.commands)
+        made = any(one > at and _is_same(path, other) for one, edit in session.edits for other in edit.path.split(", "))
+        if path and row.failed and not row.refused and not later and not made:
+            yield (
+                at,
+                path,
+                row.output.replace("<tool_use_error>", "").strip().split("\n")[0].split("</tool_use_error")[0],
+            )
+
+
+def _is_same(path: str, other: str) -> bool:
+    """Whether two paths name one file, as far as they tell: one may be from the folder of the work on."""
+    long, short = (f"/{one.removeprefix('./')}" for one in sorted((path, other), key=len, reverse=True))
+    return long.endswith(short)
 
 
 def plan_not_begun(session: Session) -> int:
     """The turn of a plan that the user approved and behind which nothing was written or run; -1 for none."""
     at = max((at for at, row in session.events if isinstance(row, Plan) and row.approved), default=-1)
-    later = any(one > at for one, row in session.events if isinstance(row, Edit | Command))
+    later = any(one > at for one, row in session.events if isinstance(row, Edit | Command | Delegation | OtherCall))
     return -1 if later else at

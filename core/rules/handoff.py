@@ -16,7 +16,7 @@ from core.base.command_line import command_key
 from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Commit, Edit, FileRead, OtherCall, Plan, call_words
-from core.conversations.ran import read_end
+from core.conversations.ran import orders_tool, read_end
 from core.conversations.turns import cut
 from core.rules import words
 from core.rules.answers import find_answers
@@ -122,7 +122,7 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
     talk, sessions = _newest(session.conversation)
     if sessions > 1:
         session = read_session(talk)
-        note = f" (the newest of {sessions} in this file; nothing is told of the others)"
+        note = f" (the newest of {sessions} in this file; nothing is told of those before it)"
         about = {**about, "Session": about.get("Session", "") + note}
     left, decided = _open(session), _said(find_answers(session), MAX_DECIDED)
     asked = requests(session)
@@ -260,15 +260,18 @@ def _chosen(text: str, offered: str) -> str:
 
 def _asks(text: str, question: str) -> bool:
     """Whether the user's words ask for something, or answer a question."""
-    return not (_TO_TOOL.fullmatch(text) or text[:1] == "!") and bool(question or not _SAYS_NOTHING.fullmatch(text))
+    return not (_TO_TOOL.fullmatch(text) or (text[:1] == "!" and orders_tool(text))) and bool(
+        question or not _SAYS_NOTHING.fullmatch(text)
+    )
 
 
 def _goal(session: Session) -> Iterator[str]:
     asked = requests(session)
     first = session.conversation.turns[0] if session.conversation.turns else None
-    if not asked and first is not None and first.role == "system" and session.closings:
+    by_tool = first is not None and first.role == "system" and not any(map(by_person, session.conversation.turns))
+    if not asked and by_tool and session.closings:
         yield f"- a task that another assistant gave{f', “{title}”' if (title := session.conversation.title) else ''}:"
-        yield from _quoted(first.text, GIVEN_TASK)
+        yield from _quoted(session.conversation.turns[0].text, GIVEN_TASK)
         return
     if not asked:
         yield from [f"- {_line(session.conversation.title)}"] * bool(session.conversation.title)
@@ -421,12 +424,13 @@ def _open(session: Session) -> list[str]:
         rows.append(f"- {end.commit} is not known to be pushed")
     if not rows and session.events:
         rows.append("- no event leaves anything open; what the last words of the assistant leave, stands there")
-    return [row for at, row in enumerate(rows) if not any(_bare(row) in _bare(other) for other in rows[:at])]
+    return [row for at, row in enumerate(rows) if not any(_says(other, row) for other in rows[:at])]
 
 
-def _bare(row: str) -> str:
-    """A line without who said it."""
-    return row.removeprefix("- ").partition(": ")[2].rstrip(".") if row.startswith("- said in turn ") else row
+def _says(other: str, row: str) -> bool:
+    """Whether a line says what `row` does: the same, or of a sentence its words."""
+    said = row.startswith("- said in turn ")
+    return row.partition(": ")[2].rstrip(".") in other if said else row == other
 
 
 def _ended(session: Session) -> list[str]:
