@@ -205,20 +205,3 @@ def test_a_narrow_window_hides_the_left_column_and_keeps_the_evidence_inside(des
             assert 0 < left < right <= width and 0 < top < bottom <= height
         sized(desk, seat.panel.look, 1280, 800, 1.0)
         assert columns.crowded == () and columns.shows("side")
-
-
-def test_what_an_empty_field_says_is_cut_and_comes_back(desk: Desk) -> None:
-    from gui.toolkit.layout import box
-    from gui.toolkit.widgets import text_field
-
-    holder = box(desk.look, desk.page, "pane", width=400, height=100)
-    item = text_field(desk.look, holder, placeholder="Filter by word or conversation      /")
-    desk.frames(4)
-    assert desk.dpg.get_item_configuration(item)["hint"].endswith("/")
-    desk.dpg.configure_item(holder, width=170)
-    desk.frames(4)
-    hint = desk.dpg.get_item_configuration(item)["hint"]
-    assert hint.startswith("Filter by w") and hint.endswith("…")
-    desk.dpg.configure_item(holder, width=400)
-    desk.frames(4)
-    assert desk.dpg.get_item_configuration(item)["hint"].endswith("/")

@@ -239,7 +239,7 @@ WRITES = (
     ("rm", "facts", "Tea is in the left shelf"), ("rm", "--strike", "facts", "Tea is in the left shelf"),
     ("save", "A new memory"), ("memories", "archive", "1"), ("memories", "edit", "1", "Prefer spaces"),
     ("rm", "--forever", "--yes", "facts", "Tea is in the left shelf"), ("retract", "Tea is in the left shelf"),
-    ("facts", "sync"), ("facts", "merge", "shop:fact:001", "shop:fact:006"), ("review", "all", "held", "--yes"),
+    ("facts", "sync"), ("review", "all", "held", "--yes"),
     ("review", "all", "held", "--no"), ("review", "all", "finished", "--yes"), ("review", "all", "finished", "--no"),
     ("review", "all", "vanished", "--yes"), ("review", "all", "vanished", "--no"),
     ("review", "all", "stale", "--later"), ("undo", RUN), ("trash", "purge"), ("doctor", "--repair"),

@@ -86,7 +86,7 @@ _DATA = re.compile(r"\s*[{\[]\s*[\"{\[]")
 """Data that a command printed for a program."""
 FAILED_EDIT = (160, 10)
 """Of an edit that did not find its place: below its first words it repeats what it looked for."""
-REMINDED = (80, 0)
+REMINDED = (120, 40)
 _RUN = (FAILED, DATA, SHOWN[Command], SHOWN[OtherCall])
 WORDS = 60
 """Of a command in the label of its result; it stands whole above it."""
