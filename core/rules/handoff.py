@@ -501,10 +501,11 @@ def _last_runs(session: Session) -> list[tuple[int, str, Command]]:
 def _newest_runs(session: Session) -> list[tuple[int, str, Command]]:
     """The same without those of which a part, or more than they did, ran by itself later."""
     runs = _last_runs(session)
+    ran = {line: at for at, line, _ in runs}
 
     def again(at: int, line: str) -> bool:
-        later = (more for when, more, _ in runs if when > at)
-        return any(line.endswith(f" {more}") or line.startswith(f"{more} ") for more in later)
+        blanks = [number for number, letter in enumerate(line) if letter == " "]
+        return any(ran.get(part, -1) > at for number in blanks for part in (line[:number], line[number + 1 :]))
 
     return [run for run in runs if not again(run[0], run[1])]
 
@@ -513,14 +514,11 @@ def _failed(session: Session) -> Iterator[str]:
     """The runs that failed and are no checks, which `Verify` tells; the newest first, with what became of them."""
     runs = _last_runs(session)
     for at, line, row in reversed(runs):
-        if any(line in more and later > at and not one.failed for later, more, one in runs):
+        why, check = failure(row), _is_run(line, _CHECK)
+        if not (why or (row.failed and check)) or (check and _TEST_FAILED.search(row.output)):
             continue
-        why = failure(row)
-        if (why or (row.failed and _is_run(line, _CHECK))) and not (
-            _is_run(line, _CHECK) and _TEST_FAILED.search(row.output)
-        ):
-            why = why or "its status says so"
-            yield f"- `{line}` (turn {at + 1}) failed: {_line(why)[:LATER_REQUEST]}"
+        if not any(line in more and later > at and not one.failed for later, more, one in runs):
+            yield f"- `{line}` (turn {at + 1}) failed: {_line(why or 'its status says so')[:LATER_REQUEST]}"
 
 
 def _found(session: Session) -> Iterator[str]:
