@@ -156,7 +156,8 @@ def as_a_whole(entries: int, spoken: int, waiting: int, where: str, *, shown: bo
         return [left] if waiting else []
     if not (entries or spoken):
         return [f"not indexed yet: nothing{of} was searched{f', and {left}' if waiting else ''}"]
-    looked = f"{'what is known and ' if entries else ''}{count(spoken, 'conversation')}{of} were searched"
+    were = "was" if spoken == 1 and not entries else "were"
+    looked = f"{'what is known and ' if entries else ''}{count(spoken, 'conversation')}{of} {were} searched"
     said = f"weak: {looked}, and nothing says just this" if shown else f"never said: {looked}"
     return [f"{said}, but {left}" if waiting else said]
 
